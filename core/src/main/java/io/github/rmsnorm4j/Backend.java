@@ -1,0 +1,168 @@
+package io.github.rmsnorm4j;
+
+import java.util.Locale;
+
+/**
+ * What the kernels run on: vectors of some width or plain Java, and whether they address native
+ * memory or copy rows through a small buffer. The result of a norm never depends on it, to the bit;
+ * only its speed does.
+ *
+ * <p>Values are immutable and safe to share.
+ */
+public final class Backend {
+  private static final String VECTOR_MODULE = "jdk.incubator.vector";
+
+  /** Made when first asked for, and said once where it is not the fastest. */
+  private static final class Best {
+    static final Backend VALUE = find();
+
+    private static Backend find() {
+      Backend backend = new Backend(preferredBits(), whyNoVectors());
+      String advice = backend.reason();
+      if (!backend.isFastest()) {
+        System.getLogger("io.github.rmsnorm4j")
+            .log(System.Logger.Level.WARNING, "{0}: {1}", backend.describe(), advice);
+      }
+      return backend;
+    }
+  }
+
+  private final int vectorBits;
+  private final boolean nativeAccess;
+  private final String whyScalar;
+
+  private Backend(int vectorBits, String whyScalar) {
+    this.vectorBits = vectorBits;
+    this.whyScalar = whyScalar;
+    nativeAccess = Backend.class.getModule().isNativeAccessEnabled();
+  }
+
+  /**
+   * The fastest that this JVM has: vectors of the machine's preferred width where the Vector API is
+   * there and compiled, plain Java otherwise. Where something better could be had, a line of {@link
+   * System.Logger} {@code io.github.rmsnorm4j} says so, once.
+   *
+   * @return what norms use unless told otherwise
+   */
+  public static Backend best() {
+    return Best.VALUE;
+  }
+
+  /**
+   * Plain Java.
+   *
+   * @return the backend without vectors
+   */
+  public static Backend scalar() {
+    return new Backend(0, "plain Java was asked for");
+  }
+
+  /**
+   * Vectors of a given width.
+   *
+   * @param bits 128, 256 or 512; a width that the machine lacks works, very slowly
+   * @return the backend of that width
+   * @throws IllegalArgumentException if bits is another number
+   * @throws UnsupportedOperationException if this JVM runs without the Vector API
+   */
+  public static Backend vector(int bits) {
+    if (bits != 128 && bits != 256 && bits != 512) {
+      throw new IllegalArgumentException("bits is " + bits + ", it may be 128, 256 or 512");
+    }
+    if (!isVectorApiThere()) {
+      throw new UnsupportedOperationException(
+          "the Vector API is not there: start java with --add-modules " + VECTOR_MODULE);
+    }
+    return new Backend(bits, null);
+  }
+
+  /**
+   * The width of a vector.
+   *
+   * @return 128, 256 or 512 bits; 0 for plain Java
+   */
+  public int vectorBits() {
+    return vectorBits;
+  }
+
+  /**
+   * Whether kernels address native memory directly. Where they may not, rows in native memory are
+   * copied through a small buffer, which costs about half as much time again. Rows on the heap are
+   * not concerned.
+   *
+   * @return whether native access is enabled for this library
+   */
+  public boolean nativeAccess() {
+    return nativeAccess;
+  }
+
+  /**
+   * The backend in one line.
+   *
+   * @return for example {@code 256-bit vectors, native access}
+   */
+  public String describe() {
+    String kernels =
+        vectorBits == 0
+            ? "plain Java (no vectors)"
+            : String.format(Locale.ROOT, "%d-bit vectors", vectorBits);
+    return kernels + (nativeAccess ? ", native access" : ", native memory staged");
+  }
+
+  /**
+   * Why it is this backend, and what would make it faster.
+   *
+   * @return one line
+   */
+  public String reason() {
+    StringBuilder line = new StringBuilder();
+    line.append(vectorBits == 0 ? whyScalar : "the Vector API is there");
+    if (!nativeAccess) {
+      Module module = Backend.class.getModule();
+      line.append("; native access is off, turn it on with --enable-native-access=")
+          .append(module.isNamed() ? module.getName() : "ALL-UNNAMED");
+    }
+    return line.toString();
+  }
+
+  /** The same as {@link #describe()}. */
+  @Override
+  public String toString() {
+    return describe();
+  }
+
+  private boolean isFastest() {
+    return vectorBits != 0 && nativeAccess;
+  }
+
+  private static boolean isVectorApiThere() {
+    return ModuleLayer.boot().findModule(VECTOR_MODULE).isPresent();
+  }
+
+  private static int preferredBits() {
+    if (whyNoVectors() != null) {
+      return 0;
+    }
+    int bits = PreferredVector.bits();
+    return bits >= 128 ? Math.min(bits, 512) : 0;
+  }
+
+  /** Null where vectors can be used at speed. */
+  private static String whyNoVectors() {
+    if (!isVectorApiThere()) {
+      return "the Vector API is not there, start java with --add-modules " + VECTOR_MODULE;
+    }
+    String mode = System.getProperty("java.vm.info", "");
+    if (mode.contains("interpreted") || mode.contains("emulated-client")) {
+      return "this JVM runs without its optimising compiler (" + mode + "), vectors would be slow";
+    }
+    return PreferredVector.bits() < 128 ? "this machine has no vectors that Java can use" : null;
+  }
+
+  /** Apart, so that the Vector API is touched only where it is there. */
+  private static final class PreferredVector {
+    static int bits() {
+      return jdk.incubator.vector.FloatVector.SPECIES_PREFERRED.vectorBitSize();
+    }
+  }
+}

@@ -1,0 +1,551 @@
+package io.github.rmsnorm4j;
+
+import io.github.rmsnorm4j.internal.codec.RowMemory;
+import io.github.rmsnorm4j.internal.kernel.Workspace;
+import io.github.rmsnorm4j.internal.norm.NormCall;
+import io.github.rmsnorm4j.internal.norm.NormRunner;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+/**
+ * A normalization of rows: {@link RmsNorm} or {@link LayerNorm}, with its width, epsilon, gain and
+ * bias.
+ *
+ * <p><b>Threads.</b> A norm is immutable and may be used by any number of threads at once. A call
+ * spreads its rows over up to {@link Builder#threads(int)} threads, the caller among them, and
+ * returns when all rows are written. An interrupt does not stop it and is still set when it
+ * returns.
+ *
+ * <p><b>The same bits everywhere.</b> The result of a row depends on that row, the gain, the bias
+ * and epsilon alone: not on threads, on the rows beside it, on where it lies in memory, on the
+ * width of the machine's vectors or on whether there are any.
+ *
+ * <p><b>Types.</b> Arithmetic is float32, and float64 where the input is float64; row statistics
+ * are always float64. The output may have another type than the input: a narrower one is rounded to
+ * once, a wider one holds the widened result. Gain and bias are rounded to the arithmetic's type.
+ *
+ * <p><b>Aliasing.</b> Where x and y are the same rows of the same memory the norm works in place.
+ * Otherwise no row of y may share memory with a row of x, with the gain or with the bias. Rows that
+ * interleave without sharing are fine.
+ *
+ * <p><b>Values.</b> NaN and infinity propagate as the formula gives them; nothing is clamped.
+ * Finite float32 rows never overflow or underflow on the way, whatever their scale.
+ */
+public abstract sealed class Norm permits RmsNorm, LayerNorm {
+  /** Not started; stands for any thread but the caller's. */
+  private static final Thread ANOTHER_THREAD = new Thread(() -> {});
+
+  private final int width;
+  private final double epsilon;
+  private final Parameter gain;
+  private final Parameter bias;
+  private final int threads;
+  private final boolean safe;
+  private final Backend backend;
+
+  Norm(Builder<?> builder) {
+    width = builder.width;
+    epsilon = builder.epsilon;
+    gain = builder.gain;
+    bias = builder.bias;
+    threads = builder.threads;
+    safe = builder.safe;
+    backend = builder.backend == null ? Backend.best() : builder.backend;
+  }
+
+  abstract boolean centred();
+
+  /**
+   * The width of the rows.
+   *
+   * @return elements per row
+   */
+  public final int width() {
+    return width;
+  }
+
+  /**
+   * What is added under the root.
+   *
+   * @return epsilon, 0 or more
+   */
+  public final double epsilon() {
+    return epsilon;
+  }
+
+  /**
+   * How many learned numbers the norm holds: the width for a gain, and again for a bias.
+   *
+   * @return 0, one or two times the width
+   */
+  public final long parameterCount() {
+    return (gain == null ? 0L : width) + (bias == null ? 0L : width);
+  }
+
+  /**
+   * What the kernels run on.
+   *
+   * @return the backend
+   */
+  public final Backend backend() {
+    return backend;
+  }
+
+  /**
+   * Normalises whole float32 arrays: any number of rows of the norm's width.
+   *
+   * @param x the rows
+   * @param y where the result goes; x itself for in place
+   * @throws IllegalArgumentException if the lengths differ or are not a multiple of the width
+   */
+  public final void apply(float[] x, float[] y) {
+    requireSameLength(x.length, y.length);
+    apply(Rows.of(x, width), Rows.of(y, width));
+  }
+
+  /**
+   * Normalises part of a float32 array.
+   *
+   * @param x holds the rows
+   * @param xOffset index of the first element of the first row
+   * @param y where the result goes
+   * @param yOffset index of the first element written
+   * @param rows number of rows
+   * @throws IndexOutOfBoundsException if the rows reach past an array
+   * @throws IllegalArgumentException if rows of x and y overlap and are not the same
+   */
+  public final void apply(float[] x, int xOffset, float[] y, int yOffset, int rows) {
+    apply(Rows.of(x, xOffset, rows, width), Rows.of(y, yOffset, rows, width));
+  }
+
+  /**
+   * Normalises whole float32 arrays with a gain of this call, in place of the norm's own.
+   *
+   * @param x the rows
+   * @param gain one factor per element of a row
+   * @param y where the result goes; x itself for in place
+   * @throws IllegalArgumentException if lengths do not fit, or the gain is y
+   */
+  public final void apply(float[] x, float[] gain, float[] y) {
+    requireSameLength(x.length, y.length);
+    apply(Rows.of(x, width), Rows.of(gain, gain.length), Rows.of(y, width));
+  }
+
+  /**
+   * Normalises whole float64 arrays: any number of rows of the norm's width.
+   *
+   * @param x the rows
+   * @param y where the result goes; x itself for in place
+   * @throws IllegalArgumentException if the lengths differ or are not a multiple of the width
+   */
+  public final void apply(double[] x, double[] y) {
+    requireSameLength(x.length, y.length);
+    apply(Rows.of(x, width), Rows.of(y, width));
+  }
+
+  /**
+   * Normalises part of a float64 array.
+   *
+   * @param x holds the rows
+   * @param xOffset index of the first element of the first row
+   * @param y where the result goes
+   * @param yOffset index of the first element written
+   * @param rows number of rows
+   * @throws IndexOutOfBoundsException if the rows reach past an array
+   * @throws IllegalArgumentException if rows of x and y overlap and are not the same
+   */
+  public final void apply(double[] x, int xOffset, double[] y, int yOffset, int rows) {
+    apply(Rows.of(x, xOffset, rows, width), Rows.of(y, yOffset, rows, width));
+  }
+
+  /**
+   * Normalises whole float64 arrays with a gain of this call, in place of the norm's own.
+   *
+   * @param x the rows
+   * @param gain one factor per element of a row
+   * @param y where the result goes; x itself for in place
+   * @throws IllegalArgumentException if lengths do not fit, or the gain is y
+   */
+  public final void apply(double[] x, double[] gain, double[] y) {
+    requireSameLength(x.length, y.length);
+    apply(Rows.of(x, width), Rows.of(gain, gain.length), Rows.of(y, width));
+  }
+
+  /**
+   * Normalises rows of any memory and type.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes: as many rows of the same width, in a type of its own
+   * @throws IllegalArgumentException if the shapes differ, y is read-only, or rows of x and y
+   *     overlap and are not the same
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void apply(Rows x, Rows y) {
+    run(x, null, null, y, null, null);
+  }
+
+  /**
+   * Normalises rows with a gain of this call, in place of the norm's own.
+   *
+   * @param x the rows, of the norm's width
+   * @param gain one row of the norm's width, of any type
+   * @param y where the result goes
+   * @throws IllegalArgumentException if the shapes do not fit, y is read-only, or y overlaps the
+   *     gain or, other than in place, x
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void apply(Rows x, Rows gain, Rows y) {
+    run(x, requireNonNull(gain, "gain"), null, y, null, null);
+  }
+
+  /**
+   * Normalises rows with a gain and a bias of this call, in place of the norm's own.
+   *
+   * @param x the rows, of the norm's width
+   * @param gain one row of the norm's width, of any type
+   * @param bias one row of the norm's width, of any type
+   * @param y where the result goes
+   * @throws IllegalArgumentException if the shapes do not fit, y is read-only, or y overlaps the
+   *     gain, the bias or, other than in place, x
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void apply(Rows x, Rows gain, Rows bias, Rows y) {
+    run(x, requireNonNull(gain, "gain"), requireNonNull(bias, "bias"), y, null, null);
+  }
+
+  /** The one door: everything is checked here, and what is beneath trusts it. */
+  final void run(Rows x, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+    check(x, gain, bias, y);
+    checkStatistics(x, y, mean, "mean");
+    checkStatistics(x, y, rstd, "rstd");
+    if (x.rows() == 0) {
+      return;
+    }
+    boolean float64 = x.type() == ElementType.FLOAT64;
+    Workspace gains = gain == null ? null : Workspace.take();
+    Workspace biases = bias == null ? null : Workspace.take();
+    try {
+      NormCall call =
+          new NormCall(
+              centred(),
+              width,
+              epsilon,
+              backend.vectorBits(),
+              memory(x),
+              memory(y),
+              parameter(gain, this.gain, float64, gains),
+              parameter(bias, this.bias, float64, biases),
+              mean,
+              rstd);
+      NormRunner.run(call, x.rows(), isShared(call.x()) && isShared(call.y()) ? threads : 1);
+    } finally {
+      if (gains != null) {
+        gains.giveBack();
+      }
+      if (biases != null) {
+        biases.giveBack();
+      }
+      // Kernels hold addresses, which keep nothing alive.
+      Reference.reachabilityFence(x);
+      Reference.reachabilityFence(y);
+    }
+  }
+
+  private static Object parameter(Rows ofCall, Parameter own, boolean float64, Workspace work) {
+    if (ofCall != null) {
+      return Parameter.values(ofCall, float64, work);
+    }
+    return own == null ? null : own.values(float64);
+  }
+
+  private RowMemory memory(Rows rows) {
+    long stride = rows.rows() == 1 ? 0 : rows.rowStride() * rows.type().bytes();
+    return new RowMemory(rows.segment(), rows.type(), stride, isDirect(rows));
+  }
+
+  /** Whether kernels may address the rows where they are. */
+  private boolean isDirect(Rows rows) {
+    MemorySegment segment = rows.segment();
+    if (segment.isNative()) {
+      boolean wide = rows.type().bytes() >= Float.BYTES;
+      return wide && backend.nativeAccess() && !safe && !segment.isMapped();
+    }
+    Object array = segment.heapBase().orElse(null);
+    return switch (rows.type()) {
+      case FLOAT32 -> array instanceof float[];
+      case FLOAT64 -> array instanceof double[];
+      case FLOAT16, BFLOAT16 -> false;
+    };
+  }
+
+  /** Whether threads other than the caller's can work on the rows: copies check the owner. */
+  private static boolean isShared(RowMemory rows) {
+    return rows.direct() || rows.segment().isAccessibleBy(ANOTHER_THREAD);
+  }
+
+  private void check(Rows x, Rows gain, Rows bias, Rows y) {
+    requireWidth(x, "x");
+    requireWidth(y, "y");
+    if (x.rows() != y.rows()) {
+      throw new IllegalArgumentException(
+          "y has " + y.rows() + " rows, x has " + x.rows() + ": they must be the same");
+    }
+    if (y.segment().isReadOnly()) {
+      throw new IllegalArgumentException("y is read-only, it must be writable");
+    }
+    requireAccess(x, "x");
+    requireAccess(y, "y");
+    if (Overlap.any(x, y) && !Overlap.isInPlace(x, y)) {
+      throw new IllegalArgumentException(
+          "rows of y overlap rows of x: they must be the same rows, or share no memory");
+    }
+    checkParameter(gain, y, "gain");
+    checkParameter(bias, y, "bias");
+  }
+
+  private void checkParameter(Rows parameter, Rows y, String name) {
+    if (parameter == null) {
+      return;
+    }
+    if (parameter.rows() != 1 || parameter.width() != width) {
+      throw new IllegalArgumentException(
+          String.format(
+              "%s has %d x %d elements, the rows are %d wide",
+              name, parameter.rows(), parameter.width(), width));
+    }
+    requireAccess(parameter, name);
+    if (Overlap.any(parameter, y)) {
+      throw new IllegalArgumentException(
+          name + " overlaps y: it would be overwritten while in use");
+    }
+  }
+
+  private static void checkStatistics(Rows x, Rows y, double[] values, String name) {
+    if (values == null) {
+      return;
+    }
+    if (values.length < x.rows()) {
+      throw new IllegalArgumentException(
+          name + " has room for " + values.length + " rows, there are " + x.rows());
+    }
+    if (Overlap.any(x, values) || Overlap.any(y, values)) {
+      throw new IllegalArgumentException(name + " overlaps x or y: it must be an array of its own");
+    }
+  }
+
+  private void requireWidth(Rows rows, String name) {
+    if (requireNonNull(rows, name).width() != width) {
+      throw new IllegalArgumentException(
+          name + " has rows " + rows.width() + " wide, the norm is " + width + " wide");
+    }
+  }
+
+  private static Rows requireNonNull(Rows rows, String name) {
+    if (rows == null) {
+      throw new NullPointerException(name + " is null");
+    }
+    return rows;
+  }
+
+  private static void requireAccess(Rows rows, String name) {
+    MemorySegment segment = rows.segment();
+    if (!segment.scope().isAlive()) {
+      throw new IllegalStateException(name + " is in memory that has been closed");
+    }
+    if (!segment.isAccessibleBy(Thread.currentThread())) {
+      throw new WrongThreadException(name + " is in memory that is confined to another thread");
+    }
+  }
+
+  private void requireSameLength(int x, int y) {
+    if (x != y) {
+      throw new IllegalArgumentException(
+          "y has " + y + " elements, x has " + x + ": they must be the same");
+    }
+  }
+
+  /** For example {@code RmsNorm(4096, epsilon 1.0E-6, gain)}. */
+  @Override
+  public String toString() {
+    return getClass().getSimpleName()
+        + "("
+        + width
+        + ", epsilon "
+        + epsilon
+        + (gain == null ? "" : ", gain")
+        + (bias == null ? "" : ", bias")
+        + ")";
+  }
+
+  /**
+   * Collects what a norm is made of. Not for use by several threads at once; what it builds is.
+   *
+   * @param <B> the builder's own type
+   */
+  public abstract static sealed class Builder<B extends Builder<B>>
+      permits RmsNorm.Builder, LayerNorm.Builder {
+    private final int width;
+    private double epsilon;
+    private Parameter gain;
+    private Parameter bias;
+    private int threads = Runtime.getRuntime().availableProcessors();
+    private boolean safe;
+    private Backend backend;
+
+    Builder(int width, double epsilon) {
+      if (width < 1) {
+        throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
+      }
+      this.width = width;
+      this.epsilon = epsilon;
+    }
+
+    abstract B self();
+
+    /**
+     * What is added to the mean square, or to the variance, under the root.
+     *
+     * @param epsilon finite and not negative; 0 is allowed, then a row of zeros becomes NaN
+     * @return this
+     * @throws IllegalArgumentException if it is negative, infinite or NaN
+     */
+    public B epsilon(double epsilon) {
+      if (!(epsilon >= 0 && epsilon <= Double.MAX_VALUE)) {
+        throw new IllegalArgumentException(
+            "epsilon is " + epsilon + ", it must be finite and not negative");
+      }
+      this.epsilon = epsilon;
+      return self();
+    }
+
+    /**
+     * The learned factor of each element of a row. Without one nothing is multiplied.
+     *
+     * @param gain as many elements as a row; copied
+     * @return this
+     * @throws IllegalArgumentException if the length is not the width
+     */
+    public B gain(float[] gain) {
+      this.gain = fitting(Parameter.of(gain), "gain");
+      return self();
+    }
+
+    /**
+     * The learned factor of each element of a row.
+     *
+     * @param gain as many elements as a row; copied, and rounded to float32 for float32 arithmetic
+     * @return this
+     * @throws IllegalArgumentException if the length is not the width
+     */
+    public B gain(double[] gain) {
+      this.gain = fitting(Parameter.of(gain), "gain");
+      return self();
+    }
+
+    /**
+     * The learned factor of each element of a row.
+     *
+     * @param gain one row of the norm's width, of any type; copied
+     * @return this
+     * @throws IllegalArgumentException if it is not one row of the width
+     */
+    public B gain(Rows gain) {
+      this.gain = fitting(oneRow(gain, "gain"), "gain");
+      return self();
+    }
+
+    /**
+     * The learned term added to each element of a row. Without one nothing is added.
+     *
+     * @param bias as many elements as a row; copied
+     * @return this
+     * @throws IllegalArgumentException if the length is not the width
+     */
+    public B bias(float[] bias) {
+      this.bias = fitting(Parameter.of(bias), "bias");
+      return self();
+    }
+
+    /**
+     * The learned term added to each element of a row.
+     *
+     * @param bias as many elements as a row; copied, and rounded to float32 for float32 arithmetic
+     * @return this
+     * @throws IllegalArgumentException if the length is not the width
+     */
+    public B bias(double[] bias) {
+      this.bias = fitting(Parameter.of(bias), "bias");
+      return self();
+    }
+
+    /**
+     * The learned term added to each element of a row.
+     *
+     * @param bias one row of the norm's width, of any type; copied
+     * @return this
+     * @throws IllegalArgumentException if it is not one row of the width
+     */
+    public B bias(Rows bias) {
+      this.bias = fitting(oneRow(bias, "bias"), "bias");
+      return self();
+    }
+
+    /**
+     * How many threads a call may use, the caller's among them. Fewer are used where there is less
+     * than about a MiB for each to read and write. The default is the number of processors.
+     *
+     * @param threads 1 or more
+     * @return this
+     * @throws IllegalArgumentException if it is below 1
+     */
+    public B threads(int threads) {
+      if (threads < 1) {
+        throw new IllegalArgumentException("threads is " + threads + ", it must be at least 1");
+      }
+      this.threads = threads;
+      return self();
+    }
+
+    /**
+     * Copies rows in native memory through a small buffer, by calls that check every access,
+     * instead of addressing them: then a segment that another thread closes during a call is an
+     * exception, never the end of the JVM. Costs about half as much time again.
+     *
+     * @return this
+     */
+    public B safe() {
+      this.safe = true;
+      return self();
+    }
+
+    /**
+     * Chooses what the kernels run on. The result does not depend on it.
+     *
+     * @param backend the default is {@link Backend#best()}
+     * @return this
+     */
+    public B backend(Backend backend) {
+      this.backend = backend;
+      return self();
+    }
+
+    private Parameter oneRow(Rows parameter, String name) {
+      if (requireNonNull(parameter, name).rows() != 1) {
+        throw new IllegalArgumentException(
+            name + " has " + parameter.rows() + " rows, it must be one row");
+      }
+      return Parameter.of(parameter);
+    }
+
+    private Parameter fitting(Parameter parameter, String name) {
+      if (parameter.length() != width) {
+        throw new IllegalArgumentException(
+            name + " has " + parameter.length() + " elements, the rows are " + width + " wide");
+      }
+      return parameter;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.github.rmsnorm4j;
+
+import java.lang.foreign.MemorySegment;
+
+/** Whether the elements of two views share memory. */
+final class Overlap {
+  private Overlap() {}
+
+  /** Whether x and y are the same rows of the same memory, element for element: in place. */
+  static boolean isInPlace(Rows x, Rows y) {
+    return x.segment().address() == y.segment().address()
+        && x.type().bytes() == y.type().bytes()
+        && (x.rows() <= 1 || x.rowStride() == y.rowStride());
+  }
+
+  /**
+   * Whether any row of x shares a byte with any row of y. The gaps between rows do not count: parts
+   * of a fused projection interleave without sharing anything.
+   */
+  static boolean any(Rows x, Rows y) {
+    if (!sameMemory(x.segment(), y.segment())) {
+      return false;
+    }
+    long distance = y.segment().address() - x.segment().address();
+    if (stride(x) == stride(y) || y.rows() == 1) {
+      return meet(x, stride(x), y, y.rows(), distance);
+    }
+    if (x.rows() == 1) {
+      return meet(y, stride(y), x, 1, -distance);
+    }
+    for (long j = 0; j < y.rows(); j++) {
+      if (meet(x, stride(x), y, 1, distance + j * stride(y))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The same for a view and an array of statistics. */
+  static boolean any(Rows x, double[] statistics) {
+    return statistics.length > 0 && any(x, Rows.of(statistics, 0, 1, statistics.length));
+  }
+
+  private static boolean sameMemory(MemorySegment a, MemorySegment b) {
+    return a.byteSize() > 0 && b.byteSize() > 0 && a.asOverlappingSlice(b).isPresent();
+  }
+
+  /**
+   * Whether a row of x meets one of {@code rowsOfY} rows of y, at the same stride and beginning
+   * {@code distance} bytes behind x. Where the stride is the same, how far row i of x and row j of
+   * y are apart depends on i - j alone, and they meet for i - j in an interval.
+   */
+  private static boolean meet(Rows x, long stride, Rows y, long rowsOfY, long distance) {
+    long lowest = Math.floorDiv(distance - rowBytes(x), stride) + 1;
+    long highest = Math.ceilDiv(distance + rowBytes(y), stride) - 1;
+    return Math.max(lowest, 1 - rowsOfY) <= Math.min(highest, x.rows() - 1);
+  }
+
+  private static long rowBytes(Rows rows) {
+    return (long) rows.width() * rows.type().bytes();
+  }
+
+  /** Bytes from row to row; a single row may have been given any stride. */
+  private static long stride(Rows rows) {
+    return rows.rows() == 1 ? rowBytes(rows) : rows.rowStride() * rows.type().bytes();
+  }
+}

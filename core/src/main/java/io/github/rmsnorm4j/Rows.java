@@ -1,0 +1,398 @@
+package io.github.rmsnorm4j;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.DoubleBuffer;
+import java.nio.FloatBuffer;
+import java.nio.ShortBuffer;
+
+/**
+ * A view of memory as rows: {@code rows} x {@code width} elements of one type, each row contiguous,
+ * with {@code rowStride} elements from the start of a row to the start of the next.
+ *
+ * <p>Nothing is copied: what is written to the memory shows in the view and the other way round.
+ * Elements are in the machine's native byte order and need not be aligned. The bounds are checked
+ * here, once. The view is immutable; as many threads as the memory allows may use it.
+ *
+ * <p>A row stride greater than the width leaves the elements between rows alone: the query part of
+ * a fused query/key/value projection is rows of width d at a stride of 3 d. There may be no rows; a
+ * row has at least one element. The view may be larger than 2^31 bytes.
+ */
+public final class Rows {
+  private final MemorySegment segment;
+  private final ElementType type;
+  private final long rows;
+  private final int width;
+  private final long rowStride;
+
+  private Rows(MemorySegment memory, ElementType type, long rows, int width, long rowStride) {
+    if (type == null) {
+      throw new NullPointerException("type is null");
+    }
+    if (width < 1) {
+      throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
+    }
+    if (rows < 0) {
+      throw new IllegalArgumentException("rows is " + rows + ", it must be at least 0");
+    }
+    if (rowStride < width) {
+      throw new IllegalArgumentException(
+          "rowStride is " + rowStride + ", it must be at least the width, " + width);
+    }
+    long bytes = span(rows, width, rowStride, type.bytes());
+    if (bytes < 0 || bytes > memory.byteSize()) {
+      throw new IndexOutOfBoundsException(
+          String.format(
+              "%d rows of %d %s elements at a stride of %d need %s bytes, there are %d",
+              rows, width, type, rowStride, bytes < 0 ? "over 2^63" : bytes, memory.byteSize()));
+    }
+    this.segment = memory.asSlice(0, bytes);
+    this.type = type;
+    this.rows = rows;
+    this.width = width;
+    this.rowStride = rowStride;
+  }
+
+  /** Bytes from the first to behind the last element; -1 where a long cannot hold it. */
+  private static long span(long rows, int width, long rowStride, int bytes) {
+    if (rows == 0) {
+      return 0;
+    }
+    try {
+      long elements = Math.addExact(Math.multiplyExact(rows - 1, rowStride), width);
+      return Math.multiplyExact(elements, (long) bytes);
+    } catch (ArithmeticException e) {
+      return -1;
+    }
+  }
+
+  /**
+   * A whole float32 array as rows without gaps.
+   *
+   * @param array the elements; its length is a multiple of the width
+   * @param width elements per row
+   * @return a view of the array
+   * @throws IllegalArgumentException if the width is below 1 or does not divide the length
+   */
+  public static Rows of(float[] array, int width) {
+    return new Rows(
+        MemorySegment.ofArray(array),
+        ElementType.FLOAT32,
+        whole(array.length, width),
+        width,
+        width);
+  }
+
+  /**
+   * Part of a float32 array as rows without gaps.
+   *
+   * @param array the elements
+   * @param offset index of the first row's first element
+   * @param rows number of rows
+   * @param width elements per row
+   * @return a view of the array
+   * @throws IllegalArgumentException if the width is below 1 or rows or offset below 0
+   * @throws IndexOutOfBoundsException if the rows reach past the array
+   */
+  public static Rows of(float[] array, int offset, int rows, int width) {
+    return of(array, offset, rows, width, width);
+  }
+
+  /**
+   * Part of a float32 array as rows at a stride.
+   *
+   * @param array the elements
+   * @param offset index of the first row's first element
+   * @param rows number of rows
+   * @param width elements per row
+   * @param rowStride elements from the start of a row to that of the next, at least the width
+   * @return a view of the array
+   * @throws IllegalArgumentException if the width is below 1, rows or offset below 0, or the stride
+   *     below the width
+   * @throws IndexOutOfBoundsException if the rows reach past the array
+   */
+  public static Rows of(float[] array, int offset, int rows, int width, long rowStride) {
+    MemorySegment from = from(MemorySegment.ofArray(array), offset, array.length, Float.BYTES);
+    return new Rows(from, ElementType.FLOAT32, rows, width, rowStride);
+  }
+
+  /**
+   * A whole float64 array as rows without gaps.
+   *
+   * @param array the elements; its length is a multiple of the width
+   * @param width elements per row
+   * @return a view of the array
+   * @throws IllegalArgumentException if the width is below 1 or does not divide the length
+   */
+  public static Rows of(double[] array, int width) {
+    return new Rows(
+        MemorySegment.ofArray(array),
+        ElementType.FLOAT64,
+        whole(array.length, width),
+        width,
+        width);
+  }
+
+  /**
+   * Part of a float64 array as rows without gaps.
+   *
+   * @param array the elements
+   * @param offset index of the first row's first element
+   * @param rows number of rows
+   * @param width elements per row
+   * @return a view of the array
+   * @throws IllegalArgumentException if the width is below 1 or rows or offset below 0
+   * @throws IndexOutOfBoundsException if the rows reach past the array
+   */
+  public static Rows of(double[] array, int offset, int rows, int width) {
+    return of(array, offset, rows, width, width);
+  }
+
+  /**
+   * Part of a float64 array as rows at a stride.
+   *
+   * @param array the elements
+   * @param offset index of the first row's first element
+   * @param rows number of rows
+   * @param width elements per row
+   * @param rowStride elements from the start of a row to that of the next, at least the width
+   * @return a view of the array
+   * @throws IllegalArgumentException if the width is below 1, rows or offset below 0, or the stride
+   *     below the width
+   * @throws IndexOutOfBoundsException if the rows reach past the array
+   */
+  public static Rows of(double[] array, int offset, int rows, int width, long rowStride) {
+    MemorySegment from = from(MemorySegment.ofArray(array), offset, array.length, Double.BYTES);
+    return new Rows(from, ElementType.FLOAT64, rows, width, rowStride);
+  }
+
+  /**
+   * A whole array of 16-bit patterns as rows without gaps.
+   *
+   * @param array the elements' bit patterns; the length is a multiple of the width
+   * @param type {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
+   * @param width elements per row
+   * @return a view of the array
+   * @throws IllegalArgumentException if the type is not of 16 bits, or the width is below 1 or does
+   *     not divide the length
+   */
+  public static Rows of(short[] array, ElementType type, int width) {
+    long rows = whole(array.length, width);
+    return new Rows(MemorySegment.ofArray(array), narrow(type), rows, width, width);
+  }
+
+  /**
+   * Part of an array of 16-bit patterns as rows at a stride.
+   *
+   * @param array the elements' bit patterns
+   * @param type {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
+   * @param offset index of the first row's first element
+   * @param rows number of rows
+   * @param width elements per row
+   * @param rowStride elements from the start of a row to that of the next, at least the width
+   * @return a view of the array
+   * @throws IllegalArgumentException if the type is not of 16 bits, the width is below 1, rows or
+   *     offset below 0, or the stride below the width
+   * @throws IndexOutOfBoundsException if the rows reach past the array
+   */
+  public static Rows of(
+      short[] array, ElementType type, int offset, int rows, int width, long rowStride) {
+    MemorySegment from = from(MemorySegment.ofArray(array), offset, array.length, Short.BYTES);
+    return new Rows(from, narrow(type), rows, width, rowStride);
+  }
+
+  /**
+   * The beginning of a segment as rows without gaps: native, mapped or heap memory.
+   *
+   * <p>Kernels address native memory directly, so a shared arena must not be closed, by any thread,
+   * while a norm is at work on it: that cannot be made safe at this speed, and ends the JVM. {@link
+   * Norm.Builder#safe()} makes it an exception. Mapped files are always treated that way.
+   *
+   * @param segment the memory, from the first row's first element on
+   * @param type how an element is stored
+   * @param rows number of rows
+   * @param width elements per row
+   * @return a view of the segment
+   * @throws IllegalArgumentException if the width is below 1 or rows below 0
+   * @throws IndexOutOfBoundsException if the rows reach past the segment
+   */
+  public static Rows of(MemorySegment segment, ElementType type, long rows, int width) {
+    return new Rows(segment, type, rows, width, width);
+  }
+
+  /**
+   * The beginning of a segment as rows at a stride.
+   *
+   * @param segment the memory, from the first row's first element on
+   * @param type how an element is stored
+   * @param rows number of rows
+   * @param width elements per row
+   * @param rowStride elements from the start of a row to that of the next, at least the width
+   * @return a view of the segment
+   * @throws IllegalArgumentException if the width is below 1, rows below 0, or the stride below the
+   *     width
+   * @throws IndexOutOfBoundsException if the rows reach past the segment
+   * @see #of(MemorySegment, ElementType, long, int)
+   */
+  public static Rows of(
+      MemorySegment segment, ElementType type, long rows, int width, long rowStride) {
+    return new Rows(segment, type, rows, width, rowStride);
+  }
+
+  /**
+   * What remains in a float32 buffer, direct or not, as rows without gaps.
+   *
+   * @param buffer the elements from position to limit, a multiple of the width, in native byte
+   *     order
+   * @param width elements per row
+   * @return a view of the buffer
+   * @throws IllegalArgumentException if the width is below 1 or does not divide what remains, or
+   *     the byte order is not the machine's
+   */
+  public static Rows of(FloatBuffer buffer, int width) {
+    return of(buffer, buffer.order(), ElementType.FLOAT32, buffer.remaining(), width);
+  }
+
+  /**
+   * What remains in a float64 buffer, direct or not, as rows without gaps.
+   *
+   * @param buffer the elements from position to limit, a multiple of the width, in native byte
+   *     order
+   * @param width elements per row
+   * @return a view of the buffer
+   * @throws IllegalArgumentException if the width is below 1 or does not divide what remains, or
+   *     the byte order is not the machine's
+   */
+  public static Rows of(DoubleBuffer buffer, int width) {
+    return of(buffer, buffer.order(), ElementType.FLOAT64, buffer.remaining(), width);
+  }
+
+  /**
+   * What remains in a buffer of 16-bit patterns, direct or not, as rows without gaps.
+   *
+   * @param buffer the patterns from position to limit, a multiple of the width, in native byte
+   *     order
+   * @param type {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
+   * @param width elements per row
+   * @return a view of the buffer
+   * @throws IllegalArgumentException if the type is not of 16 bits, the width is below 1 or does
+   *     not divide what remains, or the byte order is not the machine's
+   */
+  public static Rows of(ShortBuffer buffer, ElementType type, int width) {
+    return of(buffer, buffer.order(), narrow(type), buffer.remaining(), width);
+  }
+
+  /**
+   * What remains in a byte buffer, direct or not, as rows without gaps. The elements are taken in
+   * the machine's native byte order, whatever the buffer's order says about its own getters.
+   *
+   * @param buffer the bytes from position to limit, whole rows
+   * @param type how an element is stored
+   * @param width elements per row
+   * @return a view of the buffer
+   * @throws IllegalArgumentException if the width is below 1, or what remains is not whole rows
+   */
+  public static Rows of(ByteBuffer buffer, ElementType type, int width) {
+    int remaining = buffer.remaining();
+    if (remaining % type.bytes() != 0) {
+      throw new IllegalArgumentException(
+          "buffer has " + remaining + " bytes left, not a whole number of " + type + " elements");
+    }
+    return of(buffer, ByteOrder.nativeOrder(), type, remaining / type.bytes(), width);
+  }
+
+  private static Rows of(
+      Buffer buffer, ByteOrder order, ElementType type, int elements, int width) {
+    if (order != ByteOrder.nativeOrder()) {
+      throw new IllegalArgumentException(
+          "buffer is " + order + ", it must be in native order, " + ByteOrder.nativeOrder());
+    }
+    return new Rows(MemorySegment.ofBuffer(buffer), type, whole(elements, width), width, width);
+  }
+
+  private static long whole(int elements, int width) {
+    if (width < 1) {
+      throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
+    }
+    if (elements % width != 0) {
+      throw new IllegalArgumentException(
+          elements + " elements are not a whole number of rows of width " + width);
+    }
+    return elements / width;
+  }
+
+  private static MemorySegment from(MemorySegment array, int offset, int length, int bytes) {
+    if (offset < 0 || offset > length) {
+      throw new IndexOutOfBoundsException(
+          "offset is " + offset + ", it may be 0 to the array's length, " + length);
+    }
+    return array.asSlice((long) offset * bytes);
+  }
+
+  private static ElementType narrow(ElementType type) {
+    if (type.bytes() != Short.BYTES) {
+      throw new IllegalArgumentException(
+          "type is "
+              + type
+              + ", shorts hold "
+              + ElementType.FLOAT16
+              + " or "
+              + ElementType.BFLOAT16);
+    }
+    return type;
+  }
+
+  /**
+   * How an element is stored.
+   *
+   * @return the type of every element
+   */
+  public ElementType type() {
+    return type;
+  }
+
+  /**
+   * How many rows there are.
+   *
+   * @return the number of rows, 0 or more
+   */
+  public long rows() {
+    return rows;
+  }
+
+  /**
+   * How long a row is.
+   *
+   * @return elements per row, 1 or more
+   */
+  public int width() {
+    return width;
+  }
+
+  /**
+   * How far rows are apart.
+   *
+   * @return elements from the start of a row to the start of the next
+   */
+  public long rowStride() {
+    return rowStride;
+  }
+
+  /**
+   * The memory.
+   *
+   * @return a segment from the first row's first element to behind the last row's last
+   */
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  /** For example {@code 128 x 4096 float32}. */
+  @Override
+  public String toString() {
+    String shape = rows + " x " + width + " " + type;
+    return rowStride == width ? shape : shape + " at a stride of " + rowStride;
+  }
+}

@@ -1,0 +1,57 @@
+package io.github.rmsnorm4j.internal.codec;
+
+import io.github.rmsnorm4j.ElementType;
+
+/** Single values between the types, each by one rounding to nearest, ties to even. */
+public final class Narrow {
+  /** The one NaN that float16 results carry. */
+  static final short FLOAT16_NAN = 0x7e00;
+
+  /** The one NaN that bfloat16 results carry. */
+  static final short BFLOAT16_NAN = 0x7fc0;
+
+  private Narrow() {}
+
+  /** Exactly. */
+  public static float bfloat16ToFloat(short pattern) {
+    return Float.intBitsToFloat(pattern << 16);
+  }
+
+  /** Like {@link Float#floatToFloat16}, with the canonical NaN. */
+  public static short floatToFloat16(float value) {
+    return value != value ? FLOAT16_NAN : Float.floatToFloat16(value);
+  }
+
+  /** The upper half of the pattern, rounded; a NaN must not be, it could become infinity or -0. */
+  public static short floatToBfloat16(float value) {
+    if (value != value) {
+      return BFLOAT16_NAN;
+    }
+    int bits = Float.floatToRawIntBits(value);
+    return (short) ((bits + 0x7fff + (bits >>> 16 & 1)) >>> 16);
+  }
+
+  /**
+   * A float64 to float32 so that a further rounding to a 16-bit type gives what one rounding of the
+   * float64 would: rounded to odd, which keeps the trace of every digit cut off.
+   */
+  static float roundToOdd(double value) {
+    float nearest = (float) value;
+    if (nearest == value || value != value) {
+      return nearest;
+    }
+    int bits = Float.floatToRawIntBits(nearest);
+    boolean away = Math.abs((double) nearest) > Math.abs(value);
+    return Float.intBitsToFloat((away ? bits - 1 : bits) | 1);
+  }
+
+  /** A float64 rounded once to a type, as a float64 again. */
+  public static double round(double value, ElementType type) {
+    return switch (type) {
+      case FLOAT64 -> value;
+      case FLOAT32 -> (float) value;
+      case FLOAT16 -> Float.float16ToFloat(floatToFloat16(roundToOdd(value)));
+      case BFLOAT16 -> bfloat16ToFloat(floatToBfloat16(roundToOdd(value)));
+    };
+  }
+}

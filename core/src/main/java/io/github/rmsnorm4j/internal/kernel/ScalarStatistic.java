@@ -1,0 +1,89 @@
+package io.github.rmsnorm4j.internal.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.util.Arrays;
+
+/** Row sums in plain Java: {@link RowSum} with its lanes as loops that the JIT can vectorise. */
+final class ScalarStatistic implements StatisticKernel {
+  private static final Spec SPEC = Kernels.choices(MethodHandles.lookup(), Spec.class);
+  private static final boolean FLOAT64 = SPEC.float64();
+  private static final boolean CENTRED = SPEC.centred();
+  private static final Memory MEMORY = SPEC.memory();
+  private static final int LANES = RowSum.LANES;
+  private static final int BYTES = FLOAT64 ? Double.BYTES : Float.BYTES;
+
+  ScalarStatistic() {}
+
+  @Override
+  public void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
+    for (int r = 0; r < rows; r++) {
+      MemorySegment x = view(base, offset + r * stride, width);
+      work.shift[r] = CENTRED ? element(x, 0) : 0.0;
+      lanes(x, width, work.shift[r], work);
+      work.squares[r] = RowSum.tree(work.totalSquares, 0);
+      work.sums[r] = CENTRED ? RowSum.tree(work.totalSums, 0) : 0.0;
+    }
+  }
+
+  @Override
+  public void superBlock(Object base, long offset, int length, double shift, Workspace work) {
+    lanes(view(base, offset, length), length, shift, work);
+    addLanes(work.rowSquares, work.totalSquares);
+    if (CENTRED) {
+      addLanes(work.rowSums, work.totalSums);
+    }
+  }
+
+  private static MemorySegment view(Object base, long offset, int length) {
+    long bytes = (long) length * BYTES;
+    return FLOAT64
+        ? Memory.doubles(MEMORY, base, offset, bytes)
+        : Memory.floats(MEMORY, base, offset, bytes);
+  }
+
+  private static double element(MemorySegment x, int index) {
+    long at = (long) index * BYTES;
+    return FLOAT64
+        ? x.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at)
+        : x.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at);
+  }
+
+  /** The lanes of one super-block or less, into the totals. */
+  private static void lanes(MemorySegment x, int n, double shift, Workspace work) {
+    Arrays.fill(work.totalSquares, 0.0);
+    Arrays.fill(work.totalSums, 0.0);
+    for (int start = 0; start < n; start += RowSum.BLOCK) {
+      int end = Math.min(n, start + RowSum.BLOCK);
+      block(x, start, end, shift, work.laneSums, work.laneSquares);
+      addLanes(work.totalSquares, work.laneSquares);
+      if (CENTRED) {
+        addLanes(work.totalSums, work.laneSums);
+      }
+    }
+  }
+
+  private static void block(
+      MemorySegment x, int start, int end, double shift, double[] sums, double[] squares) {
+    Arrays.fill(sums, 0, LANES, 0.0);
+    Arrays.fill(squares, 0, LANES, 0.0);
+    for (int i = start; i < end; i += LANES) {
+      int lanes = Math.min(LANES, end - i);
+      for (int j = 0; j < lanes; j++) {
+        double v = element(x, i + j);
+        if (CENTRED) {
+          v -= shift;
+          sums[j] += v;
+        }
+        squares[j] += v * v;
+      }
+    }
+  }
+
+  private static void addLanes(double[] into, double[] lanes) {
+    for (int j = 0; j < LANES; j++) {
+      into[j] += lanes[j];
+    }
+  }
+}

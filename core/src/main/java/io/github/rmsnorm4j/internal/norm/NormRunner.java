@@ -1,0 +1,36 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.kernel.Workspace;
+import io.github.rmsnorm4j.internal.parallel.RowScheduler;
+
+/** Runs a checked call on as many threads as pay. */
+public final class NormRunner {
+  /**
+   * Bytes read and written that make one more thread worth its start. With less, two threads take
+   * longer than one: docs/performance.md has the measurement.
+   */
+  private static final long BYTES_PER_THREAD = 1 << 20;
+
+  private NormRunner() {}
+
+  /** Normalises all rows; returns when they are written. */
+  public static void run(NormCall call, long rows, int threads) {
+    int elementBytes = call.x().type().bytes() + call.y().type().bytes();
+    double bytes = (double) rows * call.width() * elementBytes;
+    int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
+    if (useful == 1) {
+      rows(call, 0, rows);
+    } else {
+      RowScheduler.run(rows, useful, (from, to) -> rows(call, from, to));
+    }
+  }
+
+  private static void rows(NormCall call, long from, long to) {
+    Workspace work = Workspace.take();
+    try {
+      new NormPass(call, work).run(from, to);
+    } finally {
+      work.giveBack();
+    }
+  }
+}

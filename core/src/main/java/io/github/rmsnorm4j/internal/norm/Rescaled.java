@@ -1,0 +1,74 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.kernel.Workspace;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The statistic of a float64 row whose squares leave the range of float64: summed again with every
+ * element times 2^600 or 2^-600, which is exact.
+ */
+final class Rescaled {
+  private static final double UP = 0x1p600;
+  private static final double DOWN = 0x1p-600;
+
+  /** Sums below this have lost digits, unless epsilon hides it. */
+  private static final double TINY_SUM = 0x1p-900;
+
+  private static final double TINY_EPSILON = 0x1p-840;
+
+  private Rescaled() {}
+
+  /** Whether the sums of a row, as they are, cannot be used. */
+  static boolean needed(double sum, double squares, NormCall call) {
+    boolean finite = Double.isFinite(squares) && (!call.centred() || Double.isFinite(sum * sum));
+    return !finite || squares < TINY_SUM && call.epsilon() < TINY_EPSILON;
+  }
+
+  /**
+   * Sums the row again and leaves its statistic first in the workspace.
+   *
+   * @return whether the row must be written by {@link WideRange}, with {@code work.scale}
+   */
+  static boolean statistic(NormCall call, long row, RowReader reader, Workspace work) {
+    double scale = work.squares[0] < TINY_SUM ? UP : DOWN;
+    double x0 = work.shift[0];
+    RowSum sum = new RowSum();
+    RowSum squares = new RowSum();
+    for (long column = 0; column < call.width(); column += RowSum.SUPER_BLOCK) {
+      int columns = (int) Math.min(RowSum.SUPER_BLOCK, call.width() - column);
+      reader.read(row, column, 1, columns);
+      MemorySegment x = Memory.doubles(call.x().memory(), reader.base, reader.offset, 8L * columns);
+      for (int i = 0; i < columns; i++) {
+        double v = x.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, 8L * i);
+        double term = call.centred() ? difference(v, x0, scale) : v * scale;
+        sum.add(term);
+        squares.add(term * term);
+      }
+    }
+    double s1 = call.centred() ? sum.total() : 0.0;
+    double s2 = squares.total();
+    if (!Double.isFinite(s2)) {
+      return false; // The row itself is not finite: the formula's own result stands.
+    }
+    int n = call.width();
+    double variance = Math.max(0.0, (s2 - s1 * s1 / n) / n);
+    double rstd = 1.0 / Math.sqrt(variance + call.epsilon() * scale * scale);
+    if (call.centred()) {
+      work.mean[0] = scale == UP ? x0 + s1 / n * DOWN : (x0 * DOWN + s1 / n) * UP;
+    }
+    double unscaled = rstd * scale;
+    boolean normal = unscaled >= Double.MIN_NORMAL && unscaled <= Double.MAX_VALUE;
+    boolean wide = !normal || call.centred() && scale == DOWN;
+    work.scale = scale;
+    work.rstd[0] = wide ? rstd : unscaled;
+    return wide;
+  }
+
+  /** (x - x0) * scale without overflow: scaled first where that makes it smaller. */
+  static double difference(double x, double x0, double scale) {
+    return scale < 1.0 ? x * scale - x0 * scale : (x - x0) * scale;
+  }
+}

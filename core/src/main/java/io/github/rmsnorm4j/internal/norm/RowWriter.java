@@ -1,0 +1,57 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.codec.RowMemory;
+import io.github.rmsnorm4j.internal.codec.Stage;
+import io.github.rmsnorm4j.internal.kernel.Workspace;
+
+/** Gives a kernel a place to write a rectangle of rows to: where it belongs, or the workspace. */
+final class RowWriter {
+  private final RowMemory y;
+  private final boolean direct;
+  private final boolean float64;
+  private final int vectorBits;
+  private final Workspace work;
+  private final Object directBase;
+
+  /** Where the rectangle is to be written. */
+  Object base;
+
+  long offset;
+  long stride;
+
+  RowWriter(NormCall call, Workspace work) {
+    y = call.y();
+    direct = call.directOutput();
+    float64 = call.float64();
+    vectorBits = call.vectorBits();
+    this.work = work;
+    directBase = direct ? y.base() : null;
+  }
+
+  /** Chooses the place. Staged rows are written over the staged input, if there is one. */
+  void place(long row, long column, int rows, int columns) {
+    if (direct) {
+      base = directBase;
+      offset = y.segment().address() + row * y.stride() + column * y.type().bytes();
+      stride = y.stride();
+      return;
+    }
+    int n = rows * columns;
+    base = float64 ? work.doubles(n) : work.floats(n);
+    offset = 0;
+    stride = (long) columns * (float64 ? Double.BYTES : Float.BYTES);
+  }
+
+  /** Brings what was written to where it belongs. */
+  void finish(long row, long column, int rows, int columns) {
+    if (direct) {
+      return;
+    }
+    long at = row * y.stride() + column * y.type().bytes();
+    if (float64) {
+      Stage.storeDoubles(y, at, rows, columns, vectorBits, work);
+    } else {
+      Stage.storeFloats(y, at, rows, columns, vectorBits, work);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import io.github.rmsnorm4j.internal.kernel.Workspace;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Rows whose rstd or mean leaves the range of the arithmetic's type: the same formula in float64,
+ * rounded to the output's type once. Plain Java; such rows are rare.
+ */
+final class WideRange {
+  private WideRange() {}
+
+  /** Writes part of the row whose statistic is first in the workspace. */
+  static void write(
+      NormCall call, RowReader in, RowWriter out, int column, int columns, Workspace work) {
+    boolean float64 = call.float64();
+    Memory from = call.x().memory();
+    Memory to = call.directOutput() ? call.y().memory() : Memory.HEAP;
+    int bytes = float64 ? Double.BYTES : Float.BYTES;
+    double mean = call.centred() ? work.mean[0] : 0.0;
+    for (int i = 0; i < columns; i++) {
+      double x = Memory.element(from, float64, in.base, in.offset + (long) i * bytes);
+      double y = Rescaled.difference(x, mean, work.scale) * work.rstd[0];
+      if (call.gain() != null) {
+        y *= parameter(call.gain(), column + i);
+      }
+      if (call.bias() != null) {
+        y += parameter(call.bias(), column + i);
+      }
+      long at = out.offset + (long) i * bytes;
+      if (float64) {
+        MemorySegment place = Memory.doubles(to, out.base, at, bytes);
+        place.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, 0, y);
+      } else {
+        MemorySegment place = Memory.floats(to, out.base, at, bytes);
+        place.set(ValueLayout.JAVA_FLOAT_UNALIGNED, 0, rounded(y, call.y().type()));
+      }
+    }
+  }
+
+  private static double parameter(Object values, int index) {
+    return values instanceof float[] floats ? floats[index] : ((double[]) values)[index];
+  }
+
+  /** Float32 arithmetic ends in float32; a wider output is the widened result. */
+  private static float rounded(double y, ElementType type) {
+    return (float) (type == ElementType.FLOAT64 ? y : Narrow.round(y, type));
+  }
+}
