@@ -273,6 +273,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       boolean wide = rows.type().bytes() >= Float.BYTES;
       return wide && backend.nativeAccess() && !safe && !segment.isMapped();
     }
+    if (segment.address() % rows.type().bytes() != 0) {
+      return false;
+    }
     Object array = segment.heapBase().orElse(null);
     return switch (rows.type()) {
       case FLOAT32 -> array instanceof float[];

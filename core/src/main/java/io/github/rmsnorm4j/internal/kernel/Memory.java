@@ -3,49 +3,69 @@ package io.github.rmsnorm4j.internal.kernel;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Where the rows that a kernel reads or writes lie. */
+/**
+ * Where the rows that a kernel reads or writes lie, and how one element is reached: by {@code
+ * base}, an array or null, {@code offset}, bytes from the array's start or an absolute address, and
+ * the element's index from there.
+ *
+ * <p>Kernels make no segments of their own. A slice is free only where the JIT inlines its making,
+ * and it does not always; then its class is forgotten, and the loop is 2 to 5 times slower once the
+ * process has used another kind of segment.
+ */
 public enum Memory {
   /** Outside the Java heap, at an absolute address. */
   NATIVE,
   /** In a {@code float[]} for float32 arithmetic, in a {@code double[]} for float64. */
   HEAP;
 
-  /**
-   * All of native memory. Its own class, so that it is made only where native access is enabled.
-   */
+  /** Its own class, so that it is made only where native access is enabled. */
   @SuppressWarnings("restricted")
-  private static final class Native {
-    /**
-     * A constant, so that the JIT knows the exact class of every slice of it. Kernels that take a
-     * segment from outside lose that, and with it a factor of 2 to 5, once a second kind of segment
-     * has been seen.
-     */
+  static final class Native {
+    /** All of native memory, a constant whose class the JIT knows. */
     static final MemorySegment EVERYTHING = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+    private Native() {}
   }
 
-  /**
-   * A run of bytes as a segment whose class the JIT knows.
-   *
-   * @param base the array, null for native memory
-   * @param offset bytes from the start of the array, or the address
-   */
-  public static MemorySegment floats(Memory memory, Object base, long offset, long bytes) {
-    return memory == NATIVE
-        ? Native.EVERYTHING.asSlice(offset, bytes)
-        : MemorySegment.ofArray((float[]) base).asSlice(offset, bytes);
+  static float getFloat(Memory memory, Object base, long offset, int i) {
+    return memory == HEAP
+        ? ((float[]) base)[(int) (offset >> 2) + i]
+        : Native.EVERYTHING.get(ValueLayout.JAVA_FLOAT_UNALIGNED, offset + 4L * i);
   }
 
-  /** The same for float64 rows. */
-  public static MemorySegment doubles(Memory memory, Object base, long offset, long bytes) {
-    return memory == NATIVE
-        ? Native.EVERYTHING.asSlice(offset, bytes)
-        : MemorySegment.ofArray((double[]) base).asSlice(offset, bytes);
+  static double getDouble(Memory memory, Object base, long offset, int i) {
+    return memory == HEAP
+        ? ((double[]) base)[(int) (offset >> 3) + i]
+        : Native.EVERYTHING.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, offset + 8L * i);
   }
 
-  /** The element at a place, widened. */
-  public static double element(Memory memory, boolean float64, Object base, long offset) {
-    return float64
-        ? doubles(memory, base, offset, Double.BYTES).get(ValueLayout.JAVA_DOUBLE_UNALIGNED, 0)
-        : floats(memory, base, offset, Float.BYTES).get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0);
+  static void setFloat(Memory memory, Object base, long offset, int i, float value) {
+    if (memory == HEAP) {
+      ((float[]) base)[(int) (offset >> 2) + i] = value;
+    } else {
+      Native.EVERYTHING.set(ValueLayout.JAVA_FLOAT_UNALIGNED, offset + 4L * i, value);
+    }
+  }
+
+  static void setDouble(Memory memory, Object base, long offset, int i, double value) {
+    if (memory == HEAP) {
+      ((double[]) base)[(int) (offset >> 3) + i] = value;
+    } else {
+      Native.EVERYTHING.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, offset + 8L * i, value);
+    }
+  }
+
+  /** The element of a float64 row, or of a float32 row widened. */
+  public double get(boolean float64, Object base, long offset, int i) {
+    return float64 ? getDouble(this, base, offset, i) : getFloat(this, base, offset, i);
+  }
+
+  /** Writes a value to a float64 row, or to a float32 row, rounded. */
+  public void set(boolean float64, Object base, long offset, int i, double value) {
+    if (float64) {
+      setDouble(this, base, offset, i, value);
+    } else {
+      setFloat(this, base, offset, i, (float) value);
+    }
   }
 }

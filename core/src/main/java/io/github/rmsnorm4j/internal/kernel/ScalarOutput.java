@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.kernel;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 
 /** Output rows in plain Java, by the formulas of {@link OutputRow}. */
@@ -30,22 +29,50 @@ final class ScalarOutput implements OutputKernel {
       long from = inOffset + r * inStride;
       long to = outOffset + r * outStride;
       if (SPEC.float64()) {
-        MemorySegment x = Memory.doubles(SPEC.in(), in, from, 8L * columns);
-        MemorySegment y = Memory.doubles(SPEC.out(), out, to, 8L * columns);
-        double mean = CENTRED ? work.mean[r] : 0.0;
-        double rstd = work.rstd[r];
-        double[] g = GAIN ? (double[]) gain : null;
-        double[] b = BIAS ? (double[]) bias : null;
-        OutputRow.doubles(x, 0, y, 0, 0, columns, CENTRED, mean, rstd, g, b, column);
+        double[] g = (double[]) gain;
+        double[] b = (double[]) bias;
+        doubles(in, from, out, to, columns, work.mean[r], work.rstd[r], g, b, column);
       } else {
-        MemorySegment x = Memory.floats(SPEC.in(), in, from, 4L * columns);
-        MemorySegment y = Memory.floats(SPEC.out(), out, to, 4L * columns);
-        double mean = CENTRED ? work.mean[r] : 0.0;
-        float rstd = (float) work.rstd[r];
-        float[] g = GAIN ? (float[]) gain : null;
-        float[] b = BIAS ? (float[]) bias : null;
-        OutputRow.floats(x, 0, y, 0, 0, columns, CENTRED, mean, rstd, g, b, column);
+        float[] g = (float[]) gain;
+        float[] b = (float[]) bias;
+        floats(in, from, out, to, columns, work.mean[r], (float) work.rstd[r], g, b, column);
       }
     }
+  }
+
+  private static void floats(
+      Object in,
+      long from,
+      Object out,
+      long to,
+      int n,
+      double mean,
+      float rstd,
+      float[] gain,
+      float[] bias,
+      int column) {
+    float hi = (float) mean;
+    float lo = (float) (mean - hi);
+    float[] g = GAIN ? gain : null;
+    float[] b = BIAS ? bias : null;
+    OutputRow.floats(
+        SPEC.in(), in, from, SPEC.out(), out, to, 0, n, CENTRED, hi, lo, rstd, g, b, column);
+  }
+
+  private static void doubles(
+      Object in,
+      long from,
+      Object out,
+      long to,
+      int n,
+      double mean,
+      double rstd,
+      double[] gain,
+      double[] bias,
+      int column) {
+    double[] g = GAIN ? gain : null;
+    double[] b = BIAS ? bias : null;
+    OutputRow.doubles(
+        SPEC.in(), in, from, SPEC.out(), out, to, 0, n, CENTRED, mean, rstd, g, b, column);
   }
 }

@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j.internal.kernel;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.util.Arrays;
 
@@ -19,9 +17,9 @@ final class ScalarStatistic implements StatisticKernel {
   @Override
   public void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
     for (int r = 0; r < rows; r++) {
-      MemorySegment x = view(base, offset + r * stride, width);
-      work.shift[r] = CENTRED ? element(x, 0) : 0.0;
-      lanes(x, width, work.shift[r], work);
+      long at = offset + r * stride;
+      work.shift[r] = CENTRED ? element(base, at, 0) : 0.0;
+      lanes(base, at, width, work.shift[r], work);
       work.squares[r] = RowSum.tree(work.totalSquares, 0);
       work.sums[r] = CENTRED ? RowSum.tree(work.totalSums, 0) : 0.0;
     }
@@ -29,34 +27,27 @@ final class ScalarStatistic implements StatisticKernel {
 
   @Override
   public void superBlock(Object base, long offset, int length, double shift, Workspace work) {
-    lanes(view(base, offset, length), length, shift, work);
+    lanes(base, offset, length, shift, work);
     addLanes(work.rowSquares, work.totalSquares);
     if (CENTRED) {
       addLanes(work.rowSums, work.totalSums);
     }
   }
 
-  private static MemorySegment view(Object base, long offset, int length) {
-    long bytes = (long) length * BYTES;
+  private static double element(Object base, long offset, int i) {
     return FLOAT64
-        ? Memory.doubles(MEMORY, base, offset, bytes)
-        : Memory.floats(MEMORY, base, offset, bytes);
-  }
-
-  private static double element(MemorySegment x, int index) {
-    long at = (long) index * BYTES;
-    return FLOAT64
-        ? x.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at)
-        : x.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at);
+        ? Memory.getDouble(MEMORY, base, offset, i)
+        : Memory.getFloat(MEMORY, base, offset, i);
   }
 
   /** The lanes of one super-block or less, into the totals. */
-  private static void lanes(MemorySegment x, int n, double shift, Workspace work) {
+  private static void lanes(Object base, long offset, int n, double shift, Workspace work) {
     Arrays.fill(work.totalSquares, 0.0);
     Arrays.fill(work.totalSums, 0.0);
     for (int start = 0; start < n; start += RowSum.BLOCK) {
-      int end = Math.min(n, start + RowSum.BLOCK);
-      block(x, start, end, shift, work.laneSums, work.laneSquares);
+      int length = Math.min(RowSum.BLOCK, n - start);
+      long at = offset + (long) start * BYTES;
+      block(base, at, length, shift, work.laneSums, work.laneSquares);
       addLanes(work.totalSquares, work.laneSquares);
       if (CENTRED) {
         addLanes(work.totalSums, work.laneSums);
@@ -65,13 +56,13 @@ final class ScalarStatistic implements StatisticKernel {
   }
 
   private static void block(
-      MemorySegment x, int start, int end, double shift, double[] sums, double[] squares) {
+      Object base, long offset, int n, double shift, double[] sums, double[] squares) {
     Arrays.fill(sums, 0, LANES, 0.0);
     Arrays.fill(squares, 0, LANES, 0.0);
-    for (int i = start; i < end; i += LANES) {
-      int lanes = Math.min(LANES, end - i);
+    for (int i = 0; i < n; i += LANES) {
+      int lanes = Math.min(LANES, n - i);
       for (int j = 0; j < lanes; j++) {
-        double v = element(x, i + j);
+        double v = element(base, offset, i + j);
         if (CENTRED) {
           v -= shift;
           sums[j] += v;

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.kernel;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.DoubleVector;
@@ -11,6 +10,8 @@ import jdk.incubator.vector.VectorSpecies;
 /** Output rows with the Vector API, bit for bit those of {@link ScalarOutput}. */
 final class VectorOutput implements OutputKernel {
   private static final Spec SPEC = Kernels.choices(MethodHandles.lookup(), Spec.class);
+  private static final Memory IN = SPEC.in();
+  private static final Memory OUT = SPEC.out();
   private static final boolean CENTRED = SPEC.centred();
   private static final boolean GAIN = SPEC.gain();
   private static final boolean BIAS = SPEC.bias();
@@ -20,7 +21,7 @@ final class VectorOutput implements OutputKernel {
   private static final VectorSpecies<Double> D = VectorSpecies.of(double.class, SHAPE);
   private static final int FLOATS = F.length();
   private static final int DOUBLES = D.length();
-  private static final ByteOrder NATIVE_ORDER = ByteOrder.nativeOrder();
+  private static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   VectorOutput() {}
 
@@ -38,48 +39,25 @@ final class VectorOutput implements OutputKernel {
       Object gain,
       Object bias,
       Workspace work) {
-    int bytes = SPEC.float64() ? Double.BYTES : Float.BYTES;
-    long inBytes = (rows - 1) * inStride + (long) columns * bytes;
-    long outBytes = (rows - 1) * outStride + (long) columns * bytes;
-    if (SPEC.float64()) {
-      MemorySegment x = Memory.doubles(SPEC.in(), in, inOffset, inBytes);
-      MemorySegment y = Memory.doubles(SPEC.out(), out, outOffset, outBytes);
-      for (int r = 0; r < rows; r++) {
-        doubles(
-            x,
-            r * inStride,
-            y,
-            r * outStride,
-            columns,
-            work.mean[r],
-            work.rstd[r],
-            (double[]) gain,
-            (double[]) bias,
-            column);
-      }
-    } else {
-      MemorySegment x = Memory.floats(SPEC.in(), in, inOffset, inBytes);
-      MemorySegment y = Memory.floats(SPEC.out(), out, outOffset, outBytes);
-      for (int r = 0; r < rows; r++) {
-        floats(
-            x,
-            r * inStride,
-            y,
-            r * outStride,
-            columns,
-            work.mean[r],
-            (float) work.rstd[r],
-            (float[]) gain,
-            (float[]) bias,
-            column);
+    for (int r = 0; r < rows; r++) {
+      long from = inOffset + r * inStride;
+      long to = outOffset + r * outStride;
+      if (SPEC.float64()) {
+        double[] g = (double[]) gain;
+        double[] b = (double[]) bias;
+        doubles(in, from, out, to, columns, work.mean[r], work.rstd[r], g, b, column);
+      } else {
+        float[] g = (float[]) gain;
+        float[] b = (float[]) bias;
+        floats(in, from, out, to, columns, work.mean[r], (float) work.rstd[r], g, b, column);
       }
     }
   }
 
   private static void floats(
-      MemorySegment x,
+      Object in,
       long from,
-      MemorySegment y,
+      Object out,
       long to,
       int n,
       double mean,
@@ -91,7 +69,7 @@ final class VectorOutput implements OutputKernel {
     float lo = (float) (mean - hi);
     int whole = F.loopBound(n);
     for (int i = 0; i < whole; i += FLOATS) {
-      FloatVector v = FloatVector.fromMemorySegment(F, x, from + 4L * i, NATIVE_ORDER);
+      FloatVector v = load(in, from, i);
       if (CENTRED) {
         v = v.sub(hi).sub(lo);
       }
@@ -102,27 +80,19 @@ final class VectorOutput implements OutputKernel {
       if (BIAS) {
         v = v.add(FloatVector.fromArray(F, bias, column + i));
       }
-      v.intoMemorySegment(y, to + 4L * i, NATIVE_ORDER);
+      store(v, out, to, i);
     }
-    OutputRow.floats(
-        x,
-        from,
-        y,
-        to,
-        whole,
-        n,
-        CENTRED,
-        mean,
-        rstd,
-        GAIN ? gain : null,
-        BIAS ? bias : null,
-        column);
+    if (whole < n) {
+      float[] g = GAIN ? gain : null;
+      float[] b = BIAS ? bias : null;
+      OutputRow.floats(IN, in, from, OUT, out, to, whole, n, CENTRED, hi, lo, rstd, g, b, column);
+    }
   }
 
   private static void doubles(
-      MemorySegment x,
+      Object in,
       long from,
-      MemorySegment y,
+      Object out,
       long to,
       int n,
       double mean,
@@ -132,7 +102,7 @@ final class VectorOutput implements OutputKernel {
       int column) {
     int whole = D.loopBound(n);
     for (int i = 0; i < whole; i += DOUBLES) {
-      DoubleVector v = DoubleVector.fromMemorySegment(D, x, from + 8L * i, NATIVE_ORDER);
+      DoubleVector v = loadDoubles(in, from, i);
       if (CENTRED) {
         v = v.sub(mean);
       }
@@ -143,20 +113,40 @@ final class VectorOutput implements OutputKernel {
       if (BIAS) {
         v = v.add(DoubleVector.fromArray(D, bias, column + i));
       }
-      v.intoMemorySegment(y, to + 8L * i, NATIVE_ORDER);
+      store(v, out, to, i);
     }
-    OutputRow.doubles(
-        x,
-        from,
-        y,
-        to,
-        whole,
-        n,
-        CENTRED,
-        mean,
-        rstd,
-        GAIN ? gain : null,
-        BIAS ? bias : null,
-        column);
+    if (whole < n) {
+      double[] g = GAIN ? gain : null;
+      double[] b = BIAS ? bias : null;
+      OutputRow.doubles(IN, in, from, OUT, out, to, whole, n, CENTRED, mean, rstd, g, b, column);
+    }
+  }
+
+  private static FloatVector load(Object base, long offset, int i) {
+    return IN == Memory.HEAP
+        ? FloatVector.fromArray(F, (float[]) base, (int) (offset >> 2) + i)
+        : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
+  }
+
+  private static DoubleVector loadDoubles(Object base, long offset, int i) {
+    return IN == Memory.HEAP
+        ? DoubleVector.fromArray(D, (double[]) base, (int) (offset >> 3) + i)
+        : DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
+  }
+
+  private static void store(FloatVector v, Object base, long offset, int i) {
+    if (OUT == Memory.HEAP) {
+      v.intoArray((float[]) base, (int) (offset >> 2) + i);
+    } else {
+      v.intoMemorySegment(Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
+    }
+  }
+
+  private static void store(DoubleVector v, Object base, long offset, int i) {
+    if (OUT == Memory.HEAP) {
+      v.intoArray((double[]) base, (int) (offset >> 3) + i);
+    } else {
+      v.intoMemorySegment(Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
+    }
   }
 }

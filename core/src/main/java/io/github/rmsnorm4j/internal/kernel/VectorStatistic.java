@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j.internal.kernel;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -35,8 +33,7 @@ final class VectorStatistic implements StatisticKernel {
   private static final int VECTOR = D.length();
   private static final int STRIP = (CENTRED ? 2 : 4) * VECTOR;
   private static final int BYTES = FLOAT64 ? Double.BYTES : Float.BYTES;
-  private static final long STEP = (long) VECTOR * BYTES;
-  private static final ByteOrder NATIVE_ORDER = ByteOrder.nativeOrder();
+  private static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   /** Up to this width several rows are kept in flight; wider rows fill the pipeline alone. */
   private static final int NARROW = 256;
@@ -45,17 +42,14 @@ final class VectorStatistic implements StatisticKernel {
 
   @Override
   public void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
-    MemorySegment x = view(base, offset, (rows - 1) * stride + (long) width * BYTES);
     if (CENTRED) {
-      for (int r = 0; r < rows; r++) {
-        work.shift[r] = element(x, r * stride);
-      }
+      first(base, offset, stride, rows, work.shift);
     }
     if (width <= NARROW) {
-      narrow(x, stride, rows, width, work);
+      narrow(base, offset, stride, rows, width, work);
     } else {
       for (int r = 0; r < rows; r++) {
-        lanes(x, r * stride, width, work.shift[r], r * LANES, work);
+        lanes(base, offset + r * stride, width, work.shift[r], r * LANES, work);
       }
     }
     tree(work.laneSquares, rows, work.squares);
@@ -66,47 +60,62 @@ final class VectorStatistic implements StatisticKernel {
 
   @Override
   public void superBlock(Object base, long offset, int length, double shift, Workspace work) {
-    lanes(view(base, offset, (long) length * BYTES), 0, length, shift, 0, work);
+    lanes(base, offset, length, shift, 0, work);
     addLanes(work.rowSquares, 0, work.laneSquares);
     if (CENTRED) {
       addLanes(work.rowSums, 0, work.laneSums);
     }
   }
 
-  private static MemorySegment view(Object base, long offset, long bytes) {
+  private static double element(Object base, long offset, int i) {
     return FLOAT64
-        ? Memory.doubles(MEMORY, base, offset, bytes)
-        : Memory.floats(MEMORY, base, offset, bytes);
+        ? Memory.getDouble(MEMORY, base, offset, i)
+        : Memory.getFloat(MEMORY, base, offset, i);
   }
 
-  private static double element(MemorySegment x, long at) {
+  private static DoubleVector load(Object base, long offset, int i) {
     return FLOAT64
-        ? x.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at)
-        : x.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at);
+        ? loadDoubles(base, offset, i)
+        : (DoubleVector) loadFloats(base, offset, i).castShape(D, 0);
   }
 
-  private static DoubleVector load(MemorySegment x, long at) {
-    return FLOAT64
-        ? DoubleVector.fromMemorySegment(D, x, at, NATIVE_ORDER)
-        : (DoubleVector) FloatVector.fromMemorySegment(F, x, at, NATIVE_ORDER).castShape(D, 0);
+  private static DoubleVector loadDoubles(Object base, long offset, int i) {
+    return MEMORY == Memory.HEAP
+        ? DoubleVector.fromArray(D, (double[]) base, (int) (offset >> 3) + i)
+        : DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
   }
 
-  private static DoubleVector square(MemorySegment x, long at) {
-    DoubleVector v = load(x, at);
+  private static FloatVector loadFloats(Object base, long offset, int i) {
+    return MEMORY == Memory.HEAP
+        ? FloatVector.fromArray(F, (float[]) base, (int) (offset >> 2) + i)
+        : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
+  }
+
+  private static DoubleVector square(Object base, long offset, int i) {
+    DoubleVector v = load(base, offset, i);
     return v.mul(v);
   }
 
+  /** The first element of each row. */
+  private static void first(Object base, long offset, long stride, int rows, double[] shift) {
+    for (int r = 0; r < rows; r++) {
+      shift[r] = element(base, offset + r * stride, 0);
+    }
+  }
+
   /** Lanes of a wide row, or of one super-block of a longer one, into the lane arrays at l. */
-  private static void lanes(MemorySegment x, long at, int n, double shift, int l, Workspace work) {
+  private static void lanes(Object base, long offset, int n, double shift, int l, Workspace work) {
     int whole = n - n % LANES;
     for (int s = 0; s < LANES; s += STRIP) {
       if (CENTRED) {
-        centredStrip(x, at + (long) s * BYTES, whole, shift, l + s, s, work);
+        centredStrip(base, offset, s, whole, shift, l + s, work);
       } else {
-        strip(x, at + (long) s * BYTES, whole, work.laneSquares, l + s, work.totalSquares, s);
+        strip(base, offset, s, whole, work.laneSquares, l + s, work.totalSquares);
       }
     }
-    tail(x, at + (long) whole * BYTES, n - whole, shift, l, work);
+    if (whole < n) {
+      tail(base, offset + (long) whole * BYTES, n - whole, shift, l, work);
+    }
     addLanes(work.laneSquares, l, work.totalSquares);
     if (CENTRED) {
       addLanes(work.laneSums, l, work.totalSums);
@@ -121,7 +130,7 @@ final class VectorStatistic implements StatisticKernel {
 
   /** One flat loop over the row; leaves the open block's lanes in lanes, the folded in totals. */
   private static void strip(
-      MemorySegment x, long at, int n, double[] lanes, int l, double[] totals, int t) {
+      Object base, long offset, int t, int n, double[] lanes, int l, double[] totals) {
     DoubleVector a0 = DoubleVector.zero(D);
     DoubleVector a1 = a0;
     DoubleVector a2 = a0;
@@ -131,11 +140,10 @@ final class VectorStatistic implements StatisticKernel {
     DoubleVector t2 = a0;
     DoubleVector t3 = a0;
     for (int i = 0; i < n; i += LANES) {
-      long p = at + (long) i * BYTES;
-      a0 = a0.add(square(x, p));
-      a1 = a1.add(square(x, p + STEP));
-      a2 = a2.add(square(x, p + 2 * STEP));
-      a3 = a3.add(square(x, p + 3 * STEP));
+      a0 = a0.add(square(base, offset, i + t));
+      a1 = a1.add(square(base, offset, i + t + VECTOR));
+      a2 = a2.add(square(base, offset, i + t + 2 * VECTOR));
+      a3 = a3.add(square(base, offset, i + t + 3 * VECTOR));
       if (i % RowSum.BLOCK == RowSum.BLOCK - LANES) {
         t0 = t0.add(a0);
         t1 = t1.add(a1);
@@ -159,7 +167,7 @@ final class VectorStatistic implements StatisticKernel {
 
   /** The same for differences from the shift and their squares, two vectors of each. */
   private static void centredStrip(
-      MemorySegment x, long at, int n, double shift, int l, int t, Workspace work) {
+      Object base, long offset, int t, int n, double shift, int l, Workspace work) {
     DoubleVector x0 = DoubleVector.broadcast(D, shift);
     DoubleVector s0 = DoubleVector.zero(D);
     DoubleVector s1 = s0;
@@ -170,9 +178,8 @@ final class VectorStatistic implements StatisticKernel {
     DoubleVector tq0 = s0;
     DoubleVector tq1 = s0;
     for (int i = 0; i < n; i += LANES) {
-      long p = at + (long) i * BYTES;
-      DoubleVector d0 = load(x, p).sub(x0);
-      DoubleVector d1 = load(x, p + STEP).sub(x0);
+      DoubleVector d0 = load(base, offset, i + t).sub(x0);
+      DoubleVector d1 = load(base, offset, i + t + VECTOR).sub(x0);
       s0 = s0.add(d0);
       s1 = s1.add(d1);
       q0 = q0.add(d0.mul(d0));
@@ -199,7 +206,8 @@ final class VectorStatistic implements StatisticKernel {
   }
 
   /** Rows of one block at most: group by group of 32 columns, all rows in each, lanes in memory. */
-  private static void narrow(MemorySegment x, long stride, int rows, int width, Workspace work) {
+  private static void narrow(
+      Object base, long offset, long stride, int rows, int width, Workspace work) {
     Arrays.fill(work.laneSquares, 0, rows * LANES, 0.0);
     if (CENTRED) {
       Arrays.fill(work.laneSums, 0, rows * LANES, 0.0);
@@ -207,35 +215,35 @@ final class VectorStatistic implements StatisticKernel {
     int whole = width - width % LANES;
     for (int s = 0; s < LANES; s += STRIP) {
       for (int column = s; column < whole; column += LANES) {
-        long at = (long) column * BYTES;
+        long at = offset + (long) column * BYTES;
         if (CENTRED) {
-          centredGroup(x, at, stride, rows, work.shift, work.laneSums, work.laneSquares, s);
+          centredGroup(base, at, stride, rows, work.shift, work.laneSums, work.laneSquares, s);
         } else {
-          group(x, at, stride, rows, work.laneSquares, s);
+          group(base, at, stride, rows, work.laneSquares, s);
         }
       }
     }
     for (int r = 0; r < rows && whole < width; r++) {
-      long at = r * stride + (long) whole * BYTES;
-      tail(x, at, width - whole, work.shift[r], r * LANES, work);
+      long at = offset + r * stride + (long) whole * BYTES;
+      tail(base, at, width - whole, work.shift[r], r * LANES, work);
     }
   }
 
   private static void group(
-      MemorySegment x, long at, long stride, int rows, double[] lanes, int lane) {
+      Object base, long offset, long stride, int rows, double[] lanes, int lane) {
     for (int r = 0; r < rows; r++) {
-      long p = at + r * stride;
+      long p = offset + r * stride;
       int l = r * LANES + lane;
-      accumulate(lanes, l, square(x, p));
-      accumulate(lanes, l + VECTOR, square(x, p + STEP));
-      accumulate(lanes, l + 2 * VECTOR, square(x, p + 2 * STEP));
-      accumulate(lanes, l + 3 * VECTOR, square(x, p + 3 * STEP));
+      accumulate(lanes, l, square(base, p, 0));
+      accumulate(lanes, l + VECTOR, square(base, p, VECTOR));
+      accumulate(lanes, l + 2 * VECTOR, square(base, p, 2 * VECTOR));
+      accumulate(lanes, l + 3 * VECTOR, square(base, p, 3 * VECTOR));
     }
   }
 
   private static void centredGroup(
-      MemorySegment x,
-      long at,
+      Object base,
+      long offset,
       long stride,
       int rows,
       double[] shift,
@@ -243,11 +251,11 @@ final class VectorStatistic implements StatisticKernel {
       double[] squares,
       int lane) {
     for (int r = 0; r < rows; r++) {
-      long p = at + r * stride;
+      long p = offset + r * stride;
       int l = r * LANES + lane;
       DoubleVector x0 = DoubleVector.broadcast(D, shift[r]);
-      DoubleVector d0 = load(x, p).sub(x0);
-      DoubleVector d1 = load(x, p + STEP).sub(x0);
+      DoubleVector d0 = load(base, p, 0).sub(x0);
+      DoubleVector d1 = load(base, p, VECTOR).sub(x0);
       accumulate(sums, l, d0);
       accumulate(sums, l + VECTOR, d1);
       accumulate(squares, l, d0.mul(d0));
@@ -260,9 +268,9 @@ final class VectorStatistic implements StatisticKernel {
   }
 
   /** The last elements, fewer than 32, go to the lanes of the open block one by one. */
-  private static void tail(MemorySegment x, long at, int n, double shift, int l, Workspace work) {
+  private static void tail(Object base, long offset, int n, double shift, int l, Workspace work) {
     for (int j = 0; j < n; j++) {
-      double v = element(x, at + (long) j * BYTES);
+      double v = element(base, offset, j);
       if (CENTRED) {
         v -= shift;
         work.laneSums[l + j] += v;

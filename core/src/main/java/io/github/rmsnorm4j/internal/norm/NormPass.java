@@ -74,7 +74,7 @@ final class NormPass {
 
   private void longRow(long row) {
     reader.read(row, 0, 1, 1);
-    double first = Memory.element(in, call.float64(), reader.base, reader.offset);
+    double first = in.get(call.float64(), reader.base, reader.offset, 0);
     sumPieces(row, call.centred() ? first : 0.0);
     if (call.centred() && width > ONE_PASS) {
       sumPieces(row, work.shift[0] + work.sums[0] / width);

@@ -3,8 +3,6 @@ package io.github.rmsnorm4j.internal.norm;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /**
  * The statistic of a float64 row whose squares leave the range of float64: summed again with every
@@ -35,14 +33,14 @@ final class Rescaled {
   static boolean statistic(NormCall call, long row, RowReader reader, Workspace work) {
     double scale = work.squares[0] < TINY_SUM ? UP : DOWN;
     double x0 = work.shift[0];
+    Memory in = call.x().memory();
     RowSum sum = new RowSum();
     RowSum squares = new RowSum();
     for (long column = 0; column < call.width(); column += RowSum.SUPER_BLOCK) {
       int columns = (int) Math.min(RowSum.SUPER_BLOCK, call.width() - column);
       reader.read(row, column, 1, columns);
-      MemorySegment x = Memory.doubles(call.x().memory(), reader.base, reader.offset, 8L * columns);
       for (int i = 0; i < columns; i++) {
-        double v = x.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, 8L * i);
+        double v = in.get(true, reader.base, reader.offset, i);
         double term = call.centred() ? difference(v, x0, scale) : v * scale;
         sum.add(term);
         squares.add(term * term);

@@ -4,8 +4,6 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /**
  * Rows whose rstd or mean leaves the range of the arithmetic's type: the same formula in float64,
@@ -20,10 +18,9 @@ final class WideRange {
     boolean float64 = call.float64();
     Memory from = call.x().memory();
     Memory to = call.directOutput() ? call.y().memory() : Memory.HEAP;
-    int bytes = float64 ? Double.BYTES : Float.BYTES;
     double mean = call.centred() ? work.mean[0] : 0.0;
     for (int i = 0; i < columns; i++) {
-      double x = Memory.element(from, float64, in.base, in.offset + (long) i * bytes);
+      double x = from.get(float64, in.base, in.offset, i);
       double y = Rescaled.difference(x, mean, work.scale) * work.rstd[0];
       if (call.gain() != null) {
         y *= parameter(call.gain(), column + i);
@@ -31,14 +28,7 @@ final class WideRange {
       if (call.bias() != null) {
         y += parameter(call.bias(), column + i);
       }
-      long at = out.offset + (long) i * bytes;
-      if (float64) {
-        MemorySegment place = Memory.doubles(to, out.base, at, bytes);
-        place.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, 0, y);
-      } else {
-        MemorySegment place = Memory.floats(to, out.base, at, bytes);
-        place.set(ValueLayout.JAVA_FLOAT_UNALIGNED, 0, rounded(y, call.y().type()));
-      }
+      to.set(float64, out.base, out.offset, i, float64 ? y : rounded(y, call.y().type()));
     }
   }
 
