@@ -5,21 +5,19 @@ import io.github.rmsnorm4j.internal.kernel.Kernels;
 import java.lang.invoke.MethodHandles;
 
 /** The codecs in plain Java. */
-final class ScalarCodec implements NarrowCodec {
+final class ScalarCodec {
   private static final boolean HALF =
-      Kernels.choices(MethodHandles.lookup(), Spec.class).type() == ElementType.FLOAT16;
+      Kernels.choices(MethodHandles.lookup(), NarrowCodec.Spec.class).type() == ElementType.FLOAT16;
 
-  ScalarCodec() {}
+  private ScalarCodec() {}
 
-  @Override
-  public void decode(short[] from, float[] into, int n) {
+  static void decode(short[] from, float[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = HALF ? Float.float16ToFloat(from[i]) : Narrow.bfloat16ToFloat(from[i]);
     }
   }
 
-  @Override
-  public void encode(float[] from, short[] into, int n) {
+  static void encode(float[] from, short[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = HALF ? Narrow.floatToFloat16(from[i]) : Narrow.floatToBfloat16(from[i]);
     }

@@ -15,8 +15,9 @@ import jdk.incubator.vector.VectorSpecies;
  * back into the machine's conversions by itself; bfloat16 it does not, and there is no conversion
  * of float16 vectors in the Vector API of JDK 25.
  */
-final class VectorCodec implements NarrowCodec {
-  private static final Spec SPEC = Kernels.choices(MethodHandles.lookup(), Spec.class);
+final class VectorCodec {
+  private static final NarrowCodec.Spec SPEC =
+      Kernels.choices(MethodHandles.lookup(), NarrowCodec.Spec.class);
   private static final boolean HALF = SPEC.type() == ElementType.FLOAT16;
   private static final VectorShape SHAPE = VectorShape.forBitSize(SPEC.vectorBits());
   private static final VectorSpecies<Float> F = VectorSpecies.of(float.class, SHAPE);
@@ -27,10 +28,9 @@ final class VectorCodec implements NarrowCodec {
   private static final VectorSpecies<Short> S =
       VectorSpecies.of(short.class, VectorShape.forBitSize(SPEC.vectorBits() / 2));
 
-  VectorCodec() {}
+  private VectorCodec() {}
 
-  @Override
-  public void decode(short[] from, float[] into, int n) {
+  static void decode(short[] from, float[] into, int n) {
     if (HALF) {
       for (int i = 0; i < n; i++) {
         into[i] = Float.float16ToFloat(from[i]);
@@ -47,8 +47,7 @@ final class VectorCodec implements NarrowCodec {
     }
   }
 
-  @Override
-  public void encode(float[] from, short[] into, int n) {
+  static void encode(float[] from, short[] into, int n) {
     if (HALF) {
       encodeHalf(from, into, n);
       if (hasNan(into, n)) {

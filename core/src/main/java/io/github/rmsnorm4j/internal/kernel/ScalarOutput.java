@@ -3,16 +3,16 @@ package io.github.rmsnorm4j.internal.kernel;
 import java.lang.invoke.MethodHandles;
 
 /** Output rows in plain Java, by the formulas of {@link OutputRow}. */
-final class ScalarOutput implements OutputKernel {
-  private static final Spec SPEC = Kernels.choices(MethodHandles.lookup(), Spec.class);
+final class ScalarOutput {
+  private static final OutputKernel.Spec SPEC =
+      Kernels.choices(MethodHandles.lookup(), OutputKernel.Spec.class);
   private static final boolean CENTRED = SPEC.centred();
   private static final boolean GAIN = SPEC.gain();
   private static final boolean BIAS = SPEC.bias();
 
-  ScalarOutput() {}
+  private ScalarOutput() {}
 
-  @Override
-  public void rows(
+  static void rows(
       Object in,
       long inOffset,
       long inStride,

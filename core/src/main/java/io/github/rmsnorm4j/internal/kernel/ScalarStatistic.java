@@ -4,18 +4,18 @@ import java.lang.invoke.MethodHandles;
 import java.util.Arrays;
 
 /** Row sums in plain Java: {@link RowSum} with its lanes as loops that the JIT can vectorise. */
-final class ScalarStatistic implements StatisticKernel {
-  private static final Spec SPEC = Kernels.choices(MethodHandles.lookup(), Spec.class);
+final class ScalarStatistic {
+  private static final StatisticKernel.Spec SPEC =
+      Kernels.choices(MethodHandles.lookup(), StatisticKernel.Spec.class);
   private static final boolean FLOAT64 = SPEC.float64();
   private static final boolean CENTRED = SPEC.centred();
   private static final Memory MEMORY = SPEC.memory();
   private static final int LANES = RowSum.LANES;
   private static final int BYTES = FLOAT64 ? Double.BYTES : Float.BYTES;
 
-  ScalarStatistic() {}
+  private ScalarStatistic() {}
 
-  @Override
-  public void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
+  static void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
     for (int r = 0; r < rows; r++) {
       long at = offset + r * stride;
       work.shift[r] = CENTRED ? element(base, at, 0) : 0.0;
@@ -25,8 +25,7 @@ final class ScalarStatistic implements StatisticKernel {
     }
   }
 
-  @Override
-  public void superBlock(Object base, long offset, int length, double shift, Workspace work) {
+  static void superBlock(Object base, long offset, int length, double shift, Workspace work) {
     lanes(base, offset, length, shift, work);
     addLanes(work.rowSquares, work.totalSquares);
     if (CENTRED) {

@@ -8,8 +8,9 @@ import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /** Output rows with the Vector API, bit for bit those of {@link ScalarOutput}. */
-final class VectorOutput implements OutputKernel {
-  private static final Spec SPEC = Kernels.choices(MethodHandles.lookup(), Spec.class);
+final class VectorOutput {
+  private static final OutputKernel.Spec SPEC =
+      Kernels.choices(MethodHandles.lookup(), OutputKernel.Spec.class);
   private static final Memory IN = SPEC.in();
   private static final Memory OUT = SPEC.out();
   private static final boolean CENTRED = SPEC.centred();
@@ -23,10 +24,9 @@ final class VectorOutput implements OutputKernel {
   private static final int DOUBLES = D.length();
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
-  VectorOutput() {}
+  private VectorOutput() {}
 
-  @Override
-  public void rows(
+  static void rows(
       Object in,
       long inOffset,
       long inStride,
@@ -69,7 +69,7 @@ final class VectorOutput implements OutputKernel {
     float lo = (float) (mean - hi);
     int whole = F.loopBound(n);
     for (int i = 0; i < whole; i += FLOATS) {
-      FloatVector v = load(in, from, i);
+      FloatVector v = loadFloats(in, from, i);
       if (CENTRED) {
         v = v.sub(hi).sub(lo);
       }
@@ -80,7 +80,7 @@ final class VectorOutput implements OutputKernel {
       if (BIAS) {
         v = v.add(FloatVector.fromArray(F, bias, column + i));
       }
-      store(v, out, to, i);
+      storeFloats(v, out, to, i);
     }
     if (whole < n) {
       float[] g = GAIN ? gain : null;
@@ -113,7 +113,7 @@ final class VectorOutput implements OutputKernel {
       if (BIAS) {
         v = v.add(DoubleVector.fromArray(D, bias, column + i));
       }
-      store(v, out, to, i);
+      storeDoubles(v, out, to, i);
     }
     if (whole < n) {
       double[] g = GAIN ? gain : null;
@@ -122,31 +122,59 @@ final class VectorOutput implements OutputKernel {
     }
   }
 
-  private static FloatVector load(Object base, long offset, int i) {
-    return IN == Memory.HEAP
-        ? FloatVector.fromArray(F, (float[]) base, (int) (offset >> 2) + i)
-        : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
+  private static FloatVector loadFloats(Object base, long offset, int i) {
+    return IN == Memory.HEAP ? heapFloats(base, offset, i) : nativeFloats(offset, i);
   }
 
   private static DoubleVector loadDoubles(Object base, long offset, int i) {
-    return IN == Memory.HEAP
-        ? DoubleVector.fromArray(D, (double[]) base, (int) (offset >> 3) + i)
-        : DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
+    return IN == Memory.HEAP ? heapDoubles(base, offset, i) : nativeDoubles(offset, i);
   }
 
-  private static void store(FloatVector v, Object base, long offset, int i) {
+  private static FloatVector heapFloats(Object base, long offset, int i) {
+    return FloatVector.fromArray(F, (float[]) base, (int) (offset >> 2) + i);
+  }
+
+  private static FloatVector nativeFloats(long offset, int i) {
+    return FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
+  }
+
+  private static DoubleVector heapDoubles(Object base, long offset, int i) {
+    return DoubleVector.fromArray(D, (double[]) base, (int) (offset >> 3) + i);
+  }
+
+  private static DoubleVector nativeDoubles(long offset, int i) {
+    return DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
+  }
+
+  private static void storeFloats(FloatVector v, Object base, long offset, int i) {
     if (OUT == Memory.HEAP) {
-      v.intoArray((float[]) base, (int) (offset >> 2) + i);
+      heapStore(v, base, offset, i);
     } else {
-      v.intoMemorySegment(Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
+      nativeStore(v, offset, i);
     }
   }
 
-  private static void store(DoubleVector v, Object base, long offset, int i) {
+  private static void storeDoubles(DoubleVector v, Object base, long offset, int i) {
     if (OUT == Memory.HEAP) {
-      v.intoArray((double[]) base, (int) (offset >> 3) + i);
+      heapStore(v, base, offset, i);
     } else {
-      v.intoMemorySegment(Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
+      nativeStore(v, offset, i);
     }
+  }
+
+  private static void heapStore(FloatVector v, Object base, long offset, int i) {
+    v.intoArray((float[]) base, (int) (offset >> 2) + i);
+  }
+
+  private static void heapStore(DoubleVector v, Object base, long offset, int i) {
+    v.intoArray((double[]) base, (int) (offset >> 3) + i);
+  }
+
+  private static void nativeStore(FloatVector v, long offset, int i) {
+    v.intoMemorySegment(Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
+  }
+
+  private static void nativeStore(DoubleVector v, long offset, int i) {
+    v.intoMemorySegment(Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
   }
 }

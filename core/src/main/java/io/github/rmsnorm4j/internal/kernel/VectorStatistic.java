@@ -16,8 +16,9 @@ import jdk.incubator.vector.VectorSpecies;
  * more state in a loop the JIT's node budget is passed and vectors are boxed: 8 to 190 times
  * slower.
  */
-final class VectorStatistic implements StatisticKernel {
-  private static final Spec SPEC = Kernels.choices(MethodHandles.lookup(), Spec.class);
+final class VectorStatistic {
+  private static final StatisticKernel.Spec SPEC =
+      Kernels.choices(MethodHandles.lookup(), StatisticKernel.Spec.class);
   private static final boolean FLOAT64 = SPEC.float64();
   private static final boolean CENTRED = SPEC.centred();
   private static final Memory MEMORY = SPEC.memory();
@@ -38,10 +39,9 @@ final class VectorStatistic implements StatisticKernel {
   /** Up to this width several rows are kept in flight; wider rows fill the pipeline alone. */
   private static final int NARROW = 256;
 
-  VectorStatistic() {}
+  private VectorStatistic() {}
 
-  @Override
-  public void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
+  static void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
     if (CENTRED) {
       first(base, offset, stride, rows, work.shift);
     }
@@ -58,8 +58,7 @@ final class VectorStatistic implements StatisticKernel {
     }
   }
 
-  @Override
-  public void superBlock(Object base, long offset, int length, double shift, Workspace work) {
+  static void superBlock(Object base, long offset, int length, double shift, Workspace work) {
     lanes(base, offset, length, shift, 0, work);
     addLanes(work.rowSquares, 0, work.laneSquares);
     if (CENTRED) {
@@ -80,15 +79,27 @@ final class VectorStatistic implements StatisticKernel {
   }
 
   private static DoubleVector loadDoubles(Object base, long offset, int i) {
-    return MEMORY == Memory.HEAP
-        ? DoubleVector.fromArray(D, (double[]) base, (int) (offset >> 3) + i)
-        : DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
+    return MEMORY == Memory.HEAP ? heapDoubles(base, offset, i) : nativeDoubles(offset, i);
   }
 
   private static FloatVector loadFloats(Object base, long offset, int i) {
-    return MEMORY == Memory.HEAP
-        ? FloatVector.fromArray(F, (float[]) base, (int) (offset >> 2) + i)
-        : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
+    return MEMORY == Memory.HEAP ? heapFloats(base, offset, i) : nativeFloats(offset, i);
+  }
+
+  private static DoubleVector heapDoubles(Object base, long offset, int i) {
+    return DoubleVector.fromArray(D, (double[]) base, (int) (offset >> 3) + i);
+  }
+
+  private static DoubleVector nativeDoubles(long offset, int i) {
+    return DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
+  }
+
+  private static FloatVector heapFloats(Object base, long offset, int i) {
+    return FloatVector.fromArray(F, (float[]) base, (int) (offset >> 2) + i);
+  }
+
+  private static FloatVector nativeFloats(long offset, int i) {
+    return FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
   }
 
   private static DoubleVector square(Object base, long offset, int i) {

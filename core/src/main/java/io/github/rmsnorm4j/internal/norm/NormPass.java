@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.kernel.Kernels;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.OutputKernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -38,9 +37,9 @@ final class NormPass {
     boolean centred = call.centred();
     boolean gain = call.gain() != null;
     boolean bias = call.bias() != null;
-    statistic = Kernels.statistic(new StatisticKernel.Spec(call.float64(), bits, in, centred));
+    statistic = StatisticKernel.of(new StatisticKernel.Spec(call.float64(), bits, in, centred));
     output =
-        Kernels.output(new OutputKernel.Spec(call.float64(), bits, in, out, centred, gain, bias));
+        OutputKernel.of(new OutputKernel.Spec(call.float64(), bits, in, out, centred, gain, bias));
     reader = new RowReader(call.x(), bits, work);
     writer = new RowWriter(call, work);
   }
