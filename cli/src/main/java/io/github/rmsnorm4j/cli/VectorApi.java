@@ -1,0 +1,34 @@
+package io.github.rmsnorm4j.cli;
+
+/**
+ * The Vector API on demand.
+ *
+ * <p>{@code --add-modules jdk.incubator.vector} makes every start print a warning and take longer,
+ * also where no vector is used. The JDK's own agents load modules while running; the same call
+ * gives the same module, defined to the boot loader, with the JIT's support for it. The jar's
+ * manifest exports the package it is in. A JDK that no longer has the call leaves the scalar
+ * kernels, which {@code rmsnorm doctor} then says.
+ */
+final class VectorApi {
+  private static final String MODULE = "jdk.incubator.vector";
+
+  private VectorApi() {}
+
+  /**
+   * Loads the module if it is not there yet. To be called before anything asks for a {@code
+   * Backend}.
+   */
+  static void load() {
+    if (ModuleLayer.boot().findModule(MODULE).isPresent()) {
+      return;
+    }
+    try {
+      Class.forName("jdk.internal.module.Modules")
+          .getMethod("loadModule", String.class)
+          .invoke(null, MODULE);
+    } catch (ReflectiveOperationException | RuntimeException e) {
+      System.getLogger(VectorApi.class.getName())
+          .log(System.Logger.Level.DEBUG, "cannot load " + MODULE, e);
+    }
+  }
+}

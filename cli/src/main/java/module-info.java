@@ -1,0 +1,8 @@
+/** The {@code rmsnorm} command. */
+module io.github.rmsnorm4j.cli {
+  requires info.picocli;
+  requires io.github.rmsnorm4j;
+
+  opens io.github.rmsnorm4j.cli to
+      info.picocli;
+}
