@@ -1,12 +1,17 @@
 package io.github.rmsnorm4j.cli;
 
-import picocli.AutoComplete;
+import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** The {@code rmsnorm} command: the root that the others hang from. */
@@ -15,10 +20,13 @@ import picocli.CommandLine.Spec;
     description = "RMSNorm and LayerNorm on your own numbers and files.",
     versionProvider = Version.class,
     mixinStandardHelpOptions = true,
+    scope = ScopeType.INHERIT,
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {AutoComplete.GenerateCompletion.class},
-    footer = {"", "Example:", "  rmsnorm demo 1 2 3 4"})
-final class Rmsnorm implements Runnable {
+    exitCodeListHeading = "%nExit status:%n",
+    exitCodeList = {"0:done", "1:it failed", "2:wrong use"},
+    footer = {"", "Example:", "  rmsnorm completion"},
+    subcommands = Completion.class)
+final class Rmsnorm implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   private Rmsnorm() {}
@@ -30,38 +38,74 @@ final class Rmsnorm implements Runnable {
    * @param args the command and its arguments
    */
   public static void main(String[] args) {
-    System.exit(commandLine().execute(args));
+    StandardOutput output = new StandardOutput();
+    PrintWriter out = new PrintWriter(output, false, System.out.charset());
+    int status;
+    try {
+      status = commandLine().setOut(out).execute(args);
+    } catch (Error e) {
+      status = error(e);
+    }
+    out.flush();
+    System.exit(output.status(status));
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new Rmsnorm())
-        .setParameterExceptionHandler(Rmsnorm::wrongUse)
+    CommandLine root = new CommandLine(new Rmsnorm());
+    return root.setParameterExceptionHandler(Rmsnorm::wrongUse)
         .setExecutionExceptionHandler(Rmsnorm::failure);
   }
 
-  /** Without a command: the help, on stderr since nothing was asked for. */
+  /** Without a command: what there is, but not as a success. */
   @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "Missing command");
+  public Integer call() {
+    spec.commandLine().usage(spec.commandLine().getErr());
+    return ExitCode.USAGE;
   }
 
   private static int wrongUse(ParameterException e, String[] args) {
     CommandLine command = e.getCommandLine();
+    String name = command.getCommandSpec().qualifiedName();
     command
         .getErr()
-        .printf(
-            "%s: %s (see '%1$s --help')%n",
-            command.getCommandSpec().qualifiedName(), oneLine(e.getMessage()));
+        .println(name + ": " + oneLine(e.getMessage()) + " (" + name + " --help tells more)");
     return ExitCode.USAGE;
   }
 
   private static int failure(Exception e, CommandLine command, ParseResult parsed) {
-    command.getErr().printf("%s: %s%n", command.getCommandSpec().qualifiedName(), message(e));
+    command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + message(e));
+    stackTrace(e);
     return ExitCode.SOFTWARE;
   }
 
+  private static int error(Error e) {
+    if (e instanceof OutOfMemoryError) {
+      System.err.println(
+          "rmsnorm: out of memory: the JVM may use "
+              + (Runtime.getRuntime().maxMemory() >> 20)
+              + " MiB for its heap (RMSNORM_OPTS=-Xmx4g gives it 4 GiB)");
+    } else {
+      System.err.println("rmsnorm: " + oneLine(e.toString()));
+    }
+    stackTrace(e);
+    return ExitCode.SOFTWARE;
+  }
+
+  private static void stackTrace(Throwable e) {
+    if (System.getenv("RMSNORM_STACKTRACE") != null) {
+      e.printStackTrace();
+    }
+  }
+
+  /** What went wrong in one line; the JDK's own exceptions for files often only name the file. */
   private static String message(Exception e) {
-    return oneLine(e.getMessage() == null ? e.toString() : e.getMessage());
+    return switch (e) {
+      case NoSuchFileException f -> f.getFile() + ": no such file or folder";
+      case AccessDeniedException f -> f.getFile() + ": permission denied";
+      case FileSystemException f when f.getReason() == null ->
+          f.getFile() + ": " + f.getClass().getSimpleName();
+      default -> oneLine(e.getMessage() == null ? e.toString() : e.getMessage());
+    };
   }
 
   private static String oneLine(String message) {
