@@ -1,0 +1,72 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class RmsnormTest {
+  static Stream<String> commands() {
+    return Rmsnorm.commandLine().getSubcommands().keySet().stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("commands")
+  void everyCommandHasHelpWithAnExample(String command) {
+    CommandResult help = CommandResult.of(command, "--help");
+    assertThat(help.status()).isZero();
+    assertThat(help.err()).isEmpty();
+    assertThat(help.out()).startsWith("Usage: rmsnorm " + command).contains("Example");
+    assertThat(help.outLines())
+        .filteredOn(line -> line.contains("rmsnorm " + command))
+        .hasSizeGreaterThan(1);
+    assertThat(help.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(100));
+  }
+
+  @Test
+  void theHelpNamesEveryCommand() {
+    assertThat(CommandResult.of("--help").out()).contains(commands().toList());
+  }
+
+  @Test
+  void theVersionIsTheBuilds() {
+    assertThat(CommandResult.of("--version").out())
+        .matches("rmsnorm \\d+\\.\\d+\\.\\d+\\S* \\(Java 2\\d\\S*\\)\\R");
+  }
+
+  @Test
+  void withoutACommandTheHelpGoesToStandardError() {
+    CommandResult result = CommandResult.of();
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err()).startsWith("Usage: rmsnorm");
+  }
+
+  static Stream<List<String>> wrongUses() {
+    return Stream.of(
+            "nosuchcommand",
+            "--nosuchoption",
+            "demo x",
+            "demo 1 --eps",
+            "demo 1 --eps x",
+            "doctor x")
+        .map(line -> Arrays.asList(line.split(" ")));
+  }
+
+  @ParameterizedTest
+  @MethodSource("wrongUses")
+  void wrongUseIsOneLineOnStandardErrorAndStatusTwo(List<String> args) {
+    CommandResult result = CommandResult.of(args.toArray(String[]::new));
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err().lines())
+        .singleElement()
+        .asString()
+        .startsWith("rmsnorm")
+        .contains("--help tells more");
+  }
+}
