@@ -136,7 +136,14 @@ public final class Backend {
   }
 
   private static boolean isVectorApiThere() {
-    return ModuleLayer.boot().findModule(VECTOR_MODULE).isPresent();
+    // Asked of the class, since a program may also load the module after the start.
+    try {
+      Class<?> vector =
+          Class.forName(VECTOR_MODULE + ".FloatVector", false, Backend.class.getClassLoader());
+      return Backend.class.getModule().canRead(vector.getModule());
+    } catch (ClassNotFoundException e) {
+      return false;
+    }
   }
 
   private static int preferredBits() {
