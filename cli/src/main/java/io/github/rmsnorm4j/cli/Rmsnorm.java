@@ -24,8 +24,8 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "COMMAND",
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {"0:done", "1:it failed", "2:wrong use"},
-    footer = {"", "Example:", "  rmsnorm completion"},
-    subcommands = Completion.class)
+    footer = {"", "Example:", "  rmsnorm demo 1 2 3 4"},
+    subcommands = {Demo.class, Doctor.class, Completion.class})
 final class Rmsnorm implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
@@ -52,6 +52,8 @@ final class Rmsnorm implements Callable<Integer> {
 
   static CommandLine commandLine() {
     CommandLine root = new CommandLine(new Rmsnorm());
+    // So that numbers may be negative.
+    root.getSubcommands().get("demo").setUnmatchedOptionsArePositionalParams(true);
     return root.setParameterExceptionHandler(Rmsnorm::wrongUse)
         .setExecutionExceptionHandler(Rmsnorm::failure);
   }

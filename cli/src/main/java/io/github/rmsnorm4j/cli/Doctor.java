@@ -1,0 +1,89 @@
+package io.github.rmsnorm4j.cli;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.github.rmsnorm4j.Backend;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code rmsnorm doctor}: what this machine offers and what is made of it. */
+@Command(
+    name = "doctor",
+    description = "Show the kernels in use, why these, and what would make them faster.",
+    footer = {"", "Example:", "  rmsnorm doctor"})
+final class Doctor implements Runnable {
+  private static final double GIB = 1 << 30;
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    VectorApi.load();
+    java();
+    machine();
+    kernels();
+  }
+
+  private void java() {
+    line("Java", System.getProperty("java.vendor.version", "") + " " + Runtime.version());
+    line("", System.getProperty("java.home"));
+    line(
+        "Compiler", System.getProperty("java.vm.name") + ", " + System.getProperty("java.vm.info"));
+  }
+
+  private void machine() {
+    Runtime runtime = Runtime.getRuntime();
+    OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    line(
+        "System",
+        "%s %s, %s"
+            .formatted(
+                System.getProperty("os.name"),
+                System.getProperty("os.version"),
+                System.getProperty("os.arch")));
+    line("Processor", "%s, %d usable".formatted(processor(), runtime.availableProcessors()));
+    line(
+        "Memory",
+        "%s, of which this JVM's heap may take %s"
+            .formatted(gib(system.getTotalMemorySize()), gib(runtime.maxMemory())));
+  }
+
+  private void kernels() {
+    Backend backend = Backend.best();
+    line("Kernels", backend.describe());
+    line("", backend.reason());
+    line(
+        "Threads",
+        "up to %d, about one per MiB that is read and written; --threads N sets another limit"
+            .formatted(Runtime.getRuntime().availableProcessors()));
+  }
+
+  private static String processor() {
+    // Linux tells in a file; elsewhere the JVM's word for the architecture, printed above, must do.
+    try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+      return lines
+          .filter(line -> line.startsWith("model name"))
+          .findFirst()
+          .map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .orElse(System.getProperty("os.arch"));
+    } catch (IOException e) {
+      return System.getProperty("os.arch");
+    }
+  }
+
+  private static String gib(long bytes) {
+    return String.format(Locale.ROOT, "%.1f GiB", bytes / GIB);
+  }
+
+  private void line(String label, String text) {
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf("%-14s %s%n", label, text);
+  }
+}
