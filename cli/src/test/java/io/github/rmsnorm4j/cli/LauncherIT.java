@@ -1,0 +1,239 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.cli.Shell.Result;
+import io.github.rmsnorm4j.cli.Shell.Running;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * {@code ./rmsnorm} and {@code ./mvnw} as a user starts them, in a copy of this checkout whose path
+ * has spaces. Runs after the jars are packaged, so that all that Maven needs is there and no
+ * network is asked.
+ */
+class LauncherIT {
+  private static final String BUILDING =
+      "rmsnorm: building the command line, once (this may take a minute)\n";
+
+  @TempDir private static Path folder;
+  private static Path checkout;
+  private static Result firstStart;
+
+  private static Shell shell() throws IOException {
+    Path root = folder.resolve("root");
+    Path jvm = Files.createDirectories(root.resolve("usr/lib/jvm"));
+    Path jdk = jvm.resolve("the jdk");
+    if (!Files.exists(jdk)) {
+      Files.createSymbolicLink(jdk, Path.of(System.getProperty("java.home")));
+    }
+    return shellWithoutJdk()
+        .with("RMSNORM_JDK_ROOT", root)
+        .with("MAVEN_ARGS", "-o -Dmaven.repo.local=" + System.getProperty("localRepository"));
+  }
+
+  private static Shell shellWithoutJdk() throws IOException {
+    return new Shell(Files.createTempDirectory(folder, "shell "));
+  }
+
+  @BeforeAll
+  static void startForTheFirstTime() throws IOException, InterruptedException {
+    checkout = copyOfCheckout("a checkout");
+    firstStart = shell().run(checkout.resolve("rmsnorm"), "demo", "1", "2", "3", "4");
+  }
+
+  @AfterAll
+  static void removeTheLinkToTheJdk() throws IOException {
+    // JUnit would remove it as well, but warns of links that lead out of its folder.
+    Files.deleteIfExists(folder.resolve("root/usr/lib/jvm/the jdk"));
+  }
+
+  private static Path copyOfCheckout(String name) throws IOException {
+    Path copy = Files.createDirectory(folder.resolve(name));
+    for (String part : List.of("rmsnorm", "mvnw", ".mvn", "pom.xml")) {
+      copy(Shell.CHECKOUT.resolve(part), copy.resolve(part));
+    }
+    try (Stream<Path> modules = Files.list(Shell.CHECKOUT)) {
+      for (Path module : modules.filter(path -> Files.exists(path.resolve("pom.xml"))).toList()) {
+        Path target = Files.createDirectory(copy.resolve(module.getFileName()));
+        copy(module.resolve("pom.xml"), target.resolve("pom.xml"));
+        if (Files.exists(module.resolve("src/main"))) {
+          Files.createDirectory(target.resolve("src"));
+          copy(module.resolve("src/main"), target.resolve("src/main"));
+        }
+      }
+    }
+    return copy;
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path file : files.toList()) {
+        Files.copy(file, to.resolve(from.relativize(file).toString()));
+      }
+    }
+  }
+
+  @Test
+  void theFirstStartBuildsWithOneLineAndRuns() {
+    assertThat(firstStart.err()).isEqualTo(BUILDING);
+    assertThat(firstStart.out()).startsWith("RMSNorm of 4 numbers").contains("1.4606");
+    assertThat(firstStart.status()).isZero();
+  }
+
+  @Test
+  void laterStartsAreSilentAndQuick() throws IOException, InterruptedException {
+    long best = Long.MAX_VALUE;
+    for (int i = 0; i < 5; i++) {
+      long start = System.nanoTime();
+      Result result = shell().run(checkout.resolve("rmsnorm"), "--version");
+      best = Math.min(best, System.nanoTime() - start);
+      assertThat(result.err()).isEmpty();
+      assertThat(result.out()).startsWith("rmsnorm ");
+    }
+    assertThat(best / 1e9).as("seconds for the quickest of five starts").isLessThan(0.5);
+  }
+
+  @Test
+  void theVectorApiComesWithoutAWarning() throws IOException, InterruptedException {
+    Result result = shell().run(checkout.resolve("rmsnorm"), "doctor");
+    assertThat(result.err()).isEmpty();
+    assertThat(result.out()).containsPattern("Kernels +\\d+-bit vectors, native access");
+  }
+
+  @Test
+  void runsFromAnywhereThroughLinks() throws IOException, InterruptedException {
+    Path links = Files.createDirectory(folder.resolve("some links"));
+    Files.createSymbolicLink(links.resolve("absolute"), checkout.resolve("rmsnorm"));
+    Files.createSymbolicLink(links.resolve("relative"), Path.of("absolute"));
+    assertThat(shell().run(links.resolve("relative"), "--version").out()).startsWith("rmsnorm ");
+  }
+
+  @Test
+  void argumentsAndStatusArePassedOn() throws IOException, InterruptedException {
+    Result result = shell().run(checkout.resolve("rmsnorm"), "demo", "a b  *");
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err()).contains("'a b  *'").hasLineCount(1);
+  }
+
+  @Test
+  void standardOutputThatFailsIsAFailure() throws IOException, InterruptedException {
+    String command = "'" + checkout.resolve("rmsnorm") + "' demo >&-";
+    Result result = shell().run("/bin/sh", "-c", command);
+    assertThat(result.status()).isEqualTo(1);
+    assertThat(result.err()).startsWith("rmsnorm: cannot write to standard output").hasLineCount(1);
+  }
+
+  @Test
+  void aReaderWhoHasSeenEnoughIsNoFailure() throws IOException, InterruptedException {
+    // The reader is gone before the JVM has started.
+    String command = "{ '" + checkout.resolve("rmsnorm") + "' demo; echo $? >&2; } | true";
+    assertThat(shell().run("/bin/sh", "-c", command).err()).isEqualTo("0\n");
+  }
+
+  @Test
+  void theEnvironmentGivesTheJvmOptions() throws IOException, InterruptedException {
+    Result result =
+        shell()
+            .with("RMSNORM_OPTS", "-Xmx64m -XX:+UseSerialGC")
+            .run(checkout.resolve("rmsnorm"), "doctor");
+    assertThat(result.err()).isEmpty();
+    assertThat(result.out()).contains("heap may take 0.1 GiB");
+  }
+
+  @Test
+  void aBrokenArchiveChangesNothing() throws IOException, InterruptedException {
+    Path archive = checkout.resolve("cli/target/run/rmsnorm.aot");
+    byte[] bytes = Files.readAllBytes(archive);
+    for (int size : new int[] {0, 1000, bytes.length / 2}) {
+      Files.write(archive, Arrays.copyOf(bytes, size));
+      Result result = shell().run(checkout.resolve("rmsnorm"), "--version");
+      assertThat(result.err()).isEmpty();
+      assertThat(result.out()).startsWith("rmsnorm ");
+    }
+    Files.write(archive, bytes);
+  }
+
+  @Test
+  void changedSourcesAreBuiltAgainAlsoByTwoAtOnce() throws IOException, InterruptedException {
+    Path other = copyOfCheckout("changing sources");
+    copy(checkout.resolve("cli/target"), other.resolve("cli/target"));
+    Path jar = other.resolve("cli/target/run/rmsnorm.jar");
+    FileTime old = FileTime.from(Instant.now().minusSeconds(3600));
+    Files.setLastModifiedTime(jar, old);
+
+    Running one = shell().start(other.resolve("rmsnorm"), "demo", "3", "4");
+    Running two = shell().start(other.resolve("rmsnorm"), "demo", "5", "12");
+    assertThat(one.result()).satisfies(result -> builtAndRan(result, "0.8485"));
+    assertThat(two.result()).satisfies(result -> builtAndRan(result, "0.5439"));
+
+    assertThat(Files.getLastModifiedTime(jar)).isGreaterThan(old);
+    try (Stream<Path> left = Files.list(jar.getParent())) {
+      assertThat(left.map(path -> path.getFileName().toString()))
+          .containsExactlyInAnyOrder("rmsnorm.jar", "rmsnorm.aot");
+    }
+    assertThat(shell().run(other.resolve("rmsnorm"), "--version").err()).isEmpty();
+  }
+
+  private static void builtAndRan(Result result, String figure) {
+    assertThat(result.err()).isEqualTo(BUILDING);
+    assertThat(result.out()).contains(figure);
+    assertThat(result.status()).isZero();
+  }
+
+  @Test
+  void sourcesThatDoNotCompileAreNamed() throws IOException, InterruptedException {
+    Path other = copyOfCheckout("broken sources");
+    Path source = other.resolve("core/src/main/java/io/github/rmsnorm4j/ElementType.java");
+    Files.writeString(source, "this is not Java");
+    Result result = shell().run(other.resolve("rmsnorm"), "--version");
+    assertThat(result.status()).isEqualTo(1);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err()).startsWith(BUILDING).contains("ElementType.java", "the build failed");
+    assertThat(other.resolve("cli/target/run/build.log")).isNotEmptyFile();
+  }
+
+  @Test
+  void aFolderThatCannotBeWrittenIsNamed() throws IOException, InterruptedException {
+    Path other = copyOfCheckout("unwritable");
+    // A file where the folder should be stops even root, whom permissions do not.
+    Files.createFile(other.resolve("cli/target"));
+    Result result = shell().run(other.resolve("rmsnorm"), "--version");
+    assertThat(result.status()).isEqualTo(1);
+    assertThat(result.err())
+        .isEqualTo(
+            "rmsnorm: cannot write to "
+                + other.toRealPath().resolve("cli/target/run")
+                + ", where the command line is built\n");
+  }
+
+  @Test
+  void withoutAJdkBothSayWhatIsMissing() throws IOException, InterruptedException {
+    for (String program : List.of("rmsnorm", "mvnw")) {
+      Result result =
+          shellWithoutJdk().with("HOME", folder).run(checkout.resolve(program), "--version");
+      assertThat(result.status()).isEqualTo(1);
+      assertThat(result.out()).isEmpty();
+      assertThat(result.err()).startsWith("rmsnorm4j needs a JDK 25 or newer").hasLineCount(1);
+    }
+  }
+
+  @Test
+  void mavenRunsOnTheJdkThatWasFoundAndSaysNothingElse() throws IOException, InterruptedException {
+    Result result = shell().run(checkout.resolve("mvnw"), "-q", "-N", "-f", checkout, "validate");
+    assertThat(result).isEqualTo(new Result(0, "", ""));
+    assertThat(shell().run(checkout.resolve("mvnw"), "--version").out())
+        .contains("Java version: " + Runtime.version().feature());
+  }
+}
