@@ -1,0 +1,35 @@
+package io.github.rmsnorm4j.formats;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+
+/** A range of a file as a stream. */
+final class FileRange extends InputStream {
+  private final TensorFile file;
+  private final long end;
+  private long at;
+
+  FileRange(TensorFile file, long start, long length) {
+    this.file = file;
+    this.at = start;
+    this.end = start + length;
+  }
+
+  @Override
+  public int read() throws IOException {
+    byte[] one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : Byte.toUnsignedInt(one[0]);
+  }
+
+  @Override
+  public int read(byte[] into, int offset, int length) throws IOException {
+    int count = (int) Math.min(length, end - at);
+    if (count == 0) {
+      return length == 0 ? 0 : -1;
+    }
+    file.readFully(at, MemorySegment.ofArray(into).asSlice(offset, count));
+    at += count;
+    return count;
+  }
+}

@@ -1,0 +1,50 @@
+package io.github.rmsnorm4j.formats;
+
+/** Makes text that came from a file fit for a line on a terminal. */
+final class Printable {
+  private static final int LONGEST = 80;
+
+  private Printable() {}
+
+  /** The text with everything escaped that is not plainly visible, however long. */
+  static String escaped(String text) {
+    StringBuilder out = new StringBuilder(text.length());
+    text.codePoints().forEach(c -> append(out, c));
+    return out.toString();
+  }
+
+  /** The same, with the middle left out of what is longer than a name should be. */
+  static String shortened(String text) {
+    if (text.length() <= LONGEST) {
+      return escaped(text);
+    }
+    // A surrogate pair cut in two is escaped as two halves, which is what it then is.
+    int half = LONGEST / 2;
+    String head = text.substring(0, half);
+    String tail = text.substring(text.length() - half);
+    return escaped(head) + "..." + escaped(tail) + " (" + text.length() + " characters)";
+  }
+
+  private static void append(StringBuilder out, int c) {
+    if (isVisible(c)) {
+      out.appendCodePoint(c);
+    } else {
+      out.append(c == '\n' ? "\\n" : c == '\t' ? "\\t" : String.format("\\u{%x}", c));
+    }
+  }
+
+  /** Not so: control characters, invisible and direction-changing ones, what is no character. */
+  private static boolean isVisible(int c) {
+    return switch (Character.getType(c)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.SURROGATE,
+          Character.PRIVATE_USE,
+          Character.UNASSIGNED,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          false;
+      default -> true;
+    };
+  }
+}

@@ -1,0 +1,173 @@
+package io.github.rmsnorm4j.formats;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * A file that appears whole or not at all, and until then leaves in place what was there before.
+ *
+ * <p>What is written goes into a file of its own in the target's folder, {@code .NAME.xxxx.tmp};
+ * {@link #commit()} brings it to the disk and then, in one step, to its name. Closing without that,
+ * a shutdown of the JVM (Ctrl-C, {@code SIGTERM}) and any error delete it. Where the process has no
+ * say any more ({@code kill -9}, a power cut) the target is as it was, and the other file may be
+ * left behind; it can be deleted.
+ *
+ * <p>A target that is a symbolic link stays one: the file it leads to is replaced. Permissions of a
+ * file that is replaced are kept, where the file system has any. Not for use by several threads.
+ */
+public final class ReplacingFile implements Closeable {
+  /** Keeps what the JDK copies through for a heap segment, or in one system call, small. */
+  private static final long LARGEST_WRITE = 8 << 20;
+
+  private final Path target;
+  private final boolean replace;
+  private final TemporaryFile temporary;
+  private final FileChannel channel;
+  private boolean committed;
+
+  private ReplacingFile(
+      Path target, boolean replace, TemporaryFile temporary, FileChannel channel) {
+    this.target = target;
+    this.replace = replace;
+    this.temporary = temporary;
+    this.channel = channel;
+  }
+
+  /**
+   * Begins a file.
+   *
+   * @param path the name it is to have in the end
+   * @param replace whether a file of that name may be replaced
+   * @return the file, empty and open for writing
+   * @throws FileAlreadyExistsException if there is one already and it may not be replaced
+   * @throws IOException if the folder does not exist or cannot be written to, or the name is that
+   *     of something else than a file
+   */
+  public static ReplacingFile create(Path path, boolean replace) throws IOException {
+    Path target = Links.follow(path);
+    String name = Printable.escaped(path.toString());
+    if (Files.exists(target)) {
+      if (Files.isDirectory(target)) {
+        throw new FileSystemException(name, null, "is a folder, not a file");
+      }
+      if (!Files.isRegularFile(target)) {
+        throw new FileSystemException(name, null, "is not a regular file");
+      }
+      if (!replace) {
+        throw new FileAlreadyExistsException(name, null, "exists already");
+      }
+    }
+    TemporaryFile temporary = TemporaryFile.beside(target);
+    try {
+      FileChannel channel = FileChannel.open(temporary.path(), StandardOpenOption.WRITE);
+      return new ReplacingFile(target, replace, temporary, channel);
+    } catch (Throwable e) {
+      temporary.delete();
+      throw e;
+    }
+  }
+
+  /**
+   * Appends bytes.
+   *
+   * @param bytes what to append, all of it
+   * @throws IOException if that fails, as on a full disk
+   */
+  public void write(MemorySegment bytes) throws IOException {
+    try {
+      for (long done = 0; done < bytes.byteSize(); ) {
+        long length = Math.min(bytes.byteSize() - done, LARGEST_WRITE);
+        ByteBuffer piece = bytes.asSlice(done, length).asByteBuffer();
+        while (piece.hasRemaining()) {
+          done += channel.write(piece);
+        }
+      }
+    } catch (IOException e) {
+      throw failed(e);
+    }
+  }
+
+  /**
+   * Brings the file to the disk and to its name, in that order. Nothing can be written afterwards.
+   *
+   * @throws FileAlreadyExistsException if a file of that name has appeared meanwhile, and none may
+   *     be replaced
+   * @throws IOException if that fails; what was there before is there still
+   */
+  public void commit() throws IOException {
+    try {
+      channel.force(true);
+      channel.close();
+      if (replace) {
+        Files.move(temporary.path(), target, StandardCopyOption.ATOMIC_MOVE);
+      } else {
+        linkOrMove();
+      }
+    } catch (FileAlreadyExistsException e) {
+      throw e;
+    } catch (IOException e) {
+      throw failed(e);
+    }
+    committed = true;
+    temporary.forget();
+    forceFolder();
+  }
+
+  /**
+   * A second name for the file is the one atomic step that fails where the name is taken. Not every
+   * file system knows second names; there, only a check is left.
+   */
+  private void linkOrMove() throws IOException {
+    try {
+      Files.createLink(target, temporary.path());
+    } catch (FileAlreadyExistsException e) {
+      throw e;
+    } catch (UnsupportedOperationException | FileSystemException _) {
+      if (Files.exists(target)) {
+        throw new FileAlreadyExistsException(
+            Printable.escaped(target.toString()), null, "has appeared meanwhile");
+      }
+      Files.move(temporary.path(), target, StandardCopyOption.ATOMIC_MOVE);
+      return;
+    }
+    temporary.delete();
+  }
+
+  /**
+   * A new name survives a power cut once its folder is on the disk; not every system lets us ask.
+   */
+  private void forceFolder() {
+    try (FileChannel folder = FileChannel.open(temporary.path().getParent())) {
+      folder.force(true);
+    } catch (IOException _) {
+      // Windows opens no folders. The file itself is on the disk already.
+    }
+  }
+
+  private IOException failed(IOException e) {
+    String name = Printable.escaped(target.toString());
+    boolean named = e instanceof FileSystemException f && f.getReason() != null;
+    String reason = named ? ((FileSystemException) e).getReason() : e.getMessage();
+    FileSystemException failure = new FileSystemException(name, null, "cannot write: " + reason);
+    failure.initCause(e);
+    return failure;
+  }
+
+  /** Deletes what was written, unless it has been committed. */
+  @Override
+  public void close() throws IOException {
+    channel.close();
+    if (!committed) {
+      temporary.delete();
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package io.github.rmsnorm4j.formats;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A {@code .safetensors} file. Its header has been checked as strictly as the format asks: no name
+ * twice, every tensor's bytes as many as its type and shape need, all of them together covering the
+ * data without gap or overlap.
+ */
+public final class SafetensorsFile extends TensorFile {
+  /** The limit of the reference implementation. */
+  private static final long LONGEST_HEADER = 100_000_000;
+
+  private static final int LENGTH_BYTES = 8;
+
+  private final SafetensorsHeader header;
+  private final long dataStart;
+
+  SafetensorsFile(Path path, FileChannel channel) throws IOException {
+    super(path, channel);
+    if (size < LENGTH_BYTES) {
+      throw new FormatException(
+          path, "has %d bytes, a .safetensors file has at least 8".formatted(size));
+    }
+    byte[] length = new byte[LENGTH_BYTES];
+    readFully(0, MemorySegment.ofArray(length));
+    long headerLength = ByteBuffer.wrap(length).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    if (headerLength < 0 || headerLength > LONGEST_HEADER) {
+      throw new FormatException(
+          path,
+          "has a header of %s bytes, at most %d are allowed (or this is no .safetensors file)"
+              .formatted(Long.toUnsignedString(headerLength), LONGEST_HEADER));
+    }
+    if (headerLength > size - LENGTH_BYTES) {
+      throw new FormatException(
+          path,
+          "has a header of %d bytes, which is longer than the file of %d"
+              .formatted(headerLength, size));
+    }
+    dataStart = LENGTH_BYTES + headerLength;
+    header = SafetensorsHeaderParser.parse(this, LENGTH_BYTES, headerLength);
+    checkCover();
+  }
+
+  /** In the order of their offsets the tensors follow each other from the data's first byte on. */
+  private void checkCover() throws FormatException {
+    List<SafetensorsHeader.Entry> entries = new ArrayList<>(header.entries().values());
+    entries.sort(
+        Comparator.comparingLong(SafetensorsHeader.Entry::begin)
+            .thenComparingLong(SafetensorsHeader.Entry::end));
+    long covered = 0;
+    for (SafetensorsHeader.Entry entry : entries) {
+      if (entry.begin() != covered) {
+        throw new FormatException(
+            path(),
+            entry.tensor().name(),
+            entry.begin() < covered
+                ? "begins at byte %d, which overlaps the tensor before it that ends at %d"
+                    .formatted(entry.begin(), covered)
+                : "begins at byte %d, and bytes %d on belong to no tensor"
+                    .formatted(entry.begin(), covered));
+      }
+      covered = entry.end();
+    }
+    long held = size - dataStart;
+    if (covered != held) {
+      throw new FormatException(
+          path(),
+          covered > held
+              ? "is truncated: its tensors need %d bytes of data, the file has %d"
+                  .formatted(covered, held)
+              : "has %d bytes after its last tensor".formatted(held - covered));
+    }
+  }
+
+  @Override
+  public List<Tensor> tensors() {
+    return header.tensors();
+  }
+
+  @Override
+  public Tensor tensor(String name) throws FormatException {
+    SafetensorsHeader.Entry entry = header.entries().get(name);
+    return entry != null ? entry.tensor() : super.tensor(name);
+  }
+
+  @Override
+  public Map<String, String> metadata() {
+    return header.metadata();
+  }
+
+  @Override
+  long start(Tensor wanted) {
+    SafetensorsHeader.Entry entry = header.entries().get(wanted.name());
+    if (entry == null || !entry.tensor().equals(wanted)) {
+      throw notOfThisFile(wanted);
+    }
+    return dataStart + entry.begin();
+  }
+
+  @Override
+  void readElements(Tensor wanted, long first, long count, MemorySegment into) throws IOException {
+    int elementBytes = wanted.dtype().bits() / 8;
+    readFully(start(wanted) + first * elementBytes, into);
+    ByteOrders.toNative(into, elementBytes, ByteOrder.LITTLE_ENDIAN);
+  }
+}

@@ -1,0 +1,36 @@
+package io.github.rmsnorm4j.formats;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The header of a {@code .safetensors} file.
+ *
+ * @param entries the tensors by name, in the file's order
+ * @param tensors the same tensors, as a list
+ * @param metadata {@code __metadata__}, in the file's order
+ */
+record SafetensorsHeader(
+    Map<String, Entry> entries, List<Tensor> tensors, Map<String, String> metadata) {
+  static final String METADATA_KEY = "__metadata__";
+
+  /**
+   * A tensor and where it lies.
+   *
+   * @param tensor name, type and shape
+   * @param begin its first byte, counted from the first byte of the data
+   * @param end the byte after its last
+   */
+  record Entry(Tensor tensor, long begin, long end) {}
+
+  /** Takes the maps over; nobody else writes to them. */
+  static SafetensorsHeader of(
+      LinkedHashMap<String, Entry> entries, LinkedHashMap<String, String> metadata) {
+    return new SafetensorsHeader(
+        Collections.unmodifiableMap(entries),
+        entries.values().stream().map(Entry::tensor).toList(),
+        Collections.unmodifiableMap(metadata));
+  }
+}

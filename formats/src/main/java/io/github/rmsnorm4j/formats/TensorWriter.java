@@ -1,0 +1,139 @@
+package io.github.rmsnorm4j.formats;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Writes a {@code .npy} or {@code .safetensors} file: the header at once, then the tensors' bytes
+ * in pieces of any size. The file is there after {@link #commit()}, whole, or not at all; see
+ * {@link ReplacingFile}. Not for use by several threads.
+ */
+public final class TensorWriter implements Closeable {
+  private final ReplacingFile file;
+  private final List<Tensor> order;
+  private final long bytes;
+  private long written;
+
+  private TensorWriter(ReplacingFile file, List<Tensor> order) {
+    this.file = file;
+    this.order = order;
+    this.bytes = order.stream().mapToLong(Tensor::bytes).reduce(0, Math::addExact);
+  }
+
+  /**
+   * Begins a file; its extension, {@code .npy} or {@code .safetensors}, decides which kind.
+   *
+   * @param path the name it is to have in the end
+   * @param tensors what it will hold, in the order of its header; exactly one for {@code .npy},
+   *     where its name is not kept
+   * @param metadata the text to store beside the tensors; must be empty for {@code .npy}
+   * @param replace whether a file of that name may be replaced
+   * @return the file, its header written
+   * @throws FileAlreadyExistsException if there is one already and it may not be replaced
+   * @throws IOException if it cannot be written
+   * @throws IllegalArgumentException if a file of that kind cannot hold these tensors: another
+   *     extension, several tensors or bfloat16 in {@code .npy}, one name twice
+   */
+  public static TensorWriter create(
+      Path path, List<Tensor> tensors, Map<String, String> metadata, boolean replace)
+      throws IOException {
+    if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+      throw new UnsupportedOperationException("files are written on little-endian machines only");
+    }
+    String name = Printable.escaped(path.toString());
+    byte[] header;
+    List<Tensor> order;
+    if (path.toString().endsWith(".npy")) {
+      order = List.copyOf(tensors);
+      header = npyHeader(name, order, metadata);
+    } else if (path.toString().endsWith(".safetensors")) {
+      SafetensorsLayout layout = SafetensorsLayout.of(tensors, metadata);
+      order = layout.order();
+      header = layout.header();
+    } else {
+      throw new IllegalArgumentException(name + ": the name must end in .npy or .safetensors");
+    }
+    ReplacingFile file = ReplacingFile.create(path, replace);
+    try {
+      file.write(MemorySegment.ofArray(header));
+      return new TensorWriter(file, order);
+    } catch (Throwable e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  private static byte[] npyHeader(String name, List<Tensor> tensors, Map<String, String> metadata) {
+    if (tensors.size() != 1) {
+      throw new IllegalArgumentException(
+          name + ": a .npy file holds one tensor, not " + tensors.size() + "; use .safetensors");
+    }
+    if (!metadata.isEmpty()) {
+      throw new IllegalArgumentException(
+          name + ": a .npy file holds no metadata; use .safetensors");
+    }
+    Tensor tensor = tensors.getFirst();
+    return switch (tensor.dtype()) {
+      case F16, F32, F64 ->
+          new NpyHeader(tensor.dtype(), ByteOrder.nativeOrder(), false, tensor.shape()).toBytes();
+      case BF16 ->
+          throw new IllegalArgumentException(
+              name + ": .npy has no bfloat16; write a .safetensors file or another type");
+      default ->
+          throw new IllegalArgumentException(
+              name + ": only f16, f32 and f64 are written to .npy, not " + tensor);
+    };
+  }
+
+  /**
+   * The order in which the bytes are to be written. It is that of the header, unless a tensor would
+   * then not be aligned to the size of its elements; in that case larger elements come first.
+   *
+   * @return the tensors in the order of their data
+   */
+  public List<Tensor> order() {
+    return order;
+  }
+
+  /**
+   * Writes the next bytes: elements in C order, one tensor after the other in the order of {@link
+   * #order()}.
+   *
+   * @param piece the bytes, all of them
+   * @throws IOException if that fails, as on a full disk
+   * @throws IllegalArgumentException if the tensors have fewer bytes than that left
+   */
+  public void write(MemorySegment piece) throws IOException {
+    if (piece.byteSize() > bytes - written) {
+      throw new IllegalArgumentException(
+          "%d bytes after %d of %d".formatted(piece.byteSize(), written, bytes));
+    }
+    file.write(piece);
+    written += piece.byteSize();
+  }
+
+  /**
+   * Brings the file to the disk and to its name.
+   *
+   * @throws IOException if that fails; what was there before is there still
+   * @throws IllegalStateException if not all bytes have been written
+   */
+  public void commit() throws IOException {
+    if (written != bytes) {
+      throw new IllegalStateException(written + " of " + bytes + " bytes have been written");
+    }
+    file.commit();
+  }
+
+  /** Deletes what was written, unless it has been committed. */
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}
