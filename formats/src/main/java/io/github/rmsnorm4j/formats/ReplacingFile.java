@@ -10,7 +10,6 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 
 /**
  * A file that appears whole or not at all, and until then leaves in place what was there before.
@@ -28,18 +27,19 @@ public final class ReplacingFile implements Closeable {
   /** Keeps what the JDK copies through for a heap segment, or in one system call, small. */
   private static final long LARGEST_WRITE = 8 << 20;
 
+  /** As the caller wrote it, for messages; {@code target} is where it leads to. */
+  private final String name;
+
   private final Path target;
   private final boolean replace;
   private final TemporaryFile temporary;
-  private final FileChannel channel;
   private boolean committed;
 
-  private ReplacingFile(
-      Path target, boolean replace, TemporaryFile temporary, FileChannel channel) {
+  private ReplacingFile(String name, Path target, boolean replace, TemporaryFile temporary) {
+    this.name = name;
     this.target = target;
     this.replace = replace;
     this.temporary = temporary;
-    this.channel = channel;
   }
 
   /**
@@ -66,21 +66,15 @@ public final class ReplacingFile implements Closeable {
         throw new FileAlreadyExistsException(name, null, "exists already");
       }
     }
-    TemporaryFile temporary = TemporaryFile.beside(target);
-    try {
-      FileChannel channel = FileChannel.open(temporary.path(), StandardOpenOption.WRITE);
-      return new ReplacingFile(target, replace, temporary, channel);
-    } catch (Throwable e) {
-      temporary.delete();
-      throw e;
-    }
+    return new ReplacingFile(name, target, replace, TemporaryFile.beside(target));
   }
 
   /**
    * Appends bytes.
    *
-   * @param bytes what to append, all of it
+   * @param bytes what to append, all of it: native memory, or a {@code byte[]}
    * @throws IOException if that fails, as on a full disk
+   * @throws UnsupportedOperationException if they are an array of another type
    */
   public void write(MemorySegment bytes) throws IOException {
     try {
@@ -88,7 +82,7 @@ public final class ReplacingFile implements Closeable {
         long length = Math.min(bytes.byteSize() - done, LARGEST_WRITE);
         ByteBuffer piece = bytes.asSlice(done, length).asByteBuffer();
         while (piece.hasRemaining()) {
-          done += channel.write(piece);
+          done += temporary.channel().write(piece);
         }
       }
     } catch (IOException e) {
@@ -105,8 +99,8 @@ public final class ReplacingFile implements Closeable {
    */
   public void commit() throws IOException {
     try {
-      channel.force(true);
-      channel.close();
+      temporary.channel().force(true);
+      temporary.channel().close();
       if (replace) {
         Files.move(temporary.path(), target, StandardCopyOption.ATOMIC_MOVE);
       } else {
@@ -129,12 +123,11 @@ public final class ReplacingFile implements Closeable {
   private void linkOrMove() throws IOException {
     try {
       Files.createLink(target, temporary.path());
-    } catch (FileAlreadyExistsException e) {
-      throw e;
+    } catch (FileAlreadyExistsException _) {
+      throw new FileAlreadyExistsException(name, null, "has appeared meanwhile");
     } catch (UnsupportedOperationException | FileSystemException _) {
       if (Files.exists(target)) {
-        throw new FileAlreadyExistsException(
-            Printable.escaped(target.toString()), null, "has appeared meanwhile");
+        throw new FileAlreadyExistsException(name, null, "has appeared meanwhile");
       }
       Files.move(temporary.path(), target, StandardCopyOption.ATOMIC_MOVE);
       return;
@@ -154,7 +147,6 @@ public final class ReplacingFile implements Closeable {
   }
 
   private IOException failed(IOException e) {
-    String name = Printable.escaped(target.toString());
     boolean named = e instanceof FileSystemException f && f.getReason() != null;
     String reason = named ? ((FileSystemException) e).getReason() : e.getMessage();
     FileSystemException failure = new FileSystemException(name, null, "cannot write: " + reason);
@@ -165,7 +157,6 @@ public final class ReplacingFile implements Closeable {
   /** Deletes what was written, unless it has been committed. */
   @Override
   public void close() throws IOException {
-    channel.close();
     if (!committed) {
       temporary.delete();
     }

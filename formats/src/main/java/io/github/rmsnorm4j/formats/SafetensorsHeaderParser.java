@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import io.github.rmsnorm4j.formats.SafetensorsHeader.Entry;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -61,11 +62,14 @@ final class SafetensorsHeaderParser {
             new InputStreamReader(new FileRange(file, start, length), UTF_8.newDecoder());
         JsonParser json = JSON.createParser(reader)) {
       return new SafetensorsHeaderParser(file, json).header();
-    } catch (JsonProcessingException e) {
-      String reason = Printable.shortened(e.getOriginalMessage());
-      String where = " at character " + Math.max(0, e.getLocation().getCharOffset());
+    } catch (StreamConstraintsException _) {
       throw new FormatException(
-          file.path(), "the header is not the JSON it should be: " + reason + where);
+          file.path(), "the header has a number, name or text longer than any should be");
+    } catch (JsonProcessingException e) {
+      throw new FormatException(
+          file.path(),
+          "the header is not the JSON it should be: "
+              + Printable.shortened(e.getOriginalMessage()));
     } catch (CharacterCodingException _) {
       throw new FormatException(file.path(), "the header is not UTF-8");
     }

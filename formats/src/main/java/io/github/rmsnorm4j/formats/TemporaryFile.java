@@ -1,30 +1,36 @@
 package io.github.rmsnorm4j.formats;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
+import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A file beside the one it is to become, deleted when the JVM shuts down before that.
  *
  * @param path where it is
+ * @param channel open for writing
  */
-record TemporaryFile(Path path) {
+record TemporaryFile(Path path, FileChannel channel) {
   /** Leaves room in a name of 255 bytes for what is put around it, at 4 bytes a character. */
   private static final int LONGEST_NAME = 40;
 
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final Set<Path> LIVING = ConcurrentHashMap.newKeySet();
+
+  /** Also the lock that keeps new files from appearing once a shutdown has deleted these. */
+  private static final Set<Path> LIVING = new HashSet<>();
+
+  private static boolean shuttingDown;
 
   static {
     Runtime.getRuntime().addShutdownHook(new Thread(TemporaryFile::deleteAll, "delete-temporary"));
@@ -46,14 +52,14 @@ record TemporaryFile(Path path) {
     }
     try {
       return create(folder, target);
-    } catch (AccessDeniedException e) {
-      AccessDeniedException denied =
-          new AccessDeniedException(
-              shown,
-              null,
-              "the folder " + Printable.escaped(folder.toString()) + " may not be written to");
-      denied.initCause(e);
-      throw denied;
+    } catch (FileSystemException e) {
+      String reason = e instanceof AccessDeniedException ? "permission denied" : e.getReason();
+      String where = Printable.escaped(folder.toString());
+      FileSystemException failure =
+          new FileSystemException(
+              shown, null, "cannot write to the folder " + where + ": " + reason);
+      failure.initCause(e);
+      throw failure;
     }
   }
 
@@ -62,31 +68,37 @@ record TemporaryFile(Path path) {
     String start = name.substring(0, Math.min(name.length(), LONGEST_NAME));
     while (true) {
       Path path = folder.resolve(".%s.%08x.tmp".formatted(start, RANDOM.nextInt()));
-      LIVING.add(path);
-      try {
-        createLike(target, path);
-        return new TemporaryFile(path);
-      } catch (FileAlreadyExistsException _) {
-        LIVING.remove(path);
-      } catch (Throwable e) {
-        new TemporaryFile(path).delete();
-        throw e;
+      synchronized (LIVING) {
+        if (shuttingDown) {
+          throw new FileSystemException(path.toString(), null, "the process is being stopped");
+        }
+        try {
+          TemporaryFile file = new TemporaryFile(path, open(target, path));
+          LIVING.add(path);
+          return file;
+        } catch (FileAlreadyExistsException _) {
+          // Left behind by somebody who was less lucky; the next name is another one.
+        }
       }
     }
   }
 
-  private static void createLike(Path target, Path path) throws IOException {
+  private static FileChannel open(Path target, Path path) throws IOException {
+    Set<StandardOpenOption> options =
+        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     if (!Files.exists(target) || !supportsPosix(target)) {
-      Files.createFile(path);
-      return;
+      return FileChannel.open(path, options);
     }
     Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(target);
-    FileAttribute<Set<PosixFilePermission>> attribute =
-        PosixFilePermissions.asFileAttribute(permissions);
-    Files.createFile(path, attribute);
-    // Again, as the umask may have taken some away; and the owner, who is us, must be able to
-    // write.
-    Files.setPosixFilePermissions(path, permissions);
+    FileChannel channel =
+        FileChannel.open(path, options, PosixFilePermissions.asFileAttribute(permissions));
+    try {
+      // Again, as the umask may have taken some away.
+      Files.setPosixFilePermissions(path, permissions);
+    } catch (IOException _) {
+      // A file system that keeps no permissions. They are no wider than the target's.
+    }
+    return channel;
   }
 
   private static boolean supportsPosix(Path path) {
@@ -95,20 +107,26 @@ record TemporaryFile(Path path) {
 
   /** It has its final name now, or is gone. */
   void forget() {
-    LIVING.remove(path);
+    synchronized (LIVING) {
+      LIVING.remove(path);
+    }
   }
 
   void delete() throws IOException {
+    channel.close();
     Files.deleteIfExists(path);
     forget();
   }
 
   private static void deleteAll() {
-    for (Path path : LIVING) {
-      try {
-        Files.deleteIfExists(path);
-      } catch (IOException _) {
-        // The JVM is on its way out; there is nobody left to tell.
+    synchronized (LIVING) {
+      shuttingDown = true;
+      for (Path path : LIVING) {
+        try {
+          Files.deleteIfExists(path);
+        } catch (IOException _) {
+          // The JVM is on its way out; there is nobody left to tell.
+        }
       }
     }
   }

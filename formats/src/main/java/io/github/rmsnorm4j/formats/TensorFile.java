@@ -133,11 +133,13 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
    * @param tensor one of {@link #tensors()} with an {@link Dtype#elementType()}
    * @param first the first element to read
    * @param count how many
-   * @param into where to; its first {@code count} elements are written
+   * @param into where to: native memory, or a {@code byte[]}; its first {@code count} elements are
+   *     written
    * @throws FormatException if the file has become shorter since it was opened
    * @throws IOException if the file cannot be read
    * @throws IllegalArgumentException if the tensor is not of this file or not of a floating type,
    *     the range is not within it, or {@code into} is too small
+   * @throws UnsupportedOperationException if {@code into} is an array of another type
    */
   public final void read(Tensor tensor, long first, long count, MemorySegment into)
       throws IOException {
@@ -167,10 +169,11 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
    *
    * @param tensor one of {@link #tensors()}
    * @param offset the first byte to read, counted from the tensor's first
-   * @param into where to; it is filled
+   * @param into where to: native memory, or a {@code byte[]}; it is filled
    * @throws FormatException if the file has become shorter since it was opened
    * @throws IOException if the file cannot be read
    * @throws IllegalArgumentException if the tensor is not of this file, or the range not within it
+   * @throws UnsupportedOperationException if {@code into} is an array of another type
    */
   public final void readBytes(Tensor tensor, long offset, MemorySegment into) throws IOException {
     long bytes = tensor.bytes();

@@ -105,8 +105,9 @@ public final class TensorWriter implements Closeable {
    * Writes the next bytes: elements in C order, one tensor after the other in the order of {@link
    * #order()}.
    *
-   * @param piece the bytes, all of them
+   * @param piece the bytes, all of them: native memory, or a {@code byte[]}
    * @throws IOException if that fails, as on a full disk
+   * @throws UnsupportedOperationException if they are an array of another type
    * @throws IllegalArgumentException if the tensors have fewer bytes than that left
    */
   public void write(MemorySegment piece) throws IOException {

@@ -1,0 +1,206 @@
+package io.github.rmsnorm4j.formats;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class NpyBadInputTest {
+  @TempDir Path folder;
+
+  private void assertRefused(byte[] content, String problem) throws IOException {
+    Path path = Files.write(folder.resolve("a.npy"), content);
+    assertThatThrownBy(() -> TensorFile.open(path).close())
+        .isInstanceOf(FormatException.class)
+        .hasMessage(path + ": " + problem);
+  }
+
+  private void assertLiteralRefused(String literal, String problem) throws IOException {
+    assertRefused(TestFiles.npy(literal, 24), "the .npy header " + problem);
+  }
+
+  @Test
+  void missingFile() {
+    Path path = folder.resolve("none.npy");
+    assertThatThrownBy(() -> TensorFile.open(path))
+        .isInstanceOf(NoSuchFileException.class)
+        .hasMessage(path + ": there is no such file");
+  }
+
+  @Test
+  void folderInPlaceOfAFile() {
+    assertThatThrownBy(() -> TensorFile.open(folder))
+        .hasMessage(folder + ": is a folder, not a file");
+  }
+
+  @Test
+  void emptyFile() throws IOException {
+    assertRefused(new byte[0], "the file is empty");
+  }
+
+  @Test
+  void fileOfNeitherKind() throws IOException {
+    assertRefused("PK\3\4 and more".getBytes(), "is neither a .npy nor a .safetensors file");
+  }
+
+  @Test
+  void truncatedData() throws IOException {
+    assertRefused(
+        Arrays.copyOf(TestFiles.golden("f4.npy"), 150),
+        "is truncated: f32 [2, 3] needs 24 bytes of data, the file has 22");
+  }
+
+  @Test
+  void truncatedHeader() throws IOException {
+    byte[] golden = TestFiles.golden("f4.npy");
+    assertRefused(
+        Arrays.copyOf(golden, 100),
+        "has a header of 118 bytes, which is longer than the file of 100");
+    for (int length = 6; length < 10; length++) {
+      assertRefused(Arrays.copyOf(golden, length), "ends within the .npy header: it is truncated");
+    }
+  }
+
+  @Test
+  void dataAfterTheArray() throws IOException {
+    assertRefused(
+        Arrays.copyOf(TestFiles.golden("f4.npy"), 153), "has 1 bytes after the data of f32 [2, 3]");
+  }
+
+  @Test
+  void headerOfGigabytes() throws IOException {
+    byte[] content = TestFiles.golden("v2.npy");
+    Arrays.fill(content, 8, 12, (byte) 0xff);
+    assertRefused(content, "has a header of 4294967295 bytes, at most 1048576 are read");
+  }
+
+  @Test
+  void unknownVersion() throws IOException {
+    byte[] content = TestFiles.golden("f4.npy");
+    content[6] = 4;
+    assertRefused(content, "is .npy of version 4.0, known are 1.0, 2.0 and 3.0");
+    content[6] = 1;
+    content[7] = (byte) 200;
+    assertRefused(content, "is .npy of version 1.200, known are 1.0, 2.0 and 3.0");
+  }
+
+  @Test
+  void shapeWhoseProductOverflows() throws IOException {
+    assertRefused(
+        TestFiles.npy(TestFiles.literal("<f4", "(4294967296, 4294967296)"), 24),
+        "has the shape [4294967296, 4294967296], whose size in bytes overflows 64 bits");
+    // The product alone fits, in bytes it does not.
+    assertRefused(
+        TestFiles.npy(TestFiles.literal("<f4", "(4611686018427387904,)"), 24),
+        "has the shape [4611686018427387904], whose size in bytes overflows 64 bits");
+    // Times zero it is nothing, but part of it overflows all the same.
+    assertRefused(
+        TestFiles.npy(TestFiles.literal("<f4", "(0, 4294967296, 4294967296)"), 24),
+        "has the shape [0, 4294967296, 4294967296], whose size in bytes overflows 64 bits");
+    assertLiteralRefused(
+        TestFiles.literal("<f4", "(9223372036854775808,)"),
+        "has a length of 9223372036854775808, which overflows 64 bits");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "int.npy;     <i8; integers",
+        "complex.npy; <c8; complex numbers",
+        "object.npy;  |O;  pickled Python objects, which are never loaded",
+      })
+  void typesThatNumPyWritesAndWeDoNot(String name, String descr, String what) throws IOException {
+    assertRefused(
+        TestFiles.golden(name),
+        "the .npy header has the type '%s', %s; supported are f2, f4 and f8 (float16, float32, float64)"
+            .formatted(descr, what));
+  }
+
+  @Test
+  void structuredType() throws IOException {
+    assertRefused(
+        TestFiles.golden("structured.npy"),
+        "the .npy header describes a structured type, supported are f2, f4 and f8 (float16,"
+            + " float32, float64)");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "<V2; raw bytes (bfloat16 has no type of its own here, but in .safetensors)",
+        "|b1; truth values",
+        "<f16; floats of that size",
+        "<U5; text",
+        "<M8[ns]; dates or durations",
+        "nonsense; what is no known type",
+        "<; what is no known type",
+        "''; what is no known type",
+      })
+  void otherTypes(String descr, String what) throws IOException {
+    assertLiteralRefused(
+        TestFiles.literal(descr, "(6,)"),
+        "has the type '%s', %s; supported are f2, f4 and f8 (float16, float32, float64)"
+            .formatted(descr, what));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      quoteCharacter = '`',
+      value = {
+        "__import__('os').system('true'); has '_' at 0 where '{' should be",
+        "{'descr': str(1), 'fortran_order': False, 'shape': (6,)};"
+            + " has 's' at 10 where the description of a type in quotes should be",
+        "{'descr': '<f4', 'fortran_order': 1, 'shape': (6,)};"
+            + " has '1' at 34 where True or False should be",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2*3,)};"
+            + " has '*' at 52 where ')' should be",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-6,)};"
+            + " has '-' at 51 where a number that is not negative should be",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (6)};"
+            + " has a number as its shape, a tuple such as (3,) is needed",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': [6]}; has '[' at 50 where '(' should be",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (06,)};"
+            + " has a number with a leading zero, 06",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (6,)} + {};"
+            + " has '+' at 56 where nothing more should be",
+        "{'descr': '<f4', 'fortran_order': False}; lacks 'shape'",
+        "{'descr': '<f4', 'shape': (6,)}; lacks 'fortran_order'",
+        "{}; lacks 'descr'",
+        "{'descr': '<f4', 'descr': '<f4', 'shape': (6,)}; has the key 'descr' twice",
+        "{'dtype': '<f4'}; has the key 'dtype', it may have descr, fortran_order and shape",
+        "{'descr': '\\x3cf4'}; has an escape or a line break in a string",
+        "{'descr; has a string without an end",
+        "{'descr'; has the end at 8 where ':' should be",
+        "`                 `; has the end at 17 where '{' should be",
+      })
+  void literalThatIsNotWhatItShouldBe(String literal, String problem) throws IOException {
+    assertLiteralRefused(literal, problem);
+  }
+
+  @Test
+  void moreAxesThanNumPyAllows() throws IOException {
+    assertLiteralRefused(
+        TestFiles.literal("<f4", "(" + "1, ".repeat(65) + ")"), "has a shape of more than 64 axes");
+  }
+
+  @Test
+  void hostileTextIsEscapedAndShortened() throws IOException {
+    assertLiteralRefused(
+        "{'\u001b[31m\u0007" + "x".repeat(200) + "': 1}",
+        "has the key '\\u{1b}[31m\\u{7}"
+            + "x".repeat(34)
+            + "..."
+            + "x".repeat(40)
+            + " (206 characters)', it may have descr, fortran_order and shape");
+  }
+}

@@ -1,0 +1,163 @@
+package io.github.rmsnorm4j.formats;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ReplacingFileTest {
+  @TempDir Path folder;
+
+  private static MemorySegment bytes(String text) {
+    return MemorySegment.ofArray(text.getBytes(UTF_8));
+  }
+
+  private static void write(Path target, boolean replace, String text) throws IOException {
+    try (ReplacingFile file = ReplacingFile.create(target, replace)) {
+      file.write(bytes(text));
+      file.commit();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void appearsWithCommitAndNotBefore(boolean replace) throws IOException {
+    Path target = folder.resolve("out");
+    try (ReplacingFile file = ReplacingFile.create(target, replace)) {
+      file.write(bytes("new "));
+      file.write(bytes("content"));
+      assertThat(target).doesNotExist();
+      assertThat(TestFiles.names(folder).toList())
+          .singleElement()
+          .asString()
+          .matches("\\.out\\.[0-9a-f]{8}\\.tmp");
+      file.commit();
+      assertThat(target).hasContent("new content");
+    }
+    assertThat(TestFiles.names(folder)).containsExactly("out");
+  }
+
+  @Test
+  void withoutCommitWhatWasThereStays() throws IOException {
+    Path target = Files.writeString(folder.resolve("out"), "old");
+    try (ReplacingFile file = ReplacingFile.create(target, true)) {
+      file.write(bytes("new"));
+    }
+    assertThat(target).hasContent("old");
+    assertThat(TestFiles.names(folder)).containsExactly("out");
+  }
+
+  @Test
+  void replacesOnlyWhatItMay() throws IOException {
+    Path target = Files.writeString(folder.resolve("out"), "old");
+    assertThatThrownBy(() -> ReplacingFile.create(target, false))
+        .isInstanceOf(FileAlreadyExistsException.class)
+        .hasMessage(target + ": exists already");
+    write(target, true, "new");
+    assertThat(target).hasContent("new");
+    assertThat(TestFiles.names(folder)).containsExactly("out");
+  }
+
+  @Test
+  void aFileThatAppearsMeanwhileIsNotReplaced() throws IOException {
+    Path target = folder.resolve("out");
+    try (ReplacingFile file = ReplacingFile.create(target, false)) {
+      file.write(bytes("new"));
+      Files.writeString(target, "someone else's");
+      assertThatThrownBy(file::commit)
+          .isInstanceOf(FileAlreadyExistsException.class)
+          .hasMessage(target + ": has appeared meanwhile");
+    }
+    assertThat(target).hasContent("someone else's");
+    assertThat(TestFiles.names(folder)).containsExactly("out");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rw-------", "rw-rw-rw-", "rwxr-x---", "r--r--r--"})
+  void keepsThePermissionsOfWhatItReplaces(String permissions) throws IOException {
+    Path target = Files.writeString(folder.resolve("out"), "old");
+    Files.setPosixFilePermissions(target, PosixFilePermissions.fromString(permissions));
+    write(target, true, "new");
+    assertThat(target).hasContent("new");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(target)))
+        .isEqualTo(permissions);
+  }
+
+  @Test
+  void aSymbolicLinkStaysOne() throws IOException {
+    Path other = Files.createDirectory(folder.resolve("other"));
+    Path target = Files.writeString(other.resolve("target"), "old");
+    Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("other", "target"));
+    Path linkToLink = Files.createSymbolicLink(folder.resolve("link2"), Path.of("link"));
+    assertThatThrownBy(() -> ReplacingFile.create(linkToLink, false))
+        .isInstanceOf(FileAlreadyExistsException.class);
+    write(linkToLink, true, "new");
+    assertThat(target).hasContent("new");
+    assertThat(link).isSymbolicLink();
+    assertThat(linkToLink).isSymbolicLink();
+    assertThat(TestFiles.names(other)).containsExactly("target");
+  }
+
+  @Test
+  void aSymbolicLinkToNothingIsFollowedAllTheSame() throws IOException {
+    Path target = folder.resolve("target");
+    Path link = Files.createSymbolicLink(folder.resolve("link"), target);
+    write(link, false, "new");
+    assertThat(target).hasContent("new");
+    assertThat(link).isSymbolicLink();
+  }
+
+  @Test
+  void refusesWhatIsNoFile() throws IOException {
+    Path around = folder.resolve("around");
+    Files.createSymbolicLink(around, around);
+    assertThatThrownBy(() -> ReplacingFile.create(around, true))
+        .hasMessage(around + ": is a symbolic link that leads nowhere");
+    assertThatThrownBy(() -> ReplacingFile.create(folder, true))
+        .hasMessage(folder + ": is a folder, not a file");
+    assertThatThrownBy(() -> ReplacingFile.create(Path.of("/dev/null"), true))
+        .hasMessage("/dev/null: is not a regular file");
+    Path nowhere = folder.resolve("none").resolve("out");
+    assertThatThrownBy(() -> ReplacingFile.create(nowhere, true))
+        .hasMessage(nowhere + ": there is no folder " + folder.resolve("none"));
+  }
+
+  /** Not even root may create a file in /sys, so this needs no other user. */
+  @Test
+  void unwritableFolder() {
+    assertThatThrownBy(() -> ReplacingFile.create(Path.of("/sys/out.npy"), false))
+        .isInstanceOf(FileSystemException.class)
+        .hasMessageStartingWith("/sys/out.npy: cannot write to the folder /sys: ");
+  }
+
+  @Test
+  void namesAsLongAsTheyMayBe() throws IOException {
+    Path target = folder.resolve("\ud83d\ude00".repeat(62) + ".npy");
+    write(target, false, "new");
+    assertThat(target).hasContent("new");
+    assertThat(TestFiles.names(folder)).hasSize(1);
+  }
+
+  @Test
+  void aNameWithoutAFolderIsInTheCurrentOne() throws IOException {
+    Path target = Path.of("target", "replacing-file-test.tmp");
+    assertThat(target.isAbsolute()).isFalse();
+    try {
+      write(target, true, "new");
+      assertThat(target).hasContent("new");
+    } finally {
+      Files.deleteIfExists(target);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package io.github.rmsnorm4j.formats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class SafetensorsFileTest {
+  @TempDir Path folder;
+
+  private TensorFile open(byte[] content) throws IOException {
+    return TensorFile.open(Files.write(folder.resolve("a.safetensors"), content));
+  }
+
+  @Test
+  void readsWhatTheReferenceWrites() throws IOException {
+    try (TensorFile file = open(TestFiles.golden("mixed.safetensors"))) {
+      assertThat(file.tensors())
+          .extracting(Tensor::toString)
+          .containsExactly(
+              "ids i64 [2, 1]",
+              "wide f64 [2]",
+              "hidden f32 [2, 3]",
+              "nothing f32 [0, 4]",
+              "scalar f32 []",
+              "model.norm.weight bf16 [8]",
+              "half f16 [3]",
+              "größe \"1\"\\n u8 [1]",
+              "mask bool [3]");
+      assertThat(file.metadata())
+          .containsOnly(entry("format", "pt"), entry("note", "é \"quoted\" \\ and\ttabbed"));
+      for (Tensor tensor : file.tensors()) {
+        if (tensor.dtype().elementType().isPresent()) {
+          assertThat(Values.all(file, tensor)).isEqualTo(Values.ramp((int) tensor.elements()));
+        }
+      }
+      byte[] mask = new byte[2];
+      file.readBytes(file.tensor("mask"), 1, MemorySegment.ofArray(mask));
+      assertThat(mask).containsExactly(0, 1);
+    }
+  }
+
+  @Test
+  void readsAFileWithoutTensors() throws IOException {
+    try (TensorFile file = open(TestFiles.golden("nothing.safetensors"))) {
+      assertThat(file.tensors()).isEmpty();
+      assertThat(file.metadata()).isEmpty();
+    }
+  }
+
+  @Test
+  void keepsTheOrderOfTheHeaderWhateverTheOrderOfTheData() throws IOException {
+    String header =
+        "{%s,%s,%s}  "
+            .formatted(
+                TestFiles.entry("z", "F32", "[1]", 4, 8),
+                TestFiles.entry("a", "F32", "[]", 0, 4),
+                "\"__metadata__\":{\"z\":\"1\",\"a\":\"2\"}");
+    byte[] content = TestFiles.safetensors(header, 8);
+    content[content.length - 8 + 3] = 0x40; // 2.0, the first in the data
+    try (TensorFile file = open(content)) {
+      assertThat(file.tensors()).extracting(Tensor::name).containsExactly("z", "a");
+      assertThat(file.metadata()).containsExactly(entry("z", "1"), entry("a", "2"));
+      assertThat(Values.all(file, file.tensor("a"))).containsExactly(2.0);
+      assertThat(Values.all(file, file.tensor("z"))).containsExactly(0.0);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void knowsEveryTypeByItsSize(Dtype dtype) throws IOException {
+    String header = "{" + TestFiles.entry("t", dtype.name(), "[3, 4]", 0, dtype.bits() * 12 / 8);
+    try (TensorFile file = open(TestFiles.safetensors(header + "}", dtype.bits() * 12 / 8))) {
+      assertThat(file.tensor("t").dtype()).isEqualTo(dtype);
+      assertThat(file.tensor("t").bytes()).isEqualTo(dtype.bits() * 12 / 8);
+    }
+  }
+
+  @Test
+  void anExtensionIsNotNeeded() throws IOException {
+    Path path = TestFiles.golden("mixed.safetensors", folder);
+    Path other = Files.move(path, folder.resolve("weights.bin"));
+    try (TensorFile file = TensorFile.open(other)) {
+      assertThat(file).isInstanceOf(SafetensorsFile.class);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package io.github.rmsnorm4j.formats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.rmsnorm4j.ElementType;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TensorTest {
+  private static final Tensor TENSOR = new Tensor("t", Dtype.F32, List.of(2L, 5L, 8L));
+
+  @ParameterizedTest
+  @CsvSource({"-1,10,8", "2,10,8", "-2,2,40", "1,2,40", "-3,1,80", "0,1,80"})
+  void isRowsSeenFromAnAxis(int axis, long rows, long width) {
+    assertThat(TENSOR.rows(axis)).isEqualTo(rows);
+    assertThat(TENSOR.width(axis)).isEqualTo(width);
+    assertThat(TENSOR.elements()).isEqualTo(80);
+    assertThat(TENSOR.bytes()).isEqualTo(320);
+  }
+
+  @Test
+  void refusesAnAxisItDoesNotHave() {
+    for (int axis : new int[] {3, -4, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+      assertThatThrownBy(() -> TENSOR.width(axis))
+          .hasMessage("axis is " + axis + ", the shape [2, 5, 8] allows -3 to 2");
+    }
+    assertThatThrownBy(() -> new Tensor("s", Dtype.F32, List.of()).rows(-1))
+        .hasMessage("axis is -1, but the tensor is a scalar and has none");
+  }
+
+  @Test
+  void refusesShapesItCannotHave() {
+    assertThatThrownBy(() -> new Tensor("t", Dtype.F32, List.of(-1L)))
+        .hasMessage("has a negative length in its shape [-1]");
+    assertThatThrownBy(() -> new Tensor("t", Dtype.F32, Collections.nCopies(65, 1L)))
+        .hasMessage("has 65 axes, at most 64 are supported");
+    assertThatThrownBy(() -> new Tensor("t", Dtype.F16, List.of(1L << 61)).as(Dtype.F64))
+        .hasMessage("has the shape [2305843009213693952], whose size in bytes overflows 64 bits");
+  }
+
+  @Test
+  void itsShapeIsACopy() {
+    List<Long> shape = new ArrayList<>(List.of(3L));
+    Tensor tensor = new Tensor("t", Dtype.F32, shape);
+    shape.set(0, 4L);
+    assertThat(tensor.elements()).isEqualTo(3);
+  }
+
+  @Test
+  void packedElementsAreCountedInBits() {
+    assertThat(new Tensor("t", Dtype.F4, List.of(1L << 60)).bytes()).isEqualTo(1L << 59);
+    assertThat(new Tensor("t", Dtype.F6_E2M3, List.of(4L)).bytes()).isEqualTo(3);
+    assertThat(new Tensor("t", Dtype.F4, List.of(0L)).bytes()).isZero();
+    assertThatThrownBy(() -> new Tensor("t", Dtype.F6_E2M3, List.of(2L)))
+        .hasMessage("has 2 elements of 6 bits: no whole bytes");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyElementTypeHasAStoredForm(ElementType type) {
+    assertThat(Dtype.of(type).elementType()).contains(type);
+    assertThat(Dtype.of(type).bits()).isEqualTo(8 * type.bytes());
+    assertThat(Dtype.of(type).name()).isEqualToIgnoringCase(type.shortName());
+  }
+}

@@ -1,0 +1,49 @@
+package io.github.rmsnorm4j.formats;
+
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Elements of a tensor as doubles, whatever their type. */
+final class Values {
+  private Values() {}
+
+  static double[] all(TensorFile file, Tensor tensor) throws IOException {
+    return range(file, tensor, 0, tensor.elements());
+  }
+
+  static double[] range(TensorFile file, Tensor tensor, long first, long count) throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment segment = arena.allocate(count * tensor.dtype().bits() / 8 + 1);
+      file.read(tensor, first, count, segment);
+      double[] values = new double[(int) count];
+      for (int i = 0; i < count; i++) {
+        values[i] = value(segment, tensor.dtype(), i);
+      }
+      return values;
+    }
+  }
+
+  private static double value(MemorySegment segment, Dtype dtype, int i) {
+    return switch (dtype) {
+      case F64 -> segment.get(JAVA_DOUBLE_UNALIGNED, i * 8L);
+      case F32 -> segment.get(JAVA_FLOAT_UNALIGNED, i * 4L);
+      case F16 -> Float.float16ToFloat(segment.get(JAVA_SHORT_UNALIGNED, i * 2L));
+      case BF16 -> Float.intBitsToFloat(segment.get(JAVA_SHORT_UNALIGNED, i * 2L) << 16);
+      default -> throw new IllegalArgumentException(dtype + " has no value");
+    };
+  }
+
+  /** What {@code make_golden.py} fills its tensors with: -2, -1.5, -1, ... */
+  static double[] ramp(int count) {
+    double[] values = new double[count];
+    for (int i = 0; i < count; i++) {
+      values[i] = i / 2.0 - 2;
+    }
+    return values;
+  }
+}
