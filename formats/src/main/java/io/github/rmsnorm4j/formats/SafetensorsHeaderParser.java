@@ -9,6 +9,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.exc.StreamConstraintsException;
+import com.fasterxml.jackson.core.io.JsonEOFException;
 import io.github.rmsnorm4j.formats.SafetensorsHeader.Entry;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -65,11 +66,11 @@ final class SafetensorsHeaderParser {
     } catch (StreamConstraintsException _) {
       throw new FormatException(
           file.path(), "the header has a number, name or text longer than any should be");
+    } catch (JsonEOFException _) {
+      throw new FormatException(file.path(), "the header ends before its JSON does");
     } catch (JsonProcessingException e) {
-      throw new FormatException(
-          file.path(),
-          "the header is not the JSON it should be: "
-              + Printable.shortened(e.getOriginalMessage()));
+      long at = e.getLocation() == null ? 0 : e.getLocation().getCharOffset();
+      throw new FormatException(file.path(), "the header is not JSON at character " + at);
     } catch (CharacterCodingException _) {
       throw new FormatException(file.path(), "the header is not UTF-8");
     }

@@ -6,7 +6,6 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
@@ -47,7 +46,7 @@ record TemporaryFile(Path path, FileChannel channel) {
       throw new FileSystemException(shown, null, "is no name of a file");
     }
     if (!Files.isDirectory(folder)) {
-      throw new NoSuchFileException(
+      throw new FileSystemException(
           shown, null, "there is no folder " + Printable.escaped(folder.toString()));
     }
     try {
