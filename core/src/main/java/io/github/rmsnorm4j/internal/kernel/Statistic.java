@@ -31,9 +31,10 @@ public final class Statistic {
   }
 
   /**
-   * Rounds the float64 rstd of float32 rows to float32, unless a row is out of float32's range.
+   * Rounds the float64 rstd of float32 rows to float32, up to the first row that is out of
+   * float32's range.
    *
-   * @return whether one is; then no rstd has been rounded
+   * @return whether there is such a row; its rstd is not rounded
    */
   public static boolean roundToFloat32(Workspace work, int rows, boolean centred) {
     work.scale = 1.0;
@@ -43,9 +44,7 @@ public final class Statistic {
       if (!normal || centred && Math.abs((float) work.mean[r]) >= MAX_MEAN) {
         return true;
       }
-    }
-    for (int r = 0; r < rows; r++) {
-      work.rstd[r] = (float) work.rstd[r];
+      work.rstd[r] = rounded;
     }
     return false;
   }

@@ -11,6 +11,7 @@ import jdk.incubator.vector.VectorSpecies;
 final class VectorOutput {
   private static final OutputKernel.Spec SPEC =
       Kernels.choices(MethodHandles.lookup(), OutputKernel.Spec.class);
+  private static final boolean FLOAT64 = SPEC.float64();
   private static final Memory IN = SPEC.in();
   private static final Memory OUT = SPEC.out();
   private static final boolean CENTRED = SPEC.centred();
@@ -22,6 +23,13 @@ final class VectorOutput {
   private static final VectorSpecies<Double> D = VectorSpecies.of(double.class, SHAPE);
   private static final int FLOATS = F.length();
   private static final int DOUBLES = D.length();
+  private static final int STRIP = 4 * FLOATS;
+
+  /**
+   * Up to this width all rows of a chunk go through together, four vectors of columns at a time.
+   */
+  private static final int NARROW = 128;
+
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   private VectorOutput() {}
@@ -39,19 +47,77 @@ final class VectorOutput {
       Object gain,
       Object bias,
       Workspace work) {
-    for (int r = 0; r < rows; r++) {
-      long from = inOffset + r * inStride;
-      long to = outOffset + r * outStride;
-      if (SPEC.float64()) {
+    if (FLOAT64) {
+      for (int r = 0; r < rows; r++) {
+        long from = inOffset + r * inStride;
+        long to = outOffset + r * outStride;
         double[] g = (double[]) gain;
         double[] b = (double[]) bias;
         doubles(in, from, out, to, columns, work.mean[r], work.rstd[r], g, b, column);
-      } else {
-        float[] g = (float[]) gain;
-        float[] b = (float[]) bias;
-        floats(in, from, out, to, columns, work.mean[r], (float) work.rstd[r], g, b, column);
       }
+      return;
     }
+    float[] g = (float[]) gain;
+    float[] b = (float[]) bias;
+    int done = 0;
+    for (; rows > 1 && columns <= NARROW && done + STRIP <= columns; done += STRIP) {
+      long from = inOffset + 4L * done;
+      long to = outOffset + 4L * done;
+      strip(in, from, inStride, out, to, outStride, rows, g, b, column + done, work);
+    }
+    for (int r = 0; r < rows && done < columns; r++) {
+      long from = inOffset + r * inStride + 4L * done;
+      long to = outOffset + r * outStride + 4L * done;
+      float rstd = (float) work.rstd[r];
+      floats(in, from, out, to, columns - done, work.mean[r], rstd, g, b, column + done);
+    }
+  }
+
+  /** Four vectors' columns of all rows, with their gain and bias in registers. */
+  private static void strip(
+      Object in,
+      long from,
+      long inStride,
+      Object out,
+      long to,
+      long outStride,
+      int rows,
+      float[] gain,
+      float[] bias,
+      int column,
+      Workspace work) {
+    FloatVector g0 = GAIN ? FloatVector.fromArray(F, gain, column) : null;
+    FloatVector g1 = GAIN ? FloatVector.fromArray(F, gain, column + FLOATS) : null;
+    FloatVector g2 = GAIN ? FloatVector.fromArray(F, gain, column + 2 * FLOATS) : null;
+    FloatVector g3 = GAIN ? FloatVector.fromArray(F, gain, column + 3 * FLOATS) : null;
+    FloatVector b0 = BIAS ? FloatVector.fromArray(F, bias, column) : null;
+    FloatVector b1 = BIAS ? FloatVector.fromArray(F, bias, column + FLOATS) : null;
+    FloatVector b2 = BIAS ? FloatVector.fromArray(F, bias, column + 2 * FLOATS) : null;
+    FloatVector b3 = BIAS ? FloatVector.fromArray(F, bias, column + 3 * FLOATS) : null;
+    for (int r = 0; r < rows; r++) {
+      float hi = (float) work.mean[r];
+      float lo = (float) (work.mean[r] - hi);
+      float rstd = (float) work.rstd[r];
+      FloatVector v0 = normalise(loadFloats(in, from, 0), hi, lo, rstd);
+      FloatVector v1 = normalise(loadFloats(in, from, FLOATS), hi, lo, rstd);
+      FloatVector v2 = normalise(loadFloats(in, from, 2 * FLOATS), hi, lo, rstd);
+      FloatVector v3 = normalise(loadFloats(in, from, 3 * FLOATS), hi, lo, rstd);
+      storeFloats(affine(v0, g0, b0), out, to, 0);
+      storeFloats(affine(v1, g1, b1), out, to, FLOATS);
+      storeFloats(affine(v2, g2, b2), out, to, 2 * FLOATS);
+      storeFloats(affine(v3, g3, b3), out, to, 3 * FLOATS);
+      from += inStride;
+      to += outStride;
+    }
+  }
+
+  private static FloatVector normalise(FloatVector x, float hi, float lo, float rstd) {
+    return CENTRED ? x.sub(hi).sub(lo).mul(rstd) : x.mul(rstd);
+  }
+
+  private static FloatVector affine(FloatVector v, FloatVector gain, FloatVector bias) {
+    FloatVector scaled = GAIN ? v.mul(gain) : v;
+    return BIAS ? scaled.add(bias) : scaled;
   }
 
   private static void floats(
@@ -69,18 +135,10 @@ final class VectorOutput {
     float lo = (float) (mean - hi);
     int whole = F.loopBound(n);
     for (int i = 0; i < whole; i += FLOATS) {
-      FloatVector v = loadFloats(in, from, i);
-      if (CENTRED) {
-        v = v.sub(hi).sub(lo);
-      }
-      v = v.mul(rstd);
-      if (GAIN) {
-        v = v.mul(FloatVector.fromArray(F, gain, column + i));
-      }
-      if (BIAS) {
-        v = v.add(FloatVector.fromArray(F, bias, column + i));
-      }
-      storeFloats(v, out, to, i);
+      FloatVector g = GAIN ? FloatVector.fromArray(F, gain, column + i) : null;
+      FloatVector b = BIAS ? FloatVector.fromArray(F, bias, column + i) : null;
+      FloatVector v = normalise(loadFloats(in, from, i), hi, lo, rstd);
+      storeFloats(affine(v, g, b), out, to, i);
     }
     if (whole < n) {
       float[] g = GAIN ? gain : null;

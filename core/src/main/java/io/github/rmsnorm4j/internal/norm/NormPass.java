@@ -121,13 +121,13 @@ final class NormPass {
   }
 
   private void keep(long row, int rows, boolean wide) {
-    for (int r = 0; r < rows; r++) {
-      int at = (int) row + r;
-      if (call.mean() != null) {
-        call.mean()[at] = work.mean[r];
-      }
-      if (call.rstd() != null) {
-        call.rstd()[at] = wide ? work.rstd[r] * work.scale : work.rstd[r];
+    if (call.mean() != null) {
+      System.arraycopy(work.mean, 0, call.mean(), (int) row, rows);
+    }
+    if (call.rstd() != null) {
+      System.arraycopy(work.rstd, 0, call.rstd(), (int) row, rows);
+      if (wide) {
+        call.rstd()[(int) row] *= work.scale;
       }
     }
   }
