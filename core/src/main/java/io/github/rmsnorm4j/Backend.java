@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j;
 
 import java.util.Locale;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
 
 /**
  * What the kernels run on: vectors of some width or plain Java, and whether they address native
@@ -150,8 +152,7 @@ public final class Backend {
     if (whyNoVectors() != null) {
       return 0;
     }
-    int bits = PreferredVector.bits();
-    return bits >= 128 ? Math.min(bits, 512) : 0;
+    return Math.min(MachineVectors.preferredBits(), 512);
   }
 
   /** Null where vectors can be used at speed. */
@@ -163,13 +164,20 @@ public final class Backend {
     if (mode.contains("interpreted") || mode.contains("emulated-client")) {
       return "this JVM runs without its optimising compiler (" + mode + "), vectors would be slow";
     }
-    return PreferredVector.bits() < 128 ? "this machine has no vectors that Java can use" : null;
+    return MachineVectors.areFast() ? null : "this processor has no AVX, vectors would be slow";
   }
 
   /** Apart, so that the Vector API is touched only where it is there. */
-  private static final class PreferredVector {
-    static int bits() {
-      return jdk.incubator.vector.FloatVector.SPECIES_PREFERRED.vectorBitSize();
+  private static final class MachineVectors {
+    static int preferredBits() {
+      return FloatVector.SPECIES_PREFERRED.vectorBitSize();
+    }
+
+    /** Without AVX there is no conversion of float vectors to double, which row sums need. */
+    static boolean areFast() {
+      boolean x86 = System.getProperty("os.arch", "").equals("amd64");
+      int largest = VectorSpecies.ofLargestShape(float.class).vectorBitSize();
+      return preferredBits() >= 128 && (largest >= 256 || !x86);
     }
   }
 }

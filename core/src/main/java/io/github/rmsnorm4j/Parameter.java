@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.codec.NarrowCodec;
 import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.codec.Stage;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
@@ -54,7 +55,7 @@ final class Parameter {
     int n = values.width();
     long stride = (long) n * values.type().bytes();
     RowMemory memory = new RowMemory(values.segment(), values.type(), stride, false);
-    Stage.load(memory, 0, 1, n, 0, work);
+    Stage.load(memory, 0, 1, n, NarrowCodec.of(values.type(), 0), work);
     if (float64 == (values.type() == ElementType.FLOAT64)) {
       return float64 ? work.doubles(n) : work.floats(n);
     }

@@ -29,8 +29,11 @@ public final class NarrowCodec {
             MethodType.methodType(void.class, float[].class, short[].class, int.class));
   }
 
-  /** The codec of a type at a vector width. */
-  static NarrowCodec of(ElementType type, int vectorBits) {
+  /** The codec of a type at a vector width; null for a type that is not of 16 bits. */
+  public static NarrowCodec of(ElementType type, int vectorBits) {
+    if (type.bytes() != Short.BYTES) {
+      return null;
+    }
     Spec spec = new Spec(type, vectorBits);
     return Kernels.of(spec, NarrowCodec.class, s -> new NarrowCodec((Spec) s));
   }

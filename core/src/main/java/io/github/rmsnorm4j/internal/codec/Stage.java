@@ -14,9 +14,13 @@ import java.lang.foreign.ValueLayout;
 public final class Stage {
   private Stage() {}
 
-  /** Reads a rectangle of rows that begins {@code at} bytes into the segment. */
+  /**
+   * Reads a rectangle of rows that begins {@code at} bytes into the segment.
+   *
+   * @param codec of the type of x, null where that is not of 16 bits
+   */
   public static void load(
-      RowMemory x, long at, int rows, int columns, int vectorBits, Workspace work) {
+      RowMemory x, long at, int rows, int columns, NarrowCodec codec, Workspace work) {
     int n = rows * columns;
     switch (x.type()) {
       case FLOAT64 ->
@@ -25,14 +29,14 @@ public final class Stage {
       case FLOAT16, BFLOAT16 -> {
         short[] patterns = work.shorts(n);
         read(x, ValueLayout.JAVA_SHORT_UNALIGNED, at, rows, columns, patterns);
-        NarrowCodec.of(x.type(), vectorBits).decode(patterns, work.floats(n), n);
+        codec.decode(patterns, work.floats(n), n);
       }
     }
   }
 
   /** Writes the workspace's floats, each rounded once to the type of y where that is narrower. */
   public static void storeFloats(
-      RowMemory y, long at, int rows, int columns, int vectorBits, Workspace work) {
+      RowMemory y, long at, int rows, int columns, NarrowCodec codec, Workspace work) {
     int n = rows * columns;
     float[] values = work.floats(n);
     switch (y.type()) {
@@ -46,7 +50,7 @@ public final class Stage {
       case FLOAT32 -> write(y, ValueLayout.JAVA_FLOAT_UNALIGNED, at, rows, columns, values);
       case FLOAT16, BFLOAT16 -> {
         short[] patterns = work.shorts(n);
-        NarrowCodec.of(y.type(), vectorBits).encode(values, patterns, n);
+        codec.encode(values, patterns, n);
         write(y, ValueLayout.JAVA_SHORT_UNALIGNED, at, rows, columns, patterns);
       }
     }
@@ -54,7 +58,7 @@ public final class Stage {
 
   /** Writes the workspace's doubles, each rounded once to the type of y. */
   public static void storeDoubles(
-      RowMemory y, long at, int rows, int columns, int vectorBits, Workspace work) {
+      RowMemory y, long at, int rows, int columns, NarrowCodec codec, Workspace work) {
     int n = rows * columns;
     double[] values = work.doubles(n);
     switch (y.type()) {
@@ -71,7 +75,7 @@ public final class Stage {
         for (int i = 0; i < n; i++) {
           rounded[i] = Narrow.roundToOdd(values[i]);
         }
-        storeFloats(y, at, rows, columns, vectorBits, work);
+        storeFloats(y, at, rows, columns, codec, work);
       }
     }
   }

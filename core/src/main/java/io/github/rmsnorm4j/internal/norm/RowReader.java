@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.NarrowCodec;
 import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.codec.Stage;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
@@ -8,7 +9,7 @@ import io.github.rmsnorm4j.internal.kernel.Workspace;
 /** Puts a rectangle of rows where a kernel can read it: it is there already, or it is staged. */
 final class RowReader {
   private final RowMemory x;
-  private final int vectorBits;
+  private final NarrowCodec codec;
   private final Workspace work;
   private final Object directBase;
 
@@ -20,7 +21,7 @@ final class RowReader {
 
   RowReader(RowMemory x, int vectorBits, Workspace work) {
     this.x = x;
-    this.vectorBits = vectorBits;
+    codec = NarrowCodec.of(x.type(), vectorBits);
     this.work = work;
     directBase = x.direct() ? x.base() : null;
   }
@@ -33,7 +34,7 @@ final class RowReader {
       stride = x.stride();
       return;
     }
-    Stage.load(x, at, rows, columns, vectorBits, work);
+    Stage.load(x, at, rows, columns, codec, work);
     boolean float64 = x.type() == ElementType.FLOAT64;
     base = float64 ? work.doubles(0) : work.floats(0);
     offset = 0;

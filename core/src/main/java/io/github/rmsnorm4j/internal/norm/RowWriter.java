@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
+import io.github.rmsnorm4j.internal.codec.NarrowCodec;
 import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.codec.Stage;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
@@ -9,7 +10,7 @@ final class RowWriter {
   private final RowMemory y;
   private final boolean direct;
   private final boolean float64;
-  private final int vectorBits;
+  private final NarrowCodec codec;
   private final Workspace work;
   private final Object directBase;
 
@@ -23,7 +24,7 @@ final class RowWriter {
     y = call.y();
     direct = call.directOutput();
     float64 = call.float64();
-    vectorBits = call.vectorBits();
+    codec = NarrowCodec.of(y.type(), call.vectorBits());
     this.work = work;
     directBase = direct ? y.base() : null;
   }
@@ -49,9 +50,9 @@ final class RowWriter {
     }
     long at = row * y.stride() + column * y.type().bytes();
     if (float64) {
-      Stage.storeDoubles(y, at, rows, columns, vectorBits, work);
+      Stage.storeDoubles(y, at, rows, columns, codec, work);
     } else {
-      Stage.storeFloats(y, at, rows, columns, vectorBits, work);
+      Stage.storeFloats(y, at, rows, columns, codec, work);
     }
   }
 }
