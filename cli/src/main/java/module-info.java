@@ -1,8 +1,9 @@
 /** The {@code rmsnorm} command. */
 module io.github.rmsnorm4j.cli {
   requires info.picocli;
-  requires io.github.rmsnorm4j;
+  requires io.github.rmsnorm4j.formats;
   requires jdk.management;
+  requires me.tongfei.progressbar;
 
   opens io.github.rmsnorm4j.cli to
       info.picocli;

@@ -25,7 +25,14 @@ import picocli.CommandLine.Spec;
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {"0:done", "1:it failed", "2:wrong use"},
     footer = {"", "Example:", "  rmsnorm demo 1 2 3 4"},
-    subcommands = {Demo.class, Doctor.class, Completion.class})
+    subcommands = {
+      Demo.class,
+      Normalize.class,
+      Stats.class,
+      Show.class,
+      Doctor.class,
+      Completion.class
+    })
 final class Rmsnorm implements Callable<Integer> {
   @Spec private CommandSpec spec;
 

@@ -1,0 +1,85 @@
+package io.github.rmsnorm4j.cli;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Locale;
+
+/** Elements of a tensor as text. */
+final class ElementText {
+  /**
+   * Floating elements come in this machine's byte order, the bytes of others as they are stored.
+   */
+  private static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED;
+
+  private static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED;
+  private static final ValueLayout.OfShort SHORT = JAVA_SHORT_UNALIGNED;
+  private static final ValueLayout.OfLong STORED_LONG = LONG.withOrder(LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt STORED_INT = INT.withOrder(LITTLE_ENDIAN);
+  private static final ValueLayout.OfShort STORED_SHORT = SHORT.withOrder(LITTLE_ENDIAN);
+
+  private final TensorFile file;
+  private final Tensor tensor;
+  private final MemorySegment buffer;
+
+  ElementText(TensorFile file, Tensor tensor, MemorySegment buffer) {
+    this.file = file;
+    this.tensor = tensor;
+    this.buffer = buffer;
+  }
+
+  static boolean isKnown(Dtype dtype) {
+    return switch (dtype) {
+      case F64, F32, F16, BF16, I64, U64, I32, U32, I16, U16, I8, U8, BOOL -> true;
+      default -> false;
+    };
+  }
+
+  /** Appends as many elements as fit the buffer, or fewer, each in a column of 12. */
+  void append(StringBuilder line, long first, int count) throws IOException {
+    int bytes = tensor.dtype().bits() / 8;
+    if (tensor.dtype().elementType().isPresent()) {
+      file.read(tensor, first, count, buffer);
+    } else {
+      file.readBytes(tensor, first * bytes, buffer.asSlice(0, (long) count * bytes));
+    }
+    for (long at = 0; at < (long) count * bytes; at += bytes) {
+      line.append(String.format(" %11s", text(at)));
+    }
+  }
+
+  private String text(long at) {
+    return switch (tensor.dtype()) {
+      case F64 -> number(Double.longBitsToDouble(buffer.get(LONG, at)));
+      case F32 -> number(Float.intBitsToFloat(buffer.get(INT, at)));
+      case F16 -> number(Float.float16ToFloat(buffer.get(SHORT, at)));
+      case BF16 -> number(Float.intBitsToFloat(buffer.get(SHORT, at) << 16));
+      case I64 -> Long.toString(buffer.get(STORED_LONG, at));
+      case U64 -> Long.toUnsignedString(buffer.get(STORED_LONG, at));
+      case I32 -> Integer.toString(buffer.get(STORED_INT, at));
+      case U32 -> Integer.toUnsignedString(buffer.get(STORED_INT, at));
+      case I16 -> Short.toString(buffer.get(STORED_SHORT, at));
+      case U16 -> Integer.toString(Short.toUnsignedInt(buffer.get(STORED_SHORT, at)));
+      case I8 -> Byte.toString(buffer.get(JAVA_BYTE, at));
+      case U8 -> Integer.toString(Byte.toUnsignedInt(buffer.get(JAVA_BYTE, at)));
+      case BOOL -> buffer.get(JAVA_BYTE, at) == 0 ? "false" : "true";
+      default -> throw new IllegalStateException(tensor + " has no text");
+    };
+  }
+
+  /** Five digits, the same for a large and for a small number. */
+  private static String number(double value) {
+    return value == 0 || !Double.isFinite(value)
+        ? Double.toString(value)
+        : String.format(Locale.ROOT, "%.5g", value);
+  }
+}

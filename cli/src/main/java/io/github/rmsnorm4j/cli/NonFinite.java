@@ -1,0 +1,84 @@
+package io.github.rmsnorm4j.cli;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.github.rmsnorm4j.ElementType;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Counts the elements that are NaN or infinite, eight bytes at a time.
+ *
+ * <p>Those are the elements whose exponent is all ones: with one added to its last place it carries
+ * into the sign's, which has been cleared before. A block is counted only if any element of it
+ * carries, so that the loop that always runs is one that the JIT turns into vectors.
+ */
+final class NonFinite {
+  private static final int BLOCK = 1 << 16;
+
+  private final long exponent;
+  private final long one;
+  private final long sign;
+
+  NonFinite(ElementType type) {
+    switch (type) {
+      case FLOAT64 -> {
+        exponent = 0x7ff0000000000000L;
+        one = 0x0010000000000000L;
+      }
+      case FLOAT32 -> {
+        exponent = 0x7f8000007f800000L;
+        one = 0x0080000000800000L;
+      }
+      case FLOAT16 -> {
+        exponent = 0x7c007c007c007c00L;
+        one = 0x0400040004000400L;
+      }
+      case BFLOAT16 -> {
+        exponent = 0x7f807f807f807f80L;
+        one = 0x0080008000800080L;
+      }
+      default -> throw new IllegalArgumentException(type.toString());
+    }
+    sign = exponent + one;
+  }
+
+  /** How many of the elements that fill the segment are not finite. */
+  long count(MemorySegment elements) {
+    long count = 0;
+    for (long at = 0; at < elements.byteSize(); at += BLOCK) {
+      MemorySegment block = elements.asSlice(at, Math.min(BLOCK, elements.byteSize() - at));
+      count += countBlock(block);
+    }
+    return count;
+  }
+
+  private long countBlock(MemorySegment block) {
+    int bytes = (int) block.byteSize();
+    int whole = bytes & -Long.BYTES;
+    // What is left of the last word; absent elements are zeros.
+    long rest = 0;
+    for (int i = bytes - 1; i >= whole; i--) {
+      rest = rest << Byte.SIZE | Byte.toUnsignedLong(block.get(JAVA_BYTE, i));
+    }
+    long count = Long.bitCount(carries(rest));
+    if (anyCarries(block, whole)) {
+      for (int i = 0; i < whole; i += Long.BYTES) {
+        count += Long.bitCount(carries(block.get(JAVA_LONG_UNALIGNED, i)));
+      }
+    }
+    return count;
+  }
+
+  private boolean anyCarries(MemorySegment block, int bytes) {
+    long any = 0;
+    for (int i = 0; i < bytes; i += Long.BYTES) {
+      any |= carries(block.get(JAVA_LONG_UNALIGNED, i));
+    }
+    return any != 0;
+  }
+
+  private long carries(long word) {
+    return (word & exponent) + one & sign;
+  }
+}

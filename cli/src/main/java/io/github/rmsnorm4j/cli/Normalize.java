@@ -1,0 +1,181 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.formats.TensorWriter;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code rmsnorm normalize}: what is wanted. {@link NormalizeJob} does it. */
+@Command(
+    name = "normalize",
+    description = {
+      "Normalize the rows of a .npy or .safetensors file.",
+      "",
+      "OUT appears when it is complete, or not at all. Tensors that are not chosen, and the metadata,"
+          + " are carried over as they are; a .npy file holds one tensor and nothing else. What was"
+          + " done is said in one line on standard error.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  rmsnorm normalize hidden.npy -o normed.npy",
+      "  rmsnorm normalize hidden.npy -o normed.npy --gain m.safetensors:norm.weight",
+      "  rmsnorm normalize acts.safetensors -o out.safetensors --tensor layer.0",
+      "  rmsnorm normalize x.npy -o x.npy --force --norm layer --dtype f16"
+    })
+final class Normalize implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "IN", description = "The file to read.")
+  private Path in;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "OUT",
+      required = true,
+      description = "The file to write: .npy or .safetensors, as its name says.")
+  private Path out;
+
+  @Option(
+      names = "--tensor",
+      paramLabel = "NAME",
+      description = "A tensor to normalize; may be repeated (default: all floating ones).")
+  private List<String> tensors = List.of();
+
+  @Option(
+      names = "--norm",
+      paramLabel = "NORM",
+      description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+  private NormSettings.Kind norm = NormSettings.Kind.rms;
+
+  @Option(
+      names = "--gain",
+      paramLabel = "FILE[:NAME]",
+      description = "What normalized elements are multiplied by (default: none).")
+  private String gain;
+
+  @Option(
+      names = "--bias",
+      paramLabel = "FILE[:NAME]",
+      description = "What is added to them in the end (default: none).")
+  private String bias;
+
+  @Option(
+      names = "--eps",
+      paramLabel = "E",
+      description =
+          "What is added to the mean square or the variance (default: 1e-6 for rms, 1e-5 for"
+              + " layer).")
+  private Double epsilon;
+
+  @Option(
+      names = "--axis",
+      paramLabel = "N",
+      description =
+          "Where a row begins: this axis and those after it are normalized as one (default:"
+              + " ${DEFAULT-VALUE}, the last).")
+  private int axis = -1;
+
+  @Option(
+      names = "--dtype",
+      paramLabel = "TYPE",
+      converter = TypeName.class,
+      description =
+          "Type of the result: f16, bf16, f32, f64, also float16, torch.bfloat16, ... (default: that"
+              + " of the input).")
+  private ElementType type;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "Threads at most (default: one per processor).")
+  private Integer threads;
+
+  @Option(
+      names = {"-f", "--force"},
+      description = "Replace OUT if it exists. It may be IN itself.")
+  private boolean force;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "No progress and no closing line.")
+  private boolean quiet;
+
+  /** Names of types, as NumPy, PyTorch and safetensors have them. */
+  static final class TypeName implements ITypeConverter<ElementType> {
+    @Override
+    public ElementType convert(String name) {
+      try {
+        return ElementType.ofName(name);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    }
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    long start = System.nanoTime();
+    PrintWriter err = spec.commandLine().getErr();
+    try (TensorFile file = TensorFile.open(in)) {
+      NormalizeJob job = plan(file);
+      try (TensorWriter writer = create(job);
+          Progress progress =
+              new Progress(err, job.bytes(), quiet ? () -> false : Terminal::isStandardError)) {
+        job.run(writer, progress);
+        writer.commit();
+      }
+      if (!quiet) {
+        err.println(out + ": " + job.summary(System.nanoTime() - start));
+        err.flush();
+      }
+    }
+    return ExitCode.OK;
+  }
+
+  private NormalizeJob plan(TensorFile file) throws IOException {
+    StoredParameter storedGain = gain == null ? null : StoredParameter.of("gain", gain);
+    StoredParameter storedBias = bias == null ? null : StoredParameter.of("bias", bias);
+    try {
+      NormSettings settings = new NormSettings(norm, epsilon, threads, storedGain, storedBias);
+      TensorChoice choice = new TensorChoice(file, axis, settings.parameters());
+      List<Tensor> chosen = choice.choose(tensors);
+      // One that is asked for by name may leave the others behind, for a format that holds one.
+      boolean alone = NormalizeJob.isNpy(out) && !tensors.isEmpty();
+      return new NormalizeJob(
+          file, out, chosen, alone ? chosen : file.tensors(), axis, type, settings);
+    } catch (IllegalArgumentException e) {
+      throw wrongUse(e, e.getMessage());
+    }
+  }
+
+  private TensorWriter create(NormalizeJob job) throws IOException {
+    try {
+      return job.create(force);
+    } catch (FileAlreadyExistsException e) {
+      throw wrongUse(e, e.getMessage() + "; --force replaces it");
+    } catch (IllegalArgumentException e) {
+      throw wrongUse(e, e.getMessage());
+    }
+  }
+
+  private ParameterException wrongUse(Exception cause, String message) {
+    return new ParameterException(spec.commandLine(), message, cause);
+  }
+}

@@ -1,0 +1,163 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.formats.TensorWriter;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** One file's way into another: which tensors go how, the going, and a line about it. */
+final class NormalizeJob {
+  private final TensorFile in;
+  private final Path out;
+  private final Set<Tensor> chosen;
+  private final int axis;
+  private final ElementType type;
+  private final Map<Integer, Norm> norms = new HashMap<>();
+
+  /** The tensors of IN that OUT will hold, by the tensor that each becomes. */
+  private final Map<Tensor, Tensor> sources = new LinkedHashMap<>();
+
+  private long nonFinite;
+
+  /**
+   * Plans.
+   *
+   * @param chosen the tensors to normalise, which must fit the settings
+   * @param kept all tensors that OUT will hold
+   * @param type the type of the result, or null to keep each tensor's own
+   * @throws IllegalArgumentException if it cannot be done so
+   */
+  NormalizeJob(
+      TensorFile in,
+      Path out,
+      List<Tensor> chosen,
+      List<Tensor> kept,
+      int axis,
+      ElementType type,
+      NormSettings settings)
+      throws IOException {
+    this.in = in;
+    this.out = out;
+    this.chosen = new LinkedHashSet<>(chosen);
+    this.axis = axis;
+    this.type = type;
+    Backend backend = KernelChoice.forAll(chosen);
+    for (Tensor tensor : chosen) {
+      int width = width(tensor);
+      if (!norms.containsKey(width)) {
+        norms.put(width, settings.norm(width, backend));
+      }
+    }
+    for (Tensor tensor : kept) {
+      sources.put(becomes(tensor), tensor);
+    }
+  }
+
+  private int width(Tensor tensor) {
+    return Math.toIntExact(tensor.width(axis));
+  }
+
+  private ElementType typeOf(Tensor tensor) {
+    return type != null ? type : tensor.dtype().elementType().orElseThrow();
+  }
+
+  static boolean isNpy(Path path) {
+    return path.toString().endsWith(".npy");
+  }
+
+  /** The nameless tensor of a .npy file is named after the file where a name is needed. */
+  private Tensor becomes(Tensor tensor) {
+    Tensor result = chosen.contains(tensor) ? tensor.as(Dtype.of(typeOf(tensor))) : tensor;
+    if (!result.name().isEmpty() || isNpy(out)) {
+      return result;
+    }
+    String name = in.path().getFileName().toString().replaceFirst("\\.npy$", "");
+    return new Tensor(name, result.dtype(), result.shape());
+  }
+
+  /** All bytes of IN that are read. */
+  long bytes() {
+    return sources.values().stream().mapToLong(Tensor::bytes).sum();
+  }
+
+  /**
+   * Begins OUT.
+   *
+   * @throws IllegalArgumentException if a file of that kind cannot hold what it would have to
+   */
+  TensorWriter create(boolean force) throws IOException {
+    if (isNpy(out) && sources.size() > 1) {
+      throw new IllegalArgumentException(
+          "%s: a .npy file holds one tensor, %s has %d: choose one with --tensor or write .safetensors"
+              .formatted(out, in.path(), sources.size()));
+    }
+    Map<String, String> metadata = isNpy(out) ? Map.of() : in.metadata();
+    return TensorWriter.create(out, List.copyOf(sources.keySet()), metadata, force);
+  }
+
+  /** Writes everything. */
+  void run(TensorWriter writer, Progress progress) throws IOException {
+    try (PieceWorker worker = new PieceWorker(in, writer, progress)) {
+      for (Tensor tensor : writer.order()) {
+        Tensor source = sources.get(tensor);
+        if (chosen.contains(source)) {
+          worker.normalize(source, axis, norms.get(width(source)), typeOf(source));
+        } else {
+          worker.copy(source);
+        }
+      }
+      nonFinite = worker.nonFinite();
+    }
+  }
+
+  /** What was done, in one line. */
+  String summary(long nanos) {
+    Norm norm = norms.values().iterator().next();
+    long rows = chosen.stream().mapToLong(tensor -> tensor.rows(axis)).sum();
+    long moved = bytes() + sources.keySet().stream().mapToLong(Tensor::bytes).sum();
+    String line =
+        String.format(
+            Locale.ROOT,
+            "%s%d %s of %s, %s, %s, %.2f s, %.3g GB/s read and written",
+            chosen.size() > 1 ? chosen.size() + " tensors, " : "",
+            rows,
+            rows == 1 ? "row" : "rows",
+            widths(),
+            types(),
+            norm.backend().describe(),
+            nanos * 1e-9,
+            (double) moved / nanos);
+    return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";
+  }
+
+  private String widths() {
+    TreeSet<Integer> widths = new TreeSet<>(norms.keySet());
+    return widths.size() == 1 ? "" + widths.first() : widths.first() + " to " + widths.last();
+  }
+
+  private String types() {
+    return chosen.stream()
+        .map(
+            tensor -> {
+              String from = tensor.dtype().name().toLowerCase(Locale.ROOT);
+              String to = typeOf(tensor).shortName();
+              return from.equals(to) ? from : from + " to " + to;
+            })
+        .distinct()
+        .collect(Collectors.joining(" and "));
+  }
+}

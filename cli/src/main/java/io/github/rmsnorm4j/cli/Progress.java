@@ -1,0 +1,87 @@
+package io.github.rmsnorm4j.cli;
+
+import java.io.PrintWriter;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBarStyle;
+
+/**
+ * Progress for whoever is watching: a bar that appears after a second, if standard error is a
+ * terminal, and leaves no trace. In a pipe, and for short work, it is silent.
+ */
+final class Progress implements AutoCloseable {
+  private static final long PATIENCE = TimeUnit.SECONDS.toNanos(1);
+  private static final int COLUMNS = 79;
+  private static final int MIB = 1 << 20;
+
+  private final PrintWriter err;
+  private final long totalBytes;
+  private final BooleanSupplier watched;
+  private final long start = System.nanoTime();
+  private boolean decided;
+  private ProgressBar bar;
+  private long done;
+
+  /**
+   * Begins the work.
+   *
+   * @param watched whether to show anything; asked once, and only if the work takes long
+   */
+  Progress(PrintWriter err, long totalBytes, BooleanSupplier watched) {
+    this.err = err;
+    this.totalBytes = totalBytes;
+    this.watched = watched;
+  }
+
+  /** So many bytes more are done. */
+  void step(long bytes) {
+    done += bytes;
+    if (!decided && System.nanoTime() - start > PATIENCE) {
+      decided = true;
+      bar = watched.getAsBoolean() ? show() : null;
+    }
+    if (bar != null) {
+      bar.stepTo(done);
+    }
+  }
+
+  private ProgressBar show() {
+    return new ProgressBarBuilder()
+        .setStyle(ProgressBarStyle.ASCII)
+        .setInitialMax(totalBytes)
+        .setUnit(" MiB", MIB)
+        .setUpdateIntervalMillis(200)
+        .setConsumer(new Line())
+        .build();
+  }
+
+  /** Wipes the bar away. */
+  @Override
+  public void close() {
+    if (bar != null) {
+      bar.close();
+    }
+  }
+
+  /** One line of the terminal, written over and over. */
+  private final class Line implements ProgressBarConsumer {
+    @Override
+    public int getMaxRenderedLength() {
+      return COLUMNS;
+    }
+
+    @Override
+    public void accept(String text) {
+      err.print("\r" + text);
+      err.flush();
+    }
+
+    @Override
+    public void close() {
+      accept(" ".repeat(COLUMNS) + "\r");
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code rmsnorm show}: what a file holds, and a slice of it. */
+@Command(
+    name = "show",
+    description = {
+      "List the tensors of a file, or print some rows of one.",
+      "",
+      "Of a wide row the first and the last elements are printed.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  rmsnorm show hidden.npy",
+      "  rmsnorm show acts.safetensors",
+      "  rmsnorm show acts.safetensors:layer.0 --rows 10:14"
+    })
+final class Show implements Callable<Integer> {
+  private static final int HEAD = 4;
+  private static final int TAIL = 3;
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "FILE[:TENSOR]", description = "A .npy or .safetensors file.")
+  private String reference;
+
+  @Option(
+      names = "--rows",
+      paramLabel = "FROM:TO",
+      description =
+          "The rows from FROM to before TO; either may be left out, or negative to count from the end"
+              + " (default: 0:4).")
+  private String rows;
+
+  @Override
+  public Integer call() throws IOException {
+    TensorReference wanted = TensorReference.parse(reference);
+    RowRange range = range();
+    try (TensorFile file = TensorFile.open(wanted.file())) {
+      if (wanted.name() == null && rows == null && file.tensors().size() != 1) {
+        list(file);
+      } else {
+        List<Tensor> tensors =
+            wanted.name() == null ? file.tensors() : List.of(file.tensor(wanted.name()));
+        for (Tensor tensor : tensors) {
+          out().println(tensor);
+          print(file, tensor, range);
+        }
+      }
+    }
+    return ExitCode.OK;
+  }
+
+  private RowRange range() {
+    try {
+      return RowRange.parse(rows == null ? "0:4" : rows);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), "--rows: " + e.getMessage(), e);
+    }
+  }
+
+  private PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
+  private void list(TensorFile file) {
+    file.tensors().forEach(out()::println);
+    if (!file.metadata().isEmpty()) {
+      out().println(file.metadata().size() + " entries of metadata");
+    }
+  }
+
+  private void print(TensorFile file, Tensor tensor, RowRange range) throws IOException {
+    if (!ElementText.isKnown(tensor.dtype())) {
+      out().println("  elements of this type are not shown");
+      return;
+    }
+    boolean scalar = tensor.shape().isEmpty();
+    long width = scalar ? 1 : tensor.width(-1);
+    long count = scalar ? 1 : tensor.rows(-1);
+    boolean whole = width <= HEAD + TAIL;
+    try (Arena arena = Arena.ofConfined()) {
+      ElementText elements = new ElementText(file, tensor, arena.allocate(HEAD * Double.BYTES, 8));
+      for (long row = range.from(count); row < range.to(count); row++) {
+        StringBuilder line = new StringBuilder(String.format("%7s", "[" + row + "]"));
+        elements.append(line, row * width, (int) (whole ? Math.min(width, HEAD) : HEAD));
+        line.append(whole ? "" : "  ...");
+        int tail = (int) (whole ? Math.max(0, width - HEAD) : TAIL);
+        elements.append(line, row * width + width - tail, tail);
+        out().println(line);
+      }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.function.DoubleUnaryOperator;
+import java.util.stream.DoubleStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code rmsnorm stats}: what the rows of a file are like. */
+@Command(
+    name = "stats",
+    description = {
+      "Show what the rows of a file's tensors are like, and whether LayerNorm or RMSNorm matters.",
+      "",
+      "rho is mean^2 / mean square of a row, the part of it that LayerNorm removes and RMSNorm keeps."
+          + " The gap is how far the two norms' outputs are then apart, sqrt(2 - 2 sqrt(1 - rho)),"
+          + " where an output has size 1. Quantiles are right to 0.05 %%; rows that are zero or not"
+          + " finite are left out of them.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  rmsnorm stats hidden.npy",
+      "  rmsnorm stats acts.safetensors:layer.0 --axis -2"
+    })
+final class Stats implements Callable<Integer> {
+  private static final double[] FRACTIONS = {0, 0.05, 0.5, 0.95, 1};
+
+  /** A gap that is called one: a twentieth of an output's size. */
+  private static final double MUCH = 0.05;
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "FILE[:TENSOR]", description = "A .npy or .safetensors file.")
+  private String reference;
+
+  @Option(
+      names = "--axis",
+      paramLabel = "N",
+      description = "Where a row begins (default: ${DEFAULT-VALUE}, the last axis).")
+  private int axis = -1;
+
+  @Override
+  public Integer call() throws IOException {
+    TensorReference wanted = TensorReference.parse(reference);
+    List<String> lines = new ArrayList<>();
+    try (TensorFile file = TensorFile.open(wanted.file())) {
+      TensorChoice choice = new TensorChoice(file, axis, List.of());
+      List<Tensor> tensors =
+          wanted.name() == null ? file.tensors() : List.of(file.tensor(wanted.name()));
+      List<Tensor> fitting = tensors.stream().filter(t -> choice.problem(t) == null).toList();
+      long bytes = fitting.stream().mapToLong(Tensor::bytes).sum();
+      Backend backend = KernelChoice.forAll(fitting);
+      PrintWriter err = spec.commandLine().getErr();
+      try (Progress progress = new Progress(err, bytes, Terminal::isStandardError)) {
+        for (Tensor tensor : tensors) {
+          String problem = choice.problem(tensor);
+          if (problem != null) {
+            lines.add(tensor + ": " + problem);
+          } else {
+            lines.addAll(report(tensor, RowStatistics.of(file, tensor, axis, backend, progress)));
+          }
+          lines.add("");
+        }
+      }
+    }
+    // Only now, when no bar is in the way.
+    lines.subList(0, Math.max(0, lines.size() - 1)).forEach(spec.commandLine().getOut()::println);
+    return ExitCode.OK;
+  }
+
+  private List<String> report(Tensor tensor, RowStatistics rows) {
+    List<String> lines = new ArrayList<>();
+    long count = tensor.rows(axis);
+    String counted = count == 1 ? "1 row" : count + " rows";
+    lines.add(tensor + ": " + counted + " of " + tensor.width(axis));
+    if (rows.rms().count() > 0) {
+      lines.add(line("", "least", "5 %", "median", "95 %", "greatest"));
+      lines.add(quantiles("RMS", rows.rms(), value -> value));
+      lines.add(quantiles("|mean| / RMS", rows.meanRatio(), ratio -> ratio));
+      lines.add(quantiles("rho", rows.meanRatio(), ratio -> ratio * ratio));
+      lines.add(quantiles("gap", rows.meanRatio(), ratio -> RowStatistics.gap(ratio * ratio)));
+    }
+    if (rows.zeroRows() > 0) {
+      lines.add("zero: " + rows.zeroRows() + " rows");
+    }
+    lines.add(
+        "not finite: %d elements in %d rows"
+            .formatted(rows.nonFiniteElements(), rows.nonFiniteRows()));
+    lines.add("Would it matter here? " + verdict(rows));
+    return lines;
+  }
+
+  private static String quantiles(String label, Quantiles values, DoubleUnaryOperator of) {
+    return line(
+        label,
+        DoubleStream.of(FRACTIONS)
+            .map(values::at)
+            .map(of)
+            .mapToObj(value -> String.format(Locale.ROOT, "%.4g", value))
+            .toArray());
+  }
+
+  private static String line(String label, Object... cells) {
+    StringBuilder line = new StringBuilder(String.format("%-12s", label));
+    for (Object cell : cells) {
+      line.append(String.format(" %12s", cell));
+    }
+    return line.toString();
+  }
+
+  /** In one sentence, whether the choice between the two norms changes much for these rows. */
+  private static String verdict(RowStatistics rows) {
+    if (rows.rms().count() == 0) {
+      return "There is no row to tell by.";
+    }
+    double median = gapAt(rows, 0.5);
+    double large = gapAt(rows, 0.95);
+    String word = median >= MUCH ? "Yes" : large >= MUCH ? "For some rows" : "Hardly";
+    return "%s: LayerNorm's and RMSNorm's outputs are %s apart in the median row, %s or more in one of twenty."
+        .formatted(word, percent(median), percent(large));
+  }
+
+  private static String percent(double part) {
+    return String.format(Locale.ROOT, part < 0.001 ? "%.1g %%" : "%.1f %%", 100 * part);
+  }
+
+  private static double gapAt(RowStatistics rows, double fraction) {
+    double ratio = rows.meanRatio().at(fraction);
+    return RowStatistics.gap(ratio * ratio);
+  }
+}

@@ -1,0 +1,45 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A gain or a bias in a file. Its length is known before any of it is read, so that one that does
+ * not fit is never loaded.
+ *
+ * @param kind what it is to the user: {@code gain} or {@code bias}
+ * @param reference where it is
+ * @param length its number of elements, whatever its shape
+ */
+record StoredParameter(String kind, TensorReference reference, long length) {
+  static StoredParameter of(String kind, String text) throws IOException {
+    TensorReference reference = TensorReference.parse(text);
+    try (TensorFile file = TensorFile.open(reference.file())) {
+      Tensor tensor = reference.in(file);
+      if (tensor.dtype().elementType().isEmpty()) {
+        throw new FormatException(
+            reference.file(),
+            "the " + kind + " is " + tensor + ", it may be f64, f32, f16 or bf16");
+      }
+      return new StoredParameter(kind, reference, tensor.elements());
+    }
+  }
+
+  /** Reads it as one row. */
+  Rows read(Arena arena) throws IOException {
+    try (TensorFile file = TensorFile.open(reference.file())) {
+      Tensor tensor = reference.in(file);
+      if (tensor.elements() != length || tensor.dtype().elementType().isEmpty()) {
+        throw new FormatException(reference.file(), "has changed while it was read");
+      }
+      MemorySegment elements = arena.allocate(tensor.bytes(), Double.BYTES);
+      file.read(tensor, 0, length, elements);
+      return Rows.of(elements, tensor.dtype().elementType().get(), 1, Math.toIntExact(length));
+    }
+  }
+}

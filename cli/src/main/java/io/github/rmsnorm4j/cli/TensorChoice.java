@@ -1,0 +1,117 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Which tensors of a file are normalised: those that are named, or all that are floating. */
+final class TensorChoice {
+  /** So many are named in an error; a model has hundreds. */
+  private static final int LISTED = 12;
+
+  private final TensorFile file;
+  private final int axis;
+  private final List<StoredParameter> parameters;
+
+  /**
+   * Sets the conditions.
+   *
+   * @param axis the first axis of a row
+   * @param parameters the gain and the bias as far as there are any, which rows must be as wide as
+   */
+  TensorChoice(TensorFile file, int axis, List<StoredParameter> parameters) {
+    this.file = file;
+    this.axis = axis;
+    this.parameters = parameters;
+  }
+
+  /**
+   * Chooses.
+   *
+   * @param names names of tensors; if empty, all floating tensors are meant
+   * @throws IllegalArgumentException if there is no such tensor, or one that does not fit
+   */
+  List<Tensor> choose(List<String> names) {
+    return names.isEmpty() ? allFloating() : named(names);
+  }
+
+  private List<Tensor> named(List<String> names) {
+    List<Tensor> chosen = new ArrayList<>();
+    for (String name : names) {
+      Tensor tensor =
+          file.tensors().stream()
+              .filter(t -> t.name().equals(name))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      wrong("has no tensor '%s', it has %s".formatted(name, list(file.tensors()))));
+      String problem = problem(tensor);
+      if (problem != null) {
+        throw wrong("tensor " + tensor + ": " + problem);
+      }
+      if (!chosen.contains(tensor)) {
+        chosen.add(tensor);
+      }
+    }
+    return chosen;
+  }
+
+  private List<Tensor> allFloating() {
+    List<Tensor> floating =
+        file.tensors().stream().filter(t -> t.dtype().elementType().isPresent()).toList();
+    if (floating.isEmpty()) {
+      throw wrong("has no floating tensor, it has " + list(file.tensors()));
+    }
+    for (Tensor tensor : floating) {
+      String problem = problem(tensor);
+      if (problem != null) {
+        throw wrong(
+            floating.size() == 1
+                ? tensor + ": " + problem
+                : "tensor %s: %s; choose with --tensor from %s"
+                    .formatted(tensor, problem, list(floating)));
+      }
+    }
+    return floating;
+  }
+
+  /** Why a tensor cannot be normalised, or null if it can. */
+  String problem(Tensor tensor) {
+    if (tensor.dtype().elementType().isEmpty()) {
+      return "its elements are neither f64, f32, f16 nor bf16";
+    }
+    long width;
+    try {
+      width = tensor.width(axis);
+    } catch (IllegalArgumentException e) {
+      return e.getMessage();
+    }
+    if (width < 1 || width > Integer.MAX_VALUE) {
+      return "its rows are %d wide, they may be 1 to %d".formatted(width, Integer.MAX_VALUE);
+    }
+    for (StoredParameter parameter : parameters) {
+      if (parameter.length() != width) {
+        return "the %s has %d elements, the rows are %d wide"
+            .formatted(parameter.kind(), parameter.length(), width);
+      }
+    }
+    return null;
+  }
+
+  private IllegalArgumentException wrong(String problem) {
+    return new IllegalArgumentException(file.path() + ": " + problem);
+  }
+
+  /** Names, types and shapes on one line, cut where there are too many. */
+  static String list(List<Tensor> tensors) {
+    if (tensors.isEmpty()) {
+      return "none";
+    }
+    String listed =
+        tensors.stream().limit(LISTED).map(Tensor::toString).collect(Collectors.joining(", "));
+    int more = tensors.size() - LISTED;
+    return more > 0 ? listed + " and " + more + " more" : listed;
+  }
+}

@@ -1,0 +1,68 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+
+/**
+ * A file, or one tensor in it, as a user names it: {@code FILE} or {@code FILE:TENSOR}.
+ *
+ * @param file the file
+ * @param name the tensor's name, null where none is given
+ */
+record TensorReference(Path file, String name) {
+  private static final String EXTENSION = ".safetensors";
+
+  /**
+   * Splits at the colon behind a file that exists, as both names may hold colons themselves; where
+   * there is none, behind the first {@code .safetensors}.
+   */
+  static TensorReference parse(String text) {
+    if (isFile(text)) {
+      return new TensorReference(Path.of(text), null);
+    }
+    for (int colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
+      if (isFile(text.substring(0, colon))) {
+        return splitAt(text, colon);
+      }
+    }
+    int extension = text.indexOf(EXTENSION + ":");
+    return extension >= 0
+        ? splitAt(text, extension + EXTENSION.length())
+        : new TensorReference(Path.of(text), null);
+  }
+
+  private static TensorReference splitAt(String text, int colon) {
+    return new TensorReference(Path.of(text.substring(0, colon)), text.substring(colon + 1));
+  }
+
+  private static boolean isFile(String text) {
+    try {
+      return Files.isRegularFile(Path.of(text));
+    } catch (InvalidPathException _) {
+      return false;
+    }
+  }
+
+  /**
+   * The tensor that is meant: the one of that name, or the only one there is.
+   *
+   * @throws FormatException if there is none of that name, or no name was given and there are
+   *     several
+   */
+  Tensor in(TensorFile opened) throws FormatException {
+    if (name != null) {
+      return opened.tensor(name);
+    }
+    if (opened.tensors().size() == 1) {
+      return opened.tensors().getFirst();
+    }
+    throw new FormatException(
+        file,
+        "has %d tensors, name one as FILE:TENSOR: %s"
+            .formatted(opened.tensors().size(), TensorChoice.list(opened.tensors())));
+  }
+}
