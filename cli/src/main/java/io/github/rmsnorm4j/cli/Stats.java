@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
       "",
       "rho is mean^2 / mean square of a row, the part of it that LayerNorm removes and RMSNorm keeps."
           + " The gap is how far the two norms' outputs are then apart, sqrt(2 - 2 sqrt(1 - rho)),"
-          + " where an output has size 1. Quantiles are right to 0.05 %%; rows that are zero or not"
+          + " where an output has size 1. Quantiles are right to 0.1 %%; rows that are zero or not"
           + " finite are left out of them.",
       ""
     },
@@ -95,7 +95,7 @@ final class Stats implements Callable<Integer> {
       lines.add(quantiles("gap", rows.meanRatio(), ratio -> RowStatistics.gap(ratio * ratio)));
     }
     if (rows.zeroRows() > 0) {
-      lines.add("zero: " + rows.zeroRows() + " rows");
+      lines.add("zero throughout: %d of %d rows".formatted(rows.zeroRows(), count));
     }
     lines.add(
         "not finite: %d elements in %d rows"

@@ -1,0 +1,52 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
+
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class QuantilesTest {
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5})
+  void areThoseOfTheSortedValues(long seed) {
+    Random random = new Random(seed);
+    double[] values = new double[1 + random.nextInt(1000)];
+    Arrays.setAll(values, i -> Math.exp(30 * random.nextGaussian()));
+    Quantiles quantiles = new Quantiles();
+    Arrays.stream(values).forEach(quantiles::add);
+    Arrays.sort(values);
+    for (double fraction : new double[] {0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}) {
+      double expected = values[(int) Math.round(fraction * (values.length - 1))];
+      assertThat(quantiles.at(fraction))
+          .describedAs("seed %d, %s", seed, fraction)
+          .isCloseTo(expected, withinPercentage(0.1));
+    }
+    assertThat(quantiles.at(0)).isEqualTo(values[0]);
+    assertThat(quantiles.at(1)).isEqualTo(values[values.length - 1]);
+    assertThat(quantiles.count()).isEqualTo(values.length);
+  }
+
+  @Test
+  void areExactForEqualValues() {
+    Quantiles quantiles = new Quantiles();
+    for (int i = 0; i < 10; i++) {
+      quantiles.add(i < 3 ? 1 : i < 7 ? 3 : 5);
+    }
+    assertThat(quantiles.at(0.5)).isEqualTo(3);
+  }
+
+  @Test
+  void holdAnyNumberThatIsNotNegative() {
+    Quantiles quantiles = new Quantiles();
+    for (double value : new double[] {0, 0, Double.MIN_VALUE, 1, Double.MAX_VALUE}) {
+      quantiles.add(value);
+    }
+    assertThat(quantiles.at(0)).isZero();
+    assertThat(quantiles.at(0.75)).isCloseTo(1, withinPercentage(0.1));
+    assertThat(quantiles.at(1)).isEqualTo(Double.MAX_VALUE);
+  }
+}
