@@ -26,7 +26,8 @@ import picocli.CommandLine.TypeConversionException;
     description = {
       "Normalize the rows of a .npy or .safetensors file.",
       "",
-      "OUT appears when it is complete, or not at all. Tensors that are not chosen, and the metadata,"
+      "OUT appears when it is complete, or not at all; what a killed process leaves behind is a file"
+          + " .OUT.xxxxxxxx.tmp beside it, which can be deleted. Tensors that are not chosen, and the metadata,"
           + " are carried over as they are; a .npy file holds one tensor and nothing else. What was"
           + " done is said in one line on standard error.",
       ""
@@ -150,9 +151,9 @@ final class Normalize implements Callable<Integer> {
   }
 
   private NormalizeJob plan(TensorFile file) throws IOException {
-    StoredParameter storedGain = gain == null ? null : StoredParameter.of("gain", gain);
-    StoredParameter storedBias = bias == null ? null : StoredParameter.of("bias", bias);
     try {
+      StoredParameter storedGain = gain == null ? null : StoredParameter.of("gain", gain);
+      StoredParameter storedBias = bias == null ? null : StoredParameter.of("bias", bias);
       NormSettings settings = new NormSettings(norm, epsilon, threads, storedGain, storedBias);
       TensorChoice choice = new TensorChoice(file, axis, settings.parameters());
       List<Tensor> chosen = choice.choose(tensors);

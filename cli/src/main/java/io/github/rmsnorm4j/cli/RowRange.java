@@ -28,7 +28,7 @@ record RowRange(Long first, Long end) {
 
   private static IllegalArgumentException wrong(String text) {
     return new IllegalArgumentException(
-        "'" + text + "' is no range of rows such as 0:4, 10: or -4:");
+        "--rows: '" + text + "' is no range of rows such as 0:4, 10: or -4:");
   }
 
   long from(long rows) {

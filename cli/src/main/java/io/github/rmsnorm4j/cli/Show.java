@@ -51,28 +51,25 @@ final class Show implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     TensorReference wanted = TensorReference.parse(reference);
-    RowRange range = range();
     try (TensorFile file = TensorFile.open(wanted.file())) {
-      if (wanted.name() == null && rows == null && file.tensors().size() != 1) {
+      List<Tensor> tensors;
+      RowRange range;
+      try {
+        tensors = wanted.allIn(file);
+        range = RowRange.parse(rows == null ? "0:4" : rows);
+      } catch (IllegalArgumentException e) {
+        throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+      }
+      if (rows == null && tensors.size() != 1) {
         list(file);
-      } else {
-        List<Tensor> tensors =
-            wanted.name() == null ? file.tensors() : List.of(file.tensor(wanted.name()));
-        for (Tensor tensor : tensors) {
-          out().println(tensor);
-          print(file, tensor, range);
-        }
+        return ExitCode.OK;
+      }
+      for (Tensor tensor : tensors) {
+        out().println(tensor);
+        print(file, tensor, range);
       }
     }
     return ExitCode.OK;
-  }
-
-  private RowRange range() {
-    try {
-      return RowRange.parse(rows == null ? "0:4" : rows);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), "--rows: " + e.getMessage(), e);
-    }
   }
 
   private PrintWriter out() {

@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -59,20 +60,18 @@ final class Stats implements Callable<Integer> {
     List<String> lines = new ArrayList<>();
     try (TensorFile file = TensorFile.open(wanted.file())) {
       TensorChoice choice = new TensorChoice(file, axis, List.of());
-      List<Tensor> tensors =
-          wanted.name() == null ? file.tensors() : List.of(file.tensor(wanted.name()));
-      List<Tensor> fitting = tensors.stream().filter(t -> choice.problem(t) == null).toList();
-      long bytes = fitting.stream().mapToLong(Tensor::bytes).sum();
-      Backend backend = KernelChoice.forAll(fitting);
+      List<Tensor> tensors = tensors(file, wanted, choice);
+      List<Tensor> measured = tensors.stream().filter(t -> choice.problem(t) == null).toList();
+      Backend backend = KernelChoice.forAll(measured);
+      long bytes = measured.stream().mapToLong(Tensor::bytes).sum();
       PrintWriter err = spec.commandLine().getErr();
       try (Progress progress = new Progress(err, bytes, Terminal::isStandardError)) {
         for (Tensor tensor : tensors) {
           String problem = choice.problem(tensor);
-          if (problem != null) {
-            lines.add(tensor + ": " + problem);
-          } else {
-            lines.addAll(report(tensor, RowStatistics.of(file, tensor, axis, backend, progress)));
-          }
+          lines.addAll(
+              problem == null
+                  ? report(tensor, RowStatistics.of(file, tensor, axis, backend, progress))
+                  : List.of(tensor + ": " + problem));
           lines.add("");
         }
       }
@@ -80,6 +79,21 @@ final class Stats implements Callable<Integer> {
     // Only now, when no bar is in the way.
     lines.subList(0, Math.max(0, lines.size() - 1)).forEach(spec.commandLine().getOut()::println);
     return ExitCode.OK;
+  }
+
+  /** In a list a tensor that has no rows is a line of its own; asked for alone it is an error. */
+  private List<Tensor> tensors(TensorFile file, TensorReference wanted, TensorChoice choice) {
+    try {
+      List<Tensor> tensors = wanted.allIn(file);
+      String problem = tensors.size() == 1 ? choice.problem(tensors.getFirst()) : null;
+      if (problem != null) {
+        throw new IllegalArgumentException(
+            "%s: %s: %s".formatted(file.path(), tensors.getFirst(), problem));
+      }
+      return tensors;
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
   }
 
   private List<String> report(Tensor tensor, RowStatistics rows) {

@@ -17,14 +17,20 @@ import java.lang.foreign.MemorySegment;
  * @param length its number of elements, whatever its shape
  */
 record StoredParameter(String kind, TensorReference reference, long length) {
+  /**
+   * Looks a parameter up.
+   *
+   * @param text where it is, as {@code FILE} or {@code FILE:TENSOR}
+   * @throws IllegalArgumentException if the file has no such tensor, or not of a floating type
+   */
   static StoredParameter of(String kind, String text) throws IOException {
     TensorReference reference = TensorReference.parse(text);
     try (TensorFile file = TensorFile.open(reference.file())) {
       Tensor tensor = reference.in(file);
       if (tensor.dtype().elementType().isEmpty()) {
-        throw new FormatException(
-            reference.file(),
-            "the " + kind + " is " + tensor + ", it may be f64, f32, f16 or bf16");
+        throw new IllegalArgumentException(
+            "%s: the %s is %s, it may be f64, f32, f16 or bf16"
+                .formatted(reference.file(), kind, tensor));
       }
       return new StoredParameter(kind, reference, tensor.elements());
     }

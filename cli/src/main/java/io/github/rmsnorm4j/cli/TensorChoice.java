@@ -40,13 +40,7 @@ final class TensorChoice {
   private List<Tensor> named(List<String> names) {
     List<Tensor> chosen = new ArrayList<>();
     for (String name : names) {
-      Tensor tensor =
-          file.tensors().stream()
-              .filter(t -> t.name().equals(name))
-              .findFirst()
-              .orElseThrow(
-                  () ->
-                      wrong("has no tensor '%s', it has %s".formatted(name, list(file.tensors()))));
+      Tensor tensor = find(file, name);
       String problem = problem(tensor);
       if (problem != null) {
         throw wrong("tensor " + tensor + ": " + problem);
@@ -98,6 +92,22 @@ final class TensorChoice {
       }
     }
     return null;
+  }
+
+  /**
+   * The tensor of a name.
+   *
+   * @throws IllegalArgumentException if there is none; the message lists those there are
+   */
+  static Tensor find(TensorFile file, String name) {
+    return file.tensors().stream()
+        .filter(tensor -> tensor.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "%s: has no tensor '%s', it has %s"
+                        .formatted(file.path(), name, list(file.tensors()))));
   }
 
   private IllegalArgumentException wrong(String problem) {

@@ -1,11 +1,11 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * A file, or one tensor in it, as a user names it: {@code FILE} or {@code FILE:TENSOR}.
@@ -50,19 +50,25 @@ record TensorReference(Path file, String name) {
   /**
    * The tensor that is meant: the one of that name, or the only one there is.
    *
-   * @throws FormatException if there is none of that name, or no name was given and there are
-   *     several
+   * @throws IllegalArgumentException if there is none of that name, or no name was given and there
+   *     are several
    */
-  Tensor in(TensorFile opened) throws FormatException {
-    if (name != null) {
-      return opened.tensor(name);
+  Tensor in(TensorFile opened) {
+    List<Tensor> meant = allIn(opened);
+    if (meant.size() == 1) {
+      return meant.getFirst();
     }
-    if (opened.tensors().size() == 1) {
-      return opened.tensors().getFirst();
-    }
-    throw new FormatException(
-        file,
-        "has %d tensors, name one as FILE:TENSOR: %s"
-            .formatted(opened.tensors().size(), TensorChoice.list(opened.tensors())));
+    throw new IllegalArgumentException(
+        "%s: has %d tensors, name one as FILE:TENSOR: %s"
+            .formatted(file, meant.size(), TensorChoice.list(meant)));
+  }
+
+  /**
+   * All tensors that may be meant: the one of that name, or every one in the file.
+   *
+   * @throws IllegalArgumentException if there is none of that name
+   */
+  List<Tensor> allIn(TensorFile opened) {
+    return name == null ? opened.tensors() : List.of(TensorChoice.find(opened, name));
   }
 }

@@ -126,16 +126,23 @@ class NormalizeErrorsTest {
   @Test
   void aGainThatIsNone() throws IOException {
     assertError(
-        FAILURE,
+        WRONG_USE,
         model + ": has 3 tensors, name one as FILE:TENSOR: a f32 [3, 8], b bf16 [5], ids i64 [2]",
         npy,
         "-o",
         y(),
         "--gain",
         model);
-    assertError(FAILURE, model + ": has no tensor 'g'", npy, "-o", y(), "--gain", model + ":g");
     assertError(
-        FAILURE,
+        WRONG_USE,
+        model + ": has no tensor 'g', it has a f32 [3, 8]",
+        npy,
+        "-o",
+        y(),
+        "--gain",
+        model + ":g");
+    assertError(
+        WRONG_USE,
         model + ": the gain is ids i64 [2], it may be f64, f32, f16 or bf16",
         npy,
         "-o",

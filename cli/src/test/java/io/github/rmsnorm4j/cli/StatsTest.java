@@ -144,7 +144,6 @@ class StatsTest {
                 + " median row, 141.4 % or more in one of twenty.",
             "",
             "i i64 [1]: its elements are neither f64, f32, f16 nor bf16");
-    assertThat(CommandResult.of("stats", path + ":i").outLines()).hasSize(1);
   }
 
   @ParameterizedTest
@@ -180,13 +179,29 @@ class StatsTest {
   }
 
   @Test
-  void errorsAreOneLine() throws IOException {
+  void whatCannotBeMeasuredIsWrongUseIfAskedForAlone() throws IOException {
     Path path =
         TestTensor.write(
-            folder.resolve("x.npy"), TestTensor.of("", Dtype.F32, new double[2], 1, 2));
-    CommandResult result = CommandResult.of("stats", path + ":a");
-    assertThat(result.status()).isEqualTo(1);
-    assertThat(result.err())
-        .isEqualToIgnoringNewLines("rmsnorm stats: " + path + ": has no tensor 'a'");
+            folder.resolve("x.safetensors"),
+            TestTensor.of("a", Dtype.F32, new double[2], 1, 2),
+            TestTensor.of("i", Dtype.I64, new double[1], 1));
+    assertWrongUse(
+        "stats", path + ":b", path + ": has no tensor 'b', it has a f32 [1, 2], i i64 [1]");
+    assertWrongUse(
+        "stats",
+        path + ":i",
+        path + ": i i64 [1]: its elements are neither f64, f32, f16 nor bf16");
+    assertWrongUse(
+        "show", path + ":b", path + ": has no tensor 'b', it has a f32 [1, 2], i i64 [1]");
+  }
+
+  private static void assertWrongUse(String command, String reference, String message) {
+    CommandResult result = CommandResult.of(command, reference);
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err().lines())
+        .singleElement()
+        .asString()
+        .startsWith("rmsnorm " + command + ": " + message);
   }
 }
