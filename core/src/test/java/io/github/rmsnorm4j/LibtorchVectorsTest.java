@@ -1,0 +1,209 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The library against answers that libtorch gave, kept in {@code libtorch/TYPE.txt}. The module
+ * oracle-tests wrote them, checks that libtorch still gives them, and compares far more, live.
+ */
+class LibtorchVectorsTest {
+  /** One row: its first line, and the numbers of the lines below by their key. */
+  private record Vector(String title, Map<String, double[]> lines) {
+    boolean centred() {
+      return title.startsWith("LayerNorm");
+    }
+
+    double epsilon() {
+      return Double.parseDouble(title.substring(title.lastIndexOf(' ') + 1));
+    }
+
+    double[] x() {
+      return lines.get("x");
+    }
+
+    double[] exact() {
+      return lines.get("libtorch-float64");
+    }
+
+    double gain(int i) {
+      return lines.containsKey("gain") ? lines.get("gain")[i] : 1;
+    }
+
+    double bias(int i) {
+      return lines.containsKey("bias") ? lines.get("bias")[i] : 0;
+    }
+
+    /** |normalised * gain| + |bias|, which an element's errors are in proportion to. */
+    double magnitude(int i) {
+      return Math.abs(exact()[i] - bias(i)) + Math.abs(bias(i));
+    }
+
+    /** How far a LayerNorm's mean is from zero, in deviations. */
+    double displacement() {
+      if (!centred()) {
+        return 0;
+      }
+      double mean = Arrays.stream(x()).average().orElseThrow();
+      double variance =
+          Arrays.stream(x()).map(v -> (v - mean) * (v - mean)).average().orElseThrow();
+      return Math.abs(mean) / Math.sqrt(variance + epsilon());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyBackendIsWithinTheContract(ElementType type) throws IOException {
+    for (Vector vector : read(type)) {
+      for (Backend backend : List.of(Backend.scalar(), Backend.best())) {
+        double[] y = normalise(vector, type, backend);
+        for (int i = 0; i < y.length; i++) {
+          assertThat(y[i])
+              .as("element %d of %s, %s", i, vector.title(), backend.describe())
+              .isCloseTo(vector.exact()[i], within(bound(vector, type, i)));
+        }
+      }
+    }
+  }
+
+  /** Both sides have fixed bits here, so this cannot depend on the machine. */
+  @ParameterizedTest
+  @EnumSource(names = "FLOAT64", mode = EnumSource.Mode.EXCLUDE)
+  void errorsAreNoLargerThanLibtorchs(ElementType type) throws IOException {
+    double ours = 0;
+    double theirs = 0;
+    for (Vector vector : read(type)) {
+      double[] y = normalise(vector, type, Backend.best());
+      double[] libtorch = vector.lines().get("libtorch-" + type);
+      for (int i = 0; i < y.length; i++) {
+        if (vector.magnitude(i) > 0) {
+          ours += square((y[i] - vector.exact()[i]) / vector.magnitude(i));
+          theirs += square((libtorch[i] - vector.exact()[i]) / vector.magnitude(i));
+        }
+      }
+    }
+    assertThat(ours).as("sum of the squared errors").isPositive().isLessThanOrEqualTo(theirs);
+  }
+
+  private static double square(double v) {
+    return v * v;
+  }
+
+  /**
+   * Three roundings of the arithmetic, five for LayerNorm, one more to add a bias; then one to a
+   * 16-bit type. In float64 libtorch's own roundings count too, those of its mean in proportion to
+   * the mean.
+   */
+  private static double bound(Vector vector, ElementType type, int i) {
+    double gain = Math.abs(vector.gain(i));
+    double magnitude = vector.magnitude(i);
+    if (type == ElementType.FLOAT64) {
+      double largest = 0;
+      for (int j = 0; j < vector.x().length; j++) {
+        largest = Math.max(largest, vector.magnitude(j));
+      }
+      return 0x1p-53 * (16 * largest + 4 * vector.displacement() * (largest + gain));
+    }
+    double roundings =
+        (vector.centred() ? 5 : 3) + (vector.lines().containsKey("bias") ? 1 : 0) + 0.01;
+    double bound =
+        roundings * 0x1p-24 * magnitude
+            + Float.MIN_VALUE * (1 + gain)
+            + 0x1p-47 * vector.displacement() * gain;
+    double size = Math.abs(vector.exact()[i]) + bound;
+    return switch (type) {
+      case FLOAT16 -> bound + Math.max(0x1p-11 * size, 0x1p-25);
+      case BFLOAT16 -> bound + Math.max(0x1p-8 * size, 0x1p-134);
+      case FLOAT32, FLOAT64 -> bound;
+    };
+  }
+
+  private static double[] normalise(Vector vector, ElementType type, Backend backend) {
+    int width = vector.x().length;
+    Rows y = rows(new double[width], type);
+    Norm norm =
+        vector.centred()
+            ? configured(LayerNorm.builder(width), vector, type, backend).build()
+            : configured(RmsNorm.builder(width), vector, type, backend).build();
+    norm.apply(rows(vector.x(), type), y);
+    double[] values = new double[width];
+    for (int i = 0; i < width; i++) {
+      values[i] =
+          switch (type) {
+            case FLOAT64 -> y.segment().getAtIndex(ValueLayout.JAVA_DOUBLE, i);
+            case FLOAT32 -> y.segment().getAtIndex(ValueLayout.JAVA_FLOAT, i);
+            case FLOAT16 -> Float.float16ToFloat(y.segment().getAtIndex(ValueLayout.JAVA_SHORT, i));
+            case BFLOAT16 ->
+                Float.intBitsToFloat(y.segment().getAtIndex(ValueLayout.JAVA_SHORT, i) << 16);
+          };
+    }
+    return values;
+  }
+
+  private static <B extends Norm.Builder<B>> B configured(
+      B builder, Vector vector, ElementType type, Backend backend) {
+    if (vector.lines().containsKey("gain")) {
+      builder.gain(rows(vector.lines().get("gain"), type));
+    }
+    if (vector.lines().containsKey("bias")) {
+      builder.bias(rows(vector.lines().get("bias"), type));
+    }
+    return builder.epsilon(vector.epsilon()).backend(backend);
+  }
+
+  /** One row of numbers that the type has exactly. */
+  private static Rows rows(double[] values, ElementType type) {
+    if (type == ElementType.FLOAT64) {
+      return Rows.of(values.clone(), values.length);
+    }
+    float[] floats = new float[values.length];
+    short[] shorts = new short[values.length];
+    for (int i = 0; i < values.length; i++) {
+      floats[i] = (float) values[i];
+      shorts[i] =
+          type == ElementType.FLOAT16
+              ? Float.floatToFloat16(floats[i])
+              : (short) (Float.floatToRawIntBits(floats[i]) >>> 16);
+    }
+    return type == ElementType.FLOAT32
+        ? Rows.of(floats, values.length)
+        : Rows.of(shorts, type, values.length);
+  }
+
+  private static List<Vector> read(ElementType type) throws IOException {
+    List<Vector> vectors = new ArrayList<>();
+    for (String line : resource("/libtorch/" + type + ".txt").lines().toList()) {
+      if (line.isEmpty() || line.startsWith("#")) {
+        continue;
+      }
+      String[] words = line.split(" ");
+      if (words[1].equals(type.toString())) {
+        vectors.add(new Vector(line, new LinkedHashMap<>()));
+      } else {
+        double[] values = Arrays.stream(words).skip(1).mapToDouble(Double::parseDouble).toArray();
+        vectors.getLast().lines().put(words[0], values);
+      }
+    }
+    assertThat(vectors).as("rows of %s", type).hasSizeGreaterThan(20);
+    return vectors;
+  }
+
+  private static String resource(String name) throws IOException {
+    try (InputStream in = LibtorchVectorsTest.class.getResourceAsStream(name)) {
+      assertThat(in).as(name).isNotNull();
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+}
