@@ -1,0 +1,59 @@
+package io.github.rmsnorm4j.benchmarks;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A fresh JVM with the flags and the class path of this one. */
+final class ChildJvm {
+  private ChildJvm() {}
+
+  /** Runs a program whose first argument is the file that it writes its result to. */
+  static <T> T call(Class<?> program, Class<T> result, List<String> arguments) throws IOException {
+    Path file = Files.createTempFile("result", ".json");
+    try {
+      List<String> all = new ArrayList<>();
+      all.add(file.toString());
+      all.addAll(arguments);
+      run(program, all);
+      return Results.read(file, result);
+    } finally {
+      Files.delete(file);
+    }
+  }
+
+  /** The flags of this JVM. */
+  static List<String> flags() {
+    return ManagementFactory.getRuntimeMXBean().getInputArguments();
+  }
+
+  /** Runs a program to its end; what it said is shown only if it failed. */
+  static void run(Class<?> program, List<String> arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(flags());
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(program.getName());
+    command.addAll(arguments);
+
+    Path said = Files.createTempFile("child", ".log");
+    try {
+      ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+      int status = builder.redirectOutput(said.toFile()).start().waitFor();
+      if (status != 0) {
+        throw new IOException(
+            "%s ended with status %d: %s"
+                .formatted(program.getSimpleName(), status, Files.readString(said)));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    } finally {
+      Files.delete(said);
+    }
+  }
+}

@@ -1,0 +1,22 @@
+package io.github.rmsnorm4j.benchmarks;
+
+/**
+ * How long to measure.
+ *
+ * @param warmUpNanos for each of the two that take turns, before the first round
+ * @param rounds how often they take turns
+ * @param sampleNanos about how long a turn lasts
+ * @param pollutionCalls for each way that pollutes; enough to be compiled
+ * @param pollutionNanos for each way that pollutes, at least
+ */
+record Effort(
+    long warmUpNanos, int rounds, long sampleNanos, int pollutionCalls, long pollutionNanos) {
+  static final Effort FULL = new Effort(2_000_000_000L, 21, 20_000_000, 2000, 40_000_000);
+
+  /** Shows that everything works; its figures mean little. */
+  static final Effort QUICK = new Effort(500_000_000, 5, 2_000_000, 100, 0);
+
+  static Effort of(boolean quick) {
+    return quick ? QUICK : FULL;
+  }
+}

@@ -1,0 +1,65 @@
+package io.github.rmsnorm4j.benchmarks;
+
+import io.github.rmsnorm4j.Backend;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A process that measures rows of the table, one after the other. */
+final class MeasureRows {
+  private MeasureRows() {}
+
+  /**
+   * Has rows measured by a JVM of their own.
+   *
+   * @param bits the table's width of vectors
+   * @param polluted whether everything goes through that JVM first
+   */
+  static List<Results.Figure> inFreshJvm(List<Row> rows, int bits, boolean polluted, boolean quick)
+      throws IOException {
+    List<String> arguments = new ArrayList<>(List.of("" + bits, "" + polluted, "" + quick));
+    rows.forEach(row -> arguments.add(row.title()));
+    return List.of(ChildJvm.call(MeasureRows.class, Results.Figure[].class, arguments));
+  }
+
+  public static void main(String[] args) throws IOException {
+    int bits = Integer.parseInt(args[1]);
+    boolean polluted = Boolean.parseBoolean(args[2]);
+    Effort effort = Effort.of(Boolean.parseBoolean(args[3]));
+    List<String> titles = List.of(args).subList(4, args.length);
+    List<Row> rows = Row.all(bits).stream().filter(row -> titles.contains(row.title())).toList();
+
+    if (polluted) {
+      for (int b : rows.stream().mapToInt(row -> row.bits(bits)).distinct().toArray()) {
+        Pollution.run(Backend.vector(b), effort);
+      }
+    }
+    List<Results.Figure> figures = new ArrayList<>();
+    for (Row row : rows) {
+      Times times = measure(row, Backend.vector(row.bits(bits)), effort);
+      figures.add(new Results.Figure(row.title(), polluted, times));
+    }
+    Results.write(Path.of(args[0]), figures);
+  }
+
+  /** The row's norm and its baseline in turn, in processor time of this thread. */
+  static Times measure(Row row, Backend backend, Effort effort) {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    try (Arena arena = Arena.ofConfined()) {
+      Workload subject = ready(row.subject(), backend, arena);
+      Runnable baseline =
+          row.baseline() == null ? subject::copy : ready(row.baseline(), backend, arena)::run;
+      return Times.measure(subject::run, baseline, effort, threads::getCurrentThreadCpuTime);
+    }
+  }
+
+  private static Workload ready(Subject subject, Backend backend, Arena arena) {
+    Workload work = new Workload(subject, backend, arena);
+    work.check();
+    return work;
+  }
+}

@@ -1,0 +1,39 @@
+package io.github.rmsnorm4j.benchmarks;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import java.lang.foreign.Arena;
+
+/**
+ * What a real process does before the call that counts: both norms on every element type, in every
+ * kind of memory, at three widths, each until it is compiled. Kernels that share a type profile
+ * become several times slower by it; ours must not.
+ */
+final class Pollution {
+  private static final int[] WIDTHS = {64, 1000, 4096};
+  private static final int ROWS = 2;
+
+  private Pollution() {}
+
+  static void run(Backend backend, Effort effort) {
+    for (Kernel kernel : Kernel.values()) {
+      for (ElementType type : ElementType.values()) {
+        for (Memory memory : Memory.values()) {
+          for (int width : WIDTHS) {
+            run(new Subject(kernel, type, memory, ROWS, width, false, false), backend, effort);
+          }
+        }
+      }
+    }
+  }
+
+  private static void run(Subject subject, Backend backend, Effort effort) {
+    try (Arena arena = Arena.ofConfined()) {
+      Workload work = new Workload(subject, backend, arena);
+      long end = System.nanoTime() + effort.pollutionNanos();
+      for (int calls = 0; calls < effort.pollutionCalls() || System.nanoTime() < end; calls++) {
+        work.run();
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package io.github.rmsnorm4j.benchmarks;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * All that a run of {@link SpeedTable} measured: every round of every row, so that each figure of
+ * the table can be computed again.
+ *
+ * @param date when, as 2026-01-31
+ * @param machine what on
+ * @param figures the norms on one thread
+ * @param threads two threads against one
+ * @param coldStarts whole processes
+ */
+record Results(
+    String date,
+    Machine machine,
+    List<Figure> figures,
+    List<ThreadTimes> threads,
+    List<ColdStart> coldStarts) {
+
+  /**
+   * A row's times in one process.
+   *
+   * @param row its title
+   * @param polluted whether everything else had been through the process before
+   */
+  record Figure(String row, boolean polluted, Times times) {}
+
+  /**
+   * One thread (the baseline) and two (the subject), in time that passed.
+   *
+   * @param bytes read and written by a call
+   */
+  record ThreadTimes(long bytes, Times times) {}
+
+  /**
+   * A JVM from its start to its end.
+   *
+   * @param what it did
+   * @param nanos a number per start
+   */
+  record ColdStart(String what, List<Double> nanos) {}
+
+  private static final JsonMapper JSON = new JsonMapper();
+
+  static <T> T read(Path file, Class<T> type) throws IOException {
+    return JSON.readValue(file.toFile(), type);
+  }
+
+  static void write(Path file, Object value) throws IOException {
+    Files.writeString(
+        file,
+        JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value) + System.lineSeparator());
+  }
+}

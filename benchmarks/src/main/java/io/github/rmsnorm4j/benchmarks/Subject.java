@@ -1,0 +1,53 @@
+package io.github.rmsnorm4j.benchmarks;
+
+import io.github.rmsnorm4j.ElementType;
+
+/** What is measured: a norm, and the rows it works on. */
+record Subject(
+    Kernel kernel,
+    ElementType type,
+    Memory memory,
+    int rows,
+    int width,
+    boolean inPlace,
+    boolean safe) {
+
+  /** Float32 rows in native memory, out of place. */
+  static Subject of(Kernel kernel, int rows, int width) {
+    return new Subject(kernel, ElementType.FLOAT32, Memory.NATIVE, rows, width, false, false);
+  }
+
+  Subject with(ElementType other) {
+    return new Subject(kernel, other, memory, rows, width, inPlace, safe);
+  }
+
+  Subject with(Memory other) {
+    return new Subject(kernel, type, other, rows, width, inPlace, safe);
+  }
+
+  Subject asInPlace() {
+    return new Subject(kernel, type, memory, rows, width, true, safe);
+  }
+
+  Subject asSafe() {
+    return new Subject(kernel, type, memory, rows, width, inPlace, true);
+  }
+
+  int elements() {
+    return Math.multiplyExact(rows, width);
+  }
+
+  /** For example {@code RMSNorm float32 128 x 4096, in place}. */
+  @Override
+  public String toString() {
+    return "%s %s %d x %d%s%s%s"
+        .formatted(
+            kernel,
+            type,
+            rows,
+            width,
+            memory == Memory.NATIVE ? "" : memory == Memory.HEAP ? ", Java array" : ", mapped file",
+            inPlace ? ", in place" : "",
+            safe ? ", safe()" : "");
+  }
+}

@@ -1,0 +1,57 @@
+package io.github.rmsnorm4j.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * What two things took that were done in turn, in nanoseconds per call, a number per round.
+ *
+ * @param subject what is measured
+ * @param baseline what it is compared with
+ */
+record Times(List<Double> subject, List<Double> baseline) {
+
+  /** Both warmed up at length, then a sample of each in every round. */
+  static Times measure(Runnable subject, Runnable baseline, Effort effort, LongSupplier clock) {
+    long subjectCalls = warmUp(subject, effort);
+    long baselineCalls = warmUp(baseline, effort);
+    List<Double> subjectTimes = new ArrayList<>();
+    List<Double> baselineTimes = new ArrayList<>();
+    for (int round = 0; round < effort.rounds(); round++) {
+      baselineTimes.add((double) time(baseline, baselineCalls, clock) / baselineCalls);
+      subjectTimes.add((double) time(subject, subjectCalls, clock) / subjectCalls);
+    }
+    return new Times(subjectTimes, baselineTimes);
+  }
+
+  /** Returns how many calls fill a sample, as it was at the end, when all was compiled. */
+  private static long warmUp(Runnable work, Effort effort) {
+    long end = System.nanoTime() + effort.warmUpNanos();
+    long calls = 1;
+    do {
+      long took = Math.max(1, time(work, calls, System::nanoTime));
+      calls = Math.clamp(calls * effort.sampleNanos() / took, 1, 2 * calls);
+    } while (System.nanoTime() < end);
+    return calls;
+  }
+
+  private static long time(Runnable work, long calls, LongSupplier clock) {
+    long start = clock.getAsLong();
+    for (long i = 0; i < calls; i++) {
+      work.run();
+    }
+    return clock.getAsLong() - start;
+  }
+
+  /** Median by median: a neighbour's noise in one round moves neither. */
+  double ratio() {
+    return median(subject) / median(baseline);
+  }
+
+  static double median(List<Double> values) {
+    double[] sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+    int middle = sorted.length / 2;
+    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+}

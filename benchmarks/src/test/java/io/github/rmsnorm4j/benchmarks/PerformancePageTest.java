@@ -1,0 +1,56 @@
+package io.github.rmsnorm4j.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PerformancePageTest {
+  @TempDir Path checkout;
+
+  @Test
+  void everyFigureOnThePageComesFromTheFilesOfResults() throws IOException {
+    PerformancePage page = new PerformancePage(Path.of(".."));
+    assertThat(page.text())
+        .as("docs/performance.md; SpeedTable --page makes it again")
+        .isEqualTo(page.rendered());
+  }
+
+  @Test
+  void resultsAreKeptAndThePageFollows() throws IOException {
+    write("before\n<!-- begin SpeedTable -->\nold\n<!-- end -->\nafter\n");
+    Results results = TableTest.results(256, TableTest.alone("RMSNorm float32 128 x 4096", 2));
+    PerformancePage page = new PerformancePage(checkout);
+
+    Path file = page.add(results);
+
+    assertThat(file).hasFileName("2026-01-31-a.json");
+    assertThat(Results.read(file, Results.class)).isEqualTo(results);
+    assertThat(page.text())
+        .startsWith("before\n<!-- begin SpeedTable -->\n\n" + Table.of(results))
+        .endsWith("[2026-01-31-a.json](benchmarks/2026-01-31-a.json).\n\n<!-- end -->\nafter\n")
+        .doesNotContain("old")
+        .isEqualTo(page.rendered());
+  }
+
+  @Test
+  void pageWithoutItsMarkersIsLeftAlone() throws IOException {
+    write("no markers\n");
+    PerformancePage page = new PerformancePage(checkout);
+
+    assertThatThrownBy(page::refresh)
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("lacks the lines <!-- begin SpeedTable --> and <!-- end -->");
+    assertThat(page.text()).isEqualTo("no markers\n");
+  }
+
+  private void write(String text) throws IOException {
+    Path page = checkout.resolve("docs/performance.md");
+    Files.createDirectories(page.getParent());
+    Files.writeString(page, text);
+  }
+}

@@ -1,0 +1,54 @@
+package io.github.rmsnorm4j.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class WorkloadTest {
+  static List<Subject> subjects() {
+    List<Subject> all = new ArrayList<>();
+    for (Kernel kernel : Kernel.values()) {
+      for (ElementType type : ElementType.values()) {
+        for (Memory memory : Memory.values()) {
+          Subject subject = Subject.of(kernel, 3, 100).with(type).with(memory);
+          all.addAll(List.of(subject, subject.asInPlace(), subject.asSafe()));
+        }
+      }
+    }
+    return all;
+  }
+
+  @ParameterizedTest
+  @MethodSource("subjects")
+  void rightAnswersPassAndWrongOnesDoNot(Subject subject) {
+    try (Arena arena = Arena.ofConfined()) {
+      Workload work = new Workload(subject, Backend.best(), arena);
+      assertThatThrownBy(work::compare)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining(
+              subject + " on " + Backend.best().describe() + ": row 0, element 0");
+
+      assertThatCode(work::check).doesNotThrowAnyException();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("subjects")
+  void everyRowIsDoneWhereSeveralThreadsShareThem(Subject subject) {
+    try (Arena arena = Arena.ofConfined()) {
+      Workload work = new Workload(subject, Backend.best(), arena);
+      work.run(0, 1);
+      assertThatThrownBy(work::compare).hasMessageContaining("row 1, element 0");
+
+      work.run(1, 3);
+      assertThatCode(work::compare).doesNotThrowAnyException();
+    }
+  }
+}
