@@ -24,7 +24,7 @@ record Results(
     List<ColdStart> coldStarts) {
 
   /**
-   * A row's times in one process.
+   * A row's times in one JVM; there are several for each row.
    *
    * @param row its title
    * @param polluted whether everything else had been through the process before

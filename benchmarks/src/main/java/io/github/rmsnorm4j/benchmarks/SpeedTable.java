@@ -24,6 +24,9 @@ public final class SpeedTable {
         --only TEXT  only the norms whose row in the table contains TEXT
       """;
 
+  /** What a compiler makes of the same code differs from JVM to JVM. */
+  private static final int JVMS = 3;
+
   private boolean write;
   private boolean page;
   private boolean quick;
@@ -114,23 +117,29 @@ public final class SpeedTable {
     if (rows.isEmpty()) {
       throw new IllegalArgumentException("no row of the table contains '" + only + "'");
     }
-    List<Results.Figure> figures = new ArrayList<>();
-    if (alone) {
-      for (Row row : rows) {
-        System.err.println("alone: " + row.title());
-        figures.addAll(MeasureRows.inFreshJvm(List.of(row), width, false, quick));
-      }
-    }
-    if (polluted) {
-      System.err.println("polluted: all rows");
-      figures.addAll(MeasureRows.inFreshJvm(rows, width, true, quick));
-    }
+    List<Results.Figure> figures = norms(rows, width);
     return new Results(
         LocalDate.now().toString(),
         Machine.thisOne(backend),
         figures,
         threads(width),
         coldStarts());
+  }
+
+  /** Alone and polluted in turn: a machine that slows down for a minute slows both. */
+  private List<Results.Figure> norms(List<Row> rows, int width) throws IOException {
+    List<Results.Figure> figures = new ArrayList<>();
+    for (int jvm = 1; jvm <= (quick ? 1 : JVMS); jvm++) {
+      for (Row row : alone ? rows : List.<Row>of()) {
+        System.err.println("alone, JVM " + jvm + ": " + row.title());
+        figures.addAll(MeasureRows.inFreshJvm(List.of(row), width, false, quick));
+      }
+      if (polluted) {
+        System.err.println("polluted, JVM " + jvm + ": all rows");
+        figures.addAll(MeasureRows.inFreshJvm(rows, width, true, quick));
+      }
+    }
+    return figures;
   }
 
   private List<Results.ThreadTimes> threads(int width) throws IOException {

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +53,13 @@ class TableTest {
   }
 
   @Test
+  void medianOfTheJvmsCounts() {
+    assertThat(Table.of(results(512, alone(BATCH, 1.7), alone(BATCH, 1.2), alone(BATCH, 1.5))))
+        .contains(
+            "| 90.0 | copy | 60.0 | 1.50 (1.20 to 1.70) |  | at most 1.6 at 512 bits | met |");
+  }
+
+  @Test
   void pollutedFigureCounts() {
     assertThat(Table.of(results(512, alone(BATCH, 1.6), polluted(BATCH, 1.7))))
         .contains("| 1.60 | 1.70 | at most 1.6 at 512 bits | **missed** polluted | 1.06 |")
@@ -78,7 +86,7 @@ class TableTest {
 
   private static Results withThreads(double... ratios) {
     Results empty = results(512);
-    List<Results.ThreadTimes> threads = new java.util.ArrayList<>();
+    List<Results.ThreadTimes> threads = new ArrayList<>();
     for (double ratio : ratios) {
       threads.add(new Results.ThreadTimes((1L << 20) << threads.size(), times(ratio * 1e4, 1e4)));
     }
