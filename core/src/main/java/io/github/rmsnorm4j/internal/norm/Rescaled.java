@@ -32,7 +32,38 @@ final class Rescaled {
    */
   static boolean statistic(NormCall call, long row, RowReader reader, Workspace work) {
     double scale = work.squares[0] < TINY_SUM ? UP : DOWN;
-    double x0 = work.shift[0];
+    int n = call.width();
+    double mean = 0.0;
+    if (call.centred()) {
+      reader.read(row, 0, 1, 1);
+      double x0 = call.x().memory().get(true, reader.base, reader.offset, 0);
+      sum(call, row, reader, x0, scale, work);
+      double s1 = work.sums[0];
+      mean = scale == UP ? x0 + s1 / n * DOWN : (x0 * DOWN + s1 / n) * UP;
+    }
+    if (!call.centred() || n > NormPass.ONE_PASS) {
+      sum(call, row, reader, mean, scale, work);
+      work.sums[0] = 0.0;
+    }
+    double s1 = work.sums[0];
+    double s2 = work.squares[0];
+    if (!Double.isFinite(s2)) {
+      return false; // The row itself is not finite: the formula's own result stands.
+    }
+    double variance = Math.max(0.0, (s2 - s1 * s1 / n) / n);
+    double rstd = 1.0 / Math.sqrt(variance + call.epsilon() * scale * scale);
+    double unscaled = rstd * scale;
+    boolean normal = unscaled >= Double.MIN_NORMAL && unscaled <= Double.MAX_VALUE;
+    boolean wide = !normal || call.centred() && scale == DOWN;
+    work.mean[0] = mean;
+    work.scale = scale;
+    work.rstd[0] = wide ? rstd : unscaled;
+    return wide;
+  }
+
+  /** Sums of (x - taken) * scale and of its square, first in the workspace. */
+  private static void sum(
+      NormCall call, long row, RowReader reader, double taken, double scale, Workspace work) {
     Memory in = call.x().memory();
     RowSum sum = new RowSum();
     RowSum squares = new RowSum();
@@ -41,32 +72,17 @@ final class Rescaled {
       reader.read(row, column, 1, columns);
       for (int i = 0; i < columns; i++) {
         double v = in.get(true, reader.base, reader.offset, i);
-        double term = call.centred() ? difference(v, x0, scale) : v * scale;
+        double term = difference(v, taken, scale);
         sum.add(term);
         squares.add(term * term);
       }
     }
-    double s1 = call.centred() ? sum.total() : 0.0;
-    double s2 = squares.total();
-    if (!Double.isFinite(s2)) {
-      return false; // The row itself is not finite: the formula's own result stands.
-    }
-    int n = call.width();
-    double variance = Math.max(0.0, (s2 - s1 * s1 / n) / n);
-    double rstd = 1.0 / Math.sqrt(variance + call.epsilon() * scale * scale);
-    if (call.centred()) {
-      work.mean[0] = scale == UP ? x0 + s1 / n * DOWN : (x0 * DOWN + s1 / n) * UP;
-    }
-    double unscaled = rstd * scale;
-    boolean normal = unscaled >= Double.MIN_NORMAL && unscaled <= Double.MAX_VALUE;
-    boolean wide = !normal || call.centred() && scale == DOWN;
-    work.scale = scale;
-    work.rstd[0] = wide ? rstd : unscaled;
-    return wide;
+    work.sums[0] = sum.total();
+    work.squares[0] = squares.total();
   }
 
-  /** (x - x0) * scale without overflow: scaled first where that makes it smaller. */
-  static double difference(double x, double x0, double scale) {
-    return scale < 1.0 ? x * scale - x0 * scale : (x - x0) * scale;
+  /** (x - taken) * scale without overflow: scaled first where that makes it smaller. */
+  static double difference(double x, double taken, double scale) {
+    return scale < 1.0 ? x * scale - taken * scale : (x - taken) * scale;
   }
 }
