@@ -1,0 +1,108 @@
+package io.github.rmsnorm4j;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Rows somewhere in memory, with guard elements around and between them that nobody may touch. */
+final class Block {
+  private static final int GUARD = 5;
+  private static final byte SENTINEL = 0x5a;
+
+  final Rows rows;
+  private final MemorySegment whole;
+  private final long start;
+
+  Block(Arena arena, Place place, ElementType type, int rows, int width, long stride) {
+    long elements = rows == 0 ? 0 : (rows - 1) * stride + width;
+    start = (long) GUARD * type.bytes();
+    whole = place.allocate(arena, (elements + 2 * GUARD) * type.bytes(), type);
+    whole.fill(SENTINEL);
+    this.rows = view(whole.asSlice(start), place, type, rows, width, stride, elements);
+  }
+
+  /** By the door that suits the place. */
+  private static Rows view(
+      MemorySegment from,
+      Place place,
+      ElementType type,
+      int rows,
+      int width,
+      long stride,
+      long elements) {
+    Object array = from.heapBase().orElse(null);
+    if (place == Place.ARRAY) {
+      return switch (array) {
+        case float[] floats -> Rows.of(floats, GUARD, rows, width, stride);
+        case double[] doubles -> Rows.of(doubles, GUARD, rows, width, stride);
+        case short[] shorts -> Rows.of(shorts, type, GUARD, rows, width, stride);
+        default -> throw new AssertionError(array);
+      };
+    }
+    boolean buffer = place == Place.DIRECT_BUFFER || place == Place.HEAP_BUFFER;
+    if (buffer && stride == width) {
+      MemorySegment exact = from.asSlice(0, elements * type.bytes());
+      return Rows.of(exact.asByteBuffer(), type, width);
+    }
+    return Rows.of(from, type, rows, width, stride);
+  }
+
+  private Block(Rows rows, MemorySegment whole, long start) {
+    this.rows = rows;
+    this.whole = whole;
+    this.start = start;
+  }
+
+  /** The same memory seen as another type of the same size. */
+  Block as(ElementType type) {
+    Rows other = Rows.of(rows.segment(), type, rows.rows(), rows.width(), rows.rowStride());
+    return new Block(other, whole, start);
+  }
+
+  void put(int row, double[] values) {
+    for (int i = 0; i < values.length; i++) {
+      long bits = Rounding.bits(rows.type(), values[i]);
+      long at = at(row, i);
+      switch (rows.type()) {
+        case FLOAT64 -> whole.set(ValueLayout.JAVA_LONG_UNALIGNED, at, bits);
+        case FLOAT32 -> whole.set(ValueLayout.JAVA_INT_UNALIGNED, at, (int) bits);
+        case FLOAT16, BFLOAT16 -> whole.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, (short) bits);
+      }
+    }
+  }
+
+  /**
+   * The pattern of an element; a float32 or float64 NaN is any NaN, 16-bit ones are as they are.
+   */
+  long bits(int row, int i) {
+    long at = at(row, i);
+    return switch (rows.type()) {
+      case FLOAT64 -> Double.doubleToLongBits(whole.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at));
+      case FLOAT32 -> Float.floatToIntBits(whole.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at));
+      case FLOAT16, BFLOAT16 -> whole.get(ValueLayout.JAVA_SHORT_UNALIGNED, at) & 0xffff;
+    };
+  }
+
+  double value(int row, int i) {
+    return Rounding.value(rows.type(), bits(row, i));
+  }
+
+  /** Whether all that is not an element of a row is as it was. */
+  boolean isGuardIntact() {
+    long at = 0;
+    for (int r = 0; r <= rows.rows(); r++) {
+      long end = r == rows.rows() ? whole.byteSize() : at(r, 0);
+      for (; at < end; at++) {
+        if (whole.get(ValueLayout.JAVA_BYTE, at) != SENTINEL) {
+          return false;
+        }
+      }
+      at += (long) rows.width() * rows.type().bytes();
+    }
+    return true;
+  }
+
+  private long at(int row, int i) {
+    return start + (row * rows.rowStride() + i) * rows.type().bytes();
+  }
+}

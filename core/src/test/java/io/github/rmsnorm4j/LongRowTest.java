@@ -1,0 +1,60 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Rows of more than a super-block, and those past 2^20 for which LayerNorm takes two passes. */
+class LongRowTest {
+  @ParameterizedTest
+  @CsvSource({
+    "1048576, FLOAT32, 1, 0",
+    "1048577, FLOAT32, 1, 0",
+    "1048577, FLOAT32, 1, 30000",
+    "1200000, FLOAT32, 1e-42, 0",
+    "1200000, FLOAT32, 3e38, 0",
+    "1048577, FLOAT64, 1, 30000",
+    "1048577, FLOAT64, 1e160, 0",
+    "1048577, FLOAT64, 1e305, 0",
+    "1048577, FLOAT64, 1e307, 1e308",
+    "1048577, FLOAT64, 1e-200, 0",
+    "1048577, FLOAT64, 1e-320, 0",
+    "1048577, BFLOAT16, 1, 10"
+  })
+  void equalsTheContract(int width, ElementType type, double size, double mean) {
+    double[] x = new RandomRows(new SplittableRandom(1)).scaled(type, width, size, mean);
+    for (boolean centred : new boolean[] {false, true}) {
+      Contract.Result expected = Contract.row(x, type, type, centred, 0.0, null, null);
+      for (int bits : new int[] {0, 128, Backend.best().vectorBits()}) {
+        check(x, type, centred, bits, expected);
+      }
+    }
+  }
+
+  private static void check(
+      double[] x, ElementType type, boolean centred, int bits, Contract.Result expected) {
+    try (Arena arena = Arena.ofConfined()) {
+      Block in = new Block(arena, Place.NATIVE, type, 1, x.length, x.length);
+      Block out = new Block(arena, Place.ARRAY, type, 1, x.length, x.length);
+      in.put(0, x);
+      Backend backend = bits == 0 ? Backend.scalar() : Backend.vector(bits);
+      if (centred) {
+        LayerNorm.builder(x.length).epsilon(0).backend(backend).build().apply(in.rows, out.rows);
+      } else {
+        RmsNorm.builder(x.length).epsilon(0).backend(backend).build().apply(in.rows, out.rows);
+      }
+      double squares = 0;
+      for (int i = 0; i < x.length; i++) {
+        if (out.bits(0, i) != Rounding.bits(type, expected.y()[i])) {
+          assertThat(out.value(0, i)).as(backend + ", element " + i).isEqualTo(expected.y()[i]);
+        }
+        squares += out.value(0, i) * out.value(0, i) / x.length;
+      }
+      // Whatever the row's scale, its result has a mean square of one.
+      assertThat(squares).isBetween(0.99, 1.01);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package io.github.rmsnorm4j;
+
+/** Rounding of a double to a type, by the definition of the type and not by its bits. */
+final class Rounding {
+  private Rounding() {}
+
+  /** The nearest value of the type, ties to even, past the largest infinity. */
+  static double to(ElementType type, double value) {
+    return switch (type) {
+      case FLOAT64 -> value;
+      case FLOAT32 -> (float) value;
+      case FLOAT16 -> to(value, 11, -14, 65504.0);
+      case BFLOAT16 -> to(value, 8, -126, 0x1.fep127);
+    };
+  }
+
+  private static double to(double value, int digits, int minExponent, double largest) {
+    if (!Double.isFinite(value)) {
+      return value;
+    }
+    int unit = Math.max(Math.getExponent(value), minExponent) - (digits - 1);
+    double rounded = Math.scalb(Math.rint(Math.scalb(value, -unit)), unit);
+    return Math.abs(rounded) > largest ? Math.copySign(Double.POSITIVE_INFINITY, value) : rounded;
+  }
+
+  /** Half the distance of neighbours around a value: what one rounding may change. */
+  static double half(ElementType type, double value) {
+    int digits =
+        switch (type) {
+          case FLOAT64 -> 53;
+          case FLOAT32 -> 24;
+          case FLOAT16 -> 11;
+          case BFLOAT16 -> 8;
+        };
+    int minExponent =
+        switch (type) {
+          case FLOAT64 -> -1022;
+          case FLOAT32, BFLOAT16 -> -126;
+          case FLOAT16 -> -14;
+        };
+    int exponent = Math.max(Math.getExponent(value), minExponent);
+    return Math.scalb(1.0, exponent - digits);
+  }
+
+  /** The pattern of a value of the type; there is one NaN, the canonical one. */
+  static long bits(ElementType type, double value) {
+    return switch (type) {
+      case FLOAT64 -> Double.doubleToLongBits(value);
+      case FLOAT32 -> Float.floatToIntBits((float) value);
+      case FLOAT16 -> value != value ? 0x7e00 : Float.floatToFloat16((float) value) & 0xffff;
+      case BFLOAT16 -> value != value ? 0x7fc0 : Float.floatToRawIntBits((float) value) >>> 16;
+    };
+  }
+
+  /** The value of a pattern. */
+  static double value(ElementType type, long bits) {
+    return switch (type) {
+      case FLOAT64 -> Double.longBitsToDouble(bits);
+      case FLOAT32 -> Float.intBitsToFloat((int) bits);
+      case FLOAT16 -> Float.float16ToFloat((short) bits);
+      case BFLOAT16 -> Float.intBitsToFloat((int) bits << 16);
+    };
+  }
+}
