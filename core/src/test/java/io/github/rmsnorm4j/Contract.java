@@ -66,57 +66,66 @@ final class Contract {
     Moments moments = Moments.of(x, centred, 1.0);
     double mean = moments.mean;
     double rstd = 1.0 / Math.sqrt(moments.variance + epsilon);
-    double kept = rstd;
     double scale = 1.0;
     if (moments.overflowed && isFinite(x)) {
       scale = 0x1p-600;
     } else if (moments.s2 < 0x1p-900 && epsilon < 0x1p-840) {
       scale = 0x1p600;
     }
+    double[] d = centred ? minus(x, mean) : x;
+    double factor = rstd;
     if (scale != 1.0) {
       Moments scaled = Moments.of(x, centred, scale);
       mean = scaled.mean;
-      rstd = 1.0 / Math.sqrt(scaled.variance + epsilon * scale * scale);
-      kept = rstd * scale;
-      // Elements stay scaled where the factor, or the difference from the mean, is out of range.
-      boolean normal = kept >= Double.MIN_NORMAL && kept <= Double.MAX_VALUE;
+      factor = 1.0 / Math.sqrt(scaled.variance + epsilon * scale * scale);
+      rstd = factor * scale;
+      boolean normal = rstd >= Double.MIN_NORMAL && rstd <= Double.MAX_VALUE;
       if (normal && !(centred && scale < 1.0)) {
-        rstd = kept;
-        scale = 1.0;
+        d = centred ? minus(x, mean) : x;
+        factor = rstd;
+      } else {
+        // The factor, or the difference from the mean, is out of range: elements stay scaled.
+        d = scaled.centred;
       }
     }
     double[] y = new double[x.length];
     for (int i = 0; i < x.length; i++) {
-      double v = difference(x[i], centred ? mean : 0.0, scale) * rstd;
+      double v = d[i] * factor;
       v = gain == null ? v : v * gain[i];
       v = bias == null ? v : v + bias[i];
       y[i] = Rounding.to(out, v);
     }
-    return new Result(y, mean, kept);
+    return new Result(y, mean, rstd);
   }
 
-  /** Sums of a row times the scale, its variance times the scale's square, and its mean. */
-  private record Moments(double s2, boolean overflowed, double mean, double variance) {
+  /**
+   * What follows from the sums of a row times a scale.
+   *
+   * @param s2 the sum of squares, of elements or of differences
+   * @param mean the row's, not scaled
+   * @param variance scaled twice
+   * @param centred the scaled elements less their mean
+   */
+  private record Moments(
+      double s2, boolean overflowed, double mean, double variance, double[] centred) {
     static Moments of(double[] x, boolean centred, double scale) {
       int n = x.length;
       if (!centred) {
-        double s2 = rowSum(squares(minus(x, 0.0, scale)));
-        return new Moments(s2, !Double.isFinite(s2), 0.0, s2 / n);
+        double[] scaled = scaled(x, scale);
+        double s2 = rowSum(squares(scaled));
+        return new Moments(s2, !Double.isFinite(s2), 0.0, s2 / n, scaled);
       }
-      double[] d = minus(x, x[0], scale);
+      double x0 = x[0];
+      double[] d = scale < 1.0 ? minus(scaled(x, scale), x0 * scale) : scaled(minus(x, x0), scale);
       double s1 = rowSum(d);
-      double mean = scale < 1.0 ? (x[0] * scale + s1 / n) / scale : x[0] + s1 / n / scale;
+      double mean = scale < 1.0 ? (x0 * scale + s1 / n) / scale : x0 + s1 / n / scale;
       boolean twoPasses = n > ONE_PASS;
-      double s2 = rowSum(squares(twoPasses ? minus(x, mean, scale) : d));
+      double[] exact = scale == 1.0 ? minus(x, mean) : minus(d, s1 / n);
+      double s2 = rowSum(squares(twoPasses ? exact : d));
       boolean overflowed = !Double.isFinite(s2) || !twoPasses && !Double.isFinite(s1 * s1);
       double variance = twoPasses ? s2 / n : Math.max(0.0, (s2 - s1 * s1 / n) / n);
-      return new Moments(s2, overflowed, mean, variance);
+      return new Moments(s2, overflowed, mean, variance, exact);
     }
-  }
-
-  /** (x - taken) * scale, without overflow where that is small. */
-  private static double difference(double x, double taken, double scale) {
-    return scale < 1.0 ? x * scale - taken * scale : (x - taken) * scale;
   }
 
   /** Blocks of 1,024 terms in 32 lanes, super-blocks of 64 blocks, the row; then the tree. */
@@ -157,10 +166,18 @@ final class Contract {
     return terms;
   }
 
-  private static double[] minus(double[] x, double taken, double scale) {
+  private static double[] minus(double[] x, double taken) {
     double[] terms = new double[x.length];
     for (int i = 0; i < x.length; i++) {
-      terms[i] = difference(x[i], taken, scale);
+      terms[i] = x[i] - taken;
+    }
+    return terms;
+  }
+
+  private static double[] scaled(double[] x, double scale) {
+    double[] terms = new double[x.length];
+    for (int i = 0; i < x.length; i++) {
+      terms[i] = x[i] * scale;
     }
     return terms;
   }

@@ -28,21 +28,22 @@ final class Rescaled {
   /**
    * Sums the row again and leaves its statistic first in the workspace.
    *
-   * @return whether the row must be written by {@link WideRange}, with {@code work.scale}
+   * @return whether the row must be written by {@link WideRange}: with {@code work.scale}, x0 in
+   *     {@code work.shift[0]} and the mean of (x - x0) * scale in {@code work.sums[0]}
    */
   static boolean statistic(NormCall call, long row, RowReader reader, Workspace work) {
     double scale = work.squares[0] < TINY_SUM ? UP : DOWN;
     int n = call.width();
-    double mean = 0.0;
+    double x0 = 0.0;
+    double mean = 0.0; // Of (x - x0) * scale: the row's own may be too small a number to be exact.
     if (call.centred()) {
       reader.read(row, 0, 1, 1);
-      double x0 = call.x().memory().get(true, reader.base, reader.offset, 0);
-      sum(call, row, reader, x0, scale, work);
-      double s1 = work.sums[0];
-      mean = scale == UP ? x0 + s1 / n * DOWN : (x0 * DOWN + s1 / n) * UP;
+      x0 = call.x().memory().get(true, reader.base, reader.offset, 0);
+      sum(call, row, reader, x0, mean, scale, work);
+      mean = work.sums[0] / n;
     }
     if (!call.centred() || n > NormPass.ONE_PASS) {
-      sum(call, row, reader, mean, scale, work);
+      sum(call, row, reader, x0, mean, scale, work);
       work.sums[0] = 0.0;
     }
     double s1 = work.sums[0];
@@ -55,15 +56,23 @@ final class Rescaled {
     double unscaled = rstd * scale;
     boolean normal = unscaled >= Double.MIN_NORMAL && unscaled <= Double.MAX_VALUE;
     boolean wide = !normal || call.centred() && scale == DOWN;
-    work.mean[0] = mean;
+    work.shift[0] = x0;
+    work.sums[0] = mean;
+    work.mean[0] = scale == UP ? x0 + mean * DOWN : (x0 * DOWN + mean) * UP;
     work.scale = scale;
     work.rstd[0] = wide ? rstd : unscaled;
     return wide;
   }
 
-  /** Sums of (x - taken) * scale and of its square, first in the workspace. */
+  /** Sums of (x - x0) * scale - mean and of its square, first in the workspace. */
   private static void sum(
-      NormCall call, long row, RowReader reader, double taken, double scale, Workspace work) {
+      NormCall call,
+      long row,
+      RowReader reader,
+      double x0,
+      double mean,
+      double scale,
+      Workspace work) {
     Memory in = call.x().memory();
     RowSum sum = new RowSum();
     RowSum squares = new RowSum();
@@ -72,7 +81,7 @@ final class Rescaled {
       reader.read(row, column, 1, columns);
       for (int i = 0; i < columns; i++) {
         double v = in.get(true, reader.base, reader.offset, i);
-        double term = difference(v, taken, scale);
+        double term = difference(v, x0, scale) - mean;
         sum.add(term);
         squares.add(term * term);
       }

@@ -18,10 +18,11 @@ final class WideRange {
     boolean float64 = call.float64();
     Memory from = call.x().memory();
     Memory to = call.directOutput() ? call.y().memory() : Memory.HEAP;
-    double mean = call.centred() ? work.mean[0] : 0.0;
+    double taken = !call.centred() ? 0.0 : float64 ? work.shift[0] : work.mean[0];
+    double mean = float64 ? work.sums[0] : 0.0;
     for (int i = 0; i < columns; i++) {
       double x = from.get(float64, in.base, in.offset, i);
-      double y = Rescaled.difference(x, mean, work.scale) * work.rstd[0];
+      double y = (Rescaled.difference(x, taken, work.scale) - mean) * work.rstd[0];
       if (call.gain() != null) {
         y *= parameter(call.gain(), column + i);
       }
