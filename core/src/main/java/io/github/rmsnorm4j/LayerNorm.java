@@ -15,9 +15,9 @@ package io.github.rmsnorm4j;
  * norm.apply(x, y);
  * }</pre>
  *
- * <p>Float32 rows: {@code |y - exact| <= 5.01 * 2^-24 * (|(x - mean) * rstd * g| + |b|) + 2^-149 *
- * (1 + |g|) + 2^-47 * |mean| * rstd * |g|}, for every finite row. A row of equal elements gives the
- * bias, and NaN where epsilon is 0.
+ * <p>Float32 rows: {@code |y - exact| <= 5.01 * 2^-24 * |(x - mean) * rstd * g| + 2^-149 * (1 +
+ * |g|) + (2^-46 * max|x| + 2^-150) * rstd * |g|}, for every finite row; with a bias 6.01, and |b|
+ * added to what it multiplies. A row of equal elements gives the bias, and NaN where epsilon is 0.
  */
 public final class LayerNorm extends Norm {
   /** What {@link #builder} starts with: 1e-5, the default of PyTorch and ONNX. */

@@ -16,8 +16,9 @@ package io.github.rmsnorm4j;
  * }</pre>
  *
  * <p>Float32 rows: each element is within three roundings of the exact result, {@code |y - exact|
- * <= 3.01 * 2^-24 * (|x * rstd * g| + |b|) + 2^-149 * (1 + |g|)}, for every finite row. A row of
- * zeros gives the bias, and NaN where epsilon is 0.
+ * <= 3.01 * 2^-24 * |x * rstd * g| + 2^-149 * (1 + |g|)}, for every finite row; with a bias within
+ * four, and |b| added to what they multiply. A row of zeros gives the bias, and NaN where epsilon
+ * is 0.
  */
 public final class RmsNorm extends Norm {
   /** What {@link #builder} starts with: 1e-6, the default of Hugging Face's models and of Keras. */

@@ -87,6 +87,14 @@ final class Block {
     return Rounding.value(rows.type(), bits(row, i));
   }
 
+  double[] values(int row) {
+    double[] values = new double[rows.width()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = value(row, i);
+    }
+    return values;
+  }
+
   /** Whether all that is not an element of a row is as it was. */
   boolean isGuardIntact() {
     long at = 0;
