@@ -14,6 +14,8 @@ final class VectorOutput {
   private static final boolean FLOAT64 = SPEC.float64();
   private static final Memory IN = SPEC.in();
   private static final Memory OUT = SPEC.out();
+  private static final boolean HEAP_IN = IN == Memory.HEAP;
+  private static final boolean HEAP_OUT = OUT == Memory.HEAP;
   private static final boolean CENTRED = SPEC.centred();
   private static final boolean GAIN = SPEC.gain();
   private static final boolean BIAS = SPEC.bias();
@@ -24,6 +26,9 @@ final class VectorOutput {
   private static final int FLOATS = F.length();
   private static final int DOUBLES = D.length();
   private static final int STRIP = 4 * FLOATS;
+
+  /** Bytes of a vector. */
+  private static final long VECTOR = 4L * FLOATS;
 
   /**
    * Up to this width all rows of a chunk go through together, four vectors of columns at a time.
@@ -95,23 +100,27 @@ final class VectorOutput {
     FloatVector b2 = BIAS ? FloatVector.fromArray(F, bias, column + 2 * FLOATS) : null;
     FloatVector b3 = BIAS ? FloatVector.fromArray(F, bias, column + 3 * FLOATS) : null;
     for (int r = 0; r < rows; r++) {
-      float hi = (float) work.mean[r];
-      float lo = (float) (work.mean[r] - hi);
-      float rstd = (float) work.rstd[r];
-      FloatVector v0 = normalise(loadFloats(in, from, 0), hi, lo, rstd);
-      FloatVector v1 = normalise(loadFloats(in, from, FLOATS), hi, lo, rstd);
-      FloatVector v2 = normalise(loadFloats(in, from, 2 * FLOATS), hi, lo, rstd);
-      FloatVector v3 = normalise(loadFloats(in, from, 3 * FLOATS), hi, lo, rstd);
-      storeFloats(affine(v0, g0, b0), out, to, 0);
-      storeFloats(affine(v1, g1, b1), out, to, FLOATS);
-      storeFloats(affine(v2, g2, b2), out, to, 2 * FLOATS);
-      storeFloats(affine(v3, g3, b3), out, to, 3 * FLOATS);
+      float mean = (float) work.mean[r];
+      FloatVector hi = CENTRED ? FloatVector.broadcast(F, mean) : null;
+      FloatVector lo = CENTRED ? FloatVector.broadcast(F, (float) (work.mean[r] - mean)) : null;
+      FloatVector rstd = FloatVector.broadcast(F, (float) work.rstd[r]);
+      int i = (int) (from >> 2);
+      int o = (int) (to >> 2);
+      FloatVector v0 = normalise(loadFloats(in, i, from), hi, lo, rstd);
+      FloatVector v1 = normalise(loadFloats(in, i + FLOATS, from + VECTOR), hi, lo, rstd);
+      FloatVector v2 = normalise(loadFloats(in, i + 2 * FLOATS, from + 2 * VECTOR), hi, lo, rstd);
+      FloatVector v3 = normalise(loadFloats(in, i + 3 * FLOATS, from + 3 * VECTOR), hi, lo, rstd);
+      storeFloats(affine(v0, g0, b0), out, o, to);
+      storeFloats(affine(v1, g1, b1), out, o + FLOATS, to + VECTOR);
+      storeFloats(affine(v2, g2, b2), out, o + 2 * FLOATS, to + 2 * VECTOR);
+      storeFloats(affine(v3, g3, b3), out, o + 3 * FLOATS, to + 3 * VECTOR);
       from += inStride;
       to += outStride;
     }
   }
 
-  private static FloatVector normalise(FloatVector x, float hi, float lo, float rstd) {
+  private static FloatVector normalise(
+      FloatVector x, FloatVector hi, FloatVector lo, FloatVector rstd) {
     return CENTRED ? x.sub(hi).sub(lo).mul(rstd) : x.mul(rstd);
   }
 
@@ -133,12 +142,17 @@ final class VectorOutput {
       int column) {
     float hi = (float) mean;
     float lo = (float) (mean - hi);
+    int start = (int) (from >> 2);
+    int target = (int) (to >> 2);
     int whole = F.loopBound(n);
+    FloatVector his = FloatVector.broadcast(F, hi);
+    FloatVector los = FloatVector.broadcast(F, lo);
+    FloatVector rstds = FloatVector.broadcast(F, rstd);
     for (int i = 0; i < whole; i += FLOATS) {
       FloatVector g = GAIN ? FloatVector.fromArray(F, gain, column + i) : null;
       FloatVector b = BIAS ? FloatVector.fromArray(F, bias, column + i) : null;
-      FloatVector v = normalise(loadFloats(in, from, i), hi, lo, rstd);
-      storeFloats(affine(v, g, b), out, to, i);
+      FloatVector v = normalise(loadFloats(in, start + i, from + 4L * i), his, los, rstds);
+      storeFloats(affine(v, g, b), out, target + i, to + 4L * i);
     }
     if (whole < n) {
       float[] g = GAIN ? gain : null;
@@ -158,20 +172,24 @@ final class VectorOutput {
       double[] gain,
       double[] bias,
       int column) {
+    int start = (int) (from >> 3);
+    int target = (int) (to >> 3);
     int whole = D.loopBound(n);
+    DoubleVector means = DoubleVector.broadcast(D, mean);
+    DoubleVector rstds = DoubleVector.broadcast(D, rstd);
     for (int i = 0; i < whole; i += DOUBLES) {
-      DoubleVector v = loadDoubles(in, from, i);
+      DoubleVector v = loadDoubles(in, start + i, from + 8L * i);
       if (CENTRED) {
-        v = v.sub(mean);
+        v = v.sub(means);
       }
-      v = v.mul(rstd);
+      v = v.mul(rstds);
       if (GAIN) {
         v = v.mul(DoubleVector.fromArray(D, gain, column + i));
       }
       if (BIAS) {
         v = v.add(DoubleVector.fromArray(D, bias, column + i));
       }
-      storeDoubles(v, out, to, i);
+      storeDoubles(v, out, target + i, to + 8L * i);
     }
     if (whole < n) {
       double[] g = GAIN ? gain : null;
@@ -180,59 +198,39 @@ final class VectorOutput {
     }
   }
 
-  private static FloatVector loadFloats(Object base, long offset, int i) {
-    return IN == Memory.HEAP ? heapFloats(base, offset, i) : nativeFloats(offset, i);
-  }
+  /*
+   * Of array[index], or at an address. Like normalise and affine these are called from loops alone
+   * and call nothing of ours: from a method without a loop the JIT does not inline when it happens
+   * to have counted few calls ("low call site frequency").
+   */
 
-  private static DoubleVector loadDoubles(Object base, long offset, int i) {
-    return IN == Memory.HEAP ? heapDoubles(base, offset, i) : nativeDoubles(offset, i);
-  }
-
-  private static FloatVector heapFloats(Object base, long offset, int i) {
-    return FloatVector.fromArray(F, (float[]) base, (int) (offset >> 2) + i);
-  }
-
-  private static FloatVector nativeFloats(long offset, int i) {
-    return FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
-  }
-
-  private static DoubleVector heapDoubles(Object base, long offset, int i) {
-    return DoubleVector.fromArray(D, (double[]) base, (int) (offset >> 3) + i);
-  }
-
-  private static DoubleVector nativeDoubles(long offset, int i) {
-    return DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
-  }
-
-  private static void storeFloats(FloatVector v, Object base, long offset, int i) {
-    if (OUT == Memory.HEAP) {
-      heapStore(v, base, offset, i);
-    } else {
-      nativeStore(v, offset, i);
+  private static FloatVector loadFloats(Object array, int index, long address) {
+    if (HEAP_IN) {
+      return FloatVector.fromArray(F, (float[]) array, index);
     }
+    return FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, address, ORDER);
   }
 
-  private static void storeDoubles(DoubleVector v, Object base, long offset, int i) {
-    if (OUT == Memory.HEAP) {
-      heapStore(v, base, offset, i);
-    } else {
-      nativeStore(v, offset, i);
+  private static DoubleVector loadDoubles(Object array, int index, long address) {
+    if (HEAP_IN) {
+      return DoubleVector.fromArray(D, (double[]) array, index);
     }
+    return DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, address, ORDER);
   }
 
-  private static void heapStore(FloatVector v, Object base, long offset, int i) {
-    v.intoArray((float[]) base, (int) (offset >> 2) + i);
+  private static void storeFloats(FloatVector v, Object array, int index, long address) {
+    if (HEAP_OUT) {
+      v.intoArray((float[]) array, index);
+      return;
+    }
+    v.intoMemorySegment(Memory.Native.EVERYTHING, address, ORDER);
   }
 
-  private static void heapStore(DoubleVector v, Object base, long offset, int i) {
-    v.intoArray((double[]) base, (int) (offset >> 3) + i);
-  }
-
-  private static void nativeStore(FloatVector v, long offset, int i) {
-    v.intoMemorySegment(Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
-  }
-
-  private static void nativeStore(DoubleVector v, long offset, int i) {
-    v.intoMemorySegment(Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
+  private static void storeDoubles(DoubleVector v, Object array, int index, long address) {
+    if (HEAP_OUT) {
+      v.intoArray((double[]) array, index);
+      return;
+    }
+    v.intoMemorySegment(Memory.Native.EVERYTHING, address, ORDER);
   }
 }

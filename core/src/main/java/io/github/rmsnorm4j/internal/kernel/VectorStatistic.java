@@ -22,6 +22,7 @@ final class VectorStatistic {
   private static final boolean FLOAT64 = SPEC.float64();
   private static final boolean CENTRED = SPEC.centred();
   private static final Memory MEMORY = SPEC.memory();
+  private static final boolean HEAP = MEMORY == Memory.HEAP;
 
   private static final VectorSpecies<Double> D =
       VectorSpecies.of(double.class, VectorShape.forBitSize(SPEC.vectorBits()));
@@ -34,6 +35,7 @@ final class VectorStatistic {
   private static final int VECTOR = D.length();
   private static final int STRIP = (CENTRED ? 2 : 4) * VECTOR;
   private static final int BYTES = FLOAT64 ? Double.BYTES : Float.BYTES;
+  private static final int SHIFT = FLOAT64 ? 3 : 2;
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   /** Up to this width several rows are kept in flight; wider rows fill the pipeline alone. */
@@ -72,39 +74,25 @@ final class VectorStatistic {
         : Memory.getFloat(MEMORY, base, offset, i);
   }
 
-  private static DoubleVector load(Object base, long offset, int i) {
-    return FLOAT64
-        ? loadDoubles(base, offset, i)
-        : (DoubleVector) loadFloats(base, offset, i).castShape(D, 0);
+  /*
+   * Loops call these two and no other method that has to do with vectors. Whatever is called from
+   * there must be inlined, and from a method without a loop the JIT does not do it when it happens
+   * to have counted few calls ("low call site frequency"). At most 35 bytes of code, see
+   * docs/kernels.md. The element is array[index], or at an address.
+   */
+
+  private static DoubleVector doubles(Object array, int index, long address) {
+    if (HEAP) {
+      return DoubleVector.fromArray(D, (double[]) array, index);
+    }
+    return DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, address, ORDER);
   }
 
-  private static DoubleVector loadDoubles(Object base, long offset, int i) {
-    return MEMORY == Memory.HEAP ? heapDoubles(base, offset, i) : nativeDoubles(offset, i);
-  }
-
-  private static FloatVector loadFloats(Object base, long offset, int i) {
-    return MEMORY == Memory.HEAP ? heapFloats(base, offset, i) : nativeFloats(offset, i);
-  }
-
-  private static DoubleVector heapDoubles(Object base, long offset, int i) {
-    return DoubleVector.fromArray(D, (double[]) base, (int) (offset >> 3) + i);
-  }
-
-  private static DoubleVector nativeDoubles(long offset, int i) {
-    return DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, offset + 8L * i, ORDER);
-  }
-
-  private static FloatVector heapFloats(Object base, long offset, int i) {
-    return FloatVector.fromArray(F, (float[]) base, (int) (offset >> 2) + i);
-  }
-
-  private static FloatVector nativeFloats(long offset, int i) {
-    return FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, offset + 4L * i, ORDER);
-  }
-
-  private static DoubleVector square(Object base, long offset, int i) {
-    DoubleVector v = load(base, offset, i);
-    return v.mul(v);
+  private static FloatVector floats(Object array, int index, long address) {
+    if (HEAP) {
+      return FloatVector.fromArray(F, (float[]) array, index);
+    }
+    return FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, address, ORDER);
   }
 
   /** The first element of each row. */
@@ -142,6 +130,8 @@ final class VectorStatistic {
   /** One flat loop over the row; leaves the open block's lanes in lanes, the folded in totals. */
   private static void strip(
       Object base, long offset, int t, int n, double[] lanes, int l, double[] totals) {
+    int start = (int) (offset >> SHIFT) + t;
+    long from = offset + (long) BYTES * t;
     DoubleVector a0 = DoubleVector.zero(D);
     DoubleVector a1 = a0;
     DoubleVector a2 = a0;
@@ -151,10 +141,28 @@ final class VectorStatistic {
     DoubleVector t2 = a0;
     DoubleVector t3 = a0;
     for (int i = 0; i < n; i += LANES) {
-      a0 = a0.add(square(base, offset, i + t));
-      a1 = a1.add(square(base, offset, i + t + VECTOR));
-      a2 = a2.add(square(base, offset, i + t + 2 * VECTOR));
-      a3 = a3.add(square(base, offset, i + t + 3 * VECTOR));
+      int at = start + i;
+      long p = from + (long) BYTES * i;
+      DoubleVector v0 =
+          FLOAT64 ? doubles(base, at, p) : (DoubleVector) floats(base, at, p).castShape(D, 0);
+      DoubleVector v1 =
+          FLOAT64
+              ? doubles(base, at + VECTOR, p + BYTES * VECTOR)
+              : (DoubleVector) floats(base, at + VECTOR, p + BYTES * VECTOR).castShape(D, 0);
+      DoubleVector v2 =
+          FLOAT64
+              ? doubles(base, at + 2 * VECTOR, p + 2 * BYTES * VECTOR)
+              : (DoubleVector)
+                  floats(base, at + 2 * VECTOR, p + 2 * BYTES * VECTOR).castShape(D, 0);
+      DoubleVector v3 =
+          FLOAT64
+              ? doubles(base, at + 3 * VECTOR, p + 3 * BYTES * VECTOR)
+              : (DoubleVector)
+                  floats(base, at + 3 * VECTOR, p + 3 * BYTES * VECTOR).castShape(D, 0);
+      a0 = a0.add(v0.mul(v0));
+      a1 = a1.add(v1.mul(v1));
+      a2 = a2.add(v2.mul(v2));
+      a3 = a3.add(v3.mul(v3));
       if (i % RowSum.BLOCK == RowSum.BLOCK - LANES) {
         t0 = t0.add(a0);
         t1 = t1.add(a1);
@@ -179,6 +187,8 @@ final class VectorStatistic {
   /** The same for differences from the shift and their squares, two vectors of each. */
   private static void centredStrip(
       Object base, long offset, int t, int n, double shift, int l, Workspace work) {
+    int start = (int) (offset >> SHIFT) + t;
+    long from = offset + (long) BYTES * t;
     DoubleVector x0 = DoubleVector.broadcast(D, shift);
     DoubleVector s0 = DoubleVector.zero(D);
     DoubleVector s1 = s0;
@@ -189,8 +199,16 @@ final class VectorStatistic {
     DoubleVector tq0 = s0;
     DoubleVector tq1 = s0;
     for (int i = 0; i < n; i += LANES) {
-      DoubleVector d0 = load(base, offset, i + t).sub(x0);
-      DoubleVector d1 = load(base, offset, i + t + VECTOR).sub(x0);
+      int at = start + i;
+      long p = from + (long) BYTES * i;
+      DoubleVector v0 =
+          FLOAT64 ? doubles(base, at, p) : (DoubleVector) floats(base, at, p).castShape(D, 0);
+      DoubleVector v1 =
+          FLOAT64
+              ? doubles(base, at + VECTOR, p + BYTES * VECTOR)
+              : (DoubleVector) floats(base, at + VECTOR, p + BYTES * VECTOR).castShape(D, 0);
+      DoubleVector d0 = v0.sub(x0);
+      DoubleVector d1 = v1.sub(x0);
       s0 = s0.add(d0);
       s1 = s1.add(d1);
       q0 = q0.add(d0.mul(d0));
@@ -245,10 +263,27 @@ final class VectorStatistic {
     for (int r = 0; r < rows; r++) {
       long p = offset + r * stride;
       int l = r * LANES + lane;
-      accumulate(lanes, l, square(base, p, 0));
-      accumulate(lanes, l + VECTOR, square(base, p, VECTOR));
-      accumulate(lanes, l + 2 * VECTOR, square(base, p, 2 * VECTOR));
-      accumulate(lanes, l + 3 * VECTOR, square(base, p, 3 * VECTOR));
+      int at = (int) (p >> SHIFT);
+      DoubleVector v0 =
+          FLOAT64 ? doubles(base, at, p) : (DoubleVector) floats(base, at, p).castShape(D, 0);
+      DoubleVector v1 =
+          FLOAT64
+              ? doubles(base, at + VECTOR, p + BYTES * VECTOR)
+              : (DoubleVector) floats(base, at + VECTOR, p + BYTES * VECTOR).castShape(D, 0);
+      DoubleVector v2 =
+          FLOAT64
+              ? doubles(base, at + 2 * VECTOR, p + 2 * BYTES * VECTOR)
+              : (DoubleVector)
+                  floats(base, at + 2 * VECTOR, p + 2 * BYTES * VECTOR).castShape(D, 0);
+      DoubleVector v3 =
+          FLOAT64
+              ? doubles(base, at + 3 * VECTOR, p + 3 * BYTES * VECTOR)
+              : (DoubleVector)
+                  floats(base, at + 3 * VECTOR, p + 3 * BYTES * VECTOR).castShape(D, 0);
+      accumulate(lanes, l, v0.mul(v0));
+      accumulate(lanes, l + VECTOR, v1.mul(v1));
+      accumulate(lanes, l + 2 * VECTOR, v2.mul(v2));
+      accumulate(lanes, l + 3 * VECTOR, v3.mul(v3));
     }
   }
 
@@ -265,8 +300,15 @@ final class VectorStatistic {
       long p = offset + r * stride;
       int l = r * LANES + lane;
       DoubleVector x0 = DoubleVector.broadcast(D, shift[r]);
-      DoubleVector d0 = load(base, p, 0).sub(x0);
-      DoubleVector d1 = load(base, p, VECTOR).sub(x0);
+      int at = (int) (p >> SHIFT);
+      DoubleVector v0 =
+          FLOAT64 ? doubles(base, at, p) : (DoubleVector) floats(base, at, p).castShape(D, 0);
+      DoubleVector v1 =
+          FLOAT64
+              ? doubles(base, at + VECTOR, p + BYTES * VECTOR)
+              : (DoubleVector) floats(base, at + VECTOR, p + BYTES * VECTOR).castShape(D, 0);
+      DoubleVector d0 = v0.sub(x0);
+      DoubleVector d1 = v1.sub(x0);
       accumulate(sums, l, d0);
       accumulate(sums, l + VECTOR, d1);
       accumulate(squares, l, d0.mul(d0));
