@@ -1,0 +1,101 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Once compiled, a call allocates as much for many rows as for one, and as much for wide ones as
+ * for narrow ones. A vector that the JIT puts in a box, 8 to 190 times slower than one that it does
+ * not, shows here and nowhere else.
+ */
+class AllocationTest {
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  /** Rows and width: one chunk, several chunks, wide rows, and rows longer than a super-block. */
+  private static final int[][] SHAPES = {{1, 64}, {200, 64}, {3, 300}, {20, 1000}, {2, 70_000}};
+
+  /** What a call may allocate: a few small objects, whatever the shape. */
+  private static final long FEW_BYTES = 1024;
+
+  private static final long PATIENCE_NANOS = 20_000_000_000L;
+
+  static Stream<Integer> usableVectorBits() {
+    return Stream.of(0, 128, 256, 512).filter(bits -> bits <= Backend.best().vectorBits());
+  }
+
+  @ParameterizedTest
+  @MethodSource("usableVectorBits")
+  void growsNeitherWithRowsNorWithWidth(int bits) {
+    Backend backend = bits == 0 ? Backend.scalar() : Backend.vector(bits);
+    List<String> growing = new ArrayList<>();
+    // Once for the JIT to see every kind of call, and once more with all that it has learned.
+    growing(backend, growing);
+    growing.clear();
+    growing(backend, growing);
+    assertThat(growing).isEmpty();
+  }
+
+  private static void growing(Backend backend, List<String> growing) {
+    for (ElementType type : ElementType.values()) {
+      for (Place place : new Place[] {Place.ARRAY, Place.NATIVE}) {
+        for (int choice = 0; choice < 8; choice++) {
+          for (int[] shape : SHAPES) {
+            long bytes = bytesPerCall(backend, type, place, choice, shape[0], shape[1]);
+            if (bytes > FEW_BYTES) {
+              String norm = norm(backend, choice, shape[1]) + " of " + type + " in " + place;
+              growing.add(norm + ", " + shape[0] + " rows: " + bytes + " bytes a call");
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /** The fewest seen, waiting for the JIT as long as they are too many. */
+  private static long bytesPerCall(
+      Backend backend, ElementType type, Place place, int choice, int rows, int width) {
+    Norm norm = norm(backend, choice, width);
+    try (Arena arena = Arena.ofConfined()) {
+      Block x = new Block(arena, place, type, rows, width, width);
+      Block y = new Block(arena, place, type, rows, width, width);
+      RandomRows source = new RandomRows(new SplittableRandom(1));
+      for (int r = 0; r < rows; r++) {
+        x.put(r, source.scaled(type, width, 1, 0));
+      }
+      long fewest = Long.MAX_VALUE;
+      long start = System.nanoTime();
+      int calls = Math.max(5, 100_000 / (rows * width));
+      while (fewest > FEW_BYTES && System.nanoTime() - start < PATIENCE_NANOS) {
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < calls; i++) {
+          norm.apply(x.rows, y.rows);
+        }
+        long after = THREADS.getCurrentThreadAllocatedBytes();
+        fewest = Math.min(fewest, (after - before) / calls);
+      }
+      return fewest;
+    }
+  }
+
+  private static Norm norm(Backend backend, int choice, int width) {
+    boolean centred = (choice & 1) != 0;
+    Norm.Builder<?> builder = centred ? LayerNorm.builder(width) : RmsNorm.builder(width);
+    builder.backend(backend).threads(1);
+    if ((choice & 2) != 0) {
+      builder.gain(new float[width]);
+    }
+    if ((choice & 4) != 0) {
+      builder.bias(new float[width]);
+    }
+    return centred ? ((LayerNorm.Builder) builder).build() : ((RmsNorm.Builder) builder).build();
+  }
+}
