@@ -30,12 +30,13 @@ class DependenciesPageTest {
   }
 
   private static List<String> inTheBuild() throws IOException {
-    String parent = Files.readString(Shell.CHECKOUT.resolve("pom.xml"));
     Map<String, String> properties = new HashMap<>();
-    PROPERTY
-        .matcher(parent)
-        .results()
-        .forEach(r -> properties.put("${" + r.group(1) + ".version}", r.group(2)));
+    for (Path pom : poms()) {
+      PROPERTY
+          .matcher(Files.readString(pom))
+          .results()
+          .forEach(r -> properties.put("${" + r.group(1) + ".version}", r.group(2)));
+    }
 
     List<String> all = new ArrayList<>();
     for (Path pom : poms()) {
