@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.internal.norm.NormCall;
 import io.github.rmsnorm4j.internal.norm.NormRunner;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.util.Locale;
 
 /**
  * A normalization of rows: {@link RmsNorm} or {@link LayerNorm}, with its width, epsilon, gain and
@@ -33,7 +34,7 @@ import java.lang.ref.Reference;
  */
 public abstract sealed class Norm permits RmsNorm, LayerNorm {
   /** Not started; stands for any thread but the caller's. */
-  private static final Thread ANOTHER_THREAD = new Thread(() -> {});
+  private static final Thread ANOTHER_THREAD = anotherThread();
 
   private final int width;
   private final double epsilon;
@@ -54,6 +55,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   abstract boolean centred();
+
+  /** It inherits nothing, so that it keeps nobody's class loader. */
+  private static Thread anotherThread() {
+    Thread thread = new Thread(null, () -> {}, "rmsnorm4j-another", 0, false);
+    thread.setContextClassLoader(null);
+    return thread;
+  }
 
   /**
    * The width of the rows.
@@ -128,7 +136,25 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    */
   public final void apply(float[] x, float[] gain, float[] y) {
     requireSameLength(x.length, y.length);
-    apply(Rows.of(x, width), Rows.of(gain, gain.length), Rows.of(y, width));
+    requireParameterLength(gain.length, "gain");
+    apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(y, width));
+  }
+
+  /**
+   * Normalises whole float32 arrays with a gain and a bias of this call, in place of the norm's
+   * own.
+   *
+   * @param x the rows
+   * @param gain one factor per element of a row
+   * @param bias one term per element of a row
+   * @param y where the result goes; x itself for in place
+   * @throws IllegalArgumentException if lengths do not fit, or the gain or the bias is y
+   */
+  public final void apply(float[] x, float[] gain, float[] bias, float[] y) {
+    requireSameLength(x.length, y.length);
+    requireParameterLength(gain.length, "gain");
+    requireParameterLength(bias.length, "bias");
+    apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(bias, width), Rows.of(y, width));
   }
 
   /**
@@ -168,7 +194,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    */
   public final void apply(double[] x, double[] gain, double[] y) {
     requireSameLength(x.length, y.length);
-    apply(Rows.of(x, width), Rows.of(gain, gain.length), Rows.of(y, width));
+    requireParameterLength(gain.length, "gain");
+    apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(y, width));
   }
 
   /**
@@ -221,6 +248,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     check(x, gain, bias, y);
     checkStatistics(x, y, mean, "mean");
     checkStatistics(x, y, rstd, "rstd");
+    if (mean != null && mean == rstd) {
+      throw new IllegalArgumentException("mean and rstd are one array: each needs its own");
+    }
     if (x.rows() == 0) {
       return;
     }
@@ -234,8 +264,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               width,
               epsilon,
               backend.vectorBits(),
-              memory(x),
-              memory(y),
+              memory(x, float64),
+              memory(y, float64),
               parameter(gain, this.gain, float64, gains),
               parameter(bias, this.bias, float64, biases),
               mean,
@@ -261,27 +291,23 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     return own == null ? null : own.values(float64);
   }
 
-  private RowMemory memory(Rows rows) {
+  private RowMemory memory(Rows rows, boolean float64) {
     long stride = rows.rows() == 1 ? 0 : rows.rowStride() * rows.type().bytes();
-    return new RowMemory(rows.segment(), rows.type(), stride, isDirect(rows));
+    return new RowMemory(rows.segment(), rows.type(), stride, isDirect(rows, float64));
   }
 
-  /** Whether kernels may address the rows where they are. */
-  private boolean isDirect(Rows rows) {
+  /** Whether kernels may address the rows where they are: if of the arithmetic's type, and safe. */
+  private boolean isDirect(Rows rows, boolean float64) {
     MemorySegment segment = rows.segment();
-    if (segment.isNative()) {
-      boolean wide = rows.type().bytes() >= Float.BYTES;
-      return wide && backend.nativeAccess() && !safe && !segment.isMapped();
-    }
-    if (segment.address() % rows.type().bytes() != 0) {
+    if (rows.type() != (float64 ? ElementType.FLOAT64 : ElementType.FLOAT32)) {
       return false;
     }
+    if (segment.isNative()) {
+      return backend.nativeAccess() && !safe && !rows.maybeMapped();
+    }
     Object array = segment.heapBase().orElse(null);
-    return switch (rows.type()) {
-      case FLOAT32 -> array instanceof float[];
-      case FLOAT64 -> array instanceof double[];
-      case FLOAT16, BFLOAT16 -> false;
-    };
+    boolean fits = float64 ? array instanceof double[] : array instanceof float[];
+    return fits && segment.address() % rows.type().bytes() == 0;
   }
 
   /** Whether threads other than the caller's can work on the rows: copies check the owner. */
@@ -316,8 +342,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     if (parameter.rows() != 1 || parameter.width() != width) {
       throw new IllegalArgumentException(
           String.format(
+              Locale.ROOT,
               "%s has %d x %d elements, the rows are %d wide",
-              name, parameter.rows(), parameter.width(), width));
+              name,
+              parameter.rows(),
+              parameter.width(),
+              width));
     }
     requireAccess(parameter, name);
     if (Overlap.any(parameter, y)) {
@@ -360,6 +390,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
     if (!segment.isAccessibleBy(Thread.currentThread())) {
       throw new WrongThreadException(name + " is in memory that is confined to another thread");
+    }
+  }
+
+  private void requireParameterLength(int length, String name) {
+    if (length != width) {
+      throw new IllegalArgumentException(
+          name + " has " + length + " elements, the rows are " + width + " wide");
     }
   }
 
@@ -454,6 +491,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @param gain one row of the norm's width, of any type; copied
      * @return this
      * @throws IllegalArgumentException if it is not one row of the width
+     * @throws IllegalStateException if its segment is closed
+     * @throws WrongThreadException if its segment is confined to another thread
      */
     public B gain(Rows gain) {
       this.gain = fitting(oneRow(gain, "gain"), "gain");
@@ -490,6 +529,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @param bias one row of the norm's width, of any type; copied
      * @return this
      * @throws IllegalArgumentException if it is not one row of the width
+     * @throws IllegalStateException if its segment is closed
+     * @throws WrongThreadException if its segment is confined to another thread
      */
     public B bias(Rows bias) {
       this.bias = fitting(oneRow(bias, "bias"), "bias");
@@ -540,15 +581,21 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
         throw new IllegalArgumentException(
             name + " has " + parameter.rows() + " rows, it must be one row");
       }
+      requireWidth(parameter.width(), name);
+      requireAccess(parameter, name);
       return Parameter.of(parameter);
     }
 
     private Parameter fitting(Parameter parameter, String name) {
-      if (parameter.length() != width) {
-        throw new IllegalArgumentException(
-            name + " has " + parameter.length() + " elements, the rows are " + width + " wide");
-      }
+      requireWidth(parameter.length(), name);
       return parameter;
+    }
+
+    private void requireWidth(int length, String name) {
+      if (length != width) {
+        throw new IllegalArgumentException(
+            name + " has " + length + " elements, the rows are " + width + " wide");
+      }
     }
   }
 }

@@ -25,8 +25,8 @@ final class Overlap {
     if (stride(x) == stride(y) || y.rows() == 1) {
       return meet(x, stride(x), y, y.rows(), distance);
     }
-    if (x.rows() == 1) {
-      return meet(y, stride(y), x, 1, -distance);
+    if (x.rows() < y.rows()) {
+      return any(y, x);
     }
     for (long j = 0; j < y.rows(); j++) {
       if (meet(x, stride(x), y, 1, distance + j * stride(y))) {

@@ -50,9 +50,17 @@ final class Parameter {
     return float64 ? doubles : floats;
   }
 
-  /** One row of any memory as an array of the arithmetic's type, in the workspace. */
+  /**
+   * One row of any memory as an array of the arithmetic's type: its own array if it is one,
+   * otherwise in the workspace.
+   */
   static Object values(Rows values, boolean float64, Workspace work) {
     int n = values.width();
+    Object array = values.segment().heapBase().orElse(null);
+    boolean fits = float64 ? array instanceof double[] : array instanceof float[];
+    if (fits && values.segment().address() == 0 && values.type().bytes() == (float64 ? 8 : 4)) {
+      return array;
+    }
     long stride = (long) n * values.type().bytes();
     RowMemory memory = new RowMemory(values.segment(), values.type(), stride, false);
     Stage.load(memory, 0, 1, n, NarrowCodec.of(values.type(), 0), work);

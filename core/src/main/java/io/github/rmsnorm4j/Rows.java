@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
 import java.nio.FloatBuffer;
 import java.nio.ShortBuffer;
+import java.util.Locale;
 
 /**
  * A view of memory as rows: {@code rows} x {@code width} elements of one type, each row contiguous,
@@ -26,11 +27,20 @@ public final class Rows {
   private final long rows;
   private final int width;
   private final long rowStride;
+  private final boolean maybeMapped;
 
   private Rows(MemorySegment memory, ElementType type, long rows, int width, long rowStride) {
-    if (type == null) {
-      throw new NullPointerException("type is null");
-    }
+    this(memory, type, rows, width, rowStride, memory.isMapped());
+  }
+
+  private Rows(
+      MemorySegment memory,
+      ElementType type,
+      long rows,
+      int width,
+      long rowStride,
+      boolean maybeMapped) {
+    requireType(type);
     if (width < 1) {
       throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
     }
@@ -45,14 +55,21 @@ public final class Rows {
     if (bytes < 0 || bytes > memory.byteSize()) {
       throw new IndexOutOfBoundsException(
           String.format(
+              Locale.ROOT,
               "%d rows of %d %s elements at a stride of %d need %s bytes, there are %d",
-              rows, width, type, rowStride, bytes < 0 ? "over 2^63" : bytes, memory.byteSize()));
+              rows,
+              width,
+              type,
+              rowStride,
+              bytes < 0 ? "over 2^63" : bytes,
+              memory.byteSize()));
     }
     this.segment = memory.asSlice(0, bytes);
     this.type = type;
     this.rows = rows;
     this.width = width;
     this.rowStride = rowStride;
+    this.maybeMapped = maybeMapped;
   }
 
   /** Bytes from the first to behind the last element; -1 where a long cannot hold it. */
@@ -184,6 +201,23 @@ public final class Rows {
   }
 
   /**
+   * Part of an array of 16-bit patterns as rows without gaps.
+   *
+   * @param array the elements' bit patterns
+   * @param type {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
+   * @param offset index of the first row's first element
+   * @param rows number of rows
+   * @param width elements per row
+   * @return a view of the array
+   * @throws IllegalArgumentException if the type is not of 16 bits, the width is below 1, or rows
+   *     below 0
+   * @throws IndexOutOfBoundsException if the rows reach past the array
+   */
+  public static Rows of(short[] array, ElementType type, int offset, int rows, int width) {
+    return of(array, type, offset, rows, width, width);
+  }
+
+  /**
    * Part of an array of 16-bit patterns as rows at a stride.
    *
    * @param array the elements' bit patterns
@@ -244,6 +278,9 @@ public final class Rows {
   /**
    * What remains in a float32 buffer, direct or not, as rows without gaps.
    *
+   * <p>A direct one may be a view of a mapped file and is copied through a small buffer for that;
+   * its {@link ByteBuffer}, or a segment of native memory, is the fast way.
+   *
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
    * @param width elements per row
@@ -257,6 +294,9 @@ public final class Rows {
 
   /**
    * What remains in a float64 buffer, direct or not, as rows without gaps.
+   *
+   * <p>A direct one may be a view of a mapped file and is copied through a small buffer for that;
+   * its {@link ByteBuffer}, or a segment of native memory, is the fast way.
    *
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
@@ -296,7 +336,7 @@ public final class Rows {
    */
   public static Rows of(ByteBuffer buffer, ElementType type, int width) {
     int remaining = buffer.remaining();
-    if (remaining % type.bytes() != 0) {
+    if (remaining % requireType(type).bytes() != 0) {
       throw new IllegalArgumentException(
           "buffer has " + remaining + " bytes left, not a whole number of " + type + " elements");
     }
@@ -309,7 +349,18 @@ public final class Rows {
       throw new IllegalArgumentException(
           "buffer is " + order + ", it must be in native order, " + ByteOrder.nativeOrder());
     }
-    return new Rows(MemorySegment.ofBuffer(buffer), type, whole(elements, width), width, width);
+    // A FloatBuffer or DoubleBuffer does not tell whether it is a view of a mapped file.
+    boolean maybeMapped = buffer.isDirect() && !(buffer instanceof ByteBuffer);
+    MemorySegment segment = MemorySegment.ofBuffer(buffer);
+    return new Rows(
+        segment, type, whole(elements, width), width, width, maybeMapped || segment.isMapped());
+  }
+
+  private static ElementType requireType(ElementType type) {
+    if (type == null) {
+      throw new NullPointerException("type is null");
+    }
+    return type;
   }
 
   private static long whole(int elements, int width) {
@@ -332,7 +383,7 @@ public final class Rows {
   }
 
   private static ElementType narrow(ElementType type) {
-    if (type.bytes() != Short.BYTES) {
+    if (requireType(type).bytes() != Short.BYTES) {
       throw new IllegalArgumentException(
           "type is "
               + type
@@ -342,6 +393,11 @@ public final class Rows {
               + ElementType.BFLOAT16);
     }
     return type;
+  }
+
+  /** Whether the memory may be a mapped file, which vector code must not touch. */
+  boolean maybeMapped() {
+    return maybeMapped;
   }
 
   /**

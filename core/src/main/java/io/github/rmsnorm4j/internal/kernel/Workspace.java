@@ -13,6 +13,11 @@ public final class Workspace {
   /** Elements of the rows that go through together, unless one row is longer: they stay in L1. */
   public static final int CHUNK = 4096;
 
+  /**
+   * Elements of an array that is kept: staging takes fewer, only a gain of a call may be longer.
+   */
+  private static final int MAX_KEPT = 1 << 18;
+
   private static final int SLOTS = 64;
   private static final AtomicReferenceArray<Workspace> POOL = new AtomicReferenceArray<>(SLOTS);
 
@@ -56,8 +61,11 @@ public final class Workspace {
     return new Workspace();
   }
 
-  /** Gives the workspace back; where the pool is full it is let go. */
+  /** Gives the workspace back; where the pool is full it is let go, and so are long arrays. */
   public void giveBack() {
+    floats = floats.length > MAX_KEPT ? new float[0] : floats;
+    doubles = doubles.length > MAX_KEPT ? new double[0] : doubles;
+    shorts = shorts.length > MAX_KEPT ? new short[0] : shorts;
     int start = (int) Thread.currentThread().threadId();
     for (int i = 0; i < SLOTS; i++) {
       if (POOL.compareAndSet(Math.floorMod(start + i, SLOTS), null, this)) {

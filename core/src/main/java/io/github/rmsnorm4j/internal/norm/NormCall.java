@@ -28,9 +28,4 @@ public record NormCall(
   boolean float64() {
     return x.type() == ElementType.FLOAT64;
   }
-
-  /** Whether kernels can write the rows where they belong. */
-  boolean directOutput() {
-    return y.direct() && y.type() == (float64() ? ElementType.FLOAT64 : ElementType.FLOAT32);
-  }
 }

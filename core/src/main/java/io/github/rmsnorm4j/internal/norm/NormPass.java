@@ -32,7 +32,7 @@ final class NormPass {
     this.work = work;
     width = call.width();
     in = call.x().memory();
-    Memory out = call.directOutput() ? call.y().memory() : Memory.HEAP;
+    Memory out = call.y().memory();
     int bits = call.vectorBits();
     boolean centred = call.centred();
     boolean gain = call.gain() != null;

@@ -22,7 +22,7 @@ final class RowWriter {
 
   RowWriter(NormCall call, Workspace work) {
     y = call.y();
-    direct = call.directOutput();
+    direct = y.direct();
     float64 = call.float64();
     codec = NarrowCodec.of(y.type(), call.vectorBits());
     this.work = work;

@@ -17,7 +17,7 @@ final class WideRange {
       NormCall call, RowReader in, RowWriter out, int column, int columns, Workspace work) {
     boolean float64 = call.float64();
     Memory from = call.x().memory();
-    Memory to = call.directOutput() ? call.y().memory() : Memory.HEAP;
+    Memory to = call.y().memory();
     double taken = !call.centred() ? 0.0 : float64 ? work.shift[0] : work.mean[0];
     double mean = float64 ? work.sums[0] : 0.0;
     for (int i = 0; i < columns; i++) {

@@ -20,7 +20,9 @@ public final class RowScheduler {
   /** Runs a thread claims, on average: enough that a thread held up does not hold up the call. */
   private static final int RUNS_PER_THREAD = 4;
 
-  private static final int MAX_HELPERS = 1024;
+  /** Calls of many callers share the helpers; more than the machine can run would be of no help. */
+  private static final int MAX_HELPERS = 4 * Runtime.getRuntime().availableProcessors();
+
   private static final AtomicInteger HELPERS = new AtomicInteger();
 
   /** Daemon threads that come when wanted and go when idle; past the maximum, help is not had. */
@@ -77,16 +79,28 @@ public final class RowScheduler {
     }
 
     void go() {
-      for (int i = 1; i < threads; i++) {
-        POOL.execute(this);
+      try {
+        askForHelp();
+        claimAll();
+      } finally {
+        // Whatever happens here: nobody may be at work on the caller's memory when it has it back.
+        awaitHelpers();
       }
-      claimAll();
-      awaitHelpers();
       if (failure instanceof Error error) {
         throw error;
       }
       if (failure != null) {
         throw (RuntimeException) failure;
+      }
+    }
+
+    private void askForHelp() {
+      try {
+        for (int i = 1; i < threads; i++) {
+          POOL.execute(this);
+        }
+      } catch (OutOfMemoryError noMoreThreads) {
+        // The caller does with the helpers it has.
       }
     }
 
