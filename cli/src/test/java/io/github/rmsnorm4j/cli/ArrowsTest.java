@@ -1,0 +1,53 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The arrows between the modules, as their poms draw them; code cannot use what is not there. */
+class ArrowsTest {
+  private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>(.*?)</dependency>");
+  private static final Pattern ARTIFACT = Pattern.compile("<artifactId>([^<]+)</artifactId>");
+  private static final Set<String> TESTS_ONLY = Set.of("archunit");
+
+  @ParameterizedTest
+  @CsvSource({
+    "core,",
+    "formats, rmsnorm4j jackson-core",
+    "cli, rmsnorm4j rmsnorm4j-formats picocli progressbar"
+  })
+  void aModuleDependsOnTheseAlone(String module, String allowed) throws IOException {
+    assertThat(dependencies(module))
+        .containsExactlyInAnyOrderElementsOf(
+            allowed == null ? Set.of() : Set.of(allowed.split(" ")));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"core", "formats", "cli", "benchmarks", "oracle-tests"})
+  void nothingDependsOnTheCommandLineOrTheBenchmarks(String module) throws IOException {
+    assertThat(dependencies(module)).doesNotContain("rmsnorm4j-cli", "rmsnorm4j-benchmarks");
+  }
+
+  private static Set<String> dependencies(String module) throws IOException {
+    String pom = Files.readString(Shell.CHECKOUT.resolve(module).resolve("pom.xml"));
+    return DEPENDENCY
+        .matcher(pom)
+        .results()
+        .map(found -> artifact(found.group(1)))
+        .filter(name -> !TESTS_ONLY.contains(name))
+        .collect(Collectors.toSet());
+  }
+
+  private static String artifact(String dependency) {
+    Matcher matcher = ARTIFACT.matcher(dependency);
+    assertThat(matcher.find()).isTrue();
+    return matcher.group(1);
+  }
+}
