@@ -11,7 +11,7 @@ package io.github.rmsnorm4j.benchmarks;
  */
 record Effort(
     long warmUpNanos, int rounds, long sampleNanos, int pollutionCalls, long pollutionNanos) {
-  static final Effort FULL = new Effort(1_200_000_000, 9, 20_000_000, 2000, 25_000_000);
+  static final Effort FULL = new Effort(1_000_000_000, 9, 20_000_000, 2000, 25_000_000);
 
   /** Shows that everything works; its figures mean little. */
   static final Effort QUICK = new Effort(500_000_000, 5, 2_000_000, 100, 0);
