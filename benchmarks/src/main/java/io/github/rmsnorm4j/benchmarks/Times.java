@@ -11,11 +11,13 @@ import java.util.function.LongSupplier;
  * @param baseline what it is compared with
  */
 record Times(List<Double> subject, List<Double> baseline) {
+  /** What counts as having become faster. */
+  private static final double FASTER = 0.97;
 
-  /** Both warmed up at length, then a sample of each in every round. */
+  /** Both warmed up, then a sample of each in every round. */
   static Times measure(Runnable subject, Runnable baseline, Effort effort, LongSupplier clock) {
-    long subjectCalls = warmUp(subject, effort);
-    long baselineCalls = warmUp(baseline, effort);
+    long subjectCalls = warmUp(subject, effort, clock);
+    long baselineCalls = warmUp(baseline, effort, clock);
     List<Double> subjectTimes = new ArrayList<>();
     List<Double> baselineTimes = new ArrayList<>();
     for (int round = 0; round < effort.rounds(); round++) {
@@ -25,14 +27,23 @@ record Times(List<Double> subject, List<Double> baseline) {
     return new Times(subjectTimes, baselineTimes);
   }
 
-  /** Returns how many calls fill a sample, as it was at the end, when all was compiled. */
-  private static long warmUp(Runnable work, Effort effort) {
-    long end = System.nanoTime() + effort.warmUpNanos();
+  /**
+   * Goes on until it has not become faster for a while, for the compiler may be late on a busy
+   * machine. Returns how many calls fill a sample then.
+   */
+  private static long warmUp(Runnable work, Effort effort, LongSupplier clock) {
+    double best = Double.MAX_VALUE;
+    long improved = System.nanoTime();
     long calls = 1;
     do {
-      long took = Math.max(1, time(work, calls, System::nanoTime));
+      long took = Math.max(1, time(work, calls, clock));
+      double perCall = (double) took / calls;
+      if (perCall < best * FASTER) {
+        improved = System.nanoTime();
+      }
+      best = Math.min(best, perCall);
       calls = Math.clamp(calls * effort.sampleNanos() / took, 1, 2 * calls);
-    } while (System.nanoTime() < end);
+    } while (System.nanoTime() - improved < effort.settledNanos());
     return calls;
   }
 
