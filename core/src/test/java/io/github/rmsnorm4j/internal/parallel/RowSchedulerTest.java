@@ -1,0 +1,316 @@
+package io.github.rmsnorm4j.internal.parallel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+@Timeout(60)
+class RowSchedulerTest {
+  private static final int POOL_MAXIMUM = 1024;
+
+  @Test
+  void everyRowIsDoneOnce() {
+    for (int threads : new int[] {1, 2, 3, 7, 64}) {
+      for (int rows : new int[] {0, 1, 2, 3, 5, 64, 65, 1000, 4099}) {
+        AtomicIntegerArray done = new AtomicIntegerArray(rows + 1);
+        RowScheduler.run(rows, threads, (from, to) -> mark(done, from, to));
+        for (int r = 0; r < rows; r++) {
+          assertThat(done.get(r)).as("row %d of %d on %d threads", r, rows, threads).isEqualTo(1);
+        }
+        assertThat(done.get(rows)).isZero();
+      }
+    }
+  }
+
+  @Test
+  void moreRowsThanAnIntHolds() {
+    long rows = 5L << 32;
+    AtomicLong done = new AtomicLong();
+    RowScheduler.run(rows, 3, (from, to) -> done.addAndGet(to - from));
+    assertThat(done).hasValue(rows);
+  }
+
+  @Test
+  void neverMoreThreadsThanAsked() {
+    Set<Thread> workers = ConcurrentHashMap.newKeySet();
+    AtomicInteger working = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    RowScheduler.run(
+        200,
+        4,
+        (from, to) -> {
+          workers.add(Thread.currentThread());
+          most.accumulateAndGet(working.incrementAndGet(), Math::max);
+          sleep(1);
+          working.decrementAndGet();
+        });
+    assertThat(most.get()).isBetween(1, 4);
+    assertThat(workers).contains(Thread.currentThread());
+  }
+
+  @Test
+  void helpersAreDaemonsAndKeepNoClassLoader() throws Exception {
+    CountDownLatch helped = new CountDownLatch(1);
+    Thread caller = Thread.currentThread();
+    Set<Thread> helpers = ConcurrentHashMap.newKeySet();
+    Set<String> wrong = ConcurrentHashMap.newKeySet();
+    RowScheduler.run(
+        100,
+        2,
+        (from, to) -> {
+          Thread thread = Thread.currentThread();
+          if (thread == caller) {
+            await(helped);
+            return;
+          }
+          helpers.add(thread);
+          if (!thread.isDaemon() || thread.getContextClassLoader() != null) {
+            wrong.add(thread.toString());
+          }
+          helped.countDown();
+        });
+    assertThat(helpers).hasSize(1).allMatch(t -> t.getName().startsWith("rmsnorm4j-"));
+    assertThat(wrong).isEmpty();
+  }
+
+  @Test
+  void whatAHelperThrowsComesBack() {
+    for (Throwable thrown : List.of(new IllegalStateException("row"), new InternalError("row"))) {
+      CountDownLatch helped = new CountDownLatch(1);
+      Thread caller = Thread.currentThread();
+      assertThatThrownBy(
+              () ->
+                  RowScheduler.run(
+                      100,
+                      2,
+                      (from, to) -> {
+                        if (Thread.currentThread() == caller) {
+                          await(helped);
+                          return;
+                        }
+                        helped.countDown();
+                        raise(thrown);
+                      }))
+          .isSameAs(thrown);
+    }
+  }
+
+  @Test
+  void whatTheCallerThrowsWaitsForTheHelpers() {
+    CountDownLatch helped = new CountDownLatch(1);
+    AtomicInteger working = new AtomicInteger();
+    Thread caller = Thread.currentThread();
+    IllegalStateException thrown = new IllegalStateException("row");
+    assertThatThrownBy(
+            () ->
+                RowScheduler.run(
+                    100,
+                    2,
+                    (from, to) -> {
+                      if (Thread.currentThread() == caller) {
+                        await(helped);
+                        throw thrown;
+                      }
+                      working.incrementAndGet();
+                      helped.countDown();
+                      sleep(50);
+                      working.decrementAndGet();
+                    }))
+        .isSameAs(thrown);
+    assertThat(working).as("helpers still at work after the call").hasValue(0);
+  }
+
+  @Test
+  void aFailureStopsTheRest() {
+    AtomicLong done = new AtomicLong();
+    assertThatThrownBy(
+            () ->
+                RowScheduler.run(
+                    1_000_000,
+                    2,
+                    (from, to) -> {
+                      done.addAndGet(to - from);
+                      throw new IllegalStateException("row");
+                    }))
+        .hasMessage("row");
+    assertThat(done.get()).isLessThanOrEqualTo(2 * (1_000_000 / 8));
+  }
+
+  @Test
+  void anInterruptIsKeptAndStopsNothing() {
+    CountDownLatch helped = new CountDownLatch(1);
+    Thread caller = Thread.currentThread();
+    AtomicIntegerArray done = new AtomicIntegerArray(101);
+    try {
+      RowScheduler.run(
+          100,
+          2,
+          (from, to) -> {
+            mark(done, from, to);
+            if (Thread.currentThread() == caller) {
+              await(helped);
+            } else {
+              helped.countDown();
+              sleep(20);
+              caller.interrupt();
+              sleep(20);
+            }
+          });
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+    for (int r = 0; r < 100; r++) {
+      assertThat(done.get(r)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void callsInsideCalls() {
+    AtomicLong done = new AtomicLong();
+    RowScheduler.Rows inner =
+        (from, to) -> {
+          for (long r = from; r < to; r++) {
+            RowScheduler.run(50, 4, (f, t) -> done.addAndGet(t - f));
+          }
+        };
+    RowScheduler.run(40, 4, (from, to) -> RowScheduler.run(to - from, 4, inner));
+    assertThat(done).hasValue(40 * 50);
+  }
+
+  @Test
+  void theCallerFinishesAloneWhereEveryHelperIsTaken() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    CountDownLatch taken = new CountDownLatch(POOL_MAXIMUM + 1);
+    int rows = POOL_MAXIMUM + 100;
+    Thread blocker =
+        Thread.ofPlatform()
+            .start(
+                () ->
+                    RowScheduler.run(
+                        rows,
+                        rows,
+                        (from, to) -> {
+                          taken.countDown();
+                          await(release);
+                        }));
+    try {
+      assertThat(taken.await(30, TimeUnit.SECONDS)).as("every helper is taken").isTrue();
+      Set<Thread> workers = ConcurrentHashMap.newKeySet();
+      AtomicIntegerArray done = new AtomicIntegerArray(101);
+      RowScheduler.run(
+          100,
+          8,
+          (from, to) -> {
+            workers.add(Thread.currentThread());
+            mark(done, from, to);
+          });
+      assertThat(workers).containsExactly(Thread.currentThread());
+      for (int r = 0; r < 100; r++) {
+        assertThat(done.get(r)).isEqualTo(1);
+      }
+    } finally {
+      release.countDown();
+      blocker.join();
+    }
+  }
+
+  /** The operating system refuses threads: address space for some stacks, not for all. */
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void theCallerFinishesWithTheHelpersThatCouldBeStarted() throws Exception {
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    Process child =
+        new ProcessBuilder(
+                "sh",
+                "-c",
+                "ulimit -v 16000000; exec \"$@\"",
+                "sh",
+                java,
+                "-Xss512m",
+                "-Xmx64m",
+                "-XX:+UseSerialGC",
+                "-XX:CompressedClassSpaceSize=32m",
+                "-XX:ReservedCodeCacheSize=32m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                FewThreads.class.getName())
+            .redirectErrorStream(true)
+            .start();
+    String output = new String(child.getInputStream().readAllBytes());
+    assertThat(child.waitFor()).as(output).isZero();
+    assertThat(output)
+        .contains("Failed to start the native thread")
+        .contains("rows done once: 1000");
+  }
+
+  /** In a JVM that cannot start as many threads as it wants. */
+  static final class FewThreads {
+    private FewThreads() {}
+
+    public static void main(String[] args) {
+      AtomicIntegerArray done = new AtomicIntegerArray(1001);
+      RowScheduler.run(
+          1000,
+          100,
+          (from, to) -> {
+            sleep(2);
+            mark(done, from, to);
+          });
+      int once = 0;
+      for (int r = 0; r < 1000; r++) {
+        once += done.get(r) == 1 ? 1 : 0;
+      }
+      System.out.println("rows done once: " + once);
+    }
+  }
+
+  private static void mark(AtomicIntegerArray done, long from, long to) {
+    for (long r = from; r < to; r++) {
+      done.incrementAndGet((int) r);
+    }
+  }
+
+  private static void raise(Throwable thrown) {
+    if (thrown instanceof Error error) {
+      throw error;
+    }
+    throw (RuntimeException) thrown;
+  }
+
+  /** Until the other thread is there, keeping an interrupt. */
+  private static void await(CountDownLatch latch) {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        latch.await();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void sleep(int millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
