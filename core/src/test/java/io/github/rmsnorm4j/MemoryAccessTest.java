@@ -1,0 +1,370 @@
+package io.github.rmsnorm4j;
+
+import static io.github.rmsnorm4j.ElementType.BFLOAT16;
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
+import static io.github.rmsnorm4j.ElementType.FLOAT64;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.FloatBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Memory that is closed, confined, read-only, mapped, huge or of an unusual kind. */
+@Timeout(60)
+class MemoryAccessTest {
+  private static final int WIDTH = 512;
+
+  /** Three MiB in and out in the smallest type, so that a call uses several threads. */
+  private static final int MANY_ROWS = 1536;
+
+  private static float[] values(int n) {
+    SplittableRandom random = new SplittableRandom(n);
+    float[] values = new float[n];
+    for (int i = 0; i < n; i++) {
+      values[i] = (float) random.nextDouble(-4, 4);
+    }
+    return values;
+  }
+
+  private static float[] normalised(float[] x, int width) {
+    float[] y = new float[x.length];
+    RmsNorm.builder(width).threads(1).build().apply(x, y);
+    return y;
+  }
+
+  private static float[] floats(MemorySegment segment, int n) {
+    float[] values = new float[n];
+    MemorySegment.copy(segment, ValueLayout.JAVA_FLOAT_UNALIGNED, 0, values, 0, n);
+    return values;
+  }
+
+  private static void fill(MemorySegment segment, float[] values) {
+    MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_FLOAT_UNALIGNED, 0, values.length);
+  }
+
+  @Test
+  void closedMemoryIsRefusedByName() {
+    RmsNorm norm = RmsNorm.builder(4).build();
+    Rows heap = Rows.of(new float[4], 4);
+    Rows closed;
+    try (Arena arena = Arena.ofShared()) {
+      closed = Rows.of(arena.allocate(16), FLOAT32, 1, 4);
+    }
+    assertThatThrownBy(() -> norm.apply(closed, heap))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("x is in memory that has been closed");
+    assertThatThrownBy(() -> norm.apply(heap, closed))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("y is in memory that has been closed");
+    assertThatThrownBy(() -> norm.apply(heap, closed, heap))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("gain is in memory that has been closed");
+    assertThatThrownBy(() -> norm.apply(heap, Rows.of(new float[4], 4), closed, heap))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("bias is in memory that has been closed");
+  }
+
+  @Test
+  void memoryConfinedToAnotherThreadIsRefusedByName() throws Exception {
+    try (Arena arena = Arena.ofConfined()) {
+      Rows confined = Rows.of(arena.allocate(16), FLOAT32, 1, 4);
+      Rows heap = Rows.of(new float[4], 4);
+      RmsNorm norm = RmsNorm.builder(4).build();
+      Thread other =
+          Thread.ofPlatform()
+              .unstarted(
+                  () -> {
+                    assertThatThrownBy(() -> norm.apply(confined, heap))
+                        .isInstanceOf(WrongThreadException.class)
+                        .hasMessage("x is in memory that is confined to another thread");
+                    assertThatThrownBy(() -> norm.apply(heap, confined))
+                        .isInstanceOf(WrongThreadException.class)
+                        .hasMessage("y is in memory that is confined to another thread");
+                    assertThatThrownBy(() -> norm.apply(heap, confined, heap))
+                        .isInstanceOf(WrongThreadException.class)
+                        .hasMessage("gain is in memory that is confined to another thread");
+                  });
+      AtomicReference<Throwable> failure = new AtomicReference<>();
+      other.setUncaughtExceptionHandler((thread, thrown) -> failure.set(thrown));
+      other.start();
+      other.join();
+      assertThat(failure.get()).isNull();
+    }
+  }
+
+  /** Helpers may not touch it through checked copies, whatever the types on either side. */
+  @Test
+  void theOwnerOfConfinedMemoryMayAskForThreads() {
+    for (ElementType in : ElementType.values()) {
+      for (ElementType out : ElementType.values()) {
+        for (boolean safe : new boolean[] {false, true}) {
+          try (Arena arena = Arena.ofConfined()) {
+            Block x = new Block(arena, Place.NATIVE, in, MANY_ROWS, WIDTH, WIDTH);
+            Block y = new Block(arena, Place.NATIVE, out, MANY_ROWS, WIDTH, WIDTH);
+            Block alone = new Block(arena, Place.NATIVE, out, MANY_ROWS, WIDTH, WIDTH);
+            RmsNorm.Builder builder = RmsNorm.builder(WIDTH);
+            RmsNorm norm = (safe ? builder.safe() : builder).threads(4).build();
+            norm.apply(x.rows, y.rows);
+            RmsNorm.builder(WIDTH).threads(1).build().apply(x.rows, alone.rows);
+            assertThat(y.rows.segment().mismatch(alone.rows.segment()))
+                .as("%s to %s, safe %s", in, out, safe)
+                .isEqualTo(-1);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void readOnlyOutputIsRefused() {
+    RmsNorm norm = RmsNorm.builder(4).build();
+    Rows x = Rows.of(new float[4], 4);
+    MemorySegment heap = MemorySegment.ofArray(new float[4]).asReadOnly();
+    MemorySegment outside = Arena.ofAuto().allocate(16).asReadOnly();
+    for (Rows y :
+        new Rows[] {
+          Rows.of(heap, FLOAT32, 1, 4),
+          Rows.of(outside, FLOAT32, 1, 4),
+          Rows.of(FloatBuffer.allocate(4).asReadOnlyBuffer(), 4)
+        }) {
+      assertThatThrownBy(() -> norm.apply(x, y))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("y is read-only, it must be writable");
+    }
+  }
+
+  @Test
+  void readOnlyInputIsFine() {
+    float[] x = values(8 * WIDTH);
+    float[] expected = normalised(x, WIDTH);
+    MemorySegment outside = Arena.ofAuto().allocate(4L * x.length);
+    fill(outside, x);
+    for (Rows in :
+        new Rows[] {
+          Rows.of(MemorySegment.ofArray(x).asReadOnly(), FLOAT32, 8, WIDTH),
+          Rows.of(outside.asReadOnly(), FLOAT32, 8, WIDTH),
+          Rows.of(FloatBuffer.wrap(x).asReadOnlyBuffer(), WIDTH)
+        }) {
+      float[] y = new float[x.length];
+      RmsNorm.builder(WIDTH).build().apply(in, Rows.of(y, WIDTH));
+      assertThat(y).isEqualTo(expected);
+    }
+  }
+
+  @Test
+  void segmentsOfEveryKindOfArray() {
+    float[] x = values(3 * 64);
+    float[] expected = normalised(x, 64);
+    int bytes = 4 * x.length;
+    MemorySegment[] segments = {
+      MemorySegment.ofArray(new byte[bytes]),
+      MemorySegment.ofArray(new byte[bytes + 1]).asSlice(1),
+      MemorySegment.ofArray(new byte[bytes + 3]).asSlice(3),
+      MemorySegment.ofArray(new char[bytes / 2]),
+      MemorySegment.ofArray(new short[bytes / 2]),
+      MemorySegment.ofArray(new int[bytes / 4]),
+      MemorySegment.ofArray(new long[bytes / 8]),
+      MemorySegment.ofArray(new double[bytes / 8]),
+      MemorySegment.ofArray(new float[bytes / 4 + 1]).asSlice(2, bytes),
+    };
+    for (MemorySegment from : segments) {
+      fill(from, x);
+      for (MemorySegment to : segments) {
+        if (to == from) {
+          continue;
+        }
+        RmsNorm.builder(64)
+            .build()
+            .apply(Rows.of(from, FLOAT32, 3, 64), Rows.of(to, FLOAT32, 3, 64));
+        assertThat(floats(to, x.length)).as("%s to %s", from, to).isEqualTo(expected);
+        fill(to, x);
+      }
+      Rows inPlace = Rows.of(from, FLOAT32, 3, 64);
+      RmsNorm.builder(64).build().apply(inPlace, inPlace);
+      assertThat(floats(from, x.length)).as("in place in %s", from).isEqualTo(expected);
+      fill(from, x);
+    }
+  }
+
+  private static MemorySegment map(Path file, long bytes, Arena arena) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(
+            file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      return channel.map(MapMode.READ_WRITE, 0, bytes, arena);
+    }
+  }
+
+  @Test
+  void mappedFilesAsInputAndOutput(@TempDir Path folder) throws IOException {
+    float[] x = values(MANY_ROWS * WIDTH);
+    long bytes = 4L * x.length;
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment in = map(folder.resolve("x"), bytes, arena);
+      MemorySegment out = map(folder.resolve("y"), bytes, arena);
+      fill(in, x);
+      Rows y = Rows.of(out, FLOAT32, MANY_ROWS, WIDTH);
+      RmsNorm.builder(WIDTH).build().apply(Rows.of(in, FLOAT32, MANY_ROWS, WIDTH), y);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment written = map(folder.resolve("y"), bytes, arena);
+      assertThat(floats(written, x.length)).isEqualTo(normalised(x, WIDTH));
+    }
+  }
+
+  /** A sparse file, read as mapped and, by its address alone, as plain native memory. */
+  @Test
+  @SuppressWarnings("restricted")
+  void viewsOverTwoToThe31(@TempDir Path folder) throws IOException {
+    int width = 1000;
+    long stride = 400_000_001L;
+    long rows = 3;
+    long span = ((rows - 1) * stride + 2 * width) * 4;
+    assertThat(span).isGreaterThan(1L << 31);
+    float[] x = values(width);
+    float[] expected = normalised(x, width);
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment mapped = map(folder.resolve("sparse"), span, arena);
+      MemorySegment direct = MemorySegment.ofAddress(mapped.address()).reinterpret(span);
+      for (MemorySegment memory : new MemorySegment[] {mapped, direct}) {
+        for (int r = 0; r < rows; r++) {
+          fill(memory.asSlice(4 * r * stride), x);
+        }
+        Rows in = Rows.of(memory, FLOAT32, rows, width, stride);
+        Rows out = Rows.of(memory.asSlice(4L * width), FLOAT32, rows, width, stride);
+        RmsNorm.builder(width).build().apply(in, out);
+        for (int r = 0; r < rows; r++) {
+          MemorySegment row = memory.asSlice(4 * (r * stride + width));
+          assertThat(floats(row, width)).as("row %d of %s", r, memory).isEqualTo(expected);
+          row.asSlice(0, 4L * width).fill((byte) 0);
+        }
+      }
+    }
+  }
+
+  @Test
+  void closingASharedArenaWhileASafeNormRunsIsAnException() throws Exception {
+    int completed = 0;
+    int refused = 0;
+    SplittableRandom random = new SplittableRandom(7);
+    for (int round = 0; round < 150; round++) {
+      ElementType type = round % 2 == 0 ? FLOAT32 : BFLOAT16;
+      RmsNorm norm = RmsNorm.builder(WIDTH).safe().threads(1 + round % 3).build();
+      Arena arena = Arena.ofShared();
+      Rows x = Rows.of(arena.allocate(1L << 21), type, (1 << 21) / type.bytes() / WIDTH, WIDTH);
+      long wait = random.nextLong(600_000);
+      Thread closer =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    long start = System.nanoTime();
+                    while (System.nanoTime() - start < wait) {
+                      Thread.onSpinWait();
+                    }
+                    arena.close();
+                  });
+      try {
+        norm.apply(x, x);
+        completed++;
+      } catch (IllegalStateException e) {
+        refused++;
+      }
+      // The JVM interrupts the thread whose copy it ends, also without a norm around it.
+      Thread.interrupted();
+      closer.join();
+      assertThat(x.segment().scope().isAlive()).isFalse();
+    }
+    assertThat(completed + refused).isEqualTo(150);
+    assertThat(refused).as("calls that met the closing").isPositive();
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void aTruncatedMappedFileIsAnExceptionAndNotTheEndOfTheJvm(@TempDir Path folder)
+      throws Exception {
+    Process child =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--add-modules=jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:-CreateCoredumpOnCrash",
+                "-XX:ErrorFile=" + folder.resolve("crash"),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Truncation.class.getName(),
+                folder.toString())
+            .redirectErrorStream(true)
+            .start();
+    String output = new String(child.getInputStream().readAllBytes());
+    assertThat(child.waitFor()).as(output).isZero();
+    assertThat(output).contains("24 of 24 calls ended with an InternalError");
+  }
+
+  /** Norms on mapped files that lose their end before or during the call. */
+  static final class Truncation {
+    private static final int BYTES = 4 << 20;
+
+    private Truncation() {}
+
+    public static void main(String[] args) throws Exception {
+      int calls = 0;
+      int errors = 0;
+      for (ElementType type : new ElementType[] {FLOAT32, FLOAT64, BFLOAT16}) {
+        for (int threads : new int[] {1, 3}) {
+          for (boolean output : new boolean[] {false, true}) {
+            for (boolean during : new boolean[] {false, true}) {
+              Path file = Path.of(args[0], "mapped-" + calls++);
+              errors += meetsTheEnd(file, type, threads, output, during) ? 1 : 0;
+            }
+          }
+        }
+      }
+      System.out.println(errors + " of " + calls + " calls ended with an InternalError");
+    }
+
+    private static boolean meetsTheEnd(
+        Path file, ElementType type, int threads, boolean output, boolean during) throws Exception {
+      try (Arena arena = Arena.ofShared()) {
+        int rows = BYTES / type.bytes() / WIDTH;
+        Rows mapped = Rows.of(map(file, BYTES, arena), type, rows, WIDTH);
+        Rows other = Rows.of(arena.allocate(BYTES), type, rows, WIDTH);
+        RmsNorm norm = RmsNorm.builder(WIDTH).threads(threads).build();
+        Thread truncating = Thread.ofPlatform().unstarted(() -> truncate(file, during ? 15 : 0));
+        truncating.start();
+        if (!during) {
+          truncating.join();
+        }
+        long end = System.nanoTime() + 10_000_000_000L;
+        while (System.nanoTime() < end) {
+          norm.apply(output ? other : mapped, output ? mapped : other);
+        }
+        return false;
+      } catch (InternalError e) {
+        return true;
+      }
+    }
+
+    private static void truncate(Path file, int afterMillis) {
+      try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+        Thread.sleep(afterMillis);
+        open.setLength(8192);
+      } catch (IOException | InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+}
