@@ -1,0 +1,163 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+/** Every argument that is not allowed is refused by name, with its value. */
+class NormArgumentsTest {
+  private static final RmsNorm RMS = RmsNorm.builder(4).build();
+  private static final LayerNorm LAYER = LayerNorm.builder(4).build();
+
+  private static void refused(ThrowingCallable call, String... parts) {
+    assertThatThrownBy(call)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContainingAll(parts)
+        .hasMessageNotContaining("\n");
+  }
+
+  private static Rows rows(int rows, int width) {
+    return Rows.of(new float[rows * width], width);
+  }
+
+  @Test
+  void width() {
+    refused(() -> RmsNorm.builder(0), "width is 0, it must be at least 1");
+    refused(() -> LayerNorm.builder(-3), "width is -3, it must be at least 1");
+  }
+
+  @Test
+  void epsilon() {
+    double[] wrong = {
+      -1e-6, -Double.MIN_VALUE, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY
+    };
+    for (double epsilon : wrong) {
+      refused(
+          () -> RmsNorm.builder(4).epsilon(epsilon),
+          "epsilon is " + epsilon,
+          "finite and not negative");
+      refused(() -> LayerNorm.builder(4).epsilon(epsilon), "epsilon is " + epsilon);
+    }
+    for (double epsilon : new double[] {0.0, Double.MIN_VALUE, Double.MAX_VALUE}) {
+      assertThat(RmsNorm.builder(4).epsilon(epsilon).build().epsilon()).isEqualTo(epsilon);
+    }
+    assertThat(RMS.epsilon()).isEqualTo(1e-6);
+    assertThat(LAYER.epsilon()).isEqualTo(1e-5);
+  }
+
+  @Test
+  void threads() {
+    for (int threads : new int[] {0, -1, Integer.MIN_VALUE}) {
+      refused(() -> RmsNorm.builder(4).threads(threads), "threads is " + threads, "at least 1");
+    }
+    assertThatCode(() -> RmsNorm.builder(4).threads(Integer.MAX_VALUE).build())
+        .doesNotThrowAnyException();
+  }
+
+  @Test
+  void gainAndBiasOfTheBuilder() {
+    RmsNorm.Builder builder = RmsNorm.builder(4);
+    for (int n : new int[] {0, 3, 5}) {
+      String part = " has " + n + " elements, the rows are 4 wide";
+      refused(() -> builder.gain(new float[n]), "gain" + part);
+      refused(() -> builder.gain(new double[n]), "gain" + part);
+      refused(() -> builder.bias(new float[n]), "bias" + part);
+      refused(() -> builder.bias(new double[n]), "bias" + part);
+    }
+    refused(() -> builder.gain(rows(1, 3)), "gain has 3 elements, the rows are 4 wide");
+    refused(() -> builder.bias(rows(1, 5)), "bias has 5 elements, the rows are 4 wide");
+    refused(() -> builder.gain(rows(2, 4)), "gain has 2 rows, it must be one row");
+    refused(() -> builder.bias(rows(0, 4)), "bias has 0 rows, it must be one row");
+    assertThatThrownBy(() -> builder.gain((Rows) null)).hasMessage("gain is null");
+    assertThatThrownBy(() -> builder.bias((Rows) null)).hasMessage("bias is null");
+  }
+
+  @Test
+  void gainAndBiasOfACall() {
+    for (int n : new int[] {0, 3, 5}) {
+      String part = "gain has " + n + " elements, the rows are 4 wide";
+      refused(() -> RMS.apply(new float[4], new float[n], new float[4]), part);
+      refused(() -> RMS.apply(new double[4], new double[n], new double[4]), part);
+    }
+    refused(() -> RMS.apply(rows(1, 4), rows(2, 4), rows(1, 4)), "gain has 2 x 4 elements");
+    refused(
+        () -> RMS.apply(rows(1, 4), rows(1, 4), rows(1, 3), rows(1, 4)), "bias has 1 x 3 elements");
+    assertThatThrownBy(() -> RMS.apply(rows(1, 4), null, rows(1, 4)))
+        .isInstanceOf(NullPointerException.class)
+        .hasMessage("gain is null");
+    assertThatThrownBy(() -> RMS.apply(rows(1, 4), rows(1, 4), null, rows(1, 4)))
+        .isInstanceOf(NullPointerException.class)
+        .hasMessage("bias is null");
+  }
+
+  @Test
+  void shapes() {
+    refused(() -> RMS.apply(rows(1, 3), rows(1, 4)), "x has rows 3 wide, the norm is 4 wide");
+    refused(() -> RMS.apply(rows(1, 4), rows(1, 5)), "y has rows 5 wide, the norm is 4 wide");
+    refused(() -> RMS.apply(rows(2, 4), rows(3, 4)), "y has 3 rows, x has 2");
+    refused(() -> RMS.apply(new float[8], new float[4]), "y has 4 elements, x has 8");
+    refused(() -> RMS.apply(new double[8], new double[4]), "y has 4 elements, x has 8");
+    refused(
+        () -> RMS.apply(new float[8], new float[4], new float[4]), "y has 4 elements", "x has 8");
+    refused(() -> RMS.apply(new float[6], new float[6]), "6 elements", "width 4");
+    assertThatThrownBy(() -> RMS.apply((Rows) null, rows(1, 4))).hasMessage("x is null");
+    assertThatThrownBy(() -> RMS.apply(rows(1, 4), (Rows) null)).hasMessage("y is null");
+  }
+
+  @Test
+  void offsets() {
+    refused(() -> RMS.apply(new float[8], 0, new float[8], 0, -1), "rows is -1");
+    assertThatThrownBy(() -> RMS.apply(new float[8], -1, new float[8], 0, 1))
+        .isInstanceOf(IndexOutOfBoundsException.class)
+        .hasMessageContaining("offset is -1");
+    assertThatThrownBy(() -> RMS.apply(new double[8], 0, new double[8], 9, 1))
+        .isInstanceOf(IndexOutOfBoundsException.class)
+        .hasMessageContaining("offset is 9");
+    assertThatThrownBy(() -> RMS.apply(new double[8], 5, new double[8], 0, 1))
+        .isInstanceOf(IndexOutOfBoundsException.class)
+        .hasMessageContaining("need 32 bytes, there are 24");
+  }
+
+  @Test
+  void statisticsTooShort() {
+    refused(
+        () -> RMS.apply(rows(3, 4), rows(3, 4), new double[2]),
+        "rstd has room for 2 rows, there are 3");
+    refused(
+        () -> LAYER.apply(rows(3, 4), rows(3, 4), new double[2], new double[3]),
+        "mean has room for 2 rows, there are 3");
+    refused(
+        () -> LAYER.apply(rows(3, 4), rows(3, 4), new double[3], new double[0]),
+        "rstd has room for 0 rows, there are 3");
+  }
+
+  @Test
+  void statisticsThatOverlap() {
+    double[] memory = new double[8];
+    Rows in = Rows.of(memory, 4);
+    Rows out = Rows.of(new double[8], 4);
+    refused(() -> RMS.apply(in, out, memory), "rstd overlaps x or y");
+    refused(() -> RMS.apply(out, in, memory), "rstd overlaps x or y");
+    refused(() -> LAYER.apply(in, out, memory, new double[2]), "mean overlaps x or y");
+    refused(() -> LAYER.apply(out, in, new double[2], memory), "rstd overlaps x or y");
+    double[] both = new double[2];
+    refused(() -> LAYER.apply(in, out, both, both), "rstd", "mean");
+  }
+
+  @Test
+  void noRowsAreFine() {
+    assertThatCode(
+            () -> {
+              RMS.apply(new float[0], new float[0]);
+              RMS.apply(new double[0], new double[0]);
+              RMS.apply(rows(0, 4), rows(0, 4), new double[0]);
+              LAYER.apply(rows(0, 4), rows(0, 4), new double[0], new double[0]);
+              RMS.apply(new float[4], 4, new float[4], 4, 0);
+            })
+        .doesNotThrowAnyException();
+    refused(() -> RMS.apply(rows(0, 4), rows(0, 5)), "y has rows 5 wide");
+  }
+}
