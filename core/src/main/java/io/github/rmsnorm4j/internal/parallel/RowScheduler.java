@@ -21,7 +21,7 @@ public final class RowScheduler {
   private static final int RUNS_PER_THREAD = 4;
 
   /** Calls of many callers share the helpers; more than the machine can run would be of no help. */
-  private static final int MAX_HELPERS = 4 * Runtime.getRuntime().availableProcessors();
+  static final int MAX_HELPERS = 4 * Runtime.getRuntime().availableProcessors();
 
   private static final AtomicInteger HELPERS = new AtomicInteger();
 

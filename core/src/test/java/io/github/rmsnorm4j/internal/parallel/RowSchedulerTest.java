@@ -19,8 +19,6 @@ import org.junit.jupiter.api.condition.OS;
 
 @Timeout(60)
 class RowSchedulerTest {
-  private static final int POOL_MAXIMUM = 1024;
-
   @Test
   void everyRowIsDoneOnce() {
     for (int threads : new int[] {1, 2, 3, 7, 64}) {
@@ -193,8 +191,8 @@ class RowSchedulerTest {
   @Test
   void theCallerFinishesAloneWhereEveryHelperIsTaken() throws Exception {
     CountDownLatch release = new CountDownLatch(1);
-    CountDownLatch taken = new CountDownLatch(POOL_MAXIMUM + 1);
-    int rows = POOL_MAXIMUM + 100;
+    CountDownLatch taken = new CountDownLatch(RowScheduler.MAX_HELPERS + 1);
+    int rows = RowScheduler.MAX_HELPERS + 100;
     Thread blocker =
         Thread.ofPlatform()
             .start(
@@ -236,10 +234,10 @@ class RowSchedulerTest {
         new ProcessBuilder(
                 "sh",
                 "-c",
-                "ulimit -v 16000000; exec \"$@\"",
+                "ulimit -v 6000000; exec \"$@\"",
                 "sh",
                 java,
-                "-Xss512m",
+                "-Xss1000m",
                 "-Xmx64m",
                 "-XX:+UseSerialGC",
                 "-XX:CompressedClassSpaceSize=32m",
