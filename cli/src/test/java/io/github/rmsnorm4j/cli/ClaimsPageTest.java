@@ -71,6 +71,16 @@ class ClaimsPageTest {
       assertThatCode(() -> Rmsnorm.commandLine().parseArgs(words))
           .as(command)
           .doesNotThrowAnyException();
+      // By hand, since demo takes what looks like an option for a number.
+      assertThat(words)
+          .filteredOn(word -> word.matches("--?[a-z].*"))
+          .isSubsetOf(
+              Rmsnorm.commandLine()
+                  .getSubcommands()
+                  .get(words[0])
+                  .getCommandSpec()
+                  .optionsMap()
+                  .keySet());
       Arrays.stream(words)
           .filter(word -> word.startsWith("examples/"))
           .forEach(file -> assertThat(Shell.CHECKOUT.resolve(file)).isRegularFile());
