@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.parallel;
 
+import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -52,12 +53,17 @@ public final class RowScheduler {
    * @throws RuntimeException or Error what the work threw first, in whatever thread
    */
   public static void run(long rows, int threads, Rows work) {
+    run(rows, threads, work, POOL);
+  }
+
+  /** The same with helpers from elsewhere. */
+  static void run(long rows, int threads, Rows work, Executor helpers) {
     int wanted = (int) Math.min(threads, rows);
     if (wanted <= 1) {
       work.run(0, rows);
       return;
     }
-    new Call(rows, wanted, work).go();
+    new Call(rows, wanted, work).go(helpers);
   }
 
   /** One call: rows claimed run by run, by the caller and by helpers while they last. */
@@ -78,9 +84,9 @@ public final class RowScheduler {
       run = Math.max(1, rows / ((long) threads * RUNS_PER_THREAD));
     }
 
-    void go() {
+    void go(Executor helpers) {
       try {
-        askForHelp();
+        askForHelp(helpers);
         claimAll();
       } finally {
         // Whatever happens here: nobody may be at work on the caller's memory when it has it back.
@@ -94,10 +100,10 @@ public final class RowScheduler {
       }
     }
 
-    private void askForHelp() {
+    private void askForHelp(Executor helpers) {
       try {
         for (int i = 1; i < threads; i++) {
-          POOL.execute(this);
+          helpers.execute(this);
         }
       } catch (OutOfMemoryError noMoreThreads) {
         // The caller does with the helpers it has.

@@ -3,19 +3,17 @@ package io.github.rmsnorm4j.internal.parallel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 
 @Timeout(60)
 class RowSchedulerTest {
@@ -225,53 +223,32 @@ class RowSchedulerTest {
     }
   }
 
-  /** The operating system refuses threads: address space for some stacks, not for all. */
   @Test
-  @EnabledOnOs(OS.LINUX)
-  void theCallerFinishesWithTheHelpersThatCouldBeStarted() throws Exception {
-    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    Process child =
-        new ProcessBuilder(
-                "sh",
-                "-c",
-                "ulimit -v 6000000; exec \"$@\"",
-                "sh",
-                java,
-                "-Xss1000m",
-                "-Xmx64m",
-                "-XX:+UseSerialGC",
-                "-XX:CompressedClassSpaceSize=32m",
-                "-XX:ReservedCodeCacheSize=32m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                FewThreads.class.getName())
-            .redirectErrorStream(true)
-            .start();
-    String output = new String(child.getInputStream().readAllBytes());
-    assertThat(child.waitFor()).as(output).isZero();
-    assertThat(output)
-        .contains("Failed to start the native thread")
-        .contains("rows done once: 1000");
-  }
-
-  /** In a JVM that cannot start as many threads as it wants. */
-  static final class FewThreads {
-    private FewThreads() {}
-
-    public static void main(String[] args) {
-      AtomicIntegerArray done = new AtomicIntegerArray(1001);
-      RowScheduler.run(
-          1000,
-          100,
-          (from, to) -> {
-            sleep(2);
-            mark(done, from, to);
-          });
-      int once = 0;
-      for (int r = 0; r < 1000; r++) {
-        once += done.get(r) == 1 ? 1 : 0;
-      }
-      System.out.println("rows done once: " + once);
+  void theCallerFinishesWithTheHelpersThatCouldBeStarted() {
+    AtomicIntegerArray done = new AtomicIntegerArray(1001);
+    AtomicInteger asked = new AtomicInteger();
+    AtomicInteger working = new AtomicInteger();
+    Executor oneThreadAndNoMore =
+        body -> {
+          if (asked.incrementAndGet() > 1) {
+            throw new OutOfMemoryError("unable to create native thread");
+          }
+          Thread.ofPlatform().start(body);
+        };
+    RowScheduler.run(
+        1000,
+        100,
+        (from, to) -> {
+          working.incrementAndGet();
+          sleep(2);
+          mark(done, from, to);
+          working.decrementAndGet();
+        },
+        oneThreadAndNoMore);
+    assertThat(working).as("still at work when the call is over").hasValue(0);
+    assertThat(asked).hasValue(2);
+    for (int r = 0; r < 1000; r++) {
+      assertThat(done.get(r)).isEqualTo(1);
     }
   }
 
