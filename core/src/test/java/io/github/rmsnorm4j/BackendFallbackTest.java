@@ -1,0 +1,183 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A program in JVMs with and without vectors: the same results, and one line that says why. */
+@Timeout(120)
+class BackendFallbackTest {
+  private static final String VECTORS = "--add-modules=jdk.incubator.vector";
+  private static final String NATIVE = "--enable-native-access=";
+  private static final String INCUBATOR = "WARNING: Using incubator modules: jdk.incubator.vector";
+  private static final String PROGRAM =
+      """
+      package app;
+
+      import io.github.rmsnorm4j.*;
+      import java.lang.foreign.*;
+
+      public class Program {
+        public static void main(String[] args) {
+          long checksum = 1;
+          Arena arena = Arena.ofAuto();
+          for (ElementType type : ElementType.values()) {
+            for (int width : new int[] {1, 33, 1000, 2500}) {
+              MemorySegment x = arena.allocate(5L * width * type.bytes());
+              for (long i = 0; i < x.byteSize(); i++) {
+                x.set(ValueLayout.JAVA_BYTE, i, (byte) (i % type.bytes() == type.bytes() - 1
+                    ? 0x3f : i * 0x9e3779b97f4a7c15L >>> 40));
+              }
+              MemorySegment y = arena.allocate(x.byteSize());
+              Rows in = Rows.of(x, type, 5, width);
+              Rows out = Rows.of(y, type, 5, width);
+              RmsNorm.builder(width).build().apply(in, out);
+              LayerNorm.builder(width).build().apply(out, in);
+              for (byte b : x.toArray(ValueLayout.JAVA_BYTE)) checksum = 31 * checksum + b;
+              for (byte b : y.toArray(ValueLayout.JAVA_BYTE)) checksum = 31 * checksum + b;
+            }
+          }
+          System.out.println(checksum);
+          System.out.println(Backend.best().describe());
+          System.out.println(Backend.best().reason());
+        }
+      }
+      """;
+
+  @TempDir private static Path folder;
+  private static String library;
+  private static String expected;
+
+  private record Answer(String checksum, String backend, String reason, List<String> errors) {
+    /** The line is logged once, under a line of its own that tells when; nothing else is. */
+    void logsOnce() {
+      assertThat(errors).hasSize(2);
+      assertThat(errors.get(0)).contains("io.github.rmsnorm4j");
+      assertThat(errors.get(1)).isEqualTo("WARNING: " + backend + ": " + reason);
+      assertThat(checksum).isEqualTo(expected);
+    }
+  }
+
+  @BeforeAll
+  static void compile() throws Exception {
+    Path classes =
+        Path.of(Backend.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    library = classes.toString();
+    Path source = Files.createDirectories(folder.resolve("app")).resolve("Program.java");
+    Files.writeString(source, PROGRAM);
+    Path module = folder.resolve("module-info.java");
+    Files.writeString(module, "module app { requires io.github.rmsnorm4j; }");
+    String[] paths = {"-d", folder.resolve("out").toString(), "-p", library};
+    List<String> words = new ArrayList<>(List.of(paths));
+    words.addAll(List.of(source.toString(), module.toString()));
+    assertThat(
+            ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, words.toArray(String[]::new)))
+        .isZero();
+    Answer plain = onClassPath(VECTORS, NATIVE + "ALL-UNNAMED");
+    expected = plain.checksum;
+  }
+
+  private static Answer onClassPath(String... options) throws Exception {
+    List<String> words = new ArrayList<>(List.of(options));
+    words.addAll(List.of("-cp", folder.resolve("out") + File.pathSeparator + library));
+    words.add("app.Program");
+    return run(words);
+  }
+
+  private static Answer onModulePath(String... options) throws Exception {
+    List<String> words = new ArrayList<>(List.of(options));
+    words.addAll(List.of("-p", folder.resolve("out") + File.pathSeparator + library));
+    words.addAll(List.of("-m", "app/app.Program"));
+    return run(words);
+  }
+
+  private static Answer run(List<String> words) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(words);
+    Path errors = Files.createTempFile(folder, "errors", "");
+    Process child = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+    List<String> out = new String(child.getInputStream().readAllBytes()).lines().toList();
+    List<String> lines = new ArrayList<>(Files.readAllLines(errors));
+    assertThat(child.waitFor()).as("%s", lines).isZero();
+    boolean vectors = words.contains(VECTORS);
+    assertThat(lines.remove(INCUBATOR)).isEqualTo(vectors);
+    assertThat(out).hasSize(3);
+    return new Answer(out.get(0), out.get(1), out.get(2), lines);
+  }
+
+  @Test
+  void aClassPathWithoutTheVectorApi() throws Exception {
+    Answer answer = onClassPath(NATIVE + "ALL-UNNAMED");
+    assertThat(answer.backend).isEqualTo("plain Java (no vectors), native access");
+    assertThat(answer.reason).contains("start java with --add-modules jdk.incubator.vector");
+    answer.logsOnce();
+  }
+
+  @Test
+  void aClassPathWithoutAnything() throws Exception {
+    Answer answer = onClassPath();
+    assertThat(answer.backend).isEqualTo("plain Java (no vectors), native memory staged");
+    assertThat(answer.reason).contains("--add-modules", NATIVE + "ALL-UNNAMED");
+    answer.logsOnce();
+  }
+
+  @Test
+  void withoutNativeAccess() throws Exception {
+    Answer answer = onClassPath(VECTORS);
+    assertThat(answer.backend).endsWith("native memory staged");
+    assertThat(answer.reason).contains(NATIVE + "ALL-UNNAMED");
+    answer.logsOnce();
+  }
+
+  @Test
+  void modules() throws Exception {
+    Answer without = onModulePath();
+    assertThat(without.backend).isEqualTo("plain Java (no vectors), native memory staged");
+    assertThat(without.reason).contains("--add-modules", NATIVE + "io.github.rmsnorm4j");
+    without.logsOnce();
+    Answer with = onModulePath(VECTORS, NATIVE + "io.github.rmsnorm4j");
+    assertThat(with.checksum).isEqualTo(expected);
+    assertThat(with.backend).endsWith(", native access");
+  }
+
+  @Test
+  void interpreted() throws Exception {
+    Answer answer = onClassPath(VECTORS, NATIVE + "ALL-UNNAMED", "-Xint");
+    assertThat(answer.backend).startsWith("plain Java");
+    assertThat(answer.reason).contains("without its optimising compiler", "interpreted mode");
+    answer.logsOnce();
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "os.arch", matches = "amd64")
+  void aProcessorWithoutAvx() throws Exception {
+    Answer answer = onClassPath(VECTORS, NATIVE + "ALL-UNNAMED", "-XX:UseAVX=0");
+    assertThat(answer.backend).startsWith("plain Java");
+    assertThat(answer.reason).contains("no AVX");
+    answer.logsOnce();
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "os.arch", matches = "amd64|aarch64")
+  void silentWhereNothingIsMissing() throws Exception {
+    Answer answer = onClassPath(VECTORS, NATIVE + "ALL-UNNAMED");
+    if (answer.backend.startsWith("plain Java")) {
+      answer.logsOnce();
+    } else {
+      assertThat(answer.errors).isEmpty();
+      assertThat(answer.reason).isEqualTo("the Vector API is there");
+    }
+  }
+}
