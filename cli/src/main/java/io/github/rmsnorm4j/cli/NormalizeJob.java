@@ -4,14 +4,15 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.NpyFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -23,13 +24,19 @@ import java.util.stream.Collectors;
 final class NormalizeJob {
   private final TensorFile in;
   private final Path out;
-  private final Set<Tensor> chosen;
+  private final List<Tensor> chosen;
+
+  // Tensors by name, as hostile names with one hash are then still told apart in their order: a
+  // String is Comparable, a Tensor is not.
+  private final Set<String> chosenNames;
   private final int axis;
   private final ElementType type;
   private final Map<Integer, Norm> norms = new HashMap<>();
 
-  /** The tensors of IN that OUT will hold, by the tensor that each becomes. */
-  private final Map<Tensor, Tensor> sources = new LinkedHashMap<>();
+  /** The tensors of IN that OUT will hold, by the name that each gets there. */
+  private final Map<String, Tensor> sources = new LinkedHashMap<>();
+
+  private final List<Tensor> results = new ArrayList<>();
 
   private long nonFinite;
 
@@ -52,7 +59,8 @@ final class NormalizeJob {
       throws IOException {
     this.in = in;
     this.out = out;
-    this.chosen = new LinkedHashSet<>(chosen);
+    this.chosen = List.copyOf(chosen);
+    this.chosenNames = chosen.stream().map(Tensor::name).collect(Collectors.toSet());
     this.axis = axis;
     this.type = type;
     Backend backend = KernelChoice.forAll(chosen);
@@ -63,8 +71,14 @@ final class NormalizeJob {
       }
     }
     for (Tensor tensor : kept) {
-      sources.put(becomes(tensor), tensor);
+      Tensor result = becomes(tensor);
+      results.add(result);
+      sources.put(result.name(), tensor);
     }
+  }
+
+  private boolean isChosen(Tensor tensor) {
+    return chosenNames.contains(tensor.name());
   }
 
   private int width(Tensor tensor) {
@@ -81,8 +95,8 @@ final class NormalizeJob {
 
   /** The nameless tensor of a .npy file is named after the file where a name is needed. */
   private Tensor becomes(Tensor tensor) {
-    Tensor result = chosen.contains(tensor) ? tensor.as(Dtype.of(typeOf(tensor))) : tensor;
-    if (!result.name().isEmpty() || isNpy(out)) {
+    Tensor result = isChosen(tensor) ? tensor.as(Dtype.of(typeOf(tensor))) : tensor;
+    if (!(in instanceof NpyFile) || isNpy(out)) {
       return result;
     }
     String name = in.path().getFileName().toString().replaceFirst("\\.npy$", "");
@@ -106,15 +120,15 @@ final class NormalizeJob {
               .formatted(out, in.path(), sources.size()));
     }
     Map<String, String> metadata = isNpy(out) ? Map.of() : in.metadata();
-    return TensorWriter.create(out, List.copyOf(sources.keySet()), metadata, force);
+    return TensorWriter.create(out, results, metadata, force);
   }
 
   /** Writes everything. */
   void run(TensorWriter writer, Progress progress) throws IOException {
     try (PieceWorker worker = new PieceWorker(in, writer, progress)) {
       for (Tensor tensor : writer.order()) {
-        Tensor source = sources.get(tensor);
-        if (chosen.contains(source)) {
+        Tensor source = sources.get(tensor.name());
+        if (isChosen(source)) {
           worker.normalize(source, axis, norms.get(width(source)), typeOf(source));
         } else {
           worker.copy(source);
@@ -128,7 +142,7 @@ final class NormalizeJob {
   String summary(long nanos) {
     Norm norm = norms.values().iterator().next();
     long rows = chosen.stream().mapToLong(tensor -> tensor.rows(axis)).sum();
-    long moved = bytes() + sources.keySet().stream().mapToLong(Tensor::bytes).sum();
+    long moved = bytes() + results.stream().mapToLong(Tensor::bytes).sum();
     String line =
         String.format(
             Locale.ROOT,

@@ -44,9 +44,12 @@ final class PieceWorker implements AutoCloseable {
     NonFinite counter = new NonFinite(outType);
     int width = norm.width();
     long rows = tensor.rows(axis);
+    if (rows == 0) {
+      return; // No buffer for a width that only the header claims: no byte stands behind it.
+    }
     long inRow = (long) width * inType.bytes();
     long outRow = (long) width * outType.bytes();
-    long pieceRows = Math.clamp(PIECE / Math.max(inRow, outRow), 1, Math.max(rows, 1));
+    long pieceRows = Math.clamp(PIECE / Math.max(inRow, outRow), 1, rows);
     inBuffer = atLeast(inBuffer, pieceRows * inRow);
     // Of one type, rows are normalised in place, which moves a third less memory.
     MemorySegment yBuffer = inBuffer;

@@ -61,6 +61,8 @@ final class Rmsnorm implements Callable<Integer> {
     CommandLine root = new CommandLine(new Rmsnorm());
     // So that numbers may be negative.
     root.getSubcommands().get("demo").setUnmatchedOptionsArePositionalParams(true);
+    // A file may be named @x; an argument means what it says.
+    root.setExpandAtFiles(false);
     return root.setParameterExceptionHandler(Rmsnorm::wrongUse)
         .setExecutionExceptionHandler(Rmsnorm::failure);
   }

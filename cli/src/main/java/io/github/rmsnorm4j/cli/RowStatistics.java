@@ -34,8 +34,11 @@ final class RowStatistics {
     NonFinite counter = new NonFinite(type);
     int width = Math.toIntExact(tensor.width(axis));
     long rows = tensor.rows(axis);
+    if (rows == 0) {
+      return statistics; // No buffer for a width that only the header claims.
+    }
     long rowBytes = (long) width * type.bytes();
-    int pieceRows = (int) Math.clamp(PIECE_BYTES / rowBytes, 1, Math.clamp(rows, 1, PIECE_ROWS));
+    int pieceRows = (int) Math.clamp(PIECE_BYTES / rowBytes, 1, Math.min(rows, PIECE_ROWS));
     double[] mean = new double[pieceRows];
     double[] rstd = new double[pieceRows];
     LayerNorm norm = LayerNorm.builder(width).epsilon(0).backend(backend).build();

@@ -2,15 +2,18 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.reference.Definitions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -293,5 +296,63 @@ class NormalizeTest {
     assertThat(expected).isEqualTo(9); // NaN spreads over its row, infinity over infinity is NaN
     assertThat(result.err())
         .endsWith("; 9 output elements are not finite" + System.lineSeparator());
+  }
+
+  /** A width without rows costs nothing to claim, so it must cost nothing to be told. */
+  @Test
+  void noRowsOfAGreatWidthTakeNoMemory() throws IOException {
+    Path in = TestTensor.write(out("e.npy"), emptyRows(""));
+    assertTimeoutPreemptively(
+        Duration.ofSeconds(10), () -> normalize(in, "-o", out("y.npy"), "--dtype", "f16"));
+    assertThat(TestTensor.read(out("y.npy")).tensor().shape()).containsExactly(0L, 2147483647L);
+    CommandResult stats =
+        assertTimeoutPreemptively(Duration.ofSeconds(10), () -> run("stats", in.toString()));
+    assertThat(stats.status()).isZero();
+    assertThat(stats.out()).contains("0 rows of 2147483647", "There is no row to tell by.");
+  }
+
+  private static TestTensor emptyRows(String name) {
+    return TestTensor.of(name, Dtype.F32, new double[0], 0, Integer.MAX_VALUE);
+  }
+
+  /** Made of two pairs of letters of one hash: 2^15 names that a map without order would hang on. */
+  @Test
+  void namesOfOneHashAreToldApartQuickly() throws IOException {
+    TestTensor[] tensors = new TestTensor[1 << 15];
+    for (int i = 0; i < tensors.length; i++) {
+      StringBuilder name = new StringBuilder();
+      for (int bit = 0; bit < 15; bit++) {
+        name.append((i >> bit & 1) == 0 ? "Aa" : "BB");
+      }
+      tensors[i] = TestTensor.of(name.toString(), Dtype.F32, new double[0], 0, 1);
+    }
+    Path in = out("m.safetensors");
+    TensorWriter.create(
+            in, Arrays.stream(tensors).map(TestTensor::tensor).toList(), Map.of(), false)
+        .commit();
+    assertTimeoutPreemptively(
+        Duration.ofSeconds(30), () -> normalize(in, "-o", out("y.safetensors")));
+    try (TensorFile file = TensorFile.open(out("y.safetensors"))) {
+      assertThat(file.tensors()).hasSize(tensors.length);
+    }
+  }
+
+  @Test
+  void aTensorWhoseNameIsEmptyKeepsIt() throws IOException {
+    Path in =
+        TestTensor.write(
+            out("m.safetensors"),
+            TestTensor.of("", Dtype.F32, new double[] {1, 2}, 2),
+            TestTensor.of("a", Dtype.F32, new double[] {1, 2}, 2));
+    normalize(in, "-o", out("y.safetensors"), "--tensor", "a");
+    assertThat(TestTensor.read(out("y.safetensors"), "").values()).containsExactly(1, 2);
+  }
+
+  @Test
+  void anArgumentThatBeginsWithAnAtSignIsNotReplacedByAFilesContent() throws IOException {
+    Path arguments = Files.writeString(out("arguments"), "--version");
+    CommandResult result = run("@" + arguments);
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.err()).contains("@" + arguments);
   }
 }
