@@ -21,7 +21,8 @@ import java.nio.file.StandardCopyOption;
  * left behind; it can be deleted.
  *
  * <p>A target that is a symbolic link stays one: the file it leads to is replaced. Permissions of a
- * file that is replaced are kept, where the file system has any. Not for use by several threads.
+ * file that is replaced are kept, where the file system has any, and its owner and group, where
+ * this process may set them. Not for use by several threads.
  */
 public final class ReplacingFile implements Closeable {
   /** Keeps what the JDK copies through for a heap segment, or in one system call, small. */

@@ -8,6 +8,8 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
@@ -53,6 +55,9 @@ record TemporaryFile(Path path, FileChannel channel) {
       return create(folder, target);
     } catch (FileSystemException e) {
       String reason = e instanceof AccessDeniedException ? "permission denied" : e.getReason();
+      if (reason == null) {
+        reason = "no file can be created there"; // As in /proc, where the system only says ENOENT.
+      }
       String where = Printable.escaped(folder.toString());
       FileSystemException failure =
           new FileSystemException(
@@ -88,9 +93,11 @@ record TemporaryFile(Path path, FileChannel channel) {
     if (!Files.exists(target) || !supportsPosix(target)) {
       return FileChannel.open(path, options);
     }
-    Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(target);
+    PosixFileAttributes kept = Files.readAttributes(target, PosixFileAttributes.class);
+    Set<PosixFilePermission> permissions = kept.permissions();
     FileChannel channel =
         FileChannel.open(path, options, PosixFilePermissions.asFileAttribute(permissions));
+    keepOwner(kept, path);
     try {
       // Again, as the umask may have taken some away.
       Files.setPosixFilePermissions(path, permissions);
@@ -98,6 +105,22 @@ record TemporaryFile(Path path, FileChannel channel) {
       // A file system that keeps no permissions. They are no wider than the target's.
     }
     return channel;
+  }
+
+  /** As far as this user may; root may give files away, others only to a group of theirs. */
+  private static void keepOwner(PosixFileAttributes kept, Path path) {
+    PosixFileAttributeView view = Files.getFileAttributeView(path, PosixFileAttributeView.class);
+    try {
+      PosixFileAttributes made = view.readAttributes();
+      if (!made.group().equals(kept.group())) {
+        view.setGroup(kept.group());
+      }
+      if (!made.owner().equals(kept.owner())) {
+        view.setOwner(kept.owner());
+      }
+    } catch (IOException _) {
+      // Then it belongs to whoever replaces it.
+    }
   }
 
   private static boolean supportsPosix(Path path) {

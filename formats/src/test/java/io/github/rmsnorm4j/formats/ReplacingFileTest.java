@@ -94,6 +94,24 @@ class ReplacingFileTest {
         .isEqualTo(permissions);
   }
 
+  /** Only root can give a file away; for others the file is their own before and after. */
+  @Test
+  void keepsTheOwnerOfWhatItReplaces() throws IOException {
+    Path target = Files.writeString(folder.resolve("out"), "old");
+    try {
+      Files.setAttribute(target, "unix:uid", 12345);
+      Files.setAttribute(target, "unix:gid", 23456);
+    } catch (FileSystemException _) {
+      assertThat(System.getProperty("user.name")).isNotEqualTo("root");
+    }
+    Object owner = Files.getAttribute(target, "unix:uid");
+    Object group = Files.getAttribute(target, "unix:gid");
+    write(target, true, "new");
+    assertThat(target).hasContent("new");
+    assertThat(Files.getAttribute(target, "unix:uid")).isEqualTo(owner);
+    assertThat(Files.getAttribute(target, "unix:gid")).isEqualTo(group);
+  }
+
   @Test
   void aSymbolicLinkStaysOne() throws IOException {
     Path other = Files.createDirectory(folder.resolve("other"));
@@ -139,6 +157,14 @@ class ReplacingFileTest {
     assertThatThrownBy(() -> ReplacingFile.create(Path.of("/sys/out.npy"), false))
         .isInstanceOf(FileSystemException.class)
         .hasMessageStartingWith("/sys/out.npy: cannot write to the folder /sys: ");
+  }
+
+  @Test
+  void aFolderThatTakesNoFiles() {
+    assertThatThrownBy(() -> ReplacingFile.create(Path.of("/proc/out.npy"), false))
+        .isInstanceOf(FileSystemException.class)
+        .hasMessageStartingWith("/proc/out.npy: cannot write to the folder /proc: ")
+        .hasMessageNotContaining("null");
   }
 
   @Test
