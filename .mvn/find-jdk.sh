@@ -5,6 +5,9 @@
 # Versions are read from each JDK's `release` file: starting a JVM to ask would cost more than the rest.
 # RMSNORM_JDK_ROOT stands in front of the system folders, so that a test can hide the machine's own.
 
+# With it, cd may go elsewhere and prints where.
+unset CDPATH
+
 oldest=25
 root=${RMSNORM_JDK_ROOT-}
 

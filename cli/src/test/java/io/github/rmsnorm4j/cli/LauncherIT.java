@@ -104,6 +104,30 @@ class LauncherIT {
     assertThat(best / 1e9).as("seconds for the quickest of five starts").isLessThan(0.5);
   }
 
+  /** Without its compiler the library would warn; doctor says the same on standard output. */
+  @Test
+  void doctorSaysWhatIsSlowWithoutAWarning() throws IOException, InterruptedException {
+    Result result =
+        shell().with("RMSNORM_OPTS", "-Xint").run(checkout.resolve("rmsnorm"), "doctor");
+    assertThat(result.err()).isEmpty();
+    assertThat(result.out()).contains("plain Java", "start without -Xint");
+  }
+
+  @Test
+  void namesBeyondAsciiAndCdpathDoNoHarm() throws IOException, InterruptedException {
+    Path file = Files.writeString(checkout.resolve("\u00e9\u65e5.npy"), "");
+    Result result =
+        shell()
+            .with("LC_ALL", "")
+            .with("LC_CTYPE", "")
+            .with("LANG", "C")
+            .with("CDPATH", checkout.getParent())
+            .run("/bin/sh", "-c", "cd \"$0\" >/dev/null && ./rmsnorm show *.npy", checkout);
+    assertThat(result.err())
+        .isEqualTo("rmsnorm show: " + file.getFileName() + ": the file is empty\n");
+    Files.delete(file);
+  }
+
   @Test
   void theVectorApiComesWithoutAWarning() throws IOException, InterruptedException {
     Result result = shell().run(checkout.resolve("rmsnorm"), "doctor");
