@@ -2,6 +2,7 @@
 module io.github.rmsnorm4j.cli {
   requires info.picocli;
   requires io.github.rmsnorm4j.formats;
+  requires java.logging;
   requires jdk.management;
   requires me.tongfei.progressbar;
 

@@ -25,7 +25,6 @@ final class Doctor implements Runnable {
 
   @Override
   public void run() {
-    VectorApi.load();
     java();
     machine();
     kernels();
@@ -56,13 +55,28 @@ final class Doctor implements Runnable {
   }
 
   private void kernels() {
-    Backend backend = Backend.best();
+    Backend backend = VectorApi.bestBackend();
     line("Kernels", backend.describe());
     line("", backend.reason());
+    line("Faster?", advice(backend));
+    line(
+        "Small files",
+        "below %d Mi elements are done in plain Java, which is sooner from a cold start; same bits"
+            .formatted(KernelChoice.WORTH_VECTORS >> 20));
     line(
         "Threads",
         "up to %d, about one per MiB that is read and written; --threads N sets another limit"
             .formatted(Runtime.getRuntime().availableProcessors()));
+  }
+
+  private static String advice(Backend backend) {
+    if (backend.vectorBits() != 0 && backend.nativeAccess()) {
+      return "no setting would make them faster on this machine";
+    }
+    String mode = System.getProperty("java.vm.info", "");
+    return mode.contains("interpreted") || mode.contains("emulated-client")
+        ? "with the optimising compiler: start without -Xint and -XX:TieredStopAtLevel"
+        : "only without the obstacle that the line above names";
   }
 
   private static String processor() {

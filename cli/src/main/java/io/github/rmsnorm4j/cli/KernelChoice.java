@@ -10,7 +10,7 @@ final class KernelChoice {
    * Below this many elements, kernels without vectors are done before those with vectors have been
    * compiled: as measured, at 128 MiB of float32 and 64 MiB of float16 the two are equally fast.
    */
-  private static final long WORTH_VECTORS = 32 << 20;
+  static final long WORTH_VECTORS = 32 << 20;
 
   private KernelChoice() {}
 
@@ -19,7 +19,6 @@ final class KernelChoice {
     if (tensors.stream().mapToLong(Tensor::elements).sum() < WORTH_VECTORS) {
       return Backend.scalar();
     }
-    VectorApi.load();
-    return Backend.best();
+    return VectorApi.bestBackend();
   }
 }

@@ -133,6 +133,8 @@ final class Normalize implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
+    requireName("IN", in);
+    requireName("OUT", out);
     PrintWriter err = spec.commandLine().getErr();
     try (TensorFile file = TensorFile.open(in)) {
       NormalizeJob job = plan(file);
@@ -143,11 +145,17 @@ final class Normalize implements Callable<Integer> {
         writer.commit();
       }
       if (!quiet) {
-        err.println(out + ": " + job.summary(System.nanoTime() - start));
+        err.println(Rmsnorm.oneLine(out + ": ") + " " + job.summary(System.nanoTime() - start));
         err.flush();
       }
     }
     return ExitCode.OK;
+  }
+
+  private void requireName(String argument, Path path) {
+    if (path.toString().isEmpty()) {
+      throw wrongUse(null, argument + " is empty, it must name a file");
+    }
   }
 
   private NormalizeJob plan(TensorFile file) throws IOException {
@@ -159,6 +167,11 @@ final class Normalize implements Callable<Integer> {
       List<Tensor> chosen = choice.choose(tensors);
       // One that is asked for by name may leave the others behind, for a format that holds one.
       boolean alone = NormalizeJob.isNpy(out) && !tensors.isEmpty();
+      if (alone && chosen.size() > 1) {
+        throw new IllegalArgumentException(
+            "%s: a .npy file holds one tensor, %d were chosen: choose one or write .safetensors"
+                .formatted(out, chosen.size()));
+      }
       return new NormalizeJob(
           file, out, chosen, alone ? chosen : file.tensors(), axis, type, settings);
     } catch (IllegalArgumentException e) {

@@ -1,17 +1,31 @@
 package io.github.rmsnorm4j.cli;
 
+import java.util.Arrays;
+import java.util.function.DoubleUnaryOperator;
+
 /**
- * Quantiles of any number of values that are not negative, in bounded memory: a histogram whose
- * bins are 1/1024 of a power of two wide and know the mean of what fell into them. A quantile is
- * right to 0.1 %, the least and the greatest value and those alone in their bin exactly. Bins of a
- * power of two are made when it is first seen.
+ * Quantiles of any number of values that are not negative, in bounded memory.
+ *
+ * <p>Up to {@value #EXACT} values are kept, and a quantile between two of them is interpolated.
+ * More go into a histogram whose bins are 1/1024 of a power of two wide and know the mean of what
+ * fell into them; a quantile is then that of the nearest rank, right to 0.1 %, and the least and
+ * the greatest value exactly.
  */
 final class Quantiles {
+  static final int EXACT = 1 << 16;
+
   private static final int MANTISSA_BITS = 10;
   private static final int BINS = 1 << MANTISSA_BITS;
   private static final int EXPONENTS = 1 << 11;
 
+  /** All values while they are few, sorted as far as {@link #sorted} says; then null. */
+  private double[] values = new double[16];
+
+  private boolean sorted;
+
+  /** Bins of a power of two are made when it is first seen. */
   private final long[][] counts = new long[EXPONENTS][];
+
   private final double[][] means = new double[EXPONENTS][];
   private long count;
   private double least = Double.POSITIVE_INFINITY;
@@ -19,6 +33,26 @@ final class Quantiles {
 
   /** Counts a value, finite and not negative. */
   void add(double value) {
+    if (count == EXACT) {
+      Arrays.stream(values).forEach(this::addToBin);
+      values = null;
+    }
+    if (count >= EXACT) {
+      addToBin(value);
+    } else {
+      int index = (int) count;
+      if (index == values.length) {
+        values = Arrays.copyOf(values, 2 * index);
+      }
+      values[index] = value;
+      sorted = false;
+    }
+    count++;
+    least = Math.min(least, value);
+    greatest = Math.max(greatest, value);
+  }
+
+  private void addToBin(double value) {
     // Bits of doubles that are not negative are ordered as the doubles are.
     int bin = (int) (Double.doubleToRawLongBits(value) >>> 52 - MANTISSA_BITS);
     int exponent = bin / BINS;
@@ -29,9 +63,6 @@ final class Quantiles {
     }
     counts[exponent][i]++;
     means[exponent][i] += (value - means[exponent][i]) / counts[exponent][i];
-    count++;
-    least = Math.min(least, value);
-    greatest = Math.max(greatest, value);
   }
 
   /** How many values have been counted. */
@@ -41,6 +72,27 @@ final class Quantiles {
 
   /** The value below which so much of the others are, 0 for the least, 1 for the greatest. */
   double at(double fraction) {
+    return at(fraction, value -> value);
+  }
+
+  /** The same of what an increasing function makes of the values. */
+  double at(double fraction, DoubleUnaryOperator of) {
+    return count <= EXACT ? interpolated(fraction, of) : of.applyAsDouble(nearest(fraction));
+  }
+
+  private double interpolated(double fraction, DoubleUnaryOperator of) {
+    if (!sorted) {
+      Arrays.sort(values, 0, (int) count);
+      sorted = true;
+    }
+    double rank = fraction * (count - 1);
+    int below = (int) rank;
+    double lower = of.applyAsDouble(values[below]);
+    double upper = of.applyAsDouble(values[(int) Math.min(below + 1, count - 1)]);
+    return lower + (rank - below) * (upper - lower);
+  }
+
+  private double nearest(double fraction) {
     long rank = Math.round(fraction * (count - 1));
     if (rank == 0 || rank == count - 1) {
       return rank == 0 ? least : greatest;

@@ -5,6 +5,8 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -34,6 +36,8 @@ import picocli.CommandLine.Spec;
       Completion.class
     })
 final class Rmsnorm implements Callable<Integer> {
+  private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
+
   @Spec private CommandSpec spec;
 
   private Rmsnorm() {}
@@ -110,16 +114,21 @@ final class Rmsnorm implements Callable<Integer> {
 
   /** What went wrong in one line; the JDK's own exceptions for files often only name the file. */
   private static String message(Exception e) {
-    return switch (e) {
-      case NoSuchFileException f -> f.getFile() + ": no such file or folder";
-      case AccessDeniedException f -> f.getFile() + ": permission denied";
-      case FileSystemException f when f.getReason() == null ->
-          f.getFile() + ": " + f.getClass().getSimpleName();
-      default -> oneLine(e.getMessage() == null ? e.toString() : e.getMessage());
-    };
+    return oneLine(
+        switch (e) {
+          case NoSuchFileException f -> f.getFile() + ": no such file or folder";
+          case AccessDeniedException f -> f.getFile() + ": permission denied";
+          case FileSystemException f when f.getReason() == null ->
+              f.getFile() + ": " + f.getClass().getSimpleName();
+          default -> e.getMessage() == null ? e.toString() : e.getMessage();
+        });
   }
 
-  private static String oneLine(String message) {
-    return message.strip().replaceAll("\\s*\\R\\s*", "; ");
+  /** On one line, and without what a terminal would obey: names of files may hold anything. */
+  static String oneLine(String message) {
+    return UNPRINTABLE
+        .matcher(message.strip().replaceAll("\\s*\\R\\s*", "; "))
+        .replaceAll(
+            found -> Matcher.quoteReplacement("\\u{%x}".formatted(found.group().codePointAt(0))));
   }
 }

@@ -35,6 +35,9 @@ final class Show implements Callable<Integer> {
   private static final int HEAD = 4;
   private static final int TAIL = 3;
 
+  /** After so many rows it is asked whether anybody still reads. */
+  private static final int CHECKED_ROWS = 1 << 10;
+
   @Spec private CommandSpec spec;
 
   @Parameters(paramLabel = "FILE[:TENSOR]", description = "A .npy or .safetensors file.")
@@ -91,6 +94,9 @@ final class Show implements Callable<Integer> {
     boolean scalar = tensor.shape().isEmpty();
     long width = scalar ? 1 : tensor.width(-1);
     long count = scalar ? 1 : tensor.rows(-1);
+    if (width == 0) {
+      return; // There may be 2^62 such rows in an empty file.
+    }
     boolean whole = width <= HEAD + TAIL;
     try (Arena arena = Arena.ofConfined()) {
       ElementText elements = new ElementText(file, tensor, arena.allocate(HEAD * Double.BYTES, 8));
@@ -101,6 +107,9 @@ final class Show implements Callable<Integer> {
         int tail = (int) (whole ? Math.max(0, width - HEAD) : TAIL);
         elements.append(line, row * width + width - tail, tail);
         out().println(line);
+        if (row % CHECKED_ROWS == 0 && out().checkError()) {
+          return;
+        }
       }
     }
   }

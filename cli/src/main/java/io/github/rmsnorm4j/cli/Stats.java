@@ -27,8 +27,11 @@ import picocli.CommandLine.Spec;
       "",
       "rho is mean^2 / mean square of a row, the part of it that LayerNorm removes and RMSNorm keeps."
           + " The gap is how far the two norms' outputs are then apart, sqrt(2 - 2 sqrt(1 - rho)),"
-          + " where an output has size 1. Quantiles are right to 0.1 %%; rows that are zero or not"
-          + " finite are left out of them.",
+          + " where an output has size 1. Quantiles are interpolated between rows; of more than 65536"
+          + " rows they are nearest ranks, right to 0.2 %%. Rows that are zero or not finite are left"
+          + " out of them.",
+      "",
+      "A tensor of one axis is taken for a parameter: it is measured, but not judged.",
       ""
     },
     footer = {
@@ -114,7 +117,10 @@ final class Stats implements Callable<Integer> {
     lines.add(
         "not finite: %d elements in %d rows"
             .formatted(rows.nonFiniteElements(), rows.nonFiniteRows()));
-    lines.add("Would it matter here? " + verdict(rows));
+    lines.add(
+        tensor.shape().size() == 1
+            ? "No verdict: one axis, so a parameter rather than rows of data."
+            : "Would it matter here? " + verdict(rows));
     return lines;
   }
 
@@ -122,8 +128,7 @@ final class Stats implements Callable<Integer> {
     return line(
         label,
         DoubleStream.of(FRACTIONS)
-            .map(values::at)
-            .map(of)
+            .map(fraction -> values.at(fraction, of))
             .mapToObj(value -> String.format(Locale.ROOT, "%.4g", value))
             .toArray());
   }
@@ -153,7 +158,6 @@ final class Stats implements Callable<Integer> {
   }
 
   private static double gapAt(RowStatistics rows, double fraction) {
-    double ratio = rows.meanRatio().at(fraction);
-    return RowStatistics.gap(ratio * ratio);
+    return rows.meanRatio().at(fraction, ratio -> RowStatistics.gap(ratio * ratio));
   }
 }

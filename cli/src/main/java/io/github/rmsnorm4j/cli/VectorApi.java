@@ -1,5 +1,9 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.Backend;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
 /**
  * The Vector API on demand.
  *
@@ -12,13 +16,22 @@ package io.github.rmsnorm4j.cli;
 final class VectorApi {
   private static final String MODULE = "jdk.incubator.vector";
 
+  /** Held, as a logger that nobody holds forgets its level. */
+  private static final Logger LIBRARY = Logger.getLogger("io.github.rmsnorm4j");
+
   private VectorApi() {}
 
   /**
-   * Loads the module if it is not there yet. To be called before anything asks for a {@code
-   * Backend}.
+   * The fastest kernels there are. The library would warn where they are not the fastest there
+   * could be; this command names them in its own words.
    */
-  static void load() {
+  static Backend bestBackend() {
+    load();
+    LIBRARY.setLevel(Level.OFF);
+    return Backend.best();
+  }
+
+  private static void load() {
     if (ModuleLayer.boot().findModule(MODULE).isPresent()) {
       return;
     }

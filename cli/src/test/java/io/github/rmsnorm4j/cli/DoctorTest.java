@@ -18,6 +18,8 @@ class DoctorTest {
             System.getProperty("os.arch"),
             Runtime.getRuntime().availableProcessors() + " usable",
             "GiB",
+            "Faster?",
+            "below 32 Mi elements are done in plain Java",
             Backend.best().describe(),
             Backend.best().reason());
   }

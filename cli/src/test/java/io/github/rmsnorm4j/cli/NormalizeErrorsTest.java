@@ -244,6 +244,32 @@ class NormalizeErrorsTest {
   }
 
   @Test
+  void severalChosenTensorsInNpy() throws IOException {
+    assertError(
+        WRONG_USE,
+        y() + ": a .npy file holds one tensor, 2 were chosen: choose one or write .safetensors",
+        model,
+        "-o",
+        y(),
+        "--tensor=a",
+        "--tensor=b");
+  }
+
+  @Test
+  void anEmptyName() throws IOException {
+    assertError(WRONG_USE, "IN is empty, it must name a file", "", "-o", y());
+    assertError(WRONG_USE, "OUT is empty, it must name a file", npy, "-o", "");
+  }
+
+  @Test
+  void aNameThatATerminalWouldObey() throws IOException {
+    String name = folder + "/\u001b[2J\u202e.npy";
+    assertError(FAILURE, folder + "/\\u{1b}[2J\\u{202e}.npy: no such", name, "-o", y());
+    CommandResult done = CommandResult.of("normalize", npy.toString(), "-o", name);
+    assertThat(done.err()).startsWith(folder + "/\\u{1b}[2J\\u{202e}.npy: 3 rows of 8");
+  }
+
+  @Test
   void aTypeThatIsNone() throws IOException {
     assertError(
         WRONG_USE,

@@ -315,7 +315,9 @@ class NormalizeTest {
     return TestTensor.of(name, Dtype.F32, new double[0], 0, Integer.MAX_VALUE);
   }
 
-  /** Made of two pairs of letters of one hash: 2^15 names that a map without order would hang on. */
+  /**
+   * Made of two pairs of letters of one hash: 2^15 names that a map without order would hang on.
+   */
   @Test
   void namesOfOneHashAreToldApartQuickly() throws IOException {
     TestTensor[] tensors = new TestTensor[1 << 15];

@@ -20,14 +20,42 @@ class QuantilesTest {
     Arrays.stream(values).forEach(quantiles::add);
     Arrays.sort(values);
     for (double fraction : new double[] {0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}) {
-      double expected = values[(int) Math.round(fraction * (values.length - 1))];
+      double rank = fraction * (values.length - 1);
+      int below = (int) rank;
+      double upper = values[Math.min(below + 1, values.length - 1)];
+      double expected = values[below] + (rank - below) * (upper - values[below]);
       assertThat(quantiles.at(fraction))
           .describedAs("seed %d, %s", seed, fraction)
-          .isCloseTo(expected, withinPercentage(0.1));
+          .isCloseTo(expected, withinPercentage(1e-9));
     }
     assertThat(quantiles.at(0)).isEqualTo(values[0]);
     assertThat(quantiles.at(1)).isEqualTo(values[values.length - 1]);
     assertThat(quantiles.count()).isEqualTo(values.length);
+  }
+
+  @Test
+  void ofTwoValuesTheMedianLiesBetweenThem() {
+    Quantiles quantiles = new Quantiles();
+    quantiles.add(3);
+    quantiles.add(1);
+    assertThat(quantiles.at(0.5)).isEqualTo(2);
+    assertThat(quantiles.at(0.5, value -> value * value)).isEqualTo(5);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {Quantiles.EXACT, Quantiles.EXACT + 1, 3 * Quantiles.EXACT})
+  void ofManyValuesAreThoseOfTheNearestRank(int count) {
+    double[] values = new Random(6).doubles(count).map(v -> 1 + v).toArray();
+    Quantiles quantiles = new Quantiles();
+    Arrays.stream(values).forEach(quantiles::add);
+    Arrays.sort(values);
+    for (double fraction : new double[] {0.05, 0.5, 0.95}) {
+      double expected = values[(int) Math.round(fraction * (count - 1))];
+      assertThat(quantiles.at(fraction)).isCloseTo(expected, withinPercentage(0.1));
+    }
+    assertThat(quantiles.at(0)).isEqualTo(values[0]);
+    assertThat(quantiles.at(1)).isEqualTo(values[count - 1]);
+    assertThat(quantiles.count()).isEqualTo(count);
   }
 
   @Test

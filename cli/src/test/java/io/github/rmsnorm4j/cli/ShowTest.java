@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,6 +92,50 @@ class ShowTest {
     assertThat(result.err())
         .startsWith(
             "rmsnorm show: --rows: '" + text + "' is no range of rows such as 0:4, 10: or -4:");
+  }
+
+  @Test
+  void rowsOfNoWidthAreNotPrinted() throws IOException {
+    Path path =
+        TestTensor.write(
+            folder.resolve("e.npy"), TestTensor.of("", Dtype.F32, new double[0], 1L << 40, 0));
+    assertThat(CommandResult.of("show", path.toString(), "--rows", ":").outLines())
+        .containsExactly("f32 [1099511627776, 0]");
+  }
+
+  @Test
+  void stopsOnceItsReaderHasGone() throws IOException {
+    Path path =
+        TestTensor.write(
+            folder.resolve("n.npy"), TestTensor.of("", Dtype.F32, new double[100_000], 100_000, 1));
+    AtomicInteger refused = new AtomicInteger();
+    Writer gone =
+        new Writer() {
+          @Override
+          public void write(char[] text, int offset, int length) throws IOException {
+            refused.incrementAndGet();
+            throw new IOException("Broken pipe");
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    PrintWriter out =
+        new PrintWriter(gone) {
+          private int lines;
+
+          @Override
+          public void println(Object line) {
+            assertThat(++lines).isLessThan(10_000);
+            super.println(line);
+          }
+        };
+    int status = Rmsnorm.commandLine().setOut(out).execute("show", path.toString(), "--rows", ":");
+    assertThat(status).isZero();
+    assertThat(refused).hasPositiveValue();
   }
 
   @Test

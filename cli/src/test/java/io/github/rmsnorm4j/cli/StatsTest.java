@@ -135,13 +135,13 @@ class StatsTest {
         .containsExactly(
             "a f32 [3, 2]: 3 rows of 2",
             "                    least          5 %       median         95 %     greatest",
-            "RMS                 1.000        1.000        3.000        3.536        3.536",
-            "|mean| / RMS        0.000        0.000       0.9899        1.000        1.000",
-            "rho                 0.000        0.000       0.9800        1.000        1.000",
-            "gap                 0.000        0.000        1.310        1.414        1.414",
+            "RMS                 1.000        1.200        3.000        3.482        3.536",
+            "|mean| / RMS        0.000      0.09899       0.9899       0.9990        1.000",
+            "rho                 0.000      0.09800       0.9800       0.9980        1.000",
+            "gap                 0.000       0.1310        1.310        1.404        1.414",
             "not finite: 0 elements in 0 rows",
             "Would it matter here? Yes: LayerNorm's and RMSNorm's outputs are 131.0 % apart in the"
-                + " median row, 141.4 % or more in one of twenty.",
+                + " median row, 140.4 % or more in one of twenty.",
             "",
             "i i64 [1]: its elements are neither f64, f32, f16 nor bf16");
   }
@@ -176,6 +176,16 @@ class StatsTest {
             "zero throughout: 1 of 1 rows",
             "not finite: 0 elements in 0 rows",
             "Would it matter here? There is no row to tell by.");
+  }
+
+  @Test
+  void aParameterIsMeasuredButNotJudged() throws IOException {
+    Path path =
+        TestTensor.write(
+            folder.resolve("g.npy"), TestTensor.of("", Dtype.F32, new double[] {1, 2}, 2));
+    assertThat(CommandResult.of("stats", path.toString()).outLines())
+        .contains("f32 [2]: 1 row of 2")
+        .endsWith("No verdict: one axis, so a parameter rather than rows of data.");
   }
 
   @Test
