@@ -7,7 +7,13 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Output rows with the Vector API, bit for bit those of {@link ScalarOutput}. */
+/**
+ * Output rows with the Vector API, bit for bit those of {@link ScalarOutput}.
+ *
+ * <p>Loops call nothing of ours: a method that takes or gives vectors and is not inlined boxes
+ * them, and on a busy machine, where the JIT has counted few calls, it does not inline the smallest
+ * one.
+ */
 final class VectorOutput {
   private static final OutputKernel.Spec SPEC =
       Kernels.choices(MethodHandles.lookup(), OutputKernel.Spec.class);
@@ -106,27 +112,50 @@ final class VectorOutput {
       FloatVector rstd = FloatVector.broadcast(F, (float) work.rstd[r]);
       int i = (int) (from >> 2);
       int o = (int) (to >> 2);
-      FloatVector v0 = normalise(loadFloats(in, i, from), hi, lo, rstd);
-      FloatVector v1 = normalise(loadFloats(in, i + FLOATS, from + VECTOR), hi, lo, rstd);
-      FloatVector v2 = normalise(loadFloats(in, i + 2 * FLOATS, from + 2 * VECTOR), hi, lo, rstd);
-      FloatVector v3 = normalise(loadFloats(in, i + 3 * FLOATS, from + 3 * VECTOR), hi, lo, rstd);
-      storeFloats(affine(v0, g0, b0), out, o, to);
-      storeFloats(affine(v1, g1, b1), out, o + FLOATS, to + VECTOR);
-      storeFloats(affine(v2, g2, b2), out, o + 2 * FLOATS, to + 2 * VECTOR);
-      storeFloats(affine(v3, g3, b3), out, o + 3 * FLOATS, to + 3 * VECTOR);
+      FloatVector x0 =
+          HEAP_IN
+              ? FloatVector.fromArray(F, (float[]) in, i)
+              : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, from, ORDER);
+      FloatVector x1 =
+          HEAP_IN
+              ? FloatVector.fromArray(F, (float[]) in, i + FLOATS)
+              : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, from + VECTOR, ORDER);
+      FloatVector x2 =
+          HEAP_IN
+              ? FloatVector.fromArray(F, (float[]) in, i + 2 * FLOATS)
+              : FloatVector.fromMemorySegment(
+                  F, Memory.Native.EVERYTHING, from + 2 * VECTOR, ORDER);
+      FloatVector x3 =
+          HEAP_IN
+              ? FloatVector.fromArray(F, (float[]) in, i + 3 * FLOATS)
+              : FloatVector.fromMemorySegment(
+                  F, Memory.Native.EVERYTHING, from + 3 * VECTOR, ORDER);
+      FloatVector v0 = CENTRED ? x0.sub(hi).sub(lo).mul(rstd) : x0.mul(rstd);
+      FloatVector v1 = CENTRED ? x1.sub(hi).sub(lo).mul(rstd) : x1.mul(rstd);
+      FloatVector v2 = CENTRED ? x2.sub(hi).sub(lo).mul(rstd) : x2.mul(rstd);
+      FloatVector v3 = CENTRED ? x3.sub(hi).sub(lo).mul(rstd) : x3.mul(rstd);
+      FloatVector s0 = GAIN ? v0.mul(g0) : v0;
+      FloatVector s1 = GAIN ? v1.mul(g1) : v1;
+      FloatVector s2 = GAIN ? v2.mul(g2) : v2;
+      FloatVector s3 = GAIN ? v3.mul(g3) : v3;
+      FloatVector y0 = BIAS ? s0.add(b0) : s0;
+      FloatVector y1 = BIAS ? s1.add(b1) : s1;
+      FloatVector y2 = BIAS ? s2.add(b2) : s2;
+      FloatVector y3 = BIAS ? s3.add(b3) : s3;
+      if (HEAP_OUT) {
+        y0.intoArray((float[]) out, o);
+        y1.intoArray((float[]) out, o + FLOATS);
+        y2.intoArray((float[]) out, o + 2 * FLOATS);
+        y3.intoArray((float[]) out, o + 3 * FLOATS);
+      } else {
+        y0.intoMemorySegment(Memory.Native.EVERYTHING, to, ORDER);
+        y1.intoMemorySegment(Memory.Native.EVERYTHING, to + VECTOR, ORDER);
+        y2.intoMemorySegment(Memory.Native.EVERYTHING, to + 2 * VECTOR, ORDER);
+        y3.intoMemorySegment(Memory.Native.EVERYTHING, to + 3 * VECTOR, ORDER);
+      }
       from += inStride;
       to += outStride;
     }
-  }
-
-  private static FloatVector normalise(
-      FloatVector x, FloatVector hi, FloatVector lo, FloatVector rstd) {
-    return CENTRED ? x.sub(hi).sub(lo).mul(rstd) : x.mul(rstd);
-  }
-
-  private static FloatVector affine(FloatVector v, FloatVector gain, FloatVector bias) {
-    FloatVector scaled = GAIN ? v.mul(gain) : v;
-    return BIAS ? scaled.add(bias) : scaled;
   }
 
   private static void floats(
@@ -151,8 +180,18 @@ final class VectorOutput {
     for (int i = 0; i < whole; i += FLOATS) {
       FloatVector g = GAIN ? FloatVector.fromArray(F, gain, column + i) : null;
       FloatVector b = BIAS ? FloatVector.fromArray(F, bias, column + i) : null;
-      FloatVector v = normalise(loadFloats(in, start + i, from + 4L * i), his, los, rstds);
-      storeFloats(affine(v, g, b), out, target + i, to + 4L * i);
+      FloatVector x =
+          HEAP_IN
+              ? FloatVector.fromArray(F, (float[]) in, start + i)
+              : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, from + 4L * i, ORDER);
+      FloatVector v = CENTRED ? x.sub(his).sub(los).mul(rstds) : x.mul(rstds);
+      FloatVector scaled = GAIN ? v.mul(g) : v;
+      FloatVector y = BIAS ? scaled.add(b) : scaled;
+      if (HEAP_OUT) {
+        y.intoArray((float[]) out, target + i);
+      } else {
+        y.intoMemorySegment(Memory.Native.EVERYTHING, to + 4L * i, ORDER);
+      }
     }
     if (whole < n) {
       float[] g = GAIN ? gain : null;
@@ -178,59 +217,25 @@ final class VectorOutput {
     DoubleVector means = DoubleVector.broadcast(D, mean);
     DoubleVector rstds = DoubleVector.broadcast(D, rstd);
     for (int i = 0; i < whole; i += DOUBLES) {
-      DoubleVector v = loadDoubles(in, start + i, from + 8L * i);
-      if (CENTRED) {
-        v = v.sub(means);
+      DoubleVector g = GAIN ? DoubleVector.fromArray(D, gain, column + i) : null;
+      DoubleVector b = BIAS ? DoubleVector.fromArray(D, bias, column + i) : null;
+      DoubleVector x =
+          HEAP_IN
+              ? DoubleVector.fromArray(D, (double[]) in, start + i)
+              : DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, from + 8L * i, ORDER);
+      DoubleVector v = CENTRED ? x.sub(means).mul(rstds) : x.mul(rstds);
+      DoubleVector scaled = GAIN ? v.mul(g) : v;
+      DoubleVector y = BIAS ? scaled.add(b) : scaled;
+      if (HEAP_OUT) {
+        y.intoArray((double[]) out, target + i);
+      } else {
+        y.intoMemorySegment(Memory.Native.EVERYTHING, to + 8L * i, ORDER);
       }
-      v = v.mul(rstds);
-      if (GAIN) {
-        v = v.mul(DoubleVector.fromArray(D, gain, column + i));
-      }
-      if (BIAS) {
-        v = v.add(DoubleVector.fromArray(D, bias, column + i));
-      }
-      storeDoubles(v, out, target + i, to + 8L * i);
     }
     if (whole < n) {
       double[] g = GAIN ? gain : null;
       double[] b = BIAS ? bias : null;
       OutputRow.doubles(IN, in, from, OUT, out, to, whole, n, CENTRED, mean, rstd, g, b, column);
     }
-  }
-
-  /*
-   * Of array[index], or at an address. Like normalise and affine these are called from loops alone
-   * and call nothing of ours: from a method without a loop the JIT does not inline when it happens
-   * to have counted few calls ("low call site frequency").
-   */
-
-  private static FloatVector loadFloats(Object array, int index, long address) {
-    if (HEAP_IN) {
-      return FloatVector.fromArray(F, (float[]) array, index);
-    }
-    return FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, address, ORDER);
-  }
-
-  private static DoubleVector loadDoubles(Object array, int index, long address) {
-    if (HEAP_IN) {
-      return DoubleVector.fromArray(D, (double[]) array, index);
-    }
-    return DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, address, ORDER);
-  }
-
-  private static void storeFloats(FloatVector v, Object array, int index, long address) {
-    if (HEAP_OUT) {
-      v.intoArray((float[]) array, index);
-      return;
-    }
-    v.intoMemorySegment(Memory.Native.EVERYTHING, address, ORDER);
-  }
-
-  private static void storeDoubles(DoubleVector v, Object array, int index, long address) {
-    if (HEAP_OUT) {
-      v.intoArray((double[]) array, index);
-      return;
-    }
-    v.intoMemorySegment(Memory.Native.EVERYTHING, address, ORDER);
   }
 }
