@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.internal.norm.NormCall;
 import io.github.rmsnorm4j.internal.norm.NormRunner;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
-import java.util.Locale;
 
 /**
  * A normalization of rows: {@link RmsNorm} or {@link LayerNorm}, with its width, epsilon, gain and
@@ -107,7 +106,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if the lengths differ or are not a multiple of the width
    */
   public final void apply(float[] x, float[] y) {
-    requireSameLength(x.length, y.length);
+    NormArguments.requireSameLength(x.length, y.length);
     apply(Rows.of(x, width), Rows.of(y, width));
   }
 
@@ -135,8 +134,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if lengths do not fit, or the gain is y
    */
   public final void apply(float[] x, float[] gain, float[] y) {
-    requireSameLength(x.length, y.length);
-    requireParameterLength(gain.length, "gain");
+    NormArguments.requireSameLength(x.length, y.length);
+    NormArguments.requireLength(gain.length, width, "gain");
     apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(y, width));
   }
 
@@ -151,9 +150,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if lengths do not fit, or the gain or the bias is y
    */
   public final void apply(float[] x, float[] gain, float[] bias, float[] y) {
-    requireSameLength(x.length, y.length);
-    requireParameterLength(gain.length, "gain");
-    requireParameterLength(bias.length, "bias");
+    NormArguments.requireSameLength(x.length, y.length);
+    NormArguments.requireLength(gain.length, width, "gain");
+    NormArguments.requireLength(bias.length, width, "bias");
     apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(bias, width), Rows.of(y, width));
   }
 
@@ -165,7 +164,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if the lengths differ or are not a multiple of the width
    */
   public final void apply(double[] x, double[] y) {
-    requireSameLength(x.length, y.length);
+    NormArguments.requireSameLength(x.length, y.length);
     apply(Rows.of(x, width), Rows.of(y, width));
   }
 
@@ -193,8 +192,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if lengths do not fit, or the gain is y
    */
   public final void apply(double[] x, double[] gain, double[] y) {
-    requireSameLength(x.length, y.length);
-    requireParameterLength(gain.length, "gain");
+    NormArguments.requireSameLength(x.length, y.length);
+    NormArguments.requireLength(gain.length, width, "gain");
     apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(y, width));
   }
 
@@ -224,7 +223,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, Rows gain, Rows y) {
-    run(x, requireNonNull(gain, "gain"), null, y, null, null);
+    run(x, NormArguments.requireNonNull(gain, "gain"), null, y, null, null);
   }
 
   /**
@@ -240,17 +239,18 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, Rows gain, Rows bias, Rows y) {
-    run(x, requireNonNull(gain, "gain"), requireNonNull(bias, "bias"), y, null, null);
+    run(
+        x,
+        NormArguments.requireNonNull(gain, "gain"),
+        NormArguments.requireNonNull(bias, "bias"),
+        y,
+        null,
+        null);
   }
 
-  /** The one door: everything is checked here, and what is beneath trusts it. */
+  /** Every call ends here: its arguments are checked, and what is beneath trusts them. */
   final void run(Rows x, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
-    check(x, gain, bias, y);
-    checkStatistics(x, y, mean, "mean");
-    checkStatistics(x, y, rstd, "rstd");
-    if (mean != null && mean == rstd) {
-      throw new IllegalArgumentException("mean and rstd are one array: each needs its own");
-    }
+    NormArguments.check(width, x, gain, bias, y, mean, rstd);
     if (x.rows() == 0) {
       return;
     }
@@ -313,98 +313,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   /** Whether threads other than the caller's can work on the rows: copies check the owner. */
   private static boolean isShared(RowMemory rows) {
     return rows.direct() || rows.segment().isAccessibleBy(ANOTHER_THREAD);
-  }
-
-  private void check(Rows x, Rows gain, Rows bias, Rows y) {
-    requireWidth(x, "x");
-    requireWidth(y, "y");
-    if (x.rows() != y.rows()) {
-      throw new IllegalArgumentException(
-          "y has " + y.rows() + " rows, x has " + x.rows() + ": they must be the same");
-    }
-    if (y.segment().isReadOnly()) {
-      throw new IllegalArgumentException("y is read-only, it must be writable");
-    }
-    requireAccess(x, "x");
-    requireAccess(y, "y");
-    if (Overlap.any(x, y) && !Overlap.isInPlace(x, y)) {
-      throw new IllegalArgumentException(
-          "rows of y overlap rows of x: they must be the same rows, or share no memory");
-    }
-    checkParameter(gain, y, "gain");
-    checkParameter(bias, y, "bias");
-  }
-
-  private void checkParameter(Rows parameter, Rows y, String name) {
-    if (parameter == null) {
-      return;
-    }
-    if (parameter.rows() != 1 || parameter.width() != width) {
-      throw new IllegalArgumentException(
-          String.format(
-              Locale.ROOT,
-              "%s has %d x %d elements, the rows are %d wide",
-              name,
-              parameter.rows(),
-              parameter.width(),
-              width));
-    }
-    requireAccess(parameter, name);
-    if (Overlap.any(parameter, y)) {
-      throw new IllegalArgumentException(
-          name + " overlaps y: it would be overwritten while in use");
-    }
-  }
-
-  private static void checkStatistics(Rows x, Rows y, double[] values, String name) {
-    if (values == null) {
-      return;
-    }
-    if (values.length < x.rows()) {
-      throw new IllegalArgumentException(
-          name + " has room for " + values.length + " rows, there are " + x.rows());
-    }
-    if (Overlap.any(x, values) || Overlap.any(y, values)) {
-      throw new IllegalArgumentException(name + " overlaps x or y: it must be an array of its own");
-    }
-  }
-
-  private void requireWidth(Rows rows, String name) {
-    if (requireNonNull(rows, name).width() != width) {
-      throw new IllegalArgumentException(
-          name + " has rows " + rows.width() + " wide, the norm is " + width + " wide");
-    }
-  }
-
-  private static Rows requireNonNull(Rows rows, String name) {
-    if (rows == null) {
-      throw new NullPointerException(name + " is null");
-    }
-    return rows;
-  }
-
-  private static void requireAccess(Rows rows, String name) {
-    MemorySegment segment = rows.segment();
-    if (!segment.scope().isAlive()) {
-      throw new IllegalStateException(name + " is in memory that has been closed");
-    }
-    if (!segment.isAccessibleBy(Thread.currentThread())) {
-      throw new WrongThreadException(name + " is in memory that is confined to another thread");
-    }
-  }
-
-  private void requireParameterLength(int length, String name) {
-    if (length != width) {
-      throw new IllegalArgumentException(
-          name + " has " + length + " elements, the rows are " + width + " wide");
-    }
-  }
-
-  private void requireSameLength(int x, int y) {
-    if (x != y) {
-      throw new IllegalArgumentException(
-          "y has " + y + " elements, x has " + x + ": they must be the same");
-    }
   }
 
   /** For example {@code RmsNorm(4096, epsilon 1.0E-6, gain)}. */
@@ -577,25 +485,18 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     private Parameter oneRow(Rows parameter, String name) {
-      if (requireNonNull(parameter, name).rows() != 1) {
+      if (NormArguments.requireNonNull(parameter, name).rows() != 1) {
         throw new IllegalArgumentException(
             name + " has " + parameter.rows() + " rows, it must be one row");
       }
-      requireWidth(parameter.width(), name);
-      requireAccess(parameter, name);
+      NormArguments.requireLength(parameter.width(), width, name);
+      NormArguments.requireAccess(parameter, name);
       return Parameter.of(parameter);
     }
 
     private Parameter fitting(Parameter parameter, String name) {
-      requireWidth(parameter.length(), name);
+      NormArguments.requireLength(parameter.length(), width, name);
       return parameter;
-    }
-
-    private void requireWidth(int length, String name) {
-      if (length != width) {
-        throw new IllegalArgumentException(
-            name + " has " + length + " elements, the rows are " + width + " wide");
-      }
     }
   }
 }
