@@ -42,7 +42,7 @@ final class MeasureThreads {
       Runnable two = () -> RowScheduler.run(subject.rows(), 2, work::run);
       long bytes = 2L * subject.elements() * subject.type().bytes();
       return new Results.ThreadTimes(
-          bytes, Times.measure(two, work::run, effort, System::nanoTime));
+          bytes, Times.measure(List.of(two), List.of(work::run), effort, System::nanoTime));
     }
   }
 }

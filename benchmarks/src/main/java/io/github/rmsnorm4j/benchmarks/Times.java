@@ -14,13 +14,21 @@ record Times(List<Double> subject, List<Double> baseline) {
   /** What counts as having become faster. */
   private static final double FASTER = 0.97;
 
-  /** Both warmed up, then a sample of each in every round. */
-  static Times measure(Runnable subject, Runnable baseline, Effort effort, LongSupplier clock) {
-    long subjectCalls = warmUp(subject, effort, clock);
-    long baselineCalls = warmUp(baseline, effort, clock);
+  /**
+   * Both warmed up, then a sample of each in every round.
+   *
+   * @param subjects the same at one or several places in memory, to be taken in turn
+   * @param baselines as many
+   */
+  static Times measure(
+      List<Runnable> subjects, List<Runnable> baselines, Effort effort, LongSupplier clock) {
+    long subjectCalls = warmUp(subjects.getFirst(), effort, clock);
+    long baselineCalls = warmUp(baselines.getFirst(), effort, clock);
     List<Double> subjectTimes = new ArrayList<>();
     List<Double> baselineTimes = new ArrayList<>();
     for (int round = 0; round < effort.rounds(); round++) {
+      Runnable subject = subjects.get(round % subjects.size());
+      Runnable baseline = baselines.get(round % baselines.size());
       baselineTimes.add((double) time(baseline, baselineCalls, clock) / baselineCalls);
       subjectTimes.add((double) time(subject, subjectCalls, clock) / subjectCalls);
     }

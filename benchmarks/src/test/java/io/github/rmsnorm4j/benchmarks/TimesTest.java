@@ -35,7 +35,8 @@ class TimesTest {
           done.add("baseline");
         };
     // A sample of no length holds one call.
-    Times times = Times.measure(subject, baseline, new Effort(0, 3, 0, 0, 0), clock::get);
+    Times times =
+        Times.measure(List.of(subject), List.of(baseline), new Effort(0, 3, 0, 0, 0), clock::get);
 
     assertThat(times).isEqualTo(new Times(List.of(30.0, 30.0, 30.0), List.of(10.0, 10.0, 10.0)));
     assertThat(done.subList(done.size() - 6, done.size()))

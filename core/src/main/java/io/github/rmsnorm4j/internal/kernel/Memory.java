@@ -18,6 +18,12 @@ public enum Memory {
   /** In a {@code float[]} for float32 arithmetic, in a {@code double[]} for float64. */
   HEAP;
 
+  /**
+   * All of native memory lies below 2^62. Telling the JIT so, with one {@code &}, makes it drop the
+   * range check of every access, which costs a loop as much as a tenth of its time.
+   */
+  static final long ADDRESSES = (1L << 62) - 1;
+
   /** Its own class, so that it is made only where native access is enabled. */
   @SuppressWarnings("restricted")
   static final class Native {
@@ -30,20 +36,20 @@ public enum Memory {
   static float getFloat(Memory memory, Object base, long offset, int i) {
     return memory == HEAP
         ? ((float[]) base)[(int) (offset >> 2) + i]
-        : Native.EVERYTHING.get(ValueLayout.JAVA_FLOAT_UNALIGNED, offset + 4L * i);
+        : Native.EVERYTHING.get(ValueLayout.JAVA_FLOAT_UNALIGNED, (offset + 4L * i) & ADDRESSES);
   }
 
   static double getDouble(Memory memory, Object base, long offset, int i) {
     return memory == HEAP
         ? ((double[]) base)[(int) (offset >> 3) + i]
-        : Native.EVERYTHING.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, offset + 8L * i);
+        : Native.EVERYTHING.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, (offset + 8L * i) & ADDRESSES);
   }
 
   static void setFloat(Memory memory, Object base, long offset, int i, float value) {
     if (memory == HEAP) {
       ((float[]) base)[(int) (offset >> 2) + i] = value;
     } else {
-      Native.EVERYTHING.set(ValueLayout.JAVA_FLOAT_UNALIGNED, offset + 4L * i, value);
+      Native.EVERYTHING.set(ValueLayout.JAVA_FLOAT_UNALIGNED, (offset + 4L * i) & ADDRESSES, value);
     }
   }
 
@@ -51,7 +57,8 @@ public enum Memory {
     if (memory == HEAP) {
       ((double[]) base)[(int) (offset >> 3) + i] = value;
     } else {
-      Native.EVERYTHING.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, offset + 8L * i, value);
+      Native.EVERYTHING.set(
+          ValueLayout.JAVA_DOUBLE_UNALIGNED, (offset + 8L * i) & ADDRESSES, value);
     }
   }
 

@@ -11,8 +11,15 @@ import java.lang.invoke.MethodType;
  * Kernels trust what they are given; the public API has checked it.
  */
 public final class StatisticKernel {
-  /** What a kernel of this kind is specialised on; 0 bits are plain Java. */
-  public record Spec(boolean float64, int vectorBits, Memory memory, boolean centred) {}
+  /** Rows up to this width are narrow: many of them, and few steps in each. */
+  public static final int NARROW = 256;
+
+  /**
+   * What a kernel of this kind is specialised on; 0 bits are plain Java. Narrow rows have a kernel
+   * of their own, so that the JIT compiles its loops for few steps.
+   */
+  public record Spec(
+      boolean float64, int vectorBits, Memory memory, boolean centred, boolean narrow) {}
 
   private static final MethodType ROWS =
       MethodType.methodType(

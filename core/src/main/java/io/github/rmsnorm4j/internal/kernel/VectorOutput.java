@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.kernel;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.DoubleVector;
@@ -41,6 +42,7 @@ final class VectorOutput {
    */
   private static final int NARROW = 128;
 
+  private static final MemorySegment NATIVE = HEAP_IN && HEAP_OUT ? null : Memory.Native.EVERYTHING;
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   private VectorOutput() {}
@@ -110,26 +112,26 @@ final class VectorOutput {
       FloatVector hi = CENTRED ? FloatVector.broadcast(F, mean) : null;
       FloatVector lo = CENTRED ? FloatVector.broadcast(F, (float) (work.mean[r] - mean)) : null;
       FloatVector rstd = FloatVector.broadcast(F, (float) work.rstd[r]);
+      long p = from & Memory.ADDRESSES;
+      long q = to & Memory.ADDRESSES;
       int i = (int) (from >> 2);
       int o = (int) (to >> 2);
       FloatVector x0 =
           HEAP_IN
               ? FloatVector.fromArray(F, (float[]) in, i)
-              : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, from, ORDER);
+              : FloatVector.fromMemorySegment(F, NATIVE, p, ORDER);
       FloatVector x1 =
           HEAP_IN
               ? FloatVector.fromArray(F, (float[]) in, i + FLOATS)
-              : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, from + VECTOR, ORDER);
+              : FloatVector.fromMemorySegment(F, NATIVE, p + VECTOR, ORDER);
       FloatVector x2 =
           HEAP_IN
               ? FloatVector.fromArray(F, (float[]) in, i + 2 * FLOATS)
-              : FloatVector.fromMemorySegment(
-                  F, Memory.Native.EVERYTHING, from + 2 * VECTOR, ORDER);
+              : FloatVector.fromMemorySegment(F, NATIVE, p + 2 * VECTOR, ORDER);
       FloatVector x3 =
           HEAP_IN
               ? FloatVector.fromArray(F, (float[]) in, i + 3 * FLOATS)
-              : FloatVector.fromMemorySegment(
-                  F, Memory.Native.EVERYTHING, from + 3 * VECTOR, ORDER);
+              : FloatVector.fromMemorySegment(F, NATIVE, p + 3 * VECTOR, ORDER);
       FloatVector v0 = CENTRED ? x0.sub(hi).sub(lo).mul(rstd) : x0.mul(rstd);
       FloatVector v1 = CENTRED ? x1.sub(hi).sub(lo).mul(rstd) : x1.mul(rstd);
       FloatVector v2 = CENTRED ? x2.sub(hi).sub(lo).mul(rstd) : x2.mul(rstd);
@@ -148,10 +150,10 @@ final class VectorOutput {
         y2.intoArray((float[]) out, o + 2 * FLOATS);
         y3.intoArray((float[]) out, o + 3 * FLOATS);
       } else {
-        y0.intoMemorySegment(Memory.Native.EVERYTHING, to, ORDER);
-        y1.intoMemorySegment(Memory.Native.EVERYTHING, to + VECTOR, ORDER);
-        y2.intoMemorySegment(Memory.Native.EVERYTHING, to + 2 * VECTOR, ORDER);
-        y3.intoMemorySegment(Memory.Native.EVERYTHING, to + 3 * VECTOR, ORDER);
+        y0.intoMemorySegment(NATIVE, q, ORDER);
+        y1.intoMemorySegment(NATIVE, q + VECTOR, ORDER);
+        y2.intoMemorySegment(NATIVE, q + 2 * VECTOR, ORDER);
+        y3.intoMemorySegment(NATIVE, q + 3 * VECTOR, ORDER);
       }
       from += inStride;
       to += outStride;
@@ -171,6 +173,8 @@ final class VectorOutput {
       int column) {
     float hi = (float) mean;
     float lo = (float) (mean - hi);
+    long source = from & Memory.ADDRESSES;
+    long sink = to & Memory.ADDRESSES;
     int start = (int) (from >> 2);
     int target = (int) (to >> 2);
     int whole = F.loopBound(n);
@@ -178,19 +182,21 @@ final class VectorOutput {
     FloatVector los = FloatVector.broadcast(F, lo);
     FloatVector rstds = FloatVector.broadcast(F, rstd);
     for (int i = 0; i < whole; i += FLOATS) {
+      long p = source + 4L * i;
+      long q = sink + 4L * i;
       FloatVector g = GAIN ? FloatVector.fromArray(F, gain, column + i) : null;
       FloatVector b = BIAS ? FloatVector.fromArray(F, bias, column + i) : null;
       FloatVector x =
           HEAP_IN
               ? FloatVector.fromArray(F, (float[]) in, start + i)
-              : FloatVector.fromMemorySegment(F, Memory.Native.EVERYTHING, from + 4L * i, ORDER);
+              : FloatVector.fromMemorySegment(F, NATIVE, p, ORDER);
       FloatVector v = CENTRED ? x.sub(his).sub(los).mul(rstds) : x.mul(rstds);
       FloatVector scaled = GAIN ? v.mul(g) : v;
       FloatVector y = BIAS ? scaled.add(b) : scaled;
       if (HEAP_OUT) {
         y.intoArray((float[]) out, target + i);
       } else {
-        y.intoMemorySegment(Memory.Native.EVERYTHING, to + 4L * i, ORDER);
+        y.intoMemorySegment(NATIVE, q, ORDER);
       }
     }
     if (whole < n) {
@@ -211,25 +217,29 @@ final class VectorOutput {
       double[] gain,
       double[] bias,
       int column) {
+    long source = from & Memory.ADDRESSES;
+    long sink = to & Memory.ADDRESSES;
     int start = (int) (from >> 3);
     int target = (int) (to >> 3);
     int whole = D.loopBound(n);
     DoubleVector means = DoubleVector.broadcast(D, mean);
     DoubleVector rstds = DoubleVector.broadcast(D, rstd);
     for (int i = 0; i < whole; i += DOUBLES) {
+      long p = source + 8L * i;
+      long q = sink + 8L * i;
       DoubleVector g = GAIN ? DoubleVector.fromArray(D, gain, column + i) : null;
       DoubleVector b = BIAS ? DoubleVector.fromArray(D, bias, column + i) : null;
       DoubleVector x =
           HEAP_IN
               ? DoubleVector.fromArray(D, (double[]) in, start + i)
-              : DoubleVector.fromMemorySegment(D, Memory.Native.EVERYTHING, from + 8L * i, ORDER);
+              : DoubleVector.fromMemorySegment(D, NATIVE, p, ORDER);
       DoubleVector v = CENTRED ? x.sub(means).mul(rstds) : x.mul(rstds);
       DoubleVector scaled = GAIN ? v.mul(g) : v;
       DoubleVector y = BIAS ? scaled.add(b) : scaled;
       if (HEAP_OUT) {
         y.intoArray((double[]) out, target + i);
       } else {
-        y.intoMemorySegment(Memory.Native.EVERYTHING, to + 8L * i, ORDER);
+        y.intoMemorySegment(NATIVE, q, ORDER);
       }
     }
     if (whole < n) {

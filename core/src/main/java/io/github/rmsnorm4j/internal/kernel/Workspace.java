@@ -36,8 +36,8 @@ public final class Workspace {
   public final double[] laneSquares = new double[MAX_ROWS * RowSum.LANES];
 
   public final double[] laneSums = new double[MAX_ROWS * RowSum.LANES];
-  public final double[] totalSquares = new double[RowSum.LANES];
-  public final double[] totalSums = new double[RowSum.LANES];
+  public final double[] totalSquares = new double[MAX_ROWS * RowSum.LANES];
+  public final double[] totalSums = new double[MAX_ROWS * RowSum.LANES];
   public final double[] rowSquares = new double[RowSum.LANES];
   public final double[] rowSums = new double[RowSum.LANES];
 

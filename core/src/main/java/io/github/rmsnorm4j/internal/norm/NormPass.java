@@ -37,7 +37,9 @@ final class NormPass {
     boolean centred = call.centred();
     boolean gain = call.gain() != null;
     boolean bias = call.bias() != null;
-    statistic = StatisticKernel.of(new StatisticKernel.Spec(call.float64(), bits, in, centred));
+    boolean narrow = width <= StatisticKernel.NARROW;
+    statistic =
+        StatisticKernel.of(new StatisticKernel.Spec(call.float64(), bits, in, centred, narrow));
     output =
         OutputKernel.of(new OutputKernel.Spec(call.float64(), bits, in, out, centred, gain, bias));
     reader = new RowReader(call.x(), bits, work);
