@@ -146,32 +146,29 @@ final class VectorStatistic {
       DoubleVector t1 = a0;
       DoubleVector t2 = a0;
       DoubleVector t3 = a0;
-      for (int block = 0; block < n; block += BLOCK) {
-        int end = Math.min(n, block + BLOCK);
-        for (int i = block; i < end; i += LANES) {
-          int at = start + i;
-          long p = from + (long) BYTES * i;
-          Vector<?> x0 = HEAP ? X.fromArray(base, at) : X.fromMemorySegment(NATIVE, p, ORDER);
-          DoubleVector v0 = (DoubleVector) x0.castShape(D, 0);
-          Vector<?> x1 =
-              HEAP ? X.fromArray(base, at + VECTOR) : X.fromMemorySegment(NATIVE, p + STEP, ORDER);
-          DoubleVector v1 = (DoubleVector) x1.castShape(D, 0);
-          Vector<?> x2 =
-              HEAP
-                  ? X.fromArray(base, at + 2 * VECTOR)
-                  : X.fromMemorySegment(NATIVE, p + 2 * STEP, ORDER);
-          DoubleVector v2 = (DoubleVector) x2.castShape(D, 0);
-          Vector<?> x3 =
-              HEAP
-                  ? X.fromArray(base, at + 3 * VECTOR)
-                  : X.fromMemorySegment(NATIVE, p + 3 * STEP, ORDER);
-          DoubleVector v3 = (DoubleVector) x3.castShape(D, 0);
-          a0 = FUSED ? v0.fma(v0, a0) : a0.add(v0.mul(v0));
-          a1 = FUSED ? v1.fma(v1, a1) : a1.add(v1.mul(v1));
-          a2 = FUSED ? v2.fma(v2, a2) : a2.add(v2.mul(v2));
-          a3 = FUSED ? v3.fma(v3, a3) : a3.add(v3.mul(v3));
-        }
-        if (end == block + BLOCK) {
+      for (int i = 0; i < n; i += LANES) {
+        int at = start + i;
+        long p = from + (long) BYTES * i;
+        Vector<?> x0 = HEAP ? X.fromArray(base, at) : X.fromMemorySegment(NATIVE, p, ORDER);
+        DoubleVector v0 = (DoubleVector) x0.castShape(D, 0);
+        Vector<?> x1 =
+            HEAP ? X.fromArray(base, at + VECTOR) : X.fromMemorySegment(NATIVE, p + STEP, ORDER);
+        DoubleVector v1 = (DoubleVector) x1.castShape(D, 0);
+        Vector<?> x2 =
+            HEAP
+                ? X.fromArray(base, at + 2 * VECTOR)
+                : X.fromMemorySegment(NATIVE, p + 2 * STEP, ORDER);
+        DoubleVector v2 = (DoubleVector) x2.castShape(D, 0);
+        Vector<?> x3 =
+            HEAP
+                ? X.fromArray(base, at + 3 * VECTOR)
+                : X.fromMemorySegment(NATIVE, p + 3 * STEP, ORDER);
+        DoubleVector v3 = (DoubleVector) x3.castShape(D, 0);
+        a0 = FUSED ? v0.fma(v0, a0) : a0.add(v0.mul(v0));
+        a1 = FUSED ? v1.fma(v1, a1) : a1.add(v1.mul(v1));
+        a2 = FUSED ? v2.fma(v2, a2) : a2.add(v2.mul(v2));
+        a3 = FUSED ? v3.fma(v3, a3) : a3.add(v3.mul(v3));
+        if (!SPEC.narrow() && i % BLOCK == BLOCK - LANES) {
           t0 = t0.add(a0);
           t1 = t1.add(a1);
           t2 = t2.add(a2);
@@ -211,24 +208,21 @@ final class VectorStatistic {
       DoubleVector ts1 = s0;
       DoubleVector tq0 = s0;
       DoubleVector tq1 = s0;
-      for (int block = 0; block < n; block += BLOCK) {
-        int end = Math.min(n, block + BLOCK);
-        for (int i = block; i < end; i += LANES) {
-          int at = start + i;
-          long p = from + (long) BYTES * i;
-          Vector<?> x0 = HEAP ? X.fromArray(base, at) : X.fromMemorySegment(NATIVE, p, ORDER);
-          DoubleVector v0 = (DoubleVector) x0.castShape(D, 0);
-          Vector<?> x1 =
-              HEAP ? X.fromArray(base, at + VECTOR) : X.fromMemorySegment(NATIVE, p + STEP, ORDER);
-          DoubleVector v1 = (DoubleVector) x1.castShape(D, 0);
-          DoubleVector d0 = v0.sub(shift);
-          DoubleVector d1 = v1.sub(shift);
-          s0 = s0.add(d0);
-          s1 = s1.add(d1);
-          q0 = q0.add(d0.mul(d0));
-          q1 = q1.add(d1.mul(d1));
-        }
-        if (end == block + BLOCK) {
+      for (int i = 0; i < n; i += LANES) {
+        int at = start + i;
+        long p = from + (long) BYTES * i;
+        Vector<?> x0 = HEAP ? X.fromArray(base, at) : X.fromMemorySegment(NATIVE, p, ORDER);
+        DoubleVector v0 = (DoubleVector) x0.castShape(D, 0);
+        Vector<?> x1 =
+            HEAP ? X.fromArray(base, at + VECTOR) : X.fromMemorySegment(NATIVE, p + STEP, ORDER);
+        DoubleVector v1 = (DoubleVector) x1.castShape(D, 0);
+        DoubleVector d0 = v0.sub(shift);
+        DoubleVector d1 = v1.sub(shift);
+        s0 = s0.add(d0);
+        s1 = s1.add(d1);
+        q0 = q0.add(d0.mul(d0));
+        q1 = q1.add(d1.mul(d1));
+        if (!SPEC.narrow() && i % BLOCK == BLOCK - LANES) {
           ts0 = ts0.add(s0);
           ts1 = ts1.add(s1);
           tq0 = tq0.add(q0);
