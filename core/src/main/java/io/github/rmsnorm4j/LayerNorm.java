@@ -24,7 +24,7 @@ public final class LayerNorm extends Norm {
   public static final double DEFAULT_EPSILON = 1e-5;
 
   private LayerNorm(Builder builder) {
-    super(builder);
+    super(builder, true, builder.width(), CastOrder.FLOAT32);
   }
 
   /**
@@ -52,12 +52,7 @@ public final class LayerNorm extends Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public void apply(Rows x, Rows y, double[] mean, double[] rstd) {
-    run(x, null, null, y, mean, rstd);
-  }
-
-  @Override
-  boolean centred() {
-    return true;
+    run(x, null, null, null, y, mean, rstd);
   }
 
   /** Collects what a {@link LayerNorm} is made of. */

@@ -3,6 +3,8 @@ package io.github.rmsnorm4j;
 import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 import io.github.rmsnorm4j.internal.norm.NormCall;
+import io.github.rmsnorm4j.internal.norm.NormChoices;
+import io.github.rmsnorm4j.internal.norm.NormPlan;
 import io.github.rmsnorm4j.internal.norm.NormRunner;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -36,24 +38,41 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private static final Thread ANOTHER_THREAD = anotherThread();
 
   private final int width;
-  private final double epsilon;
+  private final NormChoices choices;
+  private final double gainOffset;
   private final Parameter gain;
   private final Parameter bias;
   private final int threads;
   private final boolean safe;
   private final Backend backend;
 
-  Norm(Builder<?> builder) {
+  /** The kernels of the last call, which are most often those of the next. */
+  private volatile NormPlan plan;
+
+  /**
+   * A norm.
+   *
+   * @param part elements that the statistic is of
+   */
+  Norm(Builder<?> builder, boolean centred, int part, CastOrder order) {
     width = builder.width;
-    epsilon = builder.epsilon;
-    gain = builder.gain;
+    gainOffset = builder.gainOffset;
+    gain = builder.gain == null ? null : builder.gain.plus(gainOffset);
     bias = builder.bias;
     threads = builder.threads;
     safe = builder.safe;
     backend = builder.backend == null ? Backend.best() : builder.backend;
+    choices =
+        new NormChoices(
+            centred,
+            width,
+            part,
+            builder.epsilon,
+            builder.placement,
+            order,
+            builder.residual,
+            backend.vectorBits());
   }
-
-  abstract boolean centred();
 
   /** It inherits nothing, so that it keeps nobody's class loader. */
   private static Thread anotherThread() {
@@ -72,12 +91,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * What is added under the root.
+   * What keeps the root from 0.
    *
    * @return epsilon, 0 or more
    */
   public final double epsilon() {
-    return epsilon;
+    return choices.epsilon();
   }
 
   /**
@@ -208,7 +227,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, Rows y) {
-    run(x, null, null, y, null, null);
+    run(x, null, null, null, y, null, null);
   }
 
   /**
@@ -223,7 +242,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, Rows gain, Rows y) {
-    run(x, NormArguments.requireNonNull(gain, "gain"), null, y, null, null);
+    run(x, null, NormArguments.requireNonNull(gain, "gain"), null, y, null, null);
   }
 
   /**
@@ -241,6 +260,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   public final void apply(Rows x, Rows gain, Rows bias, Rows y) {
     run(
         x,
+        null,
         NormArguments.requireNonNull(gain, "gain"),
         NormArguments.requireNonNull(bias, "bias"),
         y,
@@ -248,9 +268,29 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
         null);
   }
 
+  /**
+   * Adds x to the residual, and normalises the sum, in one pass: {@code residual += x; y =
+   * norm(residual)}. When the sum is rounded to the residual's type says {@link
+   * Builder#residualRounding(ResidualRounding)}.
+   *
+   * @param x the rows that are added, of the norm's width
+   * @param residual takes the sum; as many rows, of a type of its own, but float64 exactly where x
+   *     is
+   * @param y where the normalised sum goes; x itself for in place
+   * @throws IllegalArgumentException if the shapes or types do not fit, y or the residual is
+   *     read-only, the residual overlaps x or y, or y overlaps x other than in place
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void addAndApply(Rows x, Rows residual, Rows y) {
+    run(x, NormArguments.requireNonNull(residual, "residual"), null, null, y, null, null);
+  }
+
   /** Every call ends here: its arguments are checked, and what is beneath trusts them. */
-  final void run(Rows x, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
-    NormArguments.check(width, x, gain, bias, y, mean, rstd);
+  final void run(
+      Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+    NormArguments.check(width, x, residual, gain, bias, y, mean, rstd);
+    requireNoBias(bias != null);
     if (x.rows() == 0) {
       return;
     }
@@ -260,17 +300,18 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     try {
       NormCall call =
           new NormCall(
-              centred(),
-              width,
-              epsilon,
-              backend.vectorBits(),
+              choices,
               memory(x, float64),
+              residual == null ? null : memory(residual, float64),
               memory(y, float64),
-              parameter(gain, this.gain, float64, gains),
-              parameter(bias, this.bias, float64, biases),
+              gain(gain, float64, gains),
+              gainType(gain),
+              bias(bias, float64, biases),
               mean,
               rstd);
-      NormRunner.run(call, x.rows(), isShared(call.x()) && isShared(call.y()) ? threads : 1);
+      NormPlan plan = NormPlan.of(call, this.plan);
+      this.plan = plan;
+      NormRunner.run(call, plan, x.rows(), isShared(call) ? threads : 1);
     } finally {
       if (gains != null) {
         gains.giveBack();
@@ -280,15 +321,36 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       }
       // Kernels hold addresses, which keep nothing alive.
       Reference.reachabilityFence(x);
+      Reference.reachabilityFence(residual);
       Reference.reachabilityFence(y);
     }
   }
 
-  private static Object parameter(Rows ofCall, Parameter own, boolean float64, Workspace work) {
+  private Object gain(Rows ofCall, boolean float64, Workspace work) {
+    if (ofCall == null) {
+      return gain == null ? null : gain.values(float64);
+    }
+    Object values = Parameter.values(ofCall, float64, work);
+    return gainOffset == 0 ? values : Parameter.plus(values, gainOffset, width, work);
+  }
+
+  /** The formulas of the other cast orders have no bias, and two ways to round with one. */
+  final void requireNoBias(boolean bias) {
+    if (bias && choices.order() != CastOrder.FLOAT32) {
+      throw new IllegalArgumentException(
+          "cast order is " + choices.order() + ", with a bias it must be FLOAT32");
+    }
+  }
+
+  private ElementType gainType(Rows ofCall) {
+    return ofCall != null ? ofCall.type() : gain == null ? null : gain.type();
+  }
+
+  private Object bias(Rows ofCall, boolean float64, Workspace work) {
     if (ofCall != null) {
       return Parameter.values(ofCall, float64, work);
     }
-    return own == null ? null : own.values(float64);
+    return bias == null ? null : bias.values(float64);
   }
 
   private RowMemory memory(Rows rows, boolean float64) {
@@ -311,6 +373,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /** Whether threads other than the caller's can work on the rows: copies check the owner. */
+  private static boolean isShared(NormCall call) {
+    return isShared(call.x())
+        && isShared(call.y())
+        && (call.residual() == null || isShared(call.residual()));
+  }
+
   private static boolean isShared(RowMemory rows) {
     return rows.direct() || rows.segment().isAccessibleBy(ANOTHER_THREAD);
   }
@@ -322,7 +390,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
         + "("
         + width
         + ", epsilon "
-        + epsilon
+        + choices.epsilon()
         + (gain == null ? "" : ", gain")
         + (bias == null ? "" : ", bias")
         + ")";
@@ -337,6 +405,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       permits RmsNorm.Builder, LayerNorm.Builder {
     private final int width;
     private double epsilon;
+    private EpsilonPlacement placement = EpsilonPlacement.INSIDE;
+    private ResidualRounding residual = ResidualRounding.FIRST;
+    private double gainOffset;
     private Parameter gain;
     private Parameter bias;
     private int threads = Runtime.getRuntime().availableProcessors();
@@ -353,8 +424,21 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
     abstract B self();
 
+    final int width() {
+      return width;
+    }
+
+    final double gainOffset() {
+      return gainOffset;
+    }
+
+    final boolean hasBias() {
+      return bias != null;
+    }
+
     /**
-     * What is added to the mean square, or to the variance, under the root.
+     * What keeps the root from 0: added to the mean square, or to the variance, under the root,
+     * unless {@link #epsilonPlacement} says otherwise.
      *
      * @param epsilon finite and not negative; 0 is allowed, then a row of zeros becomes NaN
      * @return this
@@ -366,6 +450,44 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
             "epsilon is " + epsilon + ", it must be finite and not negative");
       }
       this.epsilon = epsilon;
+      return self();
+    }
+
+    /**
+     * Where epsilon goes.
+     *
+     * @param placement {@link EpsilonPlacement#INSIDE} the root by default
+     * @return this
+     */
+    public B epsilonPlacement(EpsilonPlacement placement) {
+      this.placement = NormArguments.requireNonNull(placement, "placement");
+      return self();
+    }
+
+    /**
+     * What is added to every element of a gain, in the arithmetic's type: 1 for models that store
+     * their gain less 1, as Gemma does. Nothing is multiplied where there is no gain.
+     *
+     * @param offset finite; 0 by default
+     * @return this
+     * @throws IllegalArgumentException if it is infinite or NaN
+     */
+    public B gainOffset(double offset) {
+      if (!Double.isFinite(offset)) {
+        throw new IllegalArgumentException("gain offset is " + offset + ", it must be finite");
+      }
+      gainOffset = offset;
+      return self();
+    }
+
+    /**
+     * When {@link Norm#addAndApply} rounds the sum of row and residual to the residual's type.
+     *
+     * @param rounding {@link ResidualRounding#FIRST} by default
+     * @return this
+     */
+    public B residualRounding(ResidualRounding rounding) {
+      residual = NormArguments.requireNonNull(rounding, "rounding");
       return self();
     }
 

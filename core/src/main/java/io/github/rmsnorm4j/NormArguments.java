@@ -10,7 +10,15 @@ import java.util.Locale;
 final class NormArguments {
   private NormArguments() {}
 
-  static void check(int width, Rows x, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+  static void check(
+      int width,
+      Rows x,
+      Rows residual,
+      Rows gain,
+      Rows bias,
+      Rows y,
+      double[] mean,
+      double[] rstd) {
     requireWidth(x, width, "x");
     requireWidth(y, width, "y");
     if (x.rows() != y.rows()) {
@@ -26,13 +34,52 @@ final class NormArguments {
       throw new IllegalArgumentException(
           "rows of y overlap rows of x: they must be the same rows, or share no memory");
     }
+    checkResidual(residual, width, x, y);
     checkParameter(gain, width, y, "gain");
     checkParameter(bias, width, y, "bias");
-    checkStatistics(x, y, mean, "mean");
-    checkStatistics(x, y, rstd, "rstd");
+    if (residual != null && (overlaps(gain, residual) || overlaps(bias, residual))) {
+      throw new IllegalArgumentException(
+          "residual overlaps the gain or the bias: they would be overwritten while in use");
+    }
+    checkStatistics(x, residual, y, mean, "mean");
+    checkStatistics(x, residual, y, rstd, "rstd");
     if (mean != null && mean == rstd) {
       throw new IllegalArgumentException("mean and rstd are one array: each needs its own");
     }
+  }
+
+  private static void checkResidual(Rows residual, int width, Rows x, Rows y) {
+    if (residual == null) {
+      return;
+    }
+    requireWidth(residual, width, "residual");
+    if (residual.rows() != x.rows()) {
+      throw new IllegalArgumentException(
+          "residual has "
+              + residual.rows()
+              + " rows, x has "
+              + x.rows()
+              + ": they must be the same");
+    }
+    if ((residual.type() == ElementType.FLOAT64) != (x.type() == ElementType.FLOAT64)) {
+      throw new IllegalArgumentException(
+          "residual is "
+              + residual.type()
+              + ", x is "
+              + x.type()
+              + ": both must be float64, or neither");
+    }
+    if (residual.segment().isReadOnly()) {
+      throw new IllegalArgumentException("residual is read-only, it must be writable");
+    }
+    requireAccess(residual, "residual");
+    if (Overlap.any(residual, x) || Overlap.any(residual, y)) {
+      throw new IllegalArgumentException("residual overlaps x or y: it must be memory of its own");
+    }
+  }
+
+  private static boolean overlaps(Rows parameter, Rows rows) {
+    return parameter != null && Overlap.any(parameter, rows);
   }
 
   private static void checkParameter(Rows parameter, int width, Rows y, String name) {
@@ -56,7 +103,7 @@ final class NormArguments {
     }
   }
 
-  private static void checkStatistics(Rows x, Rows y, double[] values, String name) {
+  private static void checkStatistics(Rows x, Rows residual, Rows y, double[] values, String name) {
     if (values == null) {
       return;
     }
@@ -64,8 +111,10 @@ final class NormArguments {
       throw new IllegalArgumentException(
           name + " has room for " + values.length + " rows, there are " + x.rows());
     }
-    if (Overlap.any(x, values) || Overlap.any(y, values)) {
-      throw new IllegalArgumentException(name + " overlaps x or y: it must be an array of its own");
+    boolean overlaps = Overlap.any(x, values) || Overlap.any(y, values);
+    if (overlaps || residual != null && Overlap.any(residual, values)) {
+      throw new IllegalArgumentException(
+          name + " overlaps rows of the call: it must be an array of its own");
     }
   }
 
@@ -76,11 +125,11 @@ final class NormArguments {
     }
   }
 
-  static Rows requireNonNull(Rows rows, String name) {
-    if (rows == null) {
+  static <T> T requireNonNull(T value, String name) {
+    if (value == null) {
       throw new NullPointerException(name + " is null");
     }
-    return rows;
+    return value;
   }
 
   static void requireAccess(Rows rows, String name) {

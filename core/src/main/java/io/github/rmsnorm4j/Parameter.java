@@ -8,11 +8,13 @@ import java.util.Arrays;
 
 /** A gain or bias of a norm: a copy of its own, in the type that the arithmetic wants. */
 final class Parameter {
+  private final ElementType type;
   private final double[] doubles;
   private final float[] floats;
 
   /** Widening is exact, and every value ends up rounded to the arithmetic's type once. */
-  private Parameter(double[] doubles) {
+  private Parameter(ElementType type, double[] doubles) {
+    this.type = type;
     this.doubles = doubles;
     floats = new float[doubles.length];
     for (int i = 0; i < floats.length; i++) {
@@ -25,21 +27,66 @@ final class Parameter {
     for (int i = 0; i < doubles.length; i++) {
       doubles[i] = values[i];
     }
-    return new Parameter(doubles);
+    return new Parameter(ElementType.FLOAT32, doubles);
   }
 
   static Parameter of(double[] values) {
-    return new Parameter(values.clone());
+    return new Parameter(ElementType.FLOAT64, values.clone());
   }
 
   static Parameter of(Rows values) {
     Workspace work = Workspace.take();
     try {
       double[] doubles = (double[]) values(values, true, work);
-      return new Parameter(Arrays.copyOf(doubles, values.width()));
+      return new Parameter(values.type(), Arrays.copyOf(doubles, values.width()));
     } finally {
       work.giveBack();
     }
+  }
+
+  private Parameter(ElementType type, double[] doubles, float[] floats) {
+    this.type = type;
+    this.doubles = doubles;
+    this.floats = floats;
+  }
+
+  /** Every value and an offset, added in either type of arithmetic. */
+  Parameter plus(double offset) {
+    if (offset == 0) {
+      return this;
+    }
+    double[] doubles = this.doubles.clone();
+    float[] floats = this.floats.clone();
+    add(doubles, offset, doubles, doubles.length);
+    add(floats, offset, floats, floats.length);
+    return new Parameter(type, doubles, floats);
+  }
+
+  /** The same for the values of a call, which are left as they are. */
+  static Object plus(Object values, double offset, int n, Workspace work) {
+    if (values instanceof float[] floats) {
+      return add(floats, offset, work.floats(n), n);
+    }
+    return add((double[]) values, offset, work.doubles(n), n);
+  }
+
+  private static float[] add(float[] values, double offset, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = (float) offset + values[i];
+    }
+    return into;
+  }
+
+  private static double[] add(double[] values, double offset, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = offset + values[i];
+    }
+    return into;
+  }
+
+  /** The type that it was given in. */
+  ElementType type() {
+    return type;
   }
 
   int length() {

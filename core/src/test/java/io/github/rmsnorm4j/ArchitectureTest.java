@@ -78,7 +78,8 @@ class ArchitectureTest {
     "internal.kernel,",
     "internal.parallel,",
     "internal.codec, ElementType internal.kernel",
-    "internal.norm, ElementType internal.kernel internal.codec internal.parallel",
+    "internal.norm, ElementType CastOrder EpsilonPlacement ResidualRounding internal.kernel"
+        + " internal.codec internal.parallel",
     "reference,"
   })
   void arrowsPointDownwards(String from, String allowed) {

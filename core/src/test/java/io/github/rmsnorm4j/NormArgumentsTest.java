@@ -139,10 +139,10 @@ class NormArgumentsTest {
     double[] memory = new double[8];
     Rows in = Rows.of(memory, 4);
     Rows out = Rows.of(new double[8], 4);
-    refused(() -> RMS.apply(in, out, memory), "rstd overlaps x or y");
-    refused(() -> RMS.apply(out, in, memory), "rstd overlaps x or y");
-    refused(() -> LAYER.apply(in, out, memory, new double[2]), "mean overlaps x or y");
-    refused(() -> LAYER.apply(out, in, new double[2], memory), "rstd overlaps x or y");
+    refused(() -> RMS.apply(in, out, memory), "rstd overlaps rows of the call");
+    refused(() -> RMS.apply(out, in, memory), "rstd overlaps rows of the call");
+    refused(() -> LAYER.apply(in, out, memory, new double[2]), "mean overlaps rows of the call");
+    refused(() -> LAYER.apply(out, in, new double[2], memory), "rstd overlaps rows of the call");
     double[] both = new double[2];
     refused(() -> LAYER.apply(in, out, both, both), "rstd", "mean");
   }

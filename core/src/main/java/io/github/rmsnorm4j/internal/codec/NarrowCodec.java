@@ -47,6 +47,12 @@ public final class NarrowCodec {
     }
   }
 
+  /** Rounds the first n values to the type, by way of its patterns. */
+  public void round(float[] values, short[] patterns, int n) {
+    encode(values, patterns, n);
+    decode(patterns, values, n);
+  }
+
   /** Encodes the first n values; every NaN becomes the canonical one. */
   void encode(float[] from, short[] into, int n) {
     try {

@@ -13,6 +13,7 @@ public final class OutputKernel {
       Memory in,
       Memory out,
       boolean centred,
+      Scaling scaling,
       boolean gain,
       boolean bias) {}
 
@@ -46,8 +47,8 @@ public final class OutputKernel {
   }
 
   /**
-   * Writes a rectangle of rows: row r with {@code work.rstd[r]} and, if centred, {@code
-   * work.mean[r]}.
+   * Writes a rectangle of rows: row r with {@code work.rstd[r]}, or {@code work.root[r]} where it
+   * is divided, and, if centred, {@code work.mean[r]}.
    *
    * @param column the rectangle's first column, where its gain and bias begin
    * @param gain float[] or double[] by the arithmetic's type, null without a gain

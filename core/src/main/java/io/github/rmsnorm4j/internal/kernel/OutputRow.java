@@ -7,7 +7,10 @@ package io.github.rmsnorm4j.internal.kernel;
 final class OutputRow {
   private OutputRow() {}
 
-  /** RMSNorm {@code (x * rstd) * g + b}; centred {@code (((x - hi) - lo) * rstd) * g + b}. */
+  /**
+   * RMSNorm {@code (x * rstd) * g + b}; centred {@code (((x - hi) - lo) * rstd) * g + b}. By is
+   * rstd, or the root where rows are divided.
+   */
   static void floats(
       Memory inMemory,
       Object in,
@@ -18,9 +21,10 @@ final class OutputRow {
       int from,
       int to,
       boolean centred,
+      Scaling scaling,
       float hi,
       float lo,
-      float rstd,
+      float by,
       float[] gain,
       float[] bias,
       int column) {
@@ -29,7 +33,7 @@ final class OutputRow {
       if (centred) {
         v = (v - hi) - lo;
       }
-      v *= rstd;
+      v = scaling == Scaling.MULTIPLIED ? v * by : scaling == Scaling.DIVIDED ? v / by : v;
       if (gain != null) {
         v *= gain[column + i];
       }
@@ -40,7 +44,7 @@ final class OutputRow {
     }
   }
 
-  /** RMSNorm {@code (x * rstd) * g + b}; centred {@code ((x - mean) * rstd) * g + b}. */
+  /** The same in float64, the mean in one piece. */
   static void doubles(
       Memory inMemory,
       Object in,
@@ -51,8 +55,9 @@ final class OutputRow {
       int from,
       int to,
       boolean centred,
+      Scaling scaling,
       double mean,
-      double rstd,
+      double by,
       double[] gain,
       double[] bias,
       int column) {
@@ -61,7 +66,7 @@ final class OutputRow {
       if (centred) {
         v -= mean;
       }
-      v *= rstd;
+      v = scaling == Scaling.MULTIPLIED ? v * by : scaling == Scaling.DIVIDED ? v / by : v;
       if (gain != null) {
         v *= gain[column + i];
       }

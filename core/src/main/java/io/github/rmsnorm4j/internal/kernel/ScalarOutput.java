@@ -7,6 +7,7 @@ final class ScalarOutput {
   private static final OutputKernel.Spec SPEC =
       Kernels.choices(MethodHandles.lookup(), OutputKernel.Spec.class);
   private static final boolean CENTRED = SPEC.centred();
+  private static final Scaling SCALING = SPEC.scaling();
   private static final boolean GAIN = SPEC.gain();
   private static final boolean BIAS = SPEC.bias();
 
@@ -25,17 +26,18 @@ final class ScalarOutput {
       Object gain,
       Object bias,
       Workspace work) {
+    double[] by = SCALING == Scaling.DIVIDED ? work.root : work.rstd;
     for (int r = 0; r < rows; r++) {
       long from = inOffset + r * inStride;
       long to = outOffset + r * outStride;
       if (SPEC.float64()) {
         double[] g = (double[]) gain;
         double[] b = (double[]) bias;
-        doubles(in, from, out, to, columns, work.mean[r], work.rstd[r], g, b, column);
+        doubles(in, from, out, to, columns, work.mean[r], by[r], g, b, column);
       } else {
         float[] g = (float[]) gain;
         float[] b = (float[]) bias;
-        floats(in, from, out, to, columns, work.mean[r], (float) work.rstd[r], g, b, column);
+        floats(in, from, out, to, columns, work.mean[r], (float) by[r], g, b, column);
       }
     }
   }
@@ -47,7 +49,7 @@ final class ScalarOutput {
       long to,
       int n,
       double mean,
-      float rstd,
+      float by,
       float[] gain,
       float[] bias,
       int column) {
@@ -56,7 +58,7 @@ final class ScalarOutput {
     float[] g = GAIN ? gain : null;
     float[] b = BIAS ? bias : null;
     OutputRow.floats(
-        SPEC.in(), in, from, SPEC.out(), out, to, 0, n, CENTRED, hi, lo, rstd, g, b, column);
+        SPEC.in(), in, from, SPEC.out(), out, to, 0, n, CENTRED, SCALING, hi, lo, by, g, b, column);
   }
 
   private static void doubles(
@@ -66,13 +68,13 @@ final class ScalarOutput {
       long to,
       int n,
       double mean,
-      double rstd,
+      double by,
       double[] gain,
       double[] bias,
       int column) {
     double[] g = GAIN ? gain : null;
     double[] b = BIAS ? bias : null;
     OutputRow.doubles(
-        SPEC.in(), in, from, SPEC.out(), out, to, 0, n, CENTRED, mean, rstd, g, b, column);
+        SPEC.in(), in, from, SPEC.out(), out, to, 0, n, CENTRED, SCALING, mean, by, g, b, column);
   }
 }

@@ -24,6 +24,9 @@ final class VectorOutput {
   private static final boolean HEAP_IN = IN == Memory.HEAP;
   private static final boolean HEAP_OUT = OUT == Memory.HEAP;
   private static final boolean CENTRED = SPEC.centred();
+  private static final Scaling SCALING = SPEC.scaling();
+  private static final boolean MULTIPLIED = SCALING == Scaling.MULTIPLIED;
+  private static final boolean DIVIDED = SCALING == Scaling.DIVIDED;
   private static final boolean GAIN = SPEC.gain();
   private static final boolean BIAS = SPEC.bias();
 
@@ -60,13 +63,14 @@ final class VectorOutput {
       Object gain,
       Object bias,
       Workspace work) {
+    double[] by = DIVIDED ? work.root : work.rstd;
     if (FLOAT64) {
       for (int r = 0; r < rows; r++) {
         long from = inOffset + r * inStride;
         long to = outOffset + r * outStride;
         double[] g = (double[]) gain;
         double[] b = (double[]) bias;
-        doubles(in, from, out, to, columns, work.mean[r], work.rstd[r], g, b, column);
+        doubles(in, from, out, to, columns, work.mean[r], by[r], g, b, column);
       }
       return;
     }
@@ -81,8 +85,7 @@ final class VectorOutput {
     for (int r = 0; r < rows && done < columns; r++) {
       long from = inOffset + r * inStride + 4L * done;
       long to = outOffset + r * outStride + 4L * done;
-      float rstd = (float) work.rstd[r];
-      floats(in, from, out, to, columns - done, work.mean[r], rstd, g, b, column + done);
+      floats(in, from, out, to, columns - done, work.mean[r], (float) by[r], g, b, column + done);
     }
   }
 
@@ -111,7 +114,7 @@ final class VectorOutput {
       float mean = (float) work.mean[r];
       FloatVector hi = CENTRED ? FloatVector.broadcast(F, mean) : null;
       FloatVector lo = CENTRED ? FloatVector.broadcast(F, (float) (work.mean[r] - mean)) : null;
-      FloatVector rstd = FloatVector.broadcast(F, (float) work.rstd[r]);
+      FloatVector by = FloatVector.broadcast(F, (float) (DIVIDED ? work.root[r] : work.rstd[r]));
       long p = from & Memory.ADDRESSES;
       long q = to & Memory.ADDRESSES;
       int i = (int) (from >> 2);
@@ -132,10 +135,14 @@ final class VectorOutput {
           HEAP_IN
               ? FloatVector.fromArray(F, (float[]) in, i + 3 * FLOATS)
               : FloatVector.fromMemorySegment(F, NATIVE, p + 3 * VECTOR, ORDER);
-      FloatVector v0 = CENTRED ? x0.sub(hi).sub(lo).mul(rstd) : x0.mul(rstd);
-      FloatVector v1 = CENTRED ? x1.sub(hi).sub(lo).mul(rstd) : x1.mul(rstd);
-      FloatVector v2 = CENTRED ? x2.sub(hi).sub(lo).mul(rstd) : x2.mul(rstd);
-      FloatVector v3 = CENTRED ? x3.sub(hi).sub(lo).mul(rstd) : x3.mul(rstd);
+      FloatVector d0 = CENTRED ? x0.sub(hi).sub(lo) : x0;
+      FloatVector v0 = MULTIPLIED ? d0.mul(by) : DIVIDED ? d0.div(by) : d0;
+      FloatVector d1 = CENTRED ? x1.sub(hi).sub(lo) : x1;
+      FloatVector v1 = MULTIPLIED ? d1.mul(by) : DIVIDED ? d1.div(by) : d1;
+      FloatVector d2 = CENTRED ? x2.sub(hi).sub(lo) : x2;
+      FloatVector v2 = MULTIPLIED ? d2.mul(by) : DIVIDED ? d2.div(by) : d2;
+      FloatVector d3 = CENTRED ? x3.sub(hi).sub(lo) : x3;
+      FloatVector v3 = MULTIPLIED ? d3.mul(by) : DIVIDED ? d3.div(by) : d3;
       FloatVector s0 = GAIN ? v0.mul(g0) : v0;
       FloatVector s1 = GAIN ? v1.mul(g1) : v1;
       FloatVector s2 = GAIN ? v2.mul(g2) : v2;
@@ -167,7 +174,7 @@ final class VectorOutput {
       long to,
       int n,
       double mean,
-      float rstd,
+      float by,
       float[] gain,
       float[] bias,
       int column) {
@@ -180,7 +187,7 @@ final class VectorOutput {
     int whole = F.loopBound(n);
     FloatVector his = FloatVector.broadcast(F, hi);
     FloatVector los = FloatVector.broadcast(F, lo);
-    FloatVector rstds = FloatVector.broadcast(F, rstd);
+    FloatVector bys = FloatVector.broadcast(F, by);
     for (int i = 0; i < whole; i += FLOATS) {
       long p = source + 4L * i;
       long q = sink + 4L * i;
@@ -190,7 +197,8 @@ final class VectorOutput {
           HEAP_IN
               ? FloatVector.fromArray(F, (float[]) in, start + i)
               : FloatVector.fromMemorySegment(F, NATIVE, p, ORDER);
-      FloatVector v = CENTRED ? x.sub(his).sub(los).mul(rstds) : x.mul(rstds);
+      FloatVector d = CENTRED ? x.sub(his).sub(los) : x;
+      FloatVector v = MULTIPLIED ? d.mul(bys) : DIVIDED ? d.div(bys) : d;
       FloatVector scaled = GAIN ? v.mul(g) : v;
       FloatVector y = BIAS ? scaled.add(b) : scaled;
       if (HEAP_OUT) {
@@ -202,7 +210,8 @@ final class VectorOutput {
     if (whole < n) {
       float[] g = GAIN ? gain : null;
       float[] b = BIAS ? bias : null;
-      OutputRow.floats(IN, in, from, OUT, out, to, whole, n, CENTRED, hi, lo, rstd, g, b, column);
+      OutputRow.floats(
+          IN, in, from, OUT, out, to, whole, n, CENTRED, SCALING, hi, lo, by, g, b, column);
     }
   }
 
@@ -213,7 +222,7 @@ final class VectorOutput {
       long to,
       int n,
       double mean,
-      double rstd,
+      double by,
       double[] gain,
       double[] bias,
       int column) {
@@ -223,7 +232,7 @@ final class VectorOutput {
     int target = (int) (to >> 3);
     int whole = D.loopBound(n);
     DoubleVector means = DoubleVector.broadcast(D, mean);
-    DoubleVector rstds = DoubleVector.broadcast(D, rstd);
+    DoubleVector bys = DoubleVector.broadcast(D, by);
     for (int i = 0; i < whole; i += DOUBLES) {
       long p = source + 8L * i;
       long q = sink + 8L * i;
@@ -233,7 +242,8 @@ final class VectorOutput {
           HEAP_IN
               ? DoubleVector.fromArray(D, (double[]) in, start + i)
               : DoubleVector.fromMemorySegment(D, NATIVE, p, ORDER);
-      DoubleVector v = CENTRED ? x.sub(means).mul(rstds) : x.mul(rstds);
+      DoubleVector d = CENTRED ? x.sub(means) : x;
+      DoubleVector v = MULTIPLIED ? d.mul(bys) : DIVIDED ? d.div(bys) : d;
       DoubleVector scaled = GAIN ? v.mul(g) : v;
       DoubleVector y = BIAS ? scaled.add(b) : scaled;
       if (HEAP_OUT) {
@@ -245,7 +255,8 @@ final class VectorOutput {
     if (whole < n) {
       double[] g = GAIN ? gain : null;
       double[] b = BIAS ? bias : null;
-      OutputRow.doubles(IN, in, from, OUT, out, to, whole, n, CENTRED, mean, rstd, g, b, column);
+      OutputRow.doubles(
+          IN, in, from, OUT, out, to, whole, n, CENTRED, SCALING, mean, by, g, b, column);
     }
   }
 }

@@ -27,6 +27,7 @@ public final class Workspace {
   public final double[] sums = new double[MAX_ROWS];
   public final double[] squares = new double[MAX_ROWS];
   public final double[] mean = new double[MAX_ROWS];
+  public final double[] root = new double[MAX_ROWS];
   public final double[] rstd = new double[MAX_ROWS];
 
   /** The power of two that a row out of the usual range is multiplied by; its rstd is for that. */

@@ -1,10 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.OutputKernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import io.github.rmsnorm4j.internal.kernel.Statistic;
-import io.github.rmsnorm4j.internal.kernel.StatisticKernel;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 import java.util.Arrays;
 
@@ -19,31 +16,34 @@ final class NormPass {
   static final int ONE_PASS = 1 << 20;
 
   private final NormCall call;
+  private final NormPlan plan;
   private final int width;
-  private final Memory in;
-  private final StatisticKernel statistic;
-  private final OutputKernel output;
+  private final int part;
+  private final Statistic statistic;
   private final Workspace work;
+  private final ResidualSum residual;
   private final RowReader reader;
   private final RowWriter writer;
 
-  NormPass(NormCall call, Workspace work) {
+  /** Rows between normalisation and gain, where they are rounded there. */
+  private final Rectangle staged = new Rectangle();
+
+  /**
+   * A pass.
+   *
+   * @param other a second workspace, for the residual; null without one
+   */
+  NormPass(NormCall call, NormPlan plan, Workspace work, Workspace other) {
     this.call = call;
+    this.plan = plan;
     this.work = work;
-    width = call.width();
-    in = call.x().memory();
-    Memory out = call.y().memory();
-    int bits = call.vectorBits();
-    boolean centred = call.centred();
-    boolean gain = call.gain() != null;
-    boolean bias = call.bias() != null;
-    boolean narrow = width <= StatisticKernel.NARROW;
-    statistic =
-        StatisticKernel.of(new StatisticKernel.Spec(call.float64(), bits, in, centred, narrow));
-    output =
-        OutputKernel.of(new OutputKernel.Spec(call.float64(), bits, in, out, centred, gain, bias));
-    reader = new RowReader(call.x(), bits, work);
-    writer = new RowWriter(call, work);
+    NormChoices norm = call.choices();
+    width = norm.width();
+    part = norm.part();
+    statistic = new Statistic(norm.centred(), norm.divides(), norm.epsilon(), norm.placement());
+    residual = call.residual() == null ? null : new ResidualSum(call, plan, work, other);
+    reader = new RowReader(call.x(), plan.xCodec, work, residual);
+    writer = new RowWriter(call, plan.yCodec, work);
   }
 
   /** Normalises rows {@code from} to {@code to}. */
@@ -59,8 +59,8 @@ final class NormPass {
   }
 
   private void chunk(long row, int rows) {
-    reader.read(row, 0, rows, width);
-    statistic.rows(reader.base, reader.offset, reader.stride, rows, width, work);
+    Rectangle x = reader.read(row, 0, rows, width);
+    plan.statistic.rows(x.base, x.offset, x.stride, rows, part, work);
     boolean wide = statistics(row, rows);
     if (wide && rows > 1) {
       // A row leaves the range of its arithmetic: each by itself, nothing is written yet.
@@ -74,10 +74,10 @@ final class NormPass {
   }
 
   private void longRow(long row) {
-    reader.read(row, 0, 1, 1);
-    double first = in.get(call.float64(), reader.base, reader.offset, 0);
-    sumPieces(row, call.centred() ? first : 0.0);
-    if (call.centred() && width > ONE_PASS) {
+    boolean centred = call.choices().centred();
+    double first = reader.read(row, 0, 1, 1).get(call.float64(), 0);
+    sumPieces(row, centred ? first : 0.0);
+    if (centred && width > ONE_PASS) {
       sumPieces(row, work.shift[0] + work.sums[0] / width);
       work.sums[0] = 0.0;
     }
@@ -94,10 +94,10 @@ final class NormPass {
   private void sumPieces(long row, double shift) {
     Arrays.fill(work.rowSums, 0.0);
     Arrays.fill(work.rowSquares, 0.0);
-    for (long column = 0; column < width; column += RowSum.SUPER_BLOCK) {
-      int columns = (int) Math.min(RowSum.SUPER_BLOCK, width - column);
-      reader.read(row, column, 1, columns);
-      statistic.superBlock(reader.base, reader.offset, columns, shift, work);
+    for (long column = 0; column < part; column += RowSum.SUPER_BLOCK) {
+      int columns = (int) Math.min(RowSum.SUPER_BLOCK, part - column);
+      Rectangle x = reader.read(row, column, 1, columns);
+      plan.statistic.superBlock(x.base, x.offset, columns, shift, work);
     }
     work.shift[0] = shift;
     work.sums[0] = RowSum.tree(work.rowSums, 0);
@@ -106,20 +106,24 @@ final class NormPass {
 
   /** From sums to mean and rstd; true where a row needs the formula for wide ranges. */
   private boolean statistics(long row, int rows) {
-    if (call.centred()) {
-      Statistic.centred(work, rows, width, call.epsilon());
-    } else {
-      Statistic.rms(work.squares, work.rstd, rows, width, call.epsilon());
-    }
+    statistic.of(work, rows, part);
     if (!call.float64()) {
-      return Statistic.roundToFloat32(work, rows, call.centred());
+      return statistic.roundToFloat32(work, rows);
     }
     for (int r = 0; r < rows; r++) {
-      if (Rescaled.needed(work.sums[r], work.squares[r], call)) {
-        return rows > 1 || Rescaled.statistic(call, row, reader, work);
+      if (Rescaled.needed(work.sums[r], work.squares[r], call.choices())) {
+        return rows > 1 || rescaled(row);
       }
     }
     return false;
+  }
+
+  private boolean rescaled(long row) {
+    boolean wide = Rescaled.statistic(call, statistic, row, reader, work);
+    if (part < width && width <= RowSum.SUPER_BLOCK) {
+      reader.read(row, 0, 1, width); // It has read the statistic's part only.
+    }
+    return wide;
   }
 
   private void keep(long row, int rows, boolean wide) {
@@ -135,24 +139,38 @@ final class NormPass {
   }
 
   private void write(long row, long column, int rows, int columns, boolean wide) {
+    if (residual != null) {
+      residual.store(row, column, rows, columns);
+    }
     writer.place(row, column, rows, columns);
+    Rectangle x = reader.rows;
+    Rectangle y = writer.rows;
+    int c = (int) column;
     if (wide) {
-      WideRange.write(call, reader, writer, (int) column, columns, work);
+      WideRange.write(call, x, y, c, columns, work);
+    } else if (plan.scale == null) {
+      output(plan.normalise, x, y, rows, c, columns, call.gain(), call.bias());
     } else {
-      output.rows(
-          reader.base,
-          reader.offset,
-          reader.stride,
-          writer.base,
-          writer.offset,
-          writer.stride,
-          rows,
-          (int) column,
-          columns,
-          call.gain(),
-          call.bias(),
-          work);
+      staged.packed(work, false, rows, columns);
+      output(plan.normalise, x, staged, rows, c, columns, null, null);
+      int n = rows * columns;
+      plan.rounding.round(work.floats(n), work.shorts(n), n);
+      output(plan.scale, staged, y, rows, c, columns, call.gain(), call.bias());
     }
     writer.finish(row, column, rows, columns);
+  }
+
+  private void output(
+      OutputKernel kernel,
+      Rectangle x,
+      Rectangle y,
+      int rows,
+      int column,
+      int columns,
+      Object gain,
+      Object bias) {
+    kernel.rows(
+        x.base, x.offset, x.stride, y.base, y.offset, y.stride, rows, column, columns, gain, bias,
+        work);
   }
 }

@@ -14,23 +14,30 @@ public final class NormRunner {
   private NormRunner() {}
 
   /** Normalises all rows; returns when they are written. */
-  public static void run(NormCall call, long rows, int threads) {
+  public static void run(NormCall call, NormPlan plan, long rows, int threads) {
     int elementBytes = call.x().type().bytes() + call.y().type().bytes();
-    double bytes = (double) rows * call.width() * elementBytes;
+    if (call.residual() != null) {
+      elementBytes += 2 * call.residual().type().bytes();
+    }
+    double bytes = (double) rows * call.choices().width() * elementBytes;
     int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
     if (useful == 1) {
-      rows(call, 0, rows);
+      rows(call, plan, 0, rows);
     } else {
-      RowScheduler.run(rows, useful, (from, to) -> rows(call, from, to));
+      RowScheduler.run(rows, useful, (from, to) -> rows(call, plan, from, to));
     }
   }
 
-  private static void rows(NormCall call, long from, long to) {
+  private static void rows(NormCall call, NormPlan plan, long from, long to) {
     Workspace work = Workspace.take();
+    Workspace other = call.residual() == null ? null : Workspace.take();
     try {
-      new NormPass(call, work).run(from, to);
+      new NormPass(call, plan, work, other).run(from, to);
     } finally {
       work.giveBack();
+      if (other != null) {
+        other.giveBack();
+      }
     }
   }
 }

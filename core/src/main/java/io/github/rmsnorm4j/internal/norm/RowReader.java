@@ -12,32 +12,40 @@ final class RowReader {
   private final NarrowCodec codec;
   private final Workspace work;
   private final Object directBase;
+  private final ResidualSum residual;
 
   /** Where the rectangle read last lies. */
-  Object base;
+  final Rectangle rows = new Rectangle();
 
-  long offset;
-  long stride;
-
-  RowReader(RowMemory x, int vectorBits, Workspace work) {
+  /**
+   * A reader.
+   *
+   * @param codec of the type of x, null where that is not of 16 bits
+   * @param residual what is added to all that is read, or null
+   */
+  RowReader(RowMemory x, NarrowCodec codec, Workspace work, ResidualSum residual) {
     this.x = x;
-    codec = NarrowCodec.of(x.type(), vectorBits);
+    this.codec = codec;
     this.work = work;
+    this.residual = residual;
     directBase = x.direct() ? x.base() : null;
   }
 
-  void read(long row, long column, int rows, int columns) {
+  Rectangle read(long row, long column, int rows, int columns) {
     long at = row * x.stride() + column * x.type().bytes();
+    Rectangle to = this.rows;
     if (x.direct()) {
-      base = directBase;
-      offset = x.segment().address() + at;
-      stride = x.stride();
-      return;
+      to.memory = x.memory();
+      to.base = directBase;
+      to.offset = x.segment().address() + at;
+      to.stride = x.stride();
+    } else {
+      Stage.load(x, at, rows, columns, codec, work);
+      to.packed(work, x.type() == ElementType.FLOAT64, rows, columns);
     }
-    Stage.load(x, at, rows, columns, codec, work);
-    boolean float64 = x.type() == ElementType.FLOAT64;
-    base = float64 ? work.doubles(0) : work.floats(0);
-    offset = 0;
-    stride = (long) columns * (float64 ? Double.BYTES : Float.BYTES);
+    if (residual != null) {
+      residual.addTo(to, row, column, rows, columns);
+    }
+    return to;
   }
 }

@@ -15,32 +15,28 @@ final class RowWriter {
   private final Object directBase;
 
   /** Where the rectangle is to be written. */
-  Object base;
+  final Rectangle rows = new Rectangle();
 
-  long offset;
-  long stride;
-
-  RowWriter(NormCall call, Workspace work) {
+  RowWriter(NormCall call, NarrowCodec codec, Workspace work) {
     y = call.y();
     direct = y.direct();
     float64 = call.float64();
-    codec = NarrowCodec.of(y.type(), call.vectorBits());
+    this.codec = codec;
     this.work = work;
     directBase = direct ? y.base() : null;
   }
 
   /** Chooses the place. Staged rows are written over the staged input, if there is one. */
   void place(long row, long column, int rows, int columns) {
+    Rectangle to = this.rows;
     if (direct) {
-      base = directBase;
-      offset = y.segment().address() + row * y.stride() + column * y.type().bytes();
-      stride = y.stride();
-      return;
+      to.memory = y.memory();
+      to.base = directBase;
+      to.offset = y.segment().address() + row * y.stride() + column * y.type().bytes();
+      to.stride = y.stride();
+    } else {
+      to.packed(work, float64, rows, columns);
     }
-    int n = rows * columns;
-    base = float64 ? work.doubles(n) : work.floats(n);
-    offset = 0;
-    stride = (long) columns * (float64 ? Double.BYTES : Float.BYTES);
   }
 
   /** Brings what was written to where it belongs. */

@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
-import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 
 /**
@@ -14,22 +13,27 @@ final class WideRange {
 
   /** Writes part of the row whose statistic is first in the workspace. */
   static void write(
-      NormCall call, RowReader in, RowWriter out, int column, int columns, Workspace work) {
+      NormCall call, Rectangle in, Rectangle out, int column, int columns, Workspace work) {
     boolean float64 = call.float64();
-    Memory from = call.x().memory();
-    Memory to = call.y().memory();
-    double taken = !call.centred() ? 0.0 : float64 ? work.shift[0] : work.mean[0];
+    boolean centred = call.choices().centred();
+    boolean divides = call.choices().divides();
+    ElementType rounding = call.rounding();
+    double taken = !centred ? 0.0 : float64 ? work.shift[0] : work.mean[0];
     double mean = float64 ? work.sums[0] : 0.0;
     for (int i = 0; i < columns; i++) {
-      double x = from.get(float64, in.base, in.offset, i);
-      double y = (Rescaled.difference(x, taken, work.scale) - mean) * work.rstd[0];
+      double x = in.get(float64, i);
+      double y = Rescaled.difference(x, taken, work.scale) - mean;
+      y = divides ? y / work.root[0] : y * work.rstd[0];
+      if (rounding != null) {
+        y = Narrow.round(y, rounding);
+      }
       if (call.gain() != null) {
         y *= parameter(call.gain(), column + i);
       }
       if (call.bias() != null) {
         y += parameter(call.bias(), column + i);
       }
-      to.set(float64, out.base, out.offset, i, float64 ? y : rounded(y, call.y().type()));
+      out.set(float64, i, float64 ? y : rounded(y, call.y().type()));
     }
   }
 
