@@ -2,6 +2,8 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
+import io.github.rmsnorm4j.internal.norm.BackwardCall;
+import io.github.rmsnorm4j.internal.norm.BackwardRunner;
 import io.github.rmsnorm4j.internal.norm.NormCall;
 import io.github.rmsnorm4j.internal.norm.NormChoices;
 import io.github.rmsnorm4j.internal.norm.NormPlan;
@@ -286,7 +288,189 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     run(x, NormArguments.requireNonNull(residual, "residual"), null, null, y, null, null);
   }
 
-  /** Every call ends here: its arguments are checked, and what is beneath trusts them. */
+  /**
+   * Normalises rows and keeps what {@link #backward} needs.
+   *
+   * @param x the rows, of the norm's width
+   * @param gain one row of the norm's width in place of the norm's own gain, or null
+   * @param bias one row of the norm's width in place of the norm's own bias, or null
+   * @param y where the result goes; not x itself if the input is kept
+   * @param saved takes what is kept
+   * @throws IllegalArgumentException if the shapes do not fit, memory overlaps as it may not, or
+   *     the norm cannot go back from what is to be kept
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void apply(Rows x, Rows gain, Rows bias, Rows y, Saved saved) {
+    train(x, null, gain, bias, y, saved);
+  }
+
+  /**
+   * Normalises rows and keeps what {@link #backward} needs.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes; not x itself if the input is kept
+   * @param saved takes what is kept
+   * @throws IllegalArgumentException as for {@link #apply(Rows, Rows, Rows, Rows, Saved)}
+   */
+  public final void apply(Rows x, Rows y, Saved saved) {
+    train(x, null, null, null, y, saved);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum, and keeps what {@link #backward} needs; the kept
+   * input is the residual with the sum in it.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum, and must keep it if the input is kept
+   * @param y where the normalised sum goes
+   * @param saved takes what is kept
+   * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
+   *     #apply(Rows, Rows, Rows, Rows, Saved)}
+   */
+  public final void addAndApply(Rows x, Rows residual, Rows y, Saved saved) {
+    train(x, NormArguments.requireNonNull(residual, "residual"), null, null, y, saved);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum with a gain and bias of this call, and keeps what
+   * {@link #backward} needs.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum, and must keep it if the input is kept
+   * @param gain one row of the norm's width in place of the norm's own gain, or null
+   * @param bias one row of the norm's width in place of the norm's own bias, or null
+   * @param y where the normalised sum goes
+   * @param saved takes what is kept
+   * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
+   *     #apply(Rows, Rows, Rows, Rows, Saved)}
+   */
+  public final void addAndApply(Rows x, Rows residual, Rows gain, Rows bias, Rows y, Saved saved) {
+    train(x, NormArguments.requireNonNull(residual, "residual"), gain, bias, y, saved);
+  }
+
+  private void train(Rows x, Rows residual, Rows gain, Rows bias, Rows y, Saved saved) {
+    NormArguments.requireNonNull(saved, "saved");
+    NormArguments.check(width, x, residual, gain, bias, y, null, null);
+    saved.begin(this, choices.centred(), x.rows());
+    boolean output = saved.keep() == Keep.OUTPUT;
+    if (output) {
+      requireWayBack(gain, x.type() == ElementType.FLOAT64);
+    } else if (residual == null) {
+      NormArguments.requireDistinct(x, y);
+    }
+    run(x, residual, gain, bias, y, saved.mean(), saved.rstd());
+    saved.end(output ? y : residual == null ? x : residual, gain, bias);
+  }
+
+  /** From the output back to the normalised row there must be one way. */
+  private void requireWayBack(Rows ofCall, boolean float64) {
+    if (choices.part() < width) {
+      throw new IllegalArgumentException(
+          "part is " + choices.part() + ", to go back from the output it must be the width");
+    }
+    Workspace work = Workspace.take();
+    try {
+      Object values = gain(ofCall, float64, work);
+      for (int i = 0; values != null && i < width; i++) {
+        if ((float64 ? ((double[]) values)[i] : ((float[]) values)[i]) == 0) {
+          throw new IllegalArgumentException(
+              "gain[" + i + "] is 0, to go back from the output none may be: keep the input");
+        }
+      }
+    } finally {
+      work.giveBack();
+    }
+  }
+
+  /**
+   * The backward pass: from the gradient of the output that of the input, and of gain and bias.
+   *
+   * <pre>h = dy * g,  xh = (x - mean) * rstd
+   * dx = ( (h - mean(h)) - xh * mean(h * xh) ) * rstd            LayerNorm
+   * dx = ( h - xh * sum(h * xh) / k ) * rstd                     RMSNorm
+   * </pre>
+   *
+   * <p>For a partial norm the second term is there for the first k elements only; with epsilon
+   * {@link EpsilonPlacement#OUTSIDE} the root q it is {@code (q + eps) / q} times as large, and 0
+   * for a row of zeros; on its {@link EpsilonPlacement#FLOOR} it is 0. Casts on the way are taken
+   * for what they stand for: the gradient is that of the formula without them. Rounded once, to the
+   * type of dx.
+   *
+   * @param dy the gradient of the output, as many rows as the forward pass had, of the norm's width
+   * @param saved of the forward pass
+   * @param dx where the gradient of the input goes; dy itself for in place. After {@link
+   *     #addAndApply(Rows, Rows, Rows, Saved)} it is that of x and of the old residual
+   * @param gradients where those of gain and bias go, or null if they are not wanted
+   * @throws IllegalArgumentException if the shapes or types do not fit, dx is read-only, or it
+   *     overlaps what is kept or, other than in place, dy
+   * @throws IllegalStateException if there was no forward pass, or a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void backward(Rows dy, Saved saved, Rows dx, ParameterGradients gradients) {
+    runBackward(dy, saved, null, dx, gradients);
+  }
+
+  /**
+   * The backward pass of a norm whose residual goes on to where another gradient comes from: {@code
+   * dx = gradient of the norm + dresidual}, added in the arithmetic's type.
+   *
+   * @param dy the gradient of the output
+   * @param saved of the forward pass
+   * @param dresidual the gradient of the residual with the sum in it; dx may be the same rows
+   * @param dx where the gradient of x and of the old residual goes
+   * @param gradients where those of gain and bias go, or null if they are not wanted
+   * @throws IllegalArgumentException as for {@link #backward(Rows, Saved, Rows,
+   *     ParameterGradients)}
+   */
+  public final void backward(
+      Rows dy, Saved saved, Rows dresidual, Rows dx, ParameterGradients gradients) {
+    runBackward(dy, saved, NormArguments.requireNonNull(dresidual, "dresidual"), dx, gradients);
+  }
+
+  private void runBackward(
+      Rows dy, Saved saved, Rows dresidual, Rows dx, ParameterGradients given) {
+    ParameterGradients gradients = given == null ? ParameterGradients.NONE : given;
+    Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
+    NormArguments.checkBackward(width, dy, kept, dresidual, dx);
+    NormArguments.checkGradients(gradients, width);
+    boolean output = saved.keep() == Keep.OUTPUT;
+    boolean float64 = kept.type() == ElementType.FLOAT64;
+    Workspace gains = Workspace.take();
+    Workspace biases = Workspace.take();
+    try {
+      BackwardCall call =
+          new BackwardCall(
+              choices,
+              memory(dy, float64),
+              memory(kept, float64),
+              output,
+              saved.mean(),
+              saved.rstd(),
+              dresidual == null ? null : memory(dresidual, float64),
+              memory(dx, float64),
+              gain(saved.gain(), float64, gains),
+              output ? bias(saved.bias(), float64, biases) : null,
+              gradients.gain() != null,
+              gradients.bias() != null);
+      boolean shared =
+          isShared(call.dy())
+              && isShared(call.kept())
+              && isShared(call.dx())
+              && (dresidual == null || isShared(call.residual()));
+      BackwardRunner.Result sums = BackwardRunner.run(call, kept.rows(), shared ? threads : 1);
+      gradients.take(sums.gain(), sums.bias());
+    } finally {
+      gains.giveBack();
+      biases.giveBack();
+      Reference.reachabilityFence(dy);
+      Reference.reachabilityFence(kept);
+      Reference.reachabilityFence(dresidual);
+      Reference.reachabilityFence(dx);
+    }
+  }
+
+  /** Every forward call ends here: its arguments are checked, and what is beneath trusts them. */
   final void run(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     NormArguments.check(width, x, residual, gain, bias, y, mean, rstd);

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Array;
 import java.util.Locale;
 
 /**
@@ -75,6 +76,85 @@ final class NormArguments {
     requireAccess(residual, "residual");
     if (Overlap.any(residual, x) || Overlap.any(residual, y)) {
       throw new IllegalArgumentException("residual overlaps x or y: it must be memory of its own");
+    }
+  }
+
+  /** What a backward pass may be given; the kept rows were checked by the forward pass. */
+  static void checkBackward(int width, Rows dy, Rows kept, Rows dresidual, Rows dx) {
+    requireWidth(dy, width, "dy");
+    requireWidth(dx, width, "dx");
+    requireAccess(dy, "dy");
+    requireAccess(kept, "what was kept");
+    requireAccess(dx, "dx");
+    requireRows(dy, kept, "dy");
+    requireRows(dx, kept, "dx");
+    requireArithmetic(dy, kept, "dy");
+    requireArithmetic(dx, kept, "dx");
+    if (dx.segment().isReadOnly()) {
+      throw new IllegalArgumentException("dx is read-only, it must be writable");
+    }
+    if (Overlap.any(dx, kept)) {
+      throw new IllegalArgumentException("dx overlaps what was kept: it must be other memory");
+    }
+    requireSameOrDisjoint(dx, dy, "dy");
+    if (dresidual != null) {
+      requireWidth(dresidual, width, "dresidual");
+      requireAccess(dresidual, "dresidual");
+      requireRows(dresidual, kept, "dresidual");
+      requireArithmetic(dresidual, kept, "dresidual");
+      requireSameOrDisjoint(dx, dresidual, "dresidual");
+    }
+  }
+
+  private static void requireRows(Rows rows, Rows kept, String name) {
+    if (rows.rows() != kept.rows()) {
+      throw new IllegalArgumentException(
+          name
+              + " has "
+              + rows.rows()
+              + " rows, the forward pass had "
+              + kept.rows()
+              + ": they must be the same");
+    }
+  }
+
+  private static void requireArithmetic(Rows rows, Rows kept, String name) {
+    if ((rows.type() == ElementType.FLOAT64) != (kept.type() == ElementType.FLOAT64)) {
+      throw new IllegalArgumentException(
+          name
+              + " is "
+              + rows.type()
+              + ", what was kept is "
+              + kept.type()
+              + ": both must be float64, or neither");
+    }
+  }
+
+  private static void requireSameOrDisjoint(Rows dx, Rows other, String name) {
+    if (Overlap.any(dx, other) && !Overlap.isInPlace(dx, other)) {
+      throw new IllegalArgumentException(
+          "rows of dx overlap rows of "
+              + name
+              + ": they must be the same rows, or share no memory");
+    }
+  }
+
+  static void requireDistinct(Rows x, Rows y) {
+    if (Overlap.any(x, y)) {
+      throw new IllegalArgumentException(
+          "y is x, but the input is to be kept: keep the output, or write elsewhere");
+    }
+  }
+
+  static void checkGradients(ParameterGradients gradients, int width) {
+    if (gradients.gain() != null) {
+      requireLength(Array.getLength(gradients.gain()), width, "dgain");
+    }
+    if (gradients.bias() != null) {
+      requireLength(Array.getLength(gradients.bias()), width, "dbias");
+    }
+    if (gradients.gain() != null && gradients.gain() == gradients.bias()) {
+      throw new IllegalArgumentException("dgain and dbias are one array: each needs its own");
     }
   }
 

@@ -46,7 +46,7 @@ final class VectorStatistic {
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   /** The square of a float is exact in float64, so that a fused sum has the same bits. */
-  private static final boolean FUSED = !FLOAT64 && !CENTRED && hasFusedMultiplyAdd();
+  private static final boolean FUSED = !FLOAT64 && !CENTRED && VectorHardware.FUSED_MULTIPLY_ADD;
 
   private VectorStatistic() {}
 
@@ -68,12 +68,6 @@ final class VectorStatistic {
     if (CENTRED) {
       addLanes(work.rowSums, work.laneSums);
     }
-  }
-
-  /** Where the machine lacks it, the Vector API emulates it, a hundred times slower. */
-  private static boolean hasFusedMultiplyAdd() {
-    boolean x86 = System.getProperty("os.arch", "").equals("amd64");
-    return !x86 || VectorSpecies.ofLargestShape(int.class).vectorBitSize() >= 256;
   }
 
   private static double element(Object base, long offset, int i) {

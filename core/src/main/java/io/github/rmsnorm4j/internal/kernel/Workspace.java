@@ -30,6 +30,11 @@ public final class Workspace {
   public final double[] root = new double[MAX_ROWS];
   public final double[] rstd = new double[MAX_ROWS];
 
+  /** Per row, for gradients: the mean of h * xh, and that of h. */
+  public final double[] meanProduct = new double[MAX_ROWS];
+
+  public final double[] meanGradient = new double[MAX_ROWS];
+
   /** The power of two that a row out of the usual range is multiplied by; its rstd is for that. */
   public double scale = 1.0;
 

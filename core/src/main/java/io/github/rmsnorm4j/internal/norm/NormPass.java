@@ -1,9 +1,9 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.kernel.OutputKernel;
+import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
-import java.util.Arrays;
 
 /**
  * One thread's way through a run of rows: read, one statistic, write.
@@ -12,9 +12,6 @@ import java.util.Arrays;
  * row longer than a super-block goes in pieces of one.
  */
 final class NormPass {
-  /** LayerNorm rows longer than this take two passes: the mean, then the centred squares. */
-  static final int ONE_PASS = 1 << 20;
-
   private final NormCall call;
   private final NormPlan plan;
   private final int width;
@@ -43,7 +40,7 @@ final class NormPass {
     statistic = new Statistic(norm.centred(), norm.divides(), norm.epsilon(), norm.placement());
     residual = call.residual() == null ? null : new ResidualSum(call, plan, work, other);
     reader = new RowReader(call.x(), plan.xCodec, work, residual);
-    writer = new RowWriter(call, plan.yCodec, work);
+    writer = new RowWriter(call.y(), call.float64(), plan.yCodec, work);
   }
 
   /** Normalises rows {@code from} to {@code to}. */
@@ -74,13 +71,7 @@ final class NormPass {
   }
 
   private void longRow(long row) {
-    boolean centred = call.choices().centred();
-    double first = reader.read(row, 0, 1, 1).get(call.float64(), 0);
-    sumPieces(row, centred ? first : 0.0);
-    if (centred && width > ONE_PASS) {
-      sumPieces(row, work.shift[0] + work.sums[0] / width);
-      work.sums[0] = 0.0;
-    }
+    LongRow.sums(plan.statistic, reader, row, call.choices(), work);
     boolean wide = statistics(row, 1);
     keep(row, 1, wide);
     for (long column = 0; column < width; column += RowSum.SUPER_BLOCK) {
@@ -88,20 +79,6 @@ final class NormPass {
       reader.read(row, column, 1, columns);
       write(row, column, 1, columns, wide);
     }
-  }
-
-  /** The row sums of a long row, super-block by super-block. */
-  private void sumPieces(long row, double shift) {
-    Arrays.fill(work.rowSums, 0.0);
-    Arrays.fill(work.rowSquares, 0.0);
-    for (long column = 0; column < part; column += RowSum.SUPER_BLOCK) {
-      int columns = (int) Math.min(RowSum.SUPER_BLOCK, part - column);
-      Rectangle x = reader.read(row, column, 1, columns);
-      plan.statistic.superBlock(x.base, x.offset, columns, shift, work);
-    }
-    work.shift[0] = shift;
-    work.sums[0] = RowSum.tree(work.rowSums, 0);
-    work.squares[0] = RowSum.tree(work.rowSquares, 0);
   }
 
   /** From sums to mean and rstd; true where a row needs the formula for wide ranges. */
@@ -119,7 +96,7 @@ final class NormPass {
   }
 
   private boolean rescaled(long row) {
-    boolean wide = Rescaled.statistic(call, statistic, row, reader, work);
+    boolean wide = Rescaled.statistic(call.choices(), statistic, row, reader, work);
     if (part < width && width <= RowSum.SUPER_BLOCK) {
       reader.read(row, 0, 1, width); // It has read the statistic's part only.
     }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 
@@ -36,10 +37,10 @@ final class Rescaled {
    *     {@code work.shift[0]} and the mean of (x - x0) * scale in {@code work.sums[0]}
    */
   static boolean statistic(
-      NormCall call, Statistic statistic, long row, RowReader reader, Workspace work) {
-    boolean centred = call.choices().centred();
+      NormChoices norm, Statistic statistic, long row, RowReader reader, Workspace work) {
+    boolean centred = norm.centred();
     double scale = work.squares[0] < TINY_SUM ? UP : DOWN;
-    int n = call.choices().part();
+    int n = norm.part();
     double x0 = 0.0;
     double mean = 0.0; // Of (x - x0) * scale: the row's own may be too small a number to be exact.
     if (centred) {
@@ -47,7 +48,7 @@ final class Rescaled {
       sum(n, row, reader, x0, mean, scale, work);
       mean = work.sums[0] / n;
     }
-    if (!centred || n > NormPass.ONE_PASS) {
+    if (!centred || n > LongRow.ONE_PASS) {
       sum(n, row, reader, x0, mean, scale, work);
       work.sums[0] = 0.0;
     }

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.internal.codec.NarrowCodec;
 import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.codec.Stage;
+import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.SumKernel;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.NarrowCodec;
 import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.codec.Stage;
+import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 
 /** Puts a rectangle of rows where a kernel can read it: it is there already, or it is staged. */
@@ -31,6 +32,10 @@ final class RowReader {
     directBase = x.direct() ? x.base() : null;
   }
 
+  boolean float64() {
+    return x.type() == ElementType.FLOAT64;
+  }
+
   Rectangle read(long row, long column, int rows, int columns) {
     long at = row * x.stride() + column * x.type().bytes();
     Rectangle to = this.rows;
@@ -41,7 +46,7 @@ final class RowReader {
       to.stride = x.stride();
     } else {
       Stage.load(x, at, rows, columns, codec, work);
-      to.packed(work, x.type() == ElementType.FLOAT64, rows, columns);
+      to.packed(work, float64(), rows, columns);
     }
     if (residual != null) {
       residual.addTo(to, row, column, rows, columns);

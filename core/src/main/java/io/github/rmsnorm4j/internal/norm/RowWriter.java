@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.norm;
 import io.github.rmsnorm4j.internal.codec.NarrowCodec;
 import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.codec.Stage;
+import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 
 /** Gives a kernel a place to write a rectangle of rows to: where it belongs, or the workspace. */
@@ -17,10 +18,10 @@ final class RowWriter {
   /** Where the rectangle is to be written. */
   final Rectangle rows = new Rectangle();
 
-  RowWriter(NormCall call, NarrowCodec codec, Workspace work) {
-    y = call.y();
+  RowWriter(RowMemory y, boolean float64, NarrowCodec codec, Workspace work) {
+    this.y = y;
     direct = y.direct();
-    float64 = call.float64();
+    this.float64 = float64;
     this.codec = codec;
     this.work = work;
     directBase = direct ? y.base() : null;

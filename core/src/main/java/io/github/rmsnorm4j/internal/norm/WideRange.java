@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 
 /**
@@ -42,7 +43,7 @@ final class WideRange {
   }
 
   /** Float32 arithmetic ends in float32; a wider output is the widened result. */
-  private static float rounded(double y, ElementType type) {
+  static float rounded(double y, ElementType type) {
     return (float) (type == ElementType.FLOAT64 ? y : Narrow.round(y, type));
   }
 }

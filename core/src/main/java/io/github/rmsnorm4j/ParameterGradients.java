@@ -1,0 +1,103 @@
+package io.github.rmsnorm4j;
+
+/**
+ * Where the gradients of gain and bias go: {@code dgain_j = sum over rows of dy_j * xh_j}, {@code
+ * dbias_j = sum over rows of dy_j}, xh being the normalised row. In float32, or float64 for float64
+ * rows; the sums have the same bits on any number of threads.
+ *
+ * <pre>{@code
+ * norm.backward(dy, saved, dx, ParameterGradients.added(dgain, null));
+ * }</pre>
+ */
+public final class ParameterGradients {
+  /** For norms whose parameters are not trained. */
+  static final ParameterGradients NONE = new ParameterGradients(null, null, false);
+
+  private final Object gain;
+  private final Object bias;
+  private final boolean add;
+
+  private ParameterGradients(Object gain, Object bias, boolean add) {
+    this.gain = gain;
+    this.bias = bias;
+    this.add = add;
+  }
+
+  /**
+   * Gradients that replace what is in the arrays.
+   *
+   * @param gain one element per element of a row, or null if it is not wanted
+   * @param bias likewise
+   * @return where they go
+   */
+  public static ParameterGradients assigned(float[] gain, float[] bias) {
+    return new ParameterGradients(gain, bias, false);
+  }
+
+  /**
+   * Gradients that are added to what is in the arrays, each by one addition.
+   *
+   * @param gain one element per element of a row, or null if it is not wanted
+   * @param bias likewise
+   * @return where they go
+   */
+  public static ParameterGradients added(float[] gain, float[] bias) {
+    return new ParameterGradients(gain, bias, true);
+  }
+
+  /**
+   * Gradients that replace what is in the arrays.
+   *
+   * @param gain one element per element of a row, or null if it is not wanted
+   * @param bias likewise
+   * @return where they go
+   */
+  public static ParameterGradients assigned(double[] gain, double[] bias) {
+    return new ParameterGradients(gain, bias, false);
+  }
+
+  /**
+   * Gradients that are added to what is in the arrays, each by one addition.
+   *
+   * @param gain one element per element of a row, or null if it is not wanted
+   * @param bias likewise
+   * @return where they go
+   */
+  public static ParameterGradients added(double[] gain, double[] bias) {
+    return new ParameterGradients(gain, bias, true);
+  }
+
+  Object gain() {
+    return gain;
+  }
+
+  Object bias() {
+    return bias;
+  }
+
+  /** Takes the sums, float[] or double[] by the arithmetic's type; null where there are no rows. */
+  void take(Object gainSum, Object biasSum) {
+    write(gainSum, gain);
+    write(biasSum, bias);
+  }
+
+  private void write(Object sum, Object into) {
+    if (into instanceof float[] floats) {
+      for (int i = 0; i < floats.length; i++) {
+        floats[i] = add ? floats[i] + (float) value(sum, i) : (float) value(sum, i);
+      }
+    } else if (into instanceof double[] doubles) {
+      for (int i = 0; i < doubles.length; i++) {
+        doubles[i] = add ? doubles[i] + value(sum, i) : value(sum, i);
+      }
+    }
+  }
+
+  private static double value(Object sum, int i) {
+    return switch (sum) {
+      case null -> 0.0;
+      case float[] floats -> floats[i];
+      default -> ((double[]) sum)[i];
+    };
+  }
+}

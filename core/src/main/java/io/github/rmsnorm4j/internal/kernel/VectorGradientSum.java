@@ -1,0 +1,254 @@
+package io.github.rmsnorm4j.internal.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.DoubleVector;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorShape;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * Row sums of a backward pass in float32 with the Vector API, bit for bit those of {@link
+ * ScalarGradientSum}: the strips of {@link VectorStatistic} with the terms of a gradient.
+ */
+final class VectorGradientSum {
+  private static final GradientSumKernel.Spec SPEC =
+      Kernels.choices(MethodHandles.lookup(), GradientSumKernel.Spec.class);
+  private static final boolean CENTRED = SPEC.centred();
+  private static final boolean FROM_OUTPUT = SPEC.fromOutput();
+  private static final boolean GAIN = SPEC.gain();
+  private static final boolean BIAS = SPEC.bias();
+  private static final boolean HEAP_X = SPEC.x() == Memory.HEAP;
+  private static final boolean HEAP_DY = SPEC.dy() == Memory.HEAP;
+  private static final boolean FUSED = VectorHardware.FUSED_MULTIPLY_ADD;
+
+  private static final VectorSpecies<Double> D =
+      VectorSpecies.of(double.class, VectorShape.forBitSize(SPEC.vectorBits()));
+  private static final VectorSpecies<Float> F =
+      VectorSpecies.of(float.class, VectorShape.forBitSize(SPEC.vectorBits() / 2));
+
+  private static final int LANES = RowSum.LANES;
+  private static final int BLOCK = RowSum.BLOCK;
+  private static final int VECTOR = D.length();
+  private static final int STRIP = (CENTRED ? 2 : 4) * VECTOR;
+  private static final int STEP = Float.BYTES * VECTOR;
+  private static final MemorySegment NATIVE = HEAP_X && HEAP_DY ? null : Memory.Native.EVERYTHING;
+  private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+
+  private VectorGradientSum() {}
+
+  static void rows(
+      Rectangle x,
+      Rectangle dy,
+      int rows,
+      int column,
+      int columns,
+      Object gain,
+      Object bias,
+      Workspace work) {
+    for (int r = 0; r < rows; r++) {
+      lanes(x, dy, r, column, columns, gain, bias, work);
+      work.squares[r] = RowSum.tree(work.laneSquares, 0);
+      work.sums[r] = CENTRED ? RowSum.tree(work.laneSums, 0) : 0.0;
+    }
+  }
+
+  static void superBlock(
+      Rectangle x,
+      Rectangle dy,
+      int rows,
+      int column,
+      int columns,
+      Object gain,
+      Object bias,
+      Workspace work) {
+    lanes(x, dy, 0, column, columns, gain, bias, work);
+    addLanes(work.rowSquares, work.laneSquares);
+    if (CENTRED) {
+      addLanes(work.rowSums, work.laneSums);
+    }
+  }
+
+  /** The lanes of one super-block or less, first in the lane arrays. */
+  private static void lanes(
+      Rectangle x,
+      Rectangle dy,
+      int r,
+      int column,
+      int n,
+      Object gain,
+      Object bias,
+      Workspace work) {
+    int whole = n - n % LANES;
+    for (int s = 0; s < LANES; s += STRIP) {
+      long from = x.offset + r * x.stride + (long) Float.BYTES * s;
+      long slopes = dy.offset + r * dy.stride + (long) Float.BYTES * s;
+      strip(
+          x.base,
+          from,
+          dy.base,
+          slopes,
+          whole,
+          s,
+          column + s,
+          (float[]) gain,
+          (float[]) bias,
+          work.mean[r],
+          (float) work.rstd[r],
+          work);
+    }
+    for (int i = whole; i < n; i++) {
+      work.laneSquares[i - whole] +=
+          GradientTerm.product(SPEC, x, dy, r, i, column, gain, bias, work);
+      if (CENTRED) {
+        work.laneSums[i - whole] += GradientTerm.gradient(SPEC, dy, r, i, column, gain);
+      }
+    }
+    if (whole >= BLOCK) {
+      addLanes(work.laneSquares, work.totalSquares);
+      if (CENTRED) {
+        addLanes(work.laneSums, work.totalSums);
+      }
+    }
+  }
+
+  private static void addLanes(double[] into, double[] lanes) {
+    for (int j = 0; j < LANES; j++) {
+      into[j] += lanes[j];
+    }
+  }
+
+  /**
+   * A strip of lanes: of the open block, and of those before it. Of four vectors the products, or
+   * of two the products and the gradients.
+   */
+  private static void strip(
+      Object x,
+      long xOffset,
+      Object dy,
+      long dyOffset,
+      int n,
+      int strip,
+      int column,
+      float[] gain,
+      float[] bias,
+      double mean,
+      float rstd,
+      Workspace work) {
+    int start = (int) (xOffset >> 2);
+    int slope = (int) (dyOffset >> 2);
+    long from = xOffset & Memory.ADDRESSES;
+    long slopes = dyOffset & Memory.ADDRESSES;
+    FloatVector hi = FloatVector.broadcast(F, (float) mean);
+    FloatVector lo = FloatVector.broadcast(F, (float) (mean - (float) mean));
+    FloatVector by = FloatVector.broadcast(F, rstd);
+    DoubleVector a0 = DoubleVector.zero(D);
+    DoubleVector a1 = a0;
+    DoubleVector a2 = a0;
+    DoubleVector a3 = a0;
+    DoubleVector t0 = a0;
+    DoubleVector t1 = a0;
+    DoubleVector t2 = a0;
+    DoubleVector t3 = a0;
+    for (int i = 0; i < n; i += LANES) {
+      long p = from + 4L * i;
+      long q = slopes + 4L * i;
+      int c = column + i;
+      FloatVector x0 =
+          HEAP_X
+              ? FloatVector.fromArray(F, (float[]) x, start + i)
+              : FloatVector.fromMemorySegment(F, NATIVE, p, ORDER);
+      FloatVector y0 =
+          HEAP_DY
+              ? FloatVector.fromArray(F, (float[]) dy, slope + i)
+              : FloatVector.fromMemorySegment(F, NATIVE, q, ORDER);
+      FloatVector h0 = GAIN ? y0.mul(FloatVector.fromArray(F, gain, c)) : y0;
+      FloatVector d0 =
+          FROM_OUTPUT
+              ? BIAS ? x0.sub(FloatVector.fromArray(F, bias, c)) : x0
+              : (CENTRED ? x0.sub(hi).sub(lo) : x0).mul(by);
+      DoubleVector u0 = (DoubleVector) (FROM_OUTPUT ? y0 : h0).castShape(D, 0);
+      DoubleVector v0 = (DoubleVector) d0.castShape(D, 0);
+      a0 = FUSED ? u0.fma(v0, a0) : a0.add(u0.mul(v0));
+      FloatVector x1 =
+          HEAP_X
+              ? FloatVector.fromArray(F, (float[]) x, start + i + VECTOR)
+              : FloatVector.fromMemorySegment(F, NATIVE, p + STEP, ORDER);
+      FloatVector y1 =
+          HEAP_DY
+              ? FloatVector.fromArray(F, (float[]) dy, slope + i + VECTOR)
+              : FloatVector.fromMemorySegment(F, NATIVE, q + STEP, ORDER);
+      FloatVector h1 = GAIN ? y1.mul(FloatVector.fromArray(F, gain, c + VECTOR)) : y1;
+      FloatVector d1 =
+          FROM_OUTPUT
+              ? BIAS ? x1.sub(FloatVector.fromArray(F, bias, c + VECTOR)) : x1
+              : (CENTRED ? x1.sub(hi).sub(lo) : x1).mul(by);
+      DoubleVector u1 = (DoubleVector) (FROM_OUTPUT ? y1 : h1).castShape(D, 0);
+      DoubleVector v1 = (DoubleVector) d1.castShape(D, 0);
+      a1 = FUSED ? u1.fma(v1, a1) : a1.add(u1.mul(v1));
+      if (CENTRED) {
+        a2 = a2.add((DoubleVector) h0.castShape(D, 0));
+        a3 = a3.add((DoubleVector) h1.castShape(D, 0));
+      } else {
+        FloatVector x2 =
+            HEAP_X
+                ? FloatVector.fromArray(F, (float[]) x, start + i + 2 * VECTOR)
+                : FloatVector.fromMemorySegment(F, NATIVE, p + 2 * STEP, ORDER);
+        FloatVector y2 =
+            HEAP_DY
+                ? FloatVector.fromArray(F, (float[]) dy, slope + i + 2 * VECTOR)
+                : FloatVector.fromMemorySegment(F, NATIVE, q + 2 * STEP, ORDER);
+        FloatVector h2 = GAIN ? y2.mul(FloatVector.fromArray(F, gain, c + 2 * VECTOR)) : y2;
+        FloatVector d2 =
+            FROM_OUTPUT
+                ? BIAS ? x2.sub(FloatVector.fromArray(F, bias, c + 2 * VECTOR)) : x2
+                : (CENTRED ? x2.sub(hi).sub(lo) : x2).mul(by);
+        DoubleVector u2 = (DoubleVector) (FROM_OUTPUT ? y2 : h2).castShape(D, 0);
+        DoubleVector v2 = (DoubleVector) d2.castShape(D, 0);
+        a2 = FUSED ? u2.fma(v2, a2) : a2.add(u2.mul(v2));
+        FloatVector x3 =
+            HEAP_X
+                ? FloatVector.fromArray(F, (float[]) x, start + i + 3 * VECTOR)
+                : FloatVector.fromMemorySegment(F, NATIVE, p + 3 * STEP, ORDER);
+        FloatVector y3 =
+            HEAP_DY
+                ? FloatVector.fromArray(F, (float[]) dy, slope + i + 3 * VECTOR)
+                : FloatVector.fromMemorySegment(F, NATIVE, q + 3 * STEP, ORDER);
+        FloatVector h3 = GAIN ? y3.mul(FloatVector.fromArray(F, gain, c + 3 * VECTOR)) : y3;
+        FloatVector d3 =
+            FROM_OUTPUT
+                ? BIAS ? x3.sub(FloatVector.fromArray(F, bias, c + 3 * VECTOR)) : x3
+                : (CENTRED ? x3.sub(hi).sub(lo) : x3).mul(by);
+        DoubleVector u3 = (DoubleVector) (FROM_OUTPUT ? y3 : h3).castShape(D, 0);
+        DoubleVector v3 = (DoubleVector) d3.castShape(D, 0);
+        a3 = FUSED ? u3.fma(v3, a3) : a3.add(u3.mul(v3));
+      }
+      if (i % BLOCK == BLOCK - LANES) {
+        t0 = t0.add(a0);
+        t1 = t1.add(a1);
+        t2 = t2.add(a2);
+        t3 = t3.add(a3);
+        a0 = DoubleVector.zero(D);
+        a1 = a0;
+        a2 = a0;
+        a3 = a0;
+      }
+    }
+    a0.intoArray(work.laneSquares, strip);
+    a1.intoArray(work.laneSquares, strip + VECTOR);
+    a2.intoArray(CENTRED ? work.laneSums : work.laneSquares, CENTRED ? strip : strip + 2 * VECTOR);
+    a3.intoArray(
+        CENTRED ? work.laneSums : work.laneSquares, CENTRED ? strip + VECTOR : strip + 3 * VECTOR);
+
+    if (n >= BLOCK) {
+      t0.intoArray(work.totalSquares, strip);
+      t1.intoArray(work.totalSquares, strip + VECTOR);
+      t2.intoArray(
+          CENTRED ? work.totalSums : work.totalSquares, CENTRED ? strip : strip + 2 * VECTOR);
+      t3.intoArray(
+          CENTRED ? work.totalSums : work.totalSquares,
+          CENTRED ? strip + VECTOR : strip + 3 * VECTOR);
+    }
+  }
+}

@@ -1,0 +1,220 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.codec.RowMemory;
+import io.github.rmsnorm4j.internal.kernel.Rectangle;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.kernel.Workspace;
+import java.util.Arrays;
+
+/**
+ * One thread's way back through runs of rows: read dy and what was kept, two sums per row, write
+ * dx, add to the gradients of gain and bias.
+ */
+final class BackwardPass implements AutoCloseable {
+  /** Elements of the rows that go through together: with their slopes they stay near. */
+  private static final int CHUNK = 1 << 13;
+
+  private final BackwardCall call;
+  private final BackwardPlan plan;
+  private final int width;
+  private final int part;
+  private final boolean float64;
+  private final Statistic statistic;
+  private final Slope slope;
+  private final Workspace work = Workspace.take();
+  private final Workspace dyWork = Workspace.take();
+  private final Workspace residualWork = Workspace.take();
+  private final RowReader kept;
+  private final RowReader dy;
+  private final RowReader residual;
+  private final RowWriter dx;
+  private final Rectangle keptPart = new Rectangle();
+  private final Rectangle dyPart = new Rectangle();
+  private final Rectangle dxPart = new Rectangle();
+  private final Rectangle residualPart = new Rectangle();
+  private Object dgain;
+  private Object dbias;
+
+  BackwardPass(BackwardCall call, BackwardPlan plan) {
+    this.call = call;
+    this.plan = plan;
+    NormChoices norm = call.choices();
+    width = norm.width();
+    part = norm.part();
+    float64 = call.float64();
+    statistic = new Statistic(norm.centred(), false, norm.epsilon(), norm.placement());
+    slope = new Slope(norm, float64);
+    kept = new RowReader(call.kept(), plan.keptCodec, work, null);
+    dy = new RowReader(call.dy(), plan.dyCodec, dyWork, null);
+    RowMemory added = call.residual();
+    residual = added == null ? null : new RowReader(added, plan.residualCodec, residualWork, null);
+    dx = new RowWriter(call.dx(), float64, plan.dxCodec, dyWork);
+  }
+
+  @Override
+  public void close() {
+    work.giveBack();
+    dyWork.giveBack();
+    residualWork.giveBack();
+  }
+
+  /** Rows {@code from} to {@code to}, which begin a sub-tree: the sums of their gradients. */
+  BackwardRunner.Result tree(long from, long to) {
+    BlockSums gain = new BlockSums(width, float64);
+    BlockSums bias = new BlockSums(width, float64);
+    for (long row = from; row < to; row += BackwardRunner.BLOCK) {
+      dgain = call.gainGradient() ? gain.open() : null;
+      dbias = call.biasGradient() ? bias.open() : null;
+      block(row, Math.min(to, row + BackwardRunner.BLOCK));
+      if (call.gainGradient()) {
+        gain.close(dgain);
+      }
+      if (call.biasGradient()) {
+        bias.close(dbias);
+      }
+    }
+    return new BackwardRunner.Result(gain.root(), bias.root());
+  }
+
+  private void block(long from, long to) {
+    int chunk = Math.clamp(CHUNK / width, 1, BackwardRunner.BLOCK);
+    for (long row = from; row < to; row += chunk) {
+      if (width > RowSum.SUPER_BLOCK) {
+        longRow(row);
+      } else {
+        chunk(row, (int) Math.min(chunk, to - row));
+      }
+    }
+  }
+
+  private void chunk(long row, int rows) {
+    Rectangle x = kept.read(row, 0, rows, width);
+    if (call.rstd() == null) {
+      plan.statistic.rows(x.base, x.offset, x.stride, rows, part, work);
+    }
+    boolean alone = statistics(row, rows);
+    if (alone && rows > 1) {
+      for (int r = 0; r < rows; r++) {
+        chunk(row + r, 1);
+      }
+      return;
+    }
+    Rectangle slopes = dy.read(row, 0, rows, width);
+    if (alone) {
+      WideGradient sums = new WideGradient(call, work);
+      sums.add(x, slopes, 0, width);
+      sums.finish();
+    } else {
+      plan.sums.rows(x, slopes, rows, width, call.gain(), call.bias(), work);
+    }
+    means(rows);
+    write(row, 0, rows, width, alone);
+  }
+
+  private void longRow(long row) {
+    if (call.rstd() == null) {
+      LongRow.sums(plan.statistic, kept, row, call.choices(), work);
+    }
+    boolean alone = statistics(row, 1);
+    WideGradient sums = new WideGradient(call, work);
+    Arrays.fill(work.rowSquares, 0.0);
+    Arrays.fill(work.rowSums, 0.0);
+    for (long column = 0; column < width; column += RowSum.SUPER_BLOCK) {
+      int columns = (int) Math.min(RowSum.SUPER_BLOCK, width - column);
+      Rectangle x = kept.read(row, column, 1, columns);
+      Rectangle slopes = dy.read(row, column, 1, columns);
+      if (alone) {
+        sums.add(x, slopes, (int) column, columns);
+      } else {
+        plan.sums.superBlock(x, slopes, (int) column, columns, call.gain(), call.bias(), work);
+      }
+    }
+    if (alone) {
+      sums.finish();
+    } else {
+      work.squares[0] = RowSum.tree(work.rowSquares, 0);
+      work.sums[0] = RowSum.tree(work.rowSums, 0);
+    }
+    means(1);
+    for (long column = 0; column < width; column += RowSum.SUPER_BLOCK) {
+      int columns = (int) Math.min(RowSum.SUPER_BLOCK, width - column);
+      kept.read(row, column, 1, columns);
+      dy.read(row, column, 1, columns);
+      write(row, column, 1, columns, alone);
+    }
+  }
+
+  /** The mean and rstd of rows; whether one of them is out of its arithmetic's range. */
+  private boolean statistics(long row, int rows) {
+    if (call.rstd() == null) {
+      statistic.of(work, rows, part);
+    } else {
+      System.arraycopy(call.rstd(), (int) row, work.rstd, 0, rows);
+      if (call.mean() == null) {
+        Arrays.fill(work.mean, 0, rows, 0.0);
+      } else {
+        System.arraycopy(call.mean(), (int) row, work.mean, 0, rows);
+      }
+    }
+    return float64 ? rescaled(row, rows) : statistic.roundToFloat32(work, rows);
+  }
+
+  /** A float64 row that has to be summed again with its elements scaled; true for several rows. */
+  private boolean rescaled(long row, int rows) {
+    for (int r = 0; r < rows && call.rstd() == null; r++) {
+      if (Rescaled.needed(work.sums[r], work.squares[r], call.choices())) {
+        if (rows > 1) {
+          return true;
+        }
+        if (Rescaled.statistic(call.choices(), statistic, row, kept, work)) {
+          work.rstd[0] *= work.scale;
+        }
+        if (width <= RowSum.SUPER_BLOCK) {
+          kept.read(row, 0, 1, width);
+        }
+      }
+    }
+    return false;
+  }
+
+  /** From row sums to what the output takes from every element. */
+  private void means(int rows) {
+    for (int r = 0; r < rows; r++) {
+      work.meanProduct[r] = slope.product(work.squares[r], work.rstd[r]);
+      work.meanGradient[r] = slope.gradient(work.sums[r]);
+    }
+  }
+
+  private void write(long row, long column, int rows, int columns, boolean alone) {
+    dx.place(row, column, rows, columns);
+    if (residual != null) {
+      residual.read(row, column, rows, columns);
+    }
+    int inPart = Math.clamp(part - column, 0, columns);
+    if (inPart > 0) {
+      write(0, inPart, (int) column, rows, alone);
+    }
+    if (inPart < columns) {
+      // The statistic does not depend on these.
+      Arrays.fill(work.meanProduct, 0, rows, 0.0);
+      write(inPart, columns, (int) column, rows, alone);
+    }
+    dx.finish(row, column, rows, columns);
+  }
+
+  /** Elements {@code from} to {@code to} of the rectangles read and placed last. */
+  private void write(int from, int to, int column, int rows, boolean alone) {
+    Rectangle x = keptPart.after(kept.rows, float64, from);
+    Rectangle slopes = dyPart.after(dy.rows, float64, from);
+    Rectangle out = dxPart.after(dx.rows, float64, from);
+    Rectangle added = residual == null ? null : residualPart.after(residual.rows, float64, from);
+    int c = column + from;
+    if (alone) {
+      WideGradient gradient = new WideGradient(call, work);
+      gradient.write(x, slopes, out, added, c, to - from, dgain, dbias);
+    } else {
+      plan.gradient.rows(
+          x, slopes, out, added, rows, c, to - from, call.gain(), call.bias(), dgain, dbias, work);
+    }
+  }
+}
