@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.internal.kernel;
 
 /**
- * The terms that a backward pass sums over a row, element by element. Factors are rounded to the
- * arithmetic's type, their product to float64, which for float32 factors is exact.
+ * The terms that a backward pass sums over a row, element by element, each operation rounded to the
+ * arithmetic's type; they are added up in float64.
  *
  * <p>The product's is {@code (dy * g) * xh}, and from the output {@code dy * (y - b)}, which is the
  * same without a division; the gradient's is {@code dy * g}.
@@ -33,13 +33,13 @@ final class GradientTerm {
     float slope = Memory.getFloat(spec.dy(), dy.base, dy.offset + r * dy.stride, i);
     if (spec.fromOutput()) {
       float scaled = spec.bias() ? v - ((float[]) bias)[column + i] : v;
-      return (double) slope * scaled;
+      return slope * scaled;
     }
     float hi = (float) work.mean[r];
     float lo = (float) (work.mean[r] - hi);
     float xh = (spec.centred() ? (v - hi) - lo : v) * (float) work.rstd[r];
     float h = spec.gain() ? slope * ((float[]) gain)[column + i] : slope;
-    return (double) h * xh;
+    return h * xh;
   }
 
   static double gradient(

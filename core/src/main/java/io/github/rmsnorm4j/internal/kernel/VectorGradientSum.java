@@ -21,7 +21,6 @@ final class VectorGradientSum {
   private static final boolean BIAS = SPEC.bias();
   private static final boolean HEAP_X = SPEC.x() == Memory.HEAP;
   private static final boolean HEAP_DY = SPEC.dy() == Memory.HEAP;
-  private static final boolean FUSED = VectorHardware.FUSED_MULTIPLY_ADD;
 
   private static final VectorSpecies<Double> D =
       VectorSpecies.of(double.class, VectorShape.forBitSize(SPEC.vectorBits()));
@@ -168,9 +167,8 @@ final class VectorGradientSum {
           FROM_OUTPUT
               ? BIAS ? x0.sub(FloatVector.fromArray(F, bias, c)) : x0
               : (CENTRED ? x0.sub(hi).sub(lo) : x0).mul(by);
-      DoubleVector u0 = (DoubleVector) (FROM_OUTPUT ? y0 : h0).castShape(D, 0);
-      DoubleVector v0 = (DoubleVector) d0.castShape(D, 0);
-      a0 = FUSED ? u0.fma(v0, a0) : a0.add(u0.mul(v0));
+      FloatVector m0 = (FROM_OUTPUT ? y0 : h0).mul(d0);
+      a0 = a0.add((DoubleVector) m0.castShape(D, 0));
       FloatVector x1 =
           HEAP_X
               ? FloatVector.fromArray(F, (float[]) x, start + i + VECTOR)
@@ -184,9 +182,8 @@ final class VectorGradientSum {
           FROM_OUTPUT
               ? BIAS ? x1.sub(FloatVector.fromArray(F, bias, c + VECTOR)) : x1
               : (CENTRED ? x1.sub(hi).sub(lo) : x1).mul(by);
-      DoubleVector u1 = (DoubleVector) (FROM_OUTPUT ? y1 : h1).castShape(D, 0);
-      DoubleVector v1 = (DoubleVector) d1.castShape(D, 0);
-      a1 = FUSED ? u1.fma(v1, a1) : a1.add(u1.mul(v1));
+      FloatVector m1 = (FROM_OUTPUT ? y1 : h1).mul(d1);
+      a1 = a1.add((DoubleVector) m1.castShape(D, 0));
       if (CENTRED) {
         a2 = a2.add((DoubleVector) h0.castShape(D, 0));
         a3 = a3.add((DoubleVector) h1.castShape(D, 0));
@@ -204,9 +201,8 @@ final class VectorGradientSum {
             FROM_OUTPUT
                 ? BIAS ? x2.sub(FloatVector.fromArray(F, bias, c + 2 * VECTOR)) : x2
                 : (CENTRED ? x2.sub(hi).sub(lo) : x2).mul(by);
-        DoubleVector u2 = (DoubleVector) (FROM_OUTPUT ? y2 : h2).castShape(D, 0);
-        DoubleVector v2 = (DoubleVector) d2.castShape(D, 0);
-        a2 = FUSED ? u2.fma(v2, a2) : a2.add(u2.mul(v2));
+        FloatVector m2 = (FROM_OUTPUT ? y2 : h2).mul(d2);
+        a2 = a2.add((DoubleVector) m2.castShape(D, 0));
         FloatVector x3 =
             HEAP_X
                 ? FloatVector.fromArray(F, (float[]) x, start + i + 3 * VECTOR)
@@ -220,9 +216,8 @@ final class VectorGradientSum {
             FROM_OUTPUT
                 ? BIAS ? x3.sub(FloatVector.fromArray(F, bias, c + 3 * VECTOR)) : x3
                 : (CENTRED ? x3.sub(hi).sub(lo) : x3).mul(by);
-        DoubleVector u3 = (DoubleVector) (FROM_OUTPUT ? y3 : h3).castShape(D, 0);
-        DoubleVector v3 = (DoubleVector) d3.castShape(D, 0);
-        a3 = FUSED ? u3.fma(v3, a3) : a3.add(u3.mul(v3));
+        FloatVector m3 = (FROM_OUTPUT ? y3 : h3).mul(d3);
+        a3 = a3.add((DoubleVector) m3.castShape(D, 0));
       }
       if (i % BLOCK == BLOCK - LANES) {
         t0 = t0.add(a0);
