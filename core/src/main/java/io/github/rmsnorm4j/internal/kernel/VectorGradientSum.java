@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.kernel;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorShape;
@@ -48,8 +49,8 @@ final class VectorGradientSum {
       Workspace work) {
     for (int r = 0; r < rows; r++) {
       lanes(x, dy, r, column, columns, gain, bias, work);
-      work.squares[r] = RowSum.tree(work.laneSquares, 0);
-      work.sums[r] = CENTRED ? RowSum.tree(work.laneSums, 0) : 0.0;
+      work.squares[r] = RowSum.tree(work.totalSquares, 0);
+      work.sums[r] = CENTRED ? RowSum.tree(work.totalSums, 0) : 0.0;
     }
   }
 
@@ -63,13 +64,13 @@ final class VectorGradientSum {
       Object bias,
       Workspace work) {
     lanes(x, dy, 0, column, columns, gain, bias, work);
-    addLanes(work.rowSquares, work.laneSquares);
+    addLanes(work.rowSquares, work.totalSquares);
     if (CENTRED) {
-      addLanes(work.rowSums, work.laneSums);
+      addLanes(work.rowSums, work.totalSums);
     }
   }
 
-  /** The lanes of one super-block or less, first in the lane arrays. */
+  /** The lanes of one super-block or less, first in the totals. */
   private static void lanes(
       Rectangle x,
       Rectangle dy,
@@ -79,35 +80,50 @@ final class VectorGradientSum {
       Object gain,
       Object bias,
       Workspace work) {
-    int whole = n - n % LANES;
+    Arrays.fill(work.totalSquares, 0, LANES, 0.0);
+    Arrays.fill(work.totalSums, 0, LANES, 0.0);
+    for (int i = 0; i < n; i += BLOCK) {
+      block(x, dy, r, i, column, Math.min(n, i + BLOCK), gain, bias, work);
+      addLanes(work.totalSquares, work.laneSquares);
+      if (CENTRED) {
+        addLanes(work.totalSums, work.laneSums);
+      }
+    }
+  }
+
+  /** The lanes of one block or less: strip by strip, in the first-level cache. */
+  private static void block(
+      Rectangle x,
+      Rectangle dy,
+      int r,
+      int start,
+      int column,
+      int end,
+      Object gain,
+      Object bias,
+      Workspace work) {
+    int whole = (end - start) - (end - start) % LANES;
     for (int s = 0; s < LANES; s += STRIP) {
-      long from = x.offset + r * x.stride + (long) Float.BYTES * s;
-      long slopes = dy.offset + r * dy.stride + (long) Float.BYTES * s;
+      long skip = (long) Float.BYTES * (start + s);
       strip(
           x.base,
-          from,
+          x.offset + r * x.stride + skip,
           dy.base,
-          slopes,
+          dy.offset + r * dy.stride + skip,
           whole,
           s,
-          column + s,
+          column + start + s,
           (float[]) gain,
           (float[]) bias,
           work.mean[r],
           (float) work.rstd[r],
           work);
     }
-    for (int i = whole; i < n; i++) {
-      work.laneSquares[i - whole] +=
-          GradientTerm.product(SPEC, x, dy, r, i, column, gain, bias, work);
+    for (int i = start + whole; i < end; i++) {
+      int j = i % LANES;
+      work.laneSquares[j] += GradientTerm.product(SPEC, x, dy, r, i, column, gain, bias, work);
       if (CENTRED) {
-        work.laneSums[i - whole] += GradientTerm.gradient(SPEC, dy, r, i, column, gain);
-      }
-    }
-    if (whole >= BLOCK) {
-      addLanes(work.laneSquares, work.totalSquares);
-      if (CENTRED) {
-        addLanes(work.laneSums, work.totalSums);
+        work.laneSums[j] += GradientTerm.gradient(SPEC, dy, r, i, column, gain);
       }
     }
   }
@@ -119,8 +135,8 @@ final class VectorGradientSum {
   }
 
   /**
-   * A strip of lanes: of the open block, and of those before it. Of four vectors the products, or
-   * of two the products and the gradients.
+   * A strip of a block's lanes: of four vectors the products, or of two the products and the
+   * gradients.
    */
   private static void strip(
       Object x,
@@ -146,10 +162,6 @@ final class VectorGradientSum {
     DoubleVector a1 = a0;
     DoubleVector a2 = a0;
     DoubleVector a3 = a0;
-    DoubleVector t0 = a0;
-    DoubleVector t1 = a0;
-    DoubleVector t2 = a0;
-    DoubleVector t3 = a0;
     for (int i = 0; i < n; i += LANES) {
       long p = from + 4L * i;
       long q = slopes + 4L * i;
@@ -219,31 +231,11 @@ final class VectorGradientSum {
         FloatVector m3 = (FROM_OUTPUT ? y3 : h3).mul(d3);
         a3 = a3.add((DoubleVector) m3.castShape(D, 0));
       }
-      if (i % BLOCK == BLOCK - LANES) {
-        t0 = t0.add(a0);
-        t1 = t1.add(a1);
-        t2 = t2.add(a2);
-        t3 = t3.add(a3);
-        a0 = DoubleVector.zero(D);
-        a1 = a0;
-        a2 = a0;
-        a3 = a0;
-      }
     }
     a0.intoArray(work.laneSquares, strip);
     a1.intoArray(work.laneSquares, strip + VECTOR);
     a2.intoArray(CENTRED ? work.laneSums : work.laneSquares, CENTRED ? strip : strip + 2 * VECTOR);
     a3.intoArray(
         CENTRED ? work.laneSums : work.laneSquares, CENTRED ? strip + VECTOR : strip + 3 * VECTOR);
-
-    if (n >= BLOCK) {
-      t0.intoArray(work.totalSquares, strip);
-      t1.intoArray(work.totalSquares, strip + VECTOR);
-      t2.intoArray(
-          CENTRED ? work.totalSums : work.totalSquares, CENTRED ? strip : strip + 2 * VECTOR);
-      t3.intoArray(
-          CENTRED ? work.totalSums : work.totalSquares,
-          CENTRED ? strip + VECTOR : strip + 3 * VECTOR);
-    }
   }
 }
