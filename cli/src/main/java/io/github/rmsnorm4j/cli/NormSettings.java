@@ -1,8 +1,11 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RmsNorm;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -11,20 +14,114 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * What the options say of the norm; each but the kind may be null, which leaves it to the library.
+ * What the options say of the norm; each but the kind may be null, which leaves it to the preset,
+ * and without one to the library.
  *
  * @param kind which of the two
- * @param epsilon what is added to the mean square or the variance
- * @param threads how many at most
+ * @param like whose RMSNorm
  * @param gain the gain
+ * @param gainOffset what is added to the gain
  * @param bias the bias
+ * @param epsilon what keeps the root from 0
+ * @param epsilonPlace where it is
+ * @param partial the part of a row that the mean square is of
+ * @param residualRounded when the sum with a residual is rounded
+ * @param threads how many at most
  */
 record NormSettings(
-    Kind kind, Double epsilon, Integer threads, StoredParameter gain, StoredParameter bias) {
+    Kind kind,
+    Preset like,
+    StoredParameter gain,
+    Double gainOffset,
+    StoredParameter bias,
+    Double epsilon,
+    EpsilonPlace epsilonPlace,
+    Double partial,
+    ResidualRounded residualRounded,
+    Integer threads) {
   /** Named as on the command line. */
   enum Kind {
     rms,
     layer
+  }
+
+  /** Named as on the command line, and as in {@link RmsNorm}. */
+  enum Preset {
+    llama,
+    gemma,
+    t5,
+    paper,
+    pytorch,
+    onnx;
+
+    /** Whether a row is rounded before it meets the gain, which leaves no place for a bias. */
+    boolean roundsBeforeGain() {
+      return this == llama || this == t5 || this == onnx;
+    }
+  }
+
+  /** Named as on the command line. */
+  enum EpsilonPlace {
+    inside(EpsilonPlacement.INSIDE),
+    outside(EpsilonPlacement.OUTSIDE),
+    floor(EpsilonPlacement.FLOOR);
+
+    private final EpsilonPlacement placement;
+
+    EpsilonPlace(EpsilonPlacement placement) {
+      this.placement = placement;
+    }
+  }
+
+  /** Named as on the command line. */
+  enum ResidualRounded {
+    first(ResidualRounding.FIRST),
+    between(ResidualRounding.BETWEEN),
+    last(ResidualRounding.LAST);
+
+    private final ResidualRounding rounding;
+
+    ResidualRounded(ResidualRounding rounding) {
+      this.rounding = rounding;
+    }
+  }
+
+  /**
+   * Checks what the options are together; the library checks the rest.
+   *
+   * @throws IllegalArgumentException if they make no sense
+   */
+  NormSettings {
+    if (kind == Kind.layer) {
+      require(like == null, "--like", like, "it needs --norm rms");
+      require(partial == null, "--partial", partial, "it needs --norm rms");
+    }
+    require(
+        partial == null || partial > 0 && partial <= 1,
+        "--partial",
+        partial,
+        "it must be above 0 and at most 1");
+    require(
+        gainOffset == null || gain != null,
+        "--gain-offset",
+        gainOffset,
+        "it needs --gain, which it is added to");
+    require(
+        like != Preset.t5 || gainOffset == null || gainOffset == 0,
+        "--gain-offset",
+        gainOffset,
+        "with --like t5 it must be 0");
+    require(
+        bias == null || like == null || !like.roundsBeforeGain(),
+        "--like",
+        like,
+        "with --bias it may be gemma, paper or pytorch");
+  }
+
+  private static void require(boolean sense, String option, Object value, String allowed) {
+    if (!sense) {
+      throw new IllegalArgumentException("%s is %s, %s".formatted(option, value, allowed));
+    }
   }
 
   List<StoredParameter> parameters() {
@@ -32,21 +129,43 @@ record NormSettings(
   }
 
   /**
-   * Makes the norm for rows of a width.
+   * Makes the norm for rows of a width and type.
    *
    * @throws IllegalArgumentException if a setting cannot be
    */
-  Norm norm(int width, Backend backend) throws IOException {
-    return switch (kind) {
-      case rms -> configure(RmsNorm.builder(width), backend).build();
-      case layer -> configure(LayerNorm.builder(width), backend).build();
+  Norm norm(int width, ElementType type, Backend backend) throws IOException {
+    if (kind == Kind.layer) {
+      return configure(LayerNorm.builder(width), backend).build();
+    }
+    RmsNorm.Builder builder = configure(preset(width, type), backend);
+    return (partial == null ? builder : builder.partial(partial)).build();
+  }
+
+  private RmsNorm.Builder preset(int width, ElementType type) {
+    return switch (like) {
+      case null -> RmsNorm.builder(width);
+      case llama -> RmsNorm.llama(width);
+      case gemma -> RmsNorm.gemma(width);
+      case t5 -> RmsNorm.t5(width);
+      case paper -> RmsNorm.paper(width);
+      case pytorch -> RmsNorm.pytorch(width, type);
+      case onnx -> RmsNorm.onnx(width);
     };
   }
 
   private <B extends Norm.Builder<B>> B configure(B builder, Backend backend) throws IOException {
     builder.backend(backend);
+    if (gainOffset != null) {
+      builder.gainOffset(gainOffset);
+    }
     if (epsilon != null) {
       builder.epsilon(epsilon);
+    }
+    if (epsilonPlace != null) {
+      builder.epsilonPlacement(epsilonPlace.placement);
+    }
+    if (residualRounded != null) {
+      builder.residualRounding(residualRounded.rounding);
     }
     if (threads != null) {
       builder.threads(threads);

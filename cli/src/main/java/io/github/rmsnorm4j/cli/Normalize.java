@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -30,6 +31,9 @@ import picocli.CommandLine.TypeConversionException;
           + " .OUT.xxxxxxxx.tmp beside it, which can be deleted. Tensors that are not chosen, and the metadata,"
           + " are carried over as they are; a .npy file holds one tensor and nothing else. What was"
           + " done is said in one line on standard error.",
+      "",
+      "With --residual, IN is added to a residual, and OUT is the norm of the sum. The file of"
+          + " --residual-out holds that sum and nothing else, and appears just before OUT.",
       ""
     },
     footer = {
@@ -38,7 +42,9 @@ import picocli.CommandLine.TypeConversionException;
       "  rmsnorm normalize hidden.npy -o normed.npy",
       "  rmsnorm normalize hidden.npy -o normed.npy --gain m.safetensors:norm.weight",
       "  rmsnorm normalize acts.safetensors -o out.safetensors --tensor layer.0",
-      "  rmsnorm normalize x.npy -o x.npy --force --norm layer --dtype f16"
+      "  rmsnorm normalize x.npy -o x.npy --force --norm layer --dtype f16",
+      "  rmsnorm normalize x.npy -o y.npy --like gemma --gain m.safetensors:norm.weight",
+      "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy"
     })
 final class Normalize implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -59,31 +65,9 @@ final class Normalize implements Callable<Integer> {
       description = "A tensor to normalize; may be repeated (default: all floating ones).")
   private List<String> tensors = List.of();
 
-  @Option(
-      names = "--norm",
-      paramLabel = "NORM",
-      description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private NormSettings.Kind norm = NormSettings.Kind.rms;
+  @Mixin private NormOptions norm;
 
-  @Option(
-      names = "--gain",
-      paramLabel = "FILE[:NAME]",
-      description = "What normalized elements are multiplied by (default: none).")
-  private String gain;
-
-  @Option(
-      names = "--bias",
-      paramLabel = "FILE[:NAME]",
-      description = "What is added to them in the end (default: none).")
-  private String bias;
-
-  @Option(
-      names = "--eps",
-      paramLabel = "E",
-      description =
-          "What is added to the mean square or the variance (default: 1e-6 for rms, 1e-5 for"
-              + " layer).")
-  private Double epsilon;
+  @Mixin private ResidualOptions residuals;
 
   @Option(
       names = "--axis",
@@ -103,14 +87,9 @@ final class Normalize implements Callable<Integer> {
   private ElementType type;
 
   @Option(
-      names = "--threads",
-      paramLabel = "N",
-      description = "Threads at most (default: one per processor).")
-  private Integer threads;
-
-  @Option(
       names = {"-f", "--force"},
-      description = "Replace OUT if it exists. It may be IN itself.")
+      description =
+          "Replace OUT if it exists, which may be IN itself, and the file of --residual-out.")
   private boolean force;
 
   @Option(
@@ -136,12 +115,19 @@ final class Normalize implements Callable<Integer> {
     requireName("IN", in);
     requireName("OUT", out);
     PrintWriter err = spec.commandLine().getErr();
-    try (TensorFile file = TensorFile.open(in)) {
-      NormalizeJob job = plan(file);
-      try (TensorWriter writer = create(job);
+    if (residuals.out() != null) {
+      requireName("--residual-out", residuals.out());
+    }
+    try (TensorFile file = TensorFile.open(in);
+        StoredResidual residual = openResidual()) {
+      NormalizeJob job = plan(file, residual);
+      try (TensorWriter writer = create(job, residual);
           Progress progress =
               new Progress(err, job.bytes(), quiet ? () -> false : Terminal::isStandardError)) {
         job.run(writer, progress);
+        if (residual != null) {
+          residual.commit();
+        }
         writer.commit();
       }
       if (!quiet) {
@@ -158,11 +144,17 @@ final class Normalize implements Callable<Integer> {
     }
   }
 
-  private NormalizeJob plan(TensorFile file) throws IOException {
+  private StoredResidual openResidual() throws IOException {
     try {
-      StoredParameter storedGain = gain == null ? null : StoredParameter.of("gain", gain);
-      StoredParameter storedBias = bias == null ? null : StoredParameter.of("bias", bias);
-      NormSettings settings = new NormSettings(norm, epsilon, threads, storedGain, storedBias);
+      return residuals.open();
+    } catch (IllegalArgumentException e) {
+      throw wrongUse(e, e.getMessage());
+    }
+  }
+
+  private NormalizeJob plan(TensorFile file, StoredResidual residual) throws IOException {
+    try {
+      NormSettings settings = norm.settings(residuals.rounding());
       TensorChoice choice = new TensorChoice(file, axis, settings.parameters());
       List<Tensor> chosen = choice.choose(tensors);
       // One that is asked for by name may leave the others behind, for a format that holds one.
@@ -173,14 +165,17 @@ final class Normalize implements Callable<Integer> {
                 .formatted(out, chosen.size()));
       }
       return new NormalizeJob(
-          file, out, chosen, alone ? chosen : file.tensors(), axis, type, settings);
+          file, out, chosen, alone ? chosen : file.tensors(), axis, type, settings, residual);
     } catch (IllegalArgumentException e) {
       throw wrongUse(e, e.getMessage());
     }
   }
 
-  private TensorWriter create(NormalizeJob job) throws IOException {
+  private TensorWriter create(NormalizeJob job, StoredResidual residual) throws IOException {
     try {
+      if (residuals.out() != null) {
+        residual.create(residuals.out(), in, out, force);
+      }
       return job.create(force);
     } catch (FileAlreadyExistsException e) {
       throw wrongUse(e, e.getMessage() + "; --force replaces it");

@@ -31,7 +31,8 @@ final class NormalizeJob {
   private final Set<String> chosenNames;
   private final int axis;
   private final ElementType type;
-  private final Map<Integer, Norm> norms = new HashMap<>();
+  private final StoredResidual residual;
+  private final Map<RowKind, Norm> norms = new HashMap<>();
 
   /** The tensors of IN that OUT will hold, by the name that each gets there. */
   private final Map<String, Tensor> sources = new LinkedHashMap<>();
@@ -40,12 +41,16 @@ final class NormalizeJob {
 
   private long nonFinite;
 
+  /** What a norm depends on, beside the settings. */
+  private record RowKind(int width, ElementType type) {}
+
   /**
    * Plans.
    *
    * @param chosen the tensors to normalise, which must fit the settings
    * @param kept all tensors that OUT will hold
    * @param type the type of the result, or null to keep each tensor's own
+   * @param residual what the one tensor is added to before, or null
    * @throws IllegalArgumentException if it cannot be done so
    */
   NormalizeJob(
@@ -55,7 +60,8 @@ final class NormalizeJob {
       List<Tensor> kept,
       int axis,
       ElementType type,
-      NormSettings settings)
+      NormSettings settings,
+      StoredResidual residual)
       throws IOException {
     this.in = in;
     this.out = out;
@@ -63,11 +69,16 @@ final class NormalizeJob {
     this.chosenNames = chosen.stream().map(Tensor::name).collect(Collectors.toSet());
     this.axis = axis;
     this.type = type;
+    this.residual = residual;
+    if (residual != null) {
+      requireOne(chosen);
+      residual.requireLike(chosen.getFirst());
+    }
     Backend backend = KernelChoice.forAll(chosen);
     for (Tensor tensor : chosen) {
-      int width = width(tensor);
-      if (!norms.containsKey(width)) {
-        norms.put(width, settings.norm(width, backend));
+      RowKind rows = rows(tensor);
+      if (!norms.containsKey(rows)) {
+        norms.put(rows, settings.norm(rows.width, rows.type, backend));
       }
     }
     for (Tensor tensor : kept) {
@@ -81,8 +92,17 @@ final class NormalizeJob {
     return chosenNames.contains(tensor.name());
   }
 
-  private int width(Tensor tensor) {
-    return Math.toIntExact(tensor.width(axis));
+  private static void requireOne(List<Tensor> chosen) {
+    if (chosen.size() > 1) {
+      throw new IllegalArgumentException(
+          "--residual is for one tensor, %d were chosen: choose one with --tensor from %s"
+              .formatted(chosen.size(), TensorChoice.list(chosen)));
+    }
+  }
+
+  private RowKind rows(Tensor tensor) {
+    ElementType stored = tensor.dtype().elementType().orElseThrow();
+    return new RowKind(Math.toIntExact(tensor.width(axis)), stored);
   }
 
   private ElementType typeOf(Tensor tensor) {
@@ -103,9 +123,10 @@ final class NormalizeJob {
     return new Tensor(name, result.dtype(), result.shape());
   }
 
-  /** All bytes of IN that are read. */
+  /** All bytes that are read, of IN and of the residual. */
   long bytes() {
-    return sources.values().stream().mapToLong(Tensor::bytes).sum();
+    long read = sources.values().stream().mapToLong(Tensor::bytes).sum();
+    return residual == null ? read : read + residual.bytes();
   }
 
   /**
@@ -129,7 +150,7 @@ final class NormalizeJob {
       for (Tensor tensor : writer.order()) {
         Tensor source = sources.get(tensor.name());
         if (isChosen(source)) {
-          worker.normalize(source, axis, norms.get(width(source)), typeOf(source));
+          worker.normalize(source, axis, norms.get(rows(source)), typeOf(source), residual);
         } else {
           worker.copy(source);
         }
@@ -142,16 +163,18 @@ final class NormalizeJob {
   String summary(long nanos) {
     Norm norm = norms.values().iterator().next();
     long rows = chosen.stream().mapToLong(tensor -> tensor.rows(axis)).sum();
-    long moved = bytes() + results.stream().mapToLong(Tensor::bytes).sum();
+    long written = results.stream().mapToLong(Tensor::bytes).sum();
+    long moved = bytes() + written + (residual == null ? 0 : residual.bytesOut());
     String line =
         String.format(
             Locale.ROOT,
-            "%s%d %s of %s, %s, %s, %.2f s, %.3g GB/s read and written",
+            "%s%d %s of %s, %s%s, %s, %.2f s, %.3g GB/s read and written",
             chosen.size() > 1 ? chosen.size() + " tensors, " : "",
             rows,
             rows == 1 ? "row" : "rows",
             widths(),
             types(),
+            residual == null ? "" : " added to " + residual.type().shortName(),
             norm.backend().describe(),
             nanos * 1e-9,
             (double) moved / nanos);
@@ -159,7 +182,8 @@ final class NormalizeJob {
   }
 
   private String widths() {
-    TreeSet<Integer> widths = new TreeSet<>(norms.keySet());
+    TreeSet<Integer> widths = new TreeSet<>();
+    norms.keySet().forEach(rows -> widths.add(rows.width));
     return widths.size() == 1 ? "" + widths.first() : widths.first() + " to " + widths.last();
   }
 

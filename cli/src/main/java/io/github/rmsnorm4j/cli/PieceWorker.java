@@ -11,9 +11,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Takes tensors from one file to another, normalised or as they are, through two native buffers of
- * a few MiB. Nothing is mapped: a kernel on a mapped file would take the JVM down if the file
- * became shorter.
+ * Takes tensors from one file to another, normalised or as they are, through native buffers of a
+ * few MiB. Nothing is mapped: a kernel on a mapped file would take the JVM down if the file became
+ * shorter.
  */
 final class PieceWorker implements AutoCloseable {
   private static final long PIECE = 4 << 20;
@@ -25,6 +25,7 @@ final class PieceWorker implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private MemorySegment inBuffer = MemorySegment.NULL;
   private MemorySegment outBuffer = MemorySegment.NULL;
+  private MemorySegment residualBuffer = MemorySegment.NULL;
   private long nonFinite;
 
   PieceWorker(TensorFile in, TensorWriter out, Progress progress) {
@@ -38,8 +39,13 @@ final class PieceWorker implements AutoCloseable {
     return nonFinite;
   }
 
-  /** Writes a tensor's rows, normalised, as elements of a type. */
-  void normalize(Tensor tensor, int axis, Norm norm, ElementType outType) throws IOException {
+  /**
+   * Writes a tensor's rows, normalised, as elements of a type.
+   *
+   * @param residual what the rows are added to before, and what takes the sums; or null
+   */
+  void normalize(Tensor tensor, int axis, Norm norm, ElementType outType, StoredResidual residual)
+      throws IOException {
     ElementType inType = tensor.dtype().elementType().orElseThrow();
     NonFinite counter = new NonFinite(outType);
     int width = norm.width();
@@ -49,7 +55,8 @@ final class PieceWorker implements AutoCloseable {
     }
     long inRow = (long) width * inType.bytes();
     long outRow = (long) width * outType.bytes();
-    long pieceRows = Math.clamp(PIECE / Math.max(inRow, outRow), 1, rows);
+    long residualRow = residual == null ? 0 : (long) width * residual.type().bytes();
+    long pieceRows = Math.clamp(PIECE / Math.max(residualRow, Math.max(inRow, outRow)), 1, rows);
     inBuffer = atLeast(inBuffer, pieceRows * inRow);
     // Of one type, rows are normalised in place, which moves a third less memory.
     MemorySegment yBuffer = inBuffer;
@@ -57,15 +64,23 @@ final class PieceWorker implements AutoCloseable {
       outBuffer = atLeast(outBuffer, pieceRows * outRow);
       yBuffer = outBuffer;
     }
+    residualBuffer = atLeast(residualBuffer, pieceRows * residualRow);
     for (long row = 0; row < rows; row += pieceRows) {
       long count = Math.min(pieceRows, rows - row);
       in.read(tensor, row * width, count * width, inBuffer);
       Rows x = Rows.of(inBuffer, inType, count, width);
       Rows y = Rows.of(yBuffer, outType, count, width);
-      norm.apply(x, y);
+      if (residual == null) {
+        norm.apply(x, y);
+      } else {
+        residual.read(row * width, count * width, residualBuffer);
+        Rows sums = Rows.of(residualBuffer, residual.type(), count, width);
+        norm.addAndApply(x, sums, y);
+        residual.write(sums.segment());
+      }
       nonFinite += counter.count(y.segment());
       out.write(y.segment());
-      progress.step(count * inRow);
+      progress.step(count * (inRow + residualRow));
     }
   }
 
