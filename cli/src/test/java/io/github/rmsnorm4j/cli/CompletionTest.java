@@ -11,16 +11,34 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CompletionTest {
+  @TempDir Path folder;
+
   @Test
-  void bashCompletesTheCommands(@TempDir Path folder) throws IOException, InterruptedException {
+  void bashCompletesTheCommands() throws IOException, InterruptedException {
+    assertThat(completed("d")).contains("demo", "doctor");
+  }
+
+  @Test
+  void bashCompletesOptionsAndTheirValues() throws IOException, InterruptedException {
+    assertThat(completed("normalize --"))
+        .contains("--norm", "--like", "--gain-offset", "--eps-at", "--partial", "--threads")
+        .contains("--residual", "--residual-out", "--residual-rounding");
+    assertThat(completed("normalize --like g")).containsExactly("gemma");
+    assertThat(completed("normalize --eps-at o")).containsExactly("outside");
+    assertThat(completed("normalize --residual-rounding b")).containsExactly("between");
+  }
+
+  /** What bash offers behind these words, the last of which has been begun. */
+  private String[] completed(String words) throws IOException, InterruptedException {
     Path script =
         Files.writeString(folder.resolve("completion"), CommandResult.of("completion").out());
+    // compopt complains where no completion is under way.
     String ask =
-        "source '%s'; COMP_WORDS=(rmsnorm d); COMP_CWORD=1; _complete_rmsnorm; echo \"${COMPREPLY[@]}\""
-            .formatted(script);
+        "source '%s'; COMP_WORDS=(rmsnorm %s); COMP_CWORD=%d; _complete_rmsnorm 2>/dev/null; echo \"${COMPREPLY[@]}\""
+            .formatted(script, words, words.split(" ").length);
     Process bash = new ProcessBuilder(List.of("bash", "-c", ask)).redirectErrorStream(true).start();
     String answer = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(bash.waitFor()).as(answer).isZero();
-    assertThat(answer.strip().split(" ")).contains("demo", "doctor");
+    return answer.strip().split("\\s+");
   }
 }

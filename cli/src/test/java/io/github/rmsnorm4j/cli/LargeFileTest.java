@@ -72,9 +72,11 @@ class LargeFileTest {
     return values;
   }
 
-  private Process start(List<String> wrapper) throws IOException {
-    List<String> command =
-        ChildJvm.command(Rmsnorm.class, List.of("-Xmx64m"), "normalize", in, "-o", out, "--force");
+  private Process start(List<String> wrapper, Object... options) throws IOException {
+    Object[] args =
+        Stream.concat(Stream.of("normalize", in, "-o", out, "--force"), Arrays.stream(options))
+            .toArray();
+    List<String> command = ChildJvm.command(Rmsnorm.class, List.of("-Xmx64m"), args);
     return new ProcessBuilder(Stream.concat(wrapper.stream(), command.stream()).toList()).start();
   }
 
@@ -121,13 +123,40 @@ class LargeFileTest {
     }
   }
 
-  private static void checkAndClear(long row, MemorySegment actual) {
-    double[] expected = Definitions.rmsNorm(row(row), null, null, 1e-6);
+  /** Three files of 1 GiB at once: the rows, added to themselves, and both results. */
+  @Test
+  void aResidualPassesThroughASmallHeapToo() throws Exception {
+    Path sums = folder.resolve("sums.npy");
+    List<String> residual = List.of("--residual=" + in, "--residual-out=" + sums);
+    Process process = start(List.of(), residual.toArray());
+    assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
+    String err = new String(process.getErrorStream().readAllBytes(), UTF_8);
+    assertThat(process.exitValue()).describedAs(err).isZero();
+    assertThat(err).startsWith(out + ": 65536 rows of 4096, f32 added to f32, ");
+    try (TensorFile y = TensorFile.open(out);
+        TensorFile sum = TensorFile.open(sums);
+        Arena arena = Arena.ofConfined()) {
+      MemorySegment row = arena.allocate((long) WIDTH * Float.BYTES);
+      for (long filled : FILLED) {
+        double[] doubled = Arrays.stream(row(filled)).map(value -> value + value).toArray();
+        sum.read(sum.tensors().getFirst(), filled * WIDTH, WIDTH, row);
+        assertRow(doubled, 0, row);
+        y.read(y.tensors().getFirst(), filled * WIDTH, WIDTH, row);
+        assertRow(Definitions.rmsNorm(doubled, null, null, 1e-6), 1e-6f, row);
+      }
+    }
+  }
+
+  private static void assertRow(double[] expected, float tolerance, MemorySegment actual) {
     for (int i = 0; i < WIDTH; i++) {
       assertThat(actual.getAtIndex(ValueLayout.JAVA_FLOAT, i))
-          .isCloseTo((float) expected[i], within(1e-6f));
-      actual.setAtIndex(ValueLayout.JAVA_FLOAT, i, 0);
+          .isCloseTo((float) expected[i], within(tolerance));
     }
+  }
+
+  private static void checkAndClear(long row, MemorySegment actual) {
+    assertRow(Definitions.rmsNorm(row(row), null, null, 1e-6), 1e-6f, actual);
+    actual.asSlice(0, (long) WIDTH * Float.BYTES).fill((byte) 0);
   }
 
   /** Ctrl-C and SIGTERM; env undoes what a background job inherits, which is to be deaf to one. */

@@ -305,4 +305,135 @@ class NormalizeErrorsTest {
     Path none = folder.resolve("none").resolve("y.npy");
     assertError(FAILURE, none + ": there is no folder " + none.getParent(), npy, "-o", none);
   }
+
+  /** Where options stand in the way of each other; {g} is a gain, {r} a residual that fits. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "--like=bert; expected one of [llama, gemma, t5, paper, pytorch, onnx]",
+        "--like=t5 --norm=layer; --like is t5, it needs --norm rms",
+        "--like=llama --bias={g}; --like is llama, with --bias it may be gemma, paper or pytorch",
+        "--like=t5 --gain={g} --gain-offset=1; --gain-offset is 1.0, with --like t5 it must be 0",
+        "--gain-offset=1; --gain-offset is 1.0, it needs --gain, which it is added to",
+        "--gain={g} --gain-offset=NaN; gain offset is NaN, it must be finite",
+        "--partial=0.5 --norm=layer; --partial is 0.5, it needs --norm rms",
+        "--partial=0; --partial is 0.0, it must be above 0 and at most 1",
+        "--partial=1.01; --partial is 1.01, it must be above 0 and at most 1",
+        "--partial=NaN; --partial is NaN, it must be above 0 and at most 1",
+        "--eps-at=below; expected one of [inside, outside, floor]",
+        "--eps=-1 --like=gemma; epsilon is -1.0, it must be finite and not negative",
+        "--residual-out=h.npy; --residual-out is h.npy, it needs --residual",
+        "--residual-rounding=last; --residual-rounding is last, it needs --residual",
+        "--residual={r} --residual-rounding=never; expected one of [first, between, last]",
+        "--residual={r} --residual-out=; --residual-out is empty, it must name a file",
+        "--residual={r} --residual-out=h.bin; h.bin: the name must end in .npy or .safetensors",
+      })
+  void optionsThatDoNotGoTogether(String options, String message) throws IOException {
+    Path gain =
+        TestTensor.write(folder.resolve("g.npy"), TestTensor.random("", Dtype.F32, 0, 1, 8));
+    Stream<String> words =
+        Arrays.stream(options.replace("{g}", "" + gain).replace("{r}", model + ":a").split(" "));
+    assertError(WRONG_USE, message, Stream.concat(Stream.of(npy, "-o", y()), words).toArray());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "b; the residual is b bf16 [5], its shape must be that of the rows, [3, 8]",
+        "flat; the residual is flat f32 [24], its shape must be that of the rows, [3, 8]",
+        "wide; the residual is wide f64 [3, 8], the rows are f32: both must be f64, or neither",
+        "ids; the residual is ids i64 [2], it may be f64, f32, f16 or bf16",
+        "c; has no tensor 'c', it has b bf16 [5], flat f32 [24], wide f64 [3, 8], ids i64 [2]",
+      })
+  void aResidualThatDoesNotFit(String name, String message) throws IOException {
+    Path residuals =
+        TestTensor.write(
+            folder.resolve("r.safetensors"),
+            TestTensor.random("b", Dtype.BF16, 0, 2, 5),
+            TestTensor.random("flat", Dtype.F32, 0, 2, 24),
+            TestTensor.random("wide", Dtype.F64, 0, 2, 3, 8),
+            TestTensor.of("ids", Dtype.I64, new double[] {1, 2}, 2));
+    String residual = "--residual=" + residuals + ":" + name;
+    assertError(WRONG_USE, residuals + ": " + message, npy, "-o", y(), residual);
+  }
+
+  @Test
+  void aResidualForSeveralTensors() throws IOException {
+    assertError(
+        WRONG_USE,
+        "--residual is for one tensor, 2 were chosen: choose one with --tensor from a f32 [3, 8],",
+        model,
+        "-o",
+        folder.resolve("y.safetensors"),
+        "--residual",
+        npy);
+  }
+
+  @Test
+  void aResidualThatIsNotThere() throws IOException {
+    Path none = folder.resolve("none.npy");
+    assertError(FAILURE, none + ": no such file", npy, "-o", y(), "--residual", none);
+  }
+
+  /** What would be lost if the sum took its place. */
+  @Test
+  void aSumInThePlaceOfAnotherFile() throws IOException {
+    String residual = "--residual=" + model + ":a";
+    Path link = Files.createSymbolicLink(folder.resolve("link"), folder);
+    Path again = link.resolve("y.npy");
+    assertError(
+        WRONG_USE,
+        "--residual-out is " + again + ", OUT is the same file: they must be two",
+        npy,
+        "-fo" + y(),
+        residual,
+        "--residual-out=" + again);
+    assertError(
+        WRONG_USE,
+        "--residual-out is " + npy + ", IN is the same file: they must be two",
+        npy,
+        "-fo" + y(),
+        residual,
+        "--residual-out=" + npy);
+    assertError(
+        WRONG_USE,
+        "--residual-out is " + model + ", which holds 3 tensors: it must be a file of its own",
+        npy,
+        "-fo" + y(),
+        residual,
+        "--residual-out=" + model);
+  }
+
+  @Test
+  void aSumThatCannotBeWritten() throws IOException {
+    String residual = "--residual=" + model + ":a";
+    Path none = folder.resolve("none").resolve("h.npy");
+    assertError(
+        FAILURE,
+        none + ": there is no folder",
+        npy,
+        "-o" + y(),
+        residual,
+        "--residual-out=" + none);
+    Path sums = folder.resolve("h.npy");
+    assertError(
+        FAILURE,
+        none + ": there is no folder",
+        npy,
+        "-o" + none,
+        residual,
+        "--residual-out=" + sums);
+    Path bf16 =
+        TestTensor.write(
+            folder.resolve("r.safetensors"), TestTensor.random("b", Dtype.BF16, 0, 2, 3, 8));
+    assertError(
+        WRONG_USE,
+        sums + ": .npy has no bfloat16",
+        npy,
+        "-o" + y(),
+        "--residual=" + bf16,
+        "--residual-out=" + sums);
+  }
 }

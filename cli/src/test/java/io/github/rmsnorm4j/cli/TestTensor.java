@@ -5,6 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
@@ -90,6 +92,17 @@ record TestTensor(Tensor tensor, byte[] bytes) {
 
   static TestTensor read(Path npy) throws IOException {
     return read(npy, "");
+  }
+
+  /** The same with bytes of its own. */
+  TestTensor copy() {
+    return new TestTensor(tensor, bytes.clone());
+  }
+
+  /** Its elements, to be read and written where they are. */
+  Rows rows(int width) {
+    ElementType type = tensor.dtype().elementType().orElseThrow();
+    return Rows.of(MemorySegment.ofArray(bytes), type, tensor.elements() / width, width);
   }
 
   double[] values() {
