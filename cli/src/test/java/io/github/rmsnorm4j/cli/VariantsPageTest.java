@@ -1,0 +1,169 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.formats.Dtype;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** docs/variants.md: every line of Java does what the command beside it does, to the bit. */
+class VariantsPageTest {
+  private static final int WIDTH = 70;
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)]+)\\)");
+
+  /** The program that the lines of Java are put into. */
+  private static final String PROGRAM =
+      """
+      import io.github.rmsnorm4j.*;
+      import io.github.rmsnorm4j.formats.*;
+      import java.lang.foreign.MemorySegment;
+      import java.nio.file.Path;
+      import java.util.HexFormat;
+
+      class Lines {
+        static Rows read(String file, int width) throws Exception {
+          try (TensorFile in = TensorFile.open(Path.of(file))) {
+            Tensor tensor = in.tensors().getFirst();
+            byte[] bytes = new byte[(int) tensor.bytes()];
+            in.read(tensor, 0, tensor.elements(), MemorySegment.ofArray(bytes));
+            ElementType type = tensor.dtype().elementType().get();
+            return Rows.of(MemorySegment.ofArray(bytes), type, tensor.elements() / width, width);
+          }
+        }
+
+        static String hex(Rows rows) {
+          return HexFormat.of().formatHex((byte[]) rows.segment().heapBase().get());
+        }
+
+        public static void main(String[] args) throws Exception {
+          int n = %d;
+          %s
+        }
+      }
+      """;
+
+  private static final String LINE =
+      """
+          {
+            Rows x = read("x.npy", n), h = read("h.npy", n), y = read("x.npy", n);
+            Rows g = read("g.npy", n), b = read("b.npy", n);
+            %s;
+            System.out.println(hex(y) + " " + hex(h));
+          }
+      """;
+
+  @TempDir Path folder;
+
+  /** A row of a table that shows how to ask for a choice. */
+  private record Choice(String name, String java, String command) {}
+
+  @BeforeEach
+  void files() throws IOException {
+    double[] small = TestTensor.random("", Dtype.F64, 0.1, 1, 9, WIDTH).values();
+    Arrays.setAll(small, i -> i < small.length / 2 ? small[i] * 1e-3 : small[i]);
+    TestTensor.write(folder.resolve("x.npy"), TestTensor.of("", Dtype.F16, small, 9, WIDTH));
+    TestTensor.write(folder.resolve("h.npy"), TestTensor.random("", Dtype.F16, 0, 2, 9, WIDTH));
+    TestTensor.write(folder.resolve("g.npy"), TestTensor.random("", Dtype.F16, 1, 3, WIDTH));
+    TestTensor.write(folder.resolve("b.npy"), TestTensor.random("", Dtype.F32, 0, 4, WIDTH));
+  }
+
+  private static String page() throws IOException {
+    return Files.readString(Shell.CHECKOUT.resolve("docs/variants.md"));
+  }
+
+  private static List<Choice> choices() throws IOException {
+    return page()
+        .lines()
+        .map(line -> line.split("\\|"))
+        .filter(cells -> cells.length == 4 && cells[3].strip().startsWith("`./rmsnorm "))
+        .map(cells -> new Choice(cells[1].strip(), code(cells[2]), code(cells[3])))
+        .toList();
+  }
+
+  private static String code(String cell) {
+    return cell.strip().replace("`", "");
+  }
+
+  @Test
+  void everyLineOfJavaGivesWhatItsCommandGives() throws Exception {
+    List<Choice> choices = choices();
+    assertThat(choices).hasSizeGreaterThan(20);
+    List<String> java = results(choices);
+    assertThat(java).hasSameSizeAs(choices);
+    for (int i = 0; i < choices.size(); i++) {
+      assertThat(result(choices.get(i).command())).as("%s", choices.get(i)).isEqualTo(java.get(i));
+    }
+  }
+
+  /** Each line's result and residual, as a program started from its source prints them. */
+  private List<String> results(List<Choice> choices) throws Exception {
+    StringBuilder lines = new StringBuilder();
+    for (Choice choice : choices) {
+      boolean called = choice.java().contains(".addAndApply(");
+      lines.append(LINE.formatted(choice.java() + (called ? "" : ".apply(x, y)")));
+    }
+    Path source = Files.writeString(folder.resolve("Lines.java"), PROGRAM.formatted(WIDTH, lines));
+    List<String> command =
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--class-path",
+            System.getProperty("java.class.path"),
+            source.toString());
+    Path err = folder.resolve("err.txt");
+    Process process =
+        new ProcessBuilder(command).directory(folder.toFile()).redirectError(err.toFile()).start();
+    String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(Files.readString(err)).isZero();
+    return out.lines().toList();
+  }
+
+  private String result(String command) throws IOException {
+    String[] words =
+        Stream.of(command.replace("./rmsnorm ", "").split(" "))
+            .map(word -> word.endsWith(".npy") ? folder.resolve(word).toString() : word)
+            .toArray(String[]::new);
+    Files.deleteIfExists(folder.resolve("y.npy"));
+    Files.deleteIfExists(folder.resolve("sum.npy"));
+    CommandResult result = CommandResult.of(words);
+    assertThat(result.status()).as(result.err()).isZero();
+    boolean sum = command.contains(" --residual-out ");
+    return hex("y.npy") + " " + hex(sum ? "sum.npy" : "h.npy");
+  }
+
+  private String hex(String file) throws IOException {
+    return HexFormat.of().formatHex(TestTensor.read(folder.resolve(file)).bytes());
+  }
+
+  /** What the options offer is on the page. */
+  @Test
+  void nothingThatCanBeChosenIsMissing() throws IOException {
+    List<String> commands = choices().stream().map(Choice::command).toList();
+    List<String> asked = new ArrayList<>();
+    for (NormSettings.Preset like : NormSettings.Preset.values()) {
+      asked.add("--like " + like);
+    }
+    asked.addAll(List.of("--eps-at outside", "--eps-at floor", "--partial ", "--gain-offset "));
+    asked.addAll(List.of("--bias ", "--residual-rounding between", "--residual-rounding last"));
+    assertThat(asked)
+        .allSatisfy(option -> assertThat(commands).anyMatch(command -> command.contains(option)));
+  }
+
+  @Test
+  void everyLinkLeadsToAFile() throws IOException {
+    assertThat(LINK.matcher(page()).results().map(found -> found.group(1)))
+        .isNotEmpty()
+        .allSatisfy(
+            link -> assertThat(Shell.CHECKOUT.resolve("docs").resolve(link)).isRegularFile());
+  }
+}
