@@ -83,6 +83,7 @@ class ClaimsPageTest {
                   .keySet());
       Arrays.stream(words)
           .filter(word -> word.startsWith("examples/"))
+          .map(word -> word.replaceFirst(":.*", ""))
           .forEach(file -> assertThat(Shell.CHECKOUT.resolve(file)).isRegularFile());
     }
   }
