@@ -116,7 +116,7 @@ final class BackwardPass implements AutoCloseable {
       LongRow.sums(plan.statistic, kept, row, call.choices(), work);
     }
     boolean alone = statistics(row, 1);
-    WideGradient sums = new WideGradient(call, work);
+    WideGradient sums = alone ? new WideGradient(call, work) : null;
     Arrays.fill(work.rowSquares, 0.0);
     Arrays.fill(work.rowSums, 0.0);
     for (long column = 0; column < width; column += RowSum.SUPER_BLOCK) {

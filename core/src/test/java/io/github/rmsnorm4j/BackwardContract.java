@@ -1,0 +1,161 @@
+package io.github.rmsnorm4j;
+
+import java.util.function.IntToDoubleFunction;
+
+/**
+ * The backward half of the numerics contract written again from its text, one plain step after the
+ * other, sharing nothing with the kernels: what they have to equal to the bit.
+ *
+ * <p>Rows and results are doubles, which hold the values of every type exactly.
+ */
+final class BackwardContract {
+  private static final int BLOCK = 32;
+
+  /** What a norm is, as far as its gradient depends on it. */
+  record Choice(
+      boolean centred,
+      int part,
+      double epsilon,
+      EpsilonPlacement placement,
+      boolean float64,
+      boolean fromOutput,
+      double[] gain,
+      double[] bias) {}
+
+  /** All rows' answer. */
+  record Result(double[][] dx, double[] dgain, double[] dbias) {}
+
+  private final Choice choice;
+  private final int width;
+  private final double[][] xh;
+
+  private BackwardContract(Choice choice, int rows, int width) {
+    this.choice = choice;
+    this.width = width;
+    xh = new double[rows][width];
+  }
+
+  /**
+   * The gradients of some rows.
+   *
+   * @param kept input or output
+   * @param mean of each row, zeros where it is not used
+   * @param dresidual what is added to dx, or null
+   */
+  static Result of(
+      Choice choice,
+      double[][] kept,
+      double[][] dy,
+      double[] mean,
+      double[] rstd,
+      double[][] dresidual,
+      ElementType out) {
+    int width = kept[0].length;
+    BackwardContract contract = new BackwardContract(choice, kept.length, width);
+    double[][] dx = new double[kept.length][];
+    for (int r = 0; r < kept.length; r++) {
+      double[] added = dresidual == null ? null : dresidual[r];
+      dx[r] = contract.row(r, kept[r], dy[r], mean[r], rstd[r], added, out);
+    }
+    double[] dgain = new double[width];
+    double[] dbias = new double[width];
+    for (int i = 0; i < width; i++) {
+      int c = i;
+      dgain[i] = contract.sum(r -> contract.round(dy[r][c] * contract.xh[r][c]), kept.length);
+      dbias[i] = contract.sum(r -> contract.round(dy[r][c]), kept.length);
+    }
+    return new Result(dx, dgain, dbias);
+  }
+
+  /** To the arithmetic's type. */
+  private double round(double v) {
+    return choice.float64 ? v : (float) v;
+  }
+
+  /** Blocks of 32 rows in order, and the blocks as a tree. */
+  private double sum(IntToDoubleFunction term, int rows) {
+    double[] nodes = new double[(rows + BLOCK - 1) / BLOCK];
+    for (int r = 0; r < rows; r++) {
+      nodes[r / BLOCK] = round(nodes[r / BLOCK] + term.applyAsDouble(r));
+    }
+    while (nodes.length > 1) {
+      double[] above = new double[(nodes.length + 1) / 2];
+      for (int k = 0; k < above.length; k++) {
+        boolean both = 2 * k + 1 < nodes.length;
+        above[k] = both ? round(nodes[2 * k] + nodes[2 * k + 1]) : nodes[2 * k];
+      }
+      nodes = above;
+    }
+    return nodes[0];
+  }
+
+  private double[] row(
+      int row,
+      double[] kept,
+      double[] dy,
+      double mean,
+      double rstd,
+      double[] added,
+      ElementType out) {
+    float r = (float) rstd;
+    float hi = (float) mean;
+    boolean normal = r >= Float.MIN_NORMAL && r <= Float.MAX_VALUE;
+    boolean exact = choice.float64 || !normal || choice.centred && Math.abs(hi) >= 0x1p103f;
+    double[] h = new double[width];
+    double[] products = new double[width];
+    for (int i = 0; i < width; i++) {
+      double g = choice.gain == null ? 1 : choice.gain[i];
+      double b = choice.bias == null ? 0 : choice.bias[i];
+      if (exact) {
+        double taken = choice.centred ? kept[i] - mean : kept[i];
+        double scaled = choice.bias == null ? kept[i] : kept[i] - b;
+        double divided = choice.gain == null ? scaled : scaled / g;
+        xh[row][i] = choice.fromOutput ? divided : taken * rstd;
+        h[i] = choice.gain == null ? dy[i] : dy[i] * g;
+        boolean plain = choice.float64 && choice.fromOutput;
+        products[i] = plain ? dy[i] * scaled : h[i] * xh[row][i];
+        continue;
+      }
+      float v = (float) kept[i];
+      float slope = (float) dy[i];
+      float lo = (float) (mean - hi);
+      float scaled = choice.bias == null ? v : v - (float) b;
+      float divided = choice.gain == null ? scaled : scaled / (float) g;
+      float taken = choice.centred ? (v - hi) - lo : v;
+      float normalised = choice.fromOutput ? divided : taken * r;
+      float product = choice.gain == null ? slope : slope * (float) g;
+      xh[row][i] = normalised;
+      h[i] = product;
+      products[i] = choice.fromOutput ? slope * scaled : product * normalised;
+    }
+    double used = exact ? rstd : r;
+    double m = product(Contract.rowSum(products) / choice.part, used);
+    double c = Contract.rowSum(h) / width;
+    double[] dx = new double[width];
+    for (int i = 0; i < width; i++) {
+      double inPart = i < choice.part ? m : 0;
+      double d;
+      if (exact) {
+        d = ((choice.centred ? h[i] - c : h[i]) - xh[row][i] * inPart) * rstd;
+        d = added == null ? d : d + added[i];
+      } else {
+        float centred = choice.centred ? (float) h[i] - (float) c : (float) h[i];
+        float f = (centred - (float) xh[row][i] * (float) inPart) * r;
+        d = added == null ? f : f + (float) added[i];
+      }
+      dx[i] = Rounding.to(out, d);
+    }
+    return dx;
+  }
+
+  /** With what epsilon's place adds to it. */
+  private double product(double mean, double rstd) {
+    double limit = 1 / choice.epsilon;
+    double share = 1 - rstd * choice.epsilon;
+    return switch (choice.placement) {
+      case INSIDE -> mean;
+      case OUTSIDE -> share > 0 ? mean / share : 0;
+      case FLOOR -> rstd >= (choice.float64 ? limit : (float) limit) ? 0 : mean;
+    };
+  }
+}
