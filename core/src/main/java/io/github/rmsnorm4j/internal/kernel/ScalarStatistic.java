@@ -9,15 +9,24 @@ final class ScalarStatistic {
       Kernels.choices(MethodHandles.lookup(), StatisticKernel.Spec.class);
   private static final boolean FLOAT64 = SPEC.float64();
   private static final boolean CENTRED = SPEC.centred();
-  private static final Memory MEMORY = SPEC.memory();
+  private static final Memory RESIDUAL = SPEC.residual();
+
+  /** Where the elements of the sums are read: the residual has them, if there is one. */
+  private static final Memory MEMORY = RESIDUAL == null ? SPEC.memory() : RESIDUAL;
+
   private static final int LANES = RowSum.LANES;
   private static final int BYTES = FLOAT64 ? Double.BYTES : Float.BYTES;
 
   private ScalarStatistic() {}
 
-  static void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
+  static void rows(Rectangle x, Rectangle residual, int rows, int width, Workspace work) {
+    Rectangle summed = RESIDUAL == null ? x : residual;
     for (int r = 0; r < rows; r++) {
-      long at = offset + r * stride;
+      if (RESIDUAL != null) {
+        add(x, residual, r, width);
+      }
+      Object base = summed.base;
+      long at = summed.offset + r * summed.stride;
       work.shift[r] = CENTRED ? element(base, at, 0) : 0.0;
       lanes(base, at, width, work.shift[r], work);
       work.squares[r] = RowSum.tree(work.totalSquares, 0);
@@ -25,8 +34,19 @@ final class ScalarStatistic {
     }
   }
 
-  static void superBlock(Object base, long offset, int length, double shift, Workspace work) {
-    lanes(base, offset, length, shift, work);
+  private static void add(Rectangle x, Rectangle residual, int r, int n) {
+    long from = x.offset + r * x.stride;
+    long to = residual.offset + r * residual.stride;
+    for (int i = 0; i < n; i++) {
+      float sum =
+          Memory.getFloat(SPEC.memory(), x.base, from, i)
+              + Memory.getFloat(RESIDUAL, residual.base, to, i);
+      Memory.setFloat(RESIDUAL, residual.base, to, i, sum);
+    }
+  }
+
+  static void superBlock(Rectangle x, int length, double shift, Workspace work) {
+    lanes(x.base, x.offset, length, shift, work);
     addLanes(work.rowSquares, work.totalSquares);
     if (CENTRED) {
       addLanes(work.rowSums, work.totalSums);

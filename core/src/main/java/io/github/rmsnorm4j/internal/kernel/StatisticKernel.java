@@ -7,8 +7,7 @@ import java.lang.invoke.MethodType;
 /**
  * The first half of a norm: row sums, in the order of {@link RowSum}.
  *
- * <p>A row lies at {@code offset} bytes into {@code base} (an absolute address where base is null).
- * Kernels trust what they are given; the public API has checked it.
+ * <p>Kernels trust what they are given; the public API has checked it.
  */
 public final class StatisticKernel {
   /** Rows up to this width are narrow: many of them, and few steps in each. */
@@ -17,16 +16,23 @@ public final class StatisticKernel {
   /**
    * What a kernel of this kind is specialised on; 0 bits are plain Java. Narrow rows have a kernel
    * of their own, so that the JIT compiles its loops for few steps.
+   *
+   * @param residual where the residual lies that rows are added to on the way; null for none, and
+   *     in float64
    */
   public record Spec(
-      boolean float64, int vectorBits, Memory memory, boolean centred, boolean narrow) {}
+      boolean float64,
+      int vectorBits,
+      Memory memory,
+      Memory residual,
+      boolean centred,
+      boolean narrow) {}
 
   private static final MethodType ROWS =
       MethodType.methodType(
-          void.class, Object.class, long.class, long.class, int.class, int.class, Workspace.class);
+          void.class, Rectangle.class, Rectangle.class, int.class, int.class, Workspace.class);
   private static final MethodType SUPER_BLOCK =
-      MethodType.methodType(
-          void.class, Object.class, long.class, int.class, double.class, Workspace.class);
+      MethodType.methodType(void.class, Rectangle.class, int.class, double.class, Workspace.class);
 
   private final MethodHandle rows;
   private final MethodHandle superBlock;
@@ -47,10 +53,13 @@ public final class StatisticKernel {
    * Sums rows of at most one super-block. For row r it leaves the sum of squares in {@code
    * work.squares[r]}; a centred kernel takes the row's first element x0 off every element first,
    * and leaves x0 in {@code work.shift[r]} and the sum of the differences in {@code work.sums[r]}.
+   *
+   * @param residual what each row is added to first, element by element; takes the sum, and all
+   *     that is said here is of the sum. Null without one
    */
-  public void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
+  public void rows(Rectangle x, Rectangle residual, int rows, int width, Workspace work) {
     try {
-      this.rows.invokeExact(base, offset, stride, rows, width, work);
+      this.rows.invokeExact(x, residual, rows, width, work);
     } catch (Throwable e) {
       throw Kernels.thrown(e);
     }
@@ -58,11 +67,11 @@ public final class StatisticKernel {
 
   /**
    * Adds one super-block of a longer row to the lanes {@code work.rowSquares} and, if centred, with
-   * {@code shift} taken off every element, {@code work.rowSums}.
+   * {@code shift} taken off every element, {@code work.rowSums}. There is no residual.
    */
-  public void superBlock(Object base, long offset, int length, double shift, Workspace work) {
+  public void superBlock(Rectangle x, int length, double shift, Workspace work) {
     try {
-      superBlock.invokeExact(base, offset, length, shift, work);
+      superBlock.invokeExact(x, length, shift, work);
     } catch (Throwable e) {
       throw Kernels.thrown(e);
     }

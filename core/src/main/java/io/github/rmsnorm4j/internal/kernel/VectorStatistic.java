@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.DoubleVector;
+import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.Vector;
 import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
@@ -24,25 +25,36 @@ final class VectorStatistic {
   private static final boolean CENTRED = SPEC.centred();
   private static final Memory MEMORY = SPEC.memory();
   private static final boolean HEAP = MEMORY == Memory.HEAP;
+  private static final boolean RESIDUAL = SPEC.residual() != null;
+  private static final boolean HEAP_RESIDUAL = SPEC.residual() != Memory.NATIVE;
 
   private static final VectorSpecies<Double> D =
       VectorSpecies.of(double.class, VectorShape.forBitSize(SPEC.vectorBits()));
 
-  /** Of the rows' elements, as many as {@link #D} has doubles. */
-  private static final VectorSpecies<?> X =
-      FLOAT64 ? D : VectorSpecies.of(float.class, VectorShape.forBitSize(SPEC.vectorBits() / 2));
+  /** As many floats as {@link #D} has doubles. */
+  private static final VectorSpecies<Float> F =
+      FLOAT64 ? null : VectorSpecies.of(float.class, VectorShape.forBitSize(SPEC.vectorBits() / 2));
+
+  /** Of the rows' elements. */
+  private static final VectorSpecies<?> X = FLOAT64 ? D : F;
 
   private static final int LANES = RowSum.LANES;
   private static final int BLOCK = RowSum.BLOCK;
   private static final int VECTOR = D.length();
-  private static final int STRIP = Math.min(LANES, (CENTRED ? 2 : 4) * VECTOR);
+
+  /**
+   * Elements from one vector of a strip to the next: as far apart as can be, so that the first
+   * strip brings every cache line of the rows, in order, and the others find them there.
+   */
+  private static final int APART = LANES / (CENTRED ? 2 : 4);
+
   private static final int BYTES = FLOAT64 ? Double.BYTES : Float.BYTES;
   private static final int SHIFT = FLOAT64 ? 3 : 2;
 
-  /** Bytes of the elements that fill a vector. */
-  private static final int STEP = BYTES * VECTOR;
+  private static final int STEP = BYTES * APART;
 
-  private static final MemorySegment NATIVE = HEAP ? null : Memory.Native.EVERYTHING;
+  private static final MemorySegment NATIVE =
+      HEAP && HEAP_RESIDUAL ? null : Memory.Native.EVERYTHING;
   private static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   /** The square of a float is exact in float64, so that a fused sum has the same bits. */
@@ -50,53 +62,59 @@ final class VectorStatistic {
 
   private VectorStatistic() {}
 
-  static void rows(Object base, long offset, long stride, int rows, int width, Workspace work) {
+  static void rows(Rectangle x, Rectangle residual, int rows, int width, Workspace work) {
     if (CENTRED) {
-      first(base, offset, stride, rows, work.shift);
+      first(x, residual, rows, work.shift);
     }
-    lanes(base, offset, stride, rows, width, work);
+    lanes(x, residual, rows, width, work);
     tree(work.laneSquares, rows, work.squares);
     if (CENTRED) {
       tree(work.laneSums, rows, work.sums);
     }
   }
 
-  static void superBlock(Object base, long offset, int length, double shift, Workspace work) {
+  static void superBlock(Rectangle x, int length, double shift, Workspace work) {
     work.shift[0] = shift;
-    lanes(base, offset, 0, 1, length, work);
+    lanes(x, null, 1, length, work);
     addLanes(work.rowSquares, work.laneSquares);
     if (CENTRED) {
       addLanes(work.rowSums, work.laneSums);
     }
   }
 
-  private static double element(Object base, long offset, int i) {
-    return FLOAT64
-        ? Memory.getDouble(MEMORY, base, offset, i)
-        : Memory.getFloat(MEMORY, base, offset, i);
+  /** Element i of row r, or of its sum with the residual. */
+  private static double element(Rectangle x, Rectangle residual, int r, int i) {
+    long from = x.offset + r * x.stride;
+    if (FLOAT64) {
+      return Memory.getDouble(MEMORY, x.base, from, i);
+    }
+    float v = Memory.getFloat(MEMORY, x.base, from, i);
+    if (!RESIDUAL) {
+      return v;
+    }
+    return v
+        + Memory.getFloat(SPEC.residual(), residual.base, residual.offset + r * residual.stride, i);
   }
 
   /** The first element of each row. */
-  private static void first(Object base, long offset, long stride, int rows, double[] shift) {
+  private static void first(Rectangle x, Rectangle residual, int rows, double[] shift) {
     for (int r = 0; r < rows; r++) {
-      shift[r] = element(base, offset + r * stride, 0);
+      shift[r] = element(x, residual, r, 0);
     }
   }
 
   /** Every row, at most a super-block of it, into its lanes. */
-  private static void lanes(
-      Object base, long offset, long stride, int rows, int n, Workspace work) {
+  private static void lanes(Rectangle x, Rectangle residual, int rows, int n, Workspace work) {
     int whole = n - n % LANES;
-    for (int s = 0; s < LANES; s += STRIP) {
-      long from = offset + (long) BYTES * s;
+    for (int s = 0; s < APART; s += VECTOR) {
       if (CENTRED) {
-        moments(base, from, stride, rows, whole, s, work);
+        moments(x, residual, rows, whole, s, work);
       } else {
-        squares(base, from, stride, rows, whole, s, work.laneSquares, work.totalSquares);
+        squares(x, residual, rows, whole, s, work);
       }
     }
     if (whole < n) {
-      tails(base, offset + (long) BYTES * whole, stride, rows, n - whole, work);
+      tails(x, residual, rows, whole, n, work);
     }
     if (whole >= BLOCK) {
       fold(rows, work.laneSquares, work.totalSquares);
@@ -121,17 +139,18 @@ final class VectorStatistic {
 
   /** A strip of each row's lanes of squares: of the open block, and of those before it. */
   private static void squares(
-      Object base,
-      long offset,
-      long stride,
-      int rows,
-      int n,
-      int strip,
-      double[] lanes,
-      double[] totals) {
+      Rectangle x, Rectangle residual, int rows, int n, int strip, Workspace work) {
+    double[] lanes = work.laneSquares;
+    double[] totals = work.totalSquares;
+    Object base = x.base;
+    Object sums = RESIDUAL ? residual.base : null;
     for (int r = 0; r < rows; r++) {
-      int start = (int) ((offset + r * stride) >> SHIFT);
-      long from = (offset + r * stride) & Memory.ADDRESSES;
+      long offset = x.offset + (long) BYTES * strip + r * x.stride;
+      long sumOffset = RESIDUAL ? residual.offset + (long) BYTES * strip + r * residual.stride : 0;
+      int start = (int) (offset >> SHIFT);
+      int sumStart = (int) (sumOffset >> SHIFT);
+      long from = offset & Memory.ADDRESSES;
+      long sumFrom = sumOffset & Memory.ADDRESSES;
       DoubleVector a0 = DoubleVector.zero(D);
       DoubleVector a1 = a0;
       DoubleVector a2 = a0;
@@ -143,20 +162,78 @@ final class VectorStatistic {
       for (int i = 0; i < n; i += LANES) {
         int at = start + i;
         long p = from + (long) BYTES * i;
+        int to = sumStart + i;
+        long q = sumFrom + (long) BYTES * i;
         Vector<?> x0 = HEAP ? X.fromArray(base, at) : X.fromMemorySegment(NATIVE, p, ORDER);
+        if (RESIDUAL) {
+          FloatVector f0 =
+              ((FloatVector) x0)
+                  .add(
+                      HEAP_RESIDUAL
+                          ? FloatVector.fromArray(F, (float[]) sums, to)
+                          : FloatVector.fromMemorySegment(F, NATIVE, q, ORDER));
+          if (HEAP_RESIDUAL) {
+            f0.intoArray((float[]) sums, to);
+          } else {
+            f0.intoMemorySegment(NATIVE, q, ORDER);
+          }
+          x0 = f0;
+        }
         DoubleVector v0 = (DoubleVector) x0.castShape(D, 0);
         Vector<?> x1 =
-            HEAP ? X.fromArray(base, at + VECTOR) : X.fromMemorySegment(NATIVE, p + STEP, ORDER);
+            HEAP ? X.fromArray(base, at + APART) : X.fromMemorySegment(NATIVE, p + STEP, ORDER);
+        if (RESIDUAL) {
+          FloatVector f1 =
+              ((FloatVector) x1)
+                  .add(
+                      HEAP_RESIDUAL
+                          ? FloatVector.fromArray(F, (float[]) sums, to + APART)
+                          : FloatVector.fromMemorySegment(F, NATIVE, q + STEP, ORDER));
+          if (HEAP_RESIDUAL) {
+            f1.intoArray((float[]) sums, to + APART);
+          } else {
+            f1.intoMemorySegment(NATIVE, q + STEP, ORDER);
+          }
+          x1 = f1;
+        }
         DoubleVector v1 = (DoubleVector) x1.castShape(D, 0);
         Vector<?> x2 =
             HEAP
-                ? X.fromArray(base, at + 2 * VECTOR)
+                ? X.fromArray(base, at + 2 * APART)
                 : X.fromMemorySegment(NATIVE, p + 2 * STEP, ORDER);
+        if (RESIDUAL) {
+          FloatVector f2 =
+              ((FloatVector) x2)
+                  .add(
+                      HEAP_RESIDUAL
+                          ? FloatVector.fromArray(F, (float[]) sums, to + 2 * APART)
+                          : FloatVector.fromMemorySegment(F, NATIVE, q + 2 * STEP, ORDER));
+          if (HEAP_RESIDUAL) {
+            f2.intoArray((float[]) sums, to + 2 * APART);
+          } else {
+            f2.intoMemorySegment(NATIVE, q + 2 * STEP, ORDER);
+          }
+          x2 = f2;
+        }
         DoubleVector v2 = (DoubleVector) x2.castShape(D, 0);
         Vector<?> x3 =
             HEAP
-                ? X.fromArray(base, at + 3 * VECTOR)
+                ? X.fromArray(base, at + 3 * APART)
                 : X.fromMemorySegment(NATIVE, p + 3 * STEP, ORDER);
+        if (RESIDUAL) {
+          FloatVector f3 =
+              ((FloatVector) x3)
+                  .add(
+                      HEAP_RESIDUAL
+                          ? FloatVector.fromArray(F, (float[]) sums, to + 3 * APART)
+                          : FloatVector.fromMemorySegment(F, NATIVE, q + 3 * STEP, ORDER));
+          if (HEAP_RESIDUAL) {
+            f3.intoArray((float[]) sums, to + 3 * APART);
+          } else {
+            f3.intoMemorySegment(NATIVE, q + 3 * STEP, ORDER);
+          }
+          x3 = f3;
+        }
         DoubleVector v3 = (DoubleVector) x3.castShape(D, 0);
         a0 = FUSED ? v0.fma(v0, a0) : a0.add(v0.mul(v0));
         a1 = FUSED ? v1.fma(v1, a1) : a1.add(v1.mul(v1));
@@ -175,24 +252,30 @@ final class VectorStatistic {
       }
       int l = r * LANES + strip;
       a0.intoArray(lanes, l);
-      a1.intoArray(lanes, l + VECTOR);
-      a2.intoArray(lanes, l + 2 * VECTOR);
-      a3.intoArray(lanes, l + 3 * VECTOR);
+      a1.intoArray(lanes, l + APART);
+      a2.intoArray(lanes, l + 2 * APART);
+      a3.intoArray(lanes, l + 3 * APART);
       if (n >= BLOCK) {
         t0.intoArray(totals, l);
-        t1.intoArray(totals, l + VECTOR);
-        t2.intoArray(totals, l + 2 * VECTOR);
-        t3.intoArray(totals, l + 3 * VECTOR);
+        t1.intoArray(totals, l + APART);
+        t2.intoArray(totals, l + 2 * APART);
+        t3.intoArray(totals, l + 3 * APART);
       }
     }
   }
 
   /** The same for differences from each row's shift and for their squares. */
   private static void moments(
-      Object base, long offset, long stride, int rows, int n, int strip, Workspace work) {
+      Rectangle x, Rectangle residual, int rows, int n, int strip, Workspace work) {
+    Object base = x.base;
+    Object sums = RESIDUAL ? residual.base : null;
     for (int r = 0; r < rows; r++) {
-      int start = (int) ((offset + r * stride) >> SHIFT);
-      long from = (offset + r * stride) & Memory.ADDRESSES;
+      long offset = x.offset + (long) BYTES * strip + r * x.stride;
+      long sumOffset = RESIDUAL ? residual.offset + (long) BYTES * strip + r * residual.stride : 0;
+      int start = (int) (offset >> SHIFT);
+      int sumStart = (int) (sumOffset >> SHIFT);
+      long from = offset & Memory.ADDRESSES;
+      long sumFrom = sumOffset & Memory.ADDRESSES;
       DoubleVector shift = DoubleVector.broadcast(D, work.shift[r]);
       DoubleVector s0 = DoubleVector.zero(D);
       DoubleVector s1 = s0;
@@ -205,10 +288,40 @@ final class VectorStatistic {
       for (int i = 0; i < n; i += LANES) {
         int at = start + i;
         long p = from + (long) BYTES * i;
+        int to = sumStart + i;
+        long q = sumFrom + (long) BYTES * i;
         Vector<?> x0 = HEAP ? X.fromArray(base, at) : X.fromMemorySegment(NATIVE, p, ORDER);
+        if (RESIDUAL) {
+          FloatVector f0 =
+              ((FloatVector) x0)
+                  .add(
+                      HEAP_RESIDUAL
+                          ? FloatVector.fromArray(F, (float[]) sums, to)
+                          : FloatVector.fromMemorySegment(F, NATIVE, q, ORDER));
+          if (HEAP_RESIDUAL) {
+            f0.intoArray((float[]) sums, to);
+          } else {
+            f0.intoMemorySegment(NATIVE, q, ORDER);
+          }
+          x0 = f0;
+        }
         DoubleVector v0 = (DoubleVector) x0.castShape(D, 0);
         Vector<?> x1 =
-            HEAP ? X.fromArray(base, at + VECTOR) : X.fromMemorySegment(NATIVE, p + STEP, ORDER);
+            HEAP ? X.fromArray(base, at + APART) : X.fromMemorySegment(NATIVE, p + STEP, ORDER);
+        if (RESIDUAL) {
+          FloatVector f1 =
+              ((FloatVector) x1)
+                  .add(
+                      HEAP_RESIDUAL
+                          ? FloatVector.fromArray(F, (float[]) sums, to + APART)
+                          : FloatVector.fromMemorySegment(F, NATIVE, q + STEP, ORDER));
+          if (HEAP_RESIDUAL) {
+            f1.intoArray((float[]) sums, to + APART);
+          } else {
+            f1.intoMemorySegment(NATIVE, q + STEP, ORDER);
+          }
+          x1 = f1;
+        }
         DoubleVector v1 = (DoubleVector) x1.castShape(D, 0);
         DoubleVector d0 = v0.sub(shift);
         DoubleVector d1 = v1.sub(shift);
@@ -229,31 +342,34 @@ final class VectorStatistic {
       }
       int l = r * LANES + strip;
       s0.intoArray(work.laneSums, l);
-      s1.intoArray(work.laneSums, l + VECTOR);
+      s1.intoArray(work.laneSums, l + APART);
       q0.intoArray(work.laneSquares, l);
-      q1.intoArray(work.laneSquares, l + VECTOR);
+      q1.intoArray(work.laneSquares, l + APART);
       if (n >= BLOCK) {
         ts0.intoArray(work.totalSums, l);
-        ts1.intoArray(work.totalSums, l + VECTOR);
+        ts1.intoArray(work.totalSums, l + APART);
         tq0.intoArray(work.totalSquares, l);
-        tq1.intoArray(work.totalSquares, l + VECTOR);
+        tq1.intoArray(work.totalSquares, l + APART);
       }
     }
   }
 
   /** The last elements of each row, fewer than 32, go to the lanes of the open block one by one. */
   private static void tails(
-      Object base, long offset, long stride, int rows, int n, Workspace work) {
+      Rectangle x, Rectangle residual, int rows, int from, int n, Workspace work) {
     for (int r = 0; r < rows; r++) {
-      long at = offset + r * stride;
-      int l = r * LANES;
-      for (int j = 0; j < n; j++) {
-        double v = element(base, at, j);
+      for (int i = from; i < n; i++) {
+        double v = element(x, residual, r, i);
+        if (RESIDUAL) {
+          long at = residual.offset + r * residual.stride;
+          Memory.setFloat(SPEC.residual(), residual.base, at, i, (float) v);
+        }
+        int l = r * LANES + i - from;
         if (CENTRED) {
           v -= work.shift[r];
-          work.laneSums[l + j] += v;
+          work.laneSums[l] += v;
         }
-        work.laneSquares[l + j] += v * v;
+        work.laneSquares[l] += v * v;
       }
     }
   }

@@ -90,7 +90,7 @@ final class BackwardPass implements AutoCloseable {
   private void chunk(long row, int rows) {
     Rectangle x = kept.read(row, 0, rows, width);
     if (call.rstd() == null) {
-      plan.statistic.rows(x.base, x.offset, x.stride, rows, part, work);
+      plan.statistic.rows(x, null, rows, part, work);
     }
     boolean alone = statistics(row, rows);
     if (alone && rows > 1) {

@@ -37,7 +37,7 @@ final class BackwardPlan {
     statistic =
         call.rstd() != null
             ? null
-            : StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, centred, narrow));
+            : StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, null, centred, narrow));
     sums =
         GradientSumKernel.of(
             new GradientSumKernel.Spec(

@@ -37,7 +37,7 @@ final class LongRow {
     for (long column = 0; column < n; column += RowSum.SUPER_BLOCK) {
       int columns = (int) Math.min(RowSum.SUPER_BLOCK, n - column);
       Rectangle x = reader.read(row, column, 1, columns);
-      statistic.superBlock(x.base, x.offset, columns, shift, work);
+      statistic.superBlock(x, columns, shift, work);
     }
     work.shift[0] = shift;
     work.sums[0] = RowSum.tree(work.rowSums, 0);

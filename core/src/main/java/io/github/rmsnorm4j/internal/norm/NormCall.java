@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.RowMemory;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 
 /**
  * One call of a norm, checked: everything that does not change from row to row.
@@ -27,6 +28,19 @@ public record NormCall(
   /** Whether the arithmetic is float64. */
   boolean float64() {
     return x.type() == ElementType.FLOAT64;
+  }
+
+  /**
+   * Whether the statistic's kernel adds the rows to the residual where that lies, on its way: where
+   * both are float32, and no row has to be read twice before its sum is known.
+   */
+  boolean addsOnTheWay() {
+    return residual != null
+        && residual.direct()
+        && x.direct()
+        && x.type() == ElementType.FLOAT32
+        && choices.part() == choices.width()
+        && choices.width() <= RowSum.SUPER_BLOCK;
   }
 
   /** The type of 16 bits that a row is rounded to before the gain, or null. */

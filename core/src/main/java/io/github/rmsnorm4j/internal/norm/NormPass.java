@@ -19,6 +19,10 @@ final class NormPass {
   private final Statistic statistic;
   private final Workspace work;
   private final ResidualSum residual;
+
+  /** What the rows that are read are to be increased by; null where the reader does it, or none. */
+  private final RowReader added;
+
   private final RowReader reader;
   private final RowWriter writer;
 
@@ -38,8 +42,15 @@ final class NormPass {
     width = norm.width();
     part = norm.part();
     statistic = new Statistic(norm.centred(), norm.divides(), norm.epsilon(), norm.placement());
-    residual = call.residual() == null ? null : new ResidualSum(call, plan, work, other);
-    reader = new RowReader(call.x(), plan.xCodec, work, residual);
+    if (plan.adding != null) {
+      added = new RowReader(call.x(), plan.xCodec, work, null);
+      residual = null;
+      reader = new RowReader(call.residual(), plan.residualCodec, other, null);
+    } else {
+      added = null;
+      residual = call.residual() == null ? null : new ResidualSum(call, plan, work, other);
+      reader = new RowReader(call.x(), plan.xCodec, work, residual);
+    }
     writer = new RowWriter(call.y(), call.float64(), plan.yCodec, work);
   }
 
@@ -50,19 +61,23 @@ final class NormPass {
       if (width > RowSum.SUPER_BLOCK) {
         longRow(row);
       } else {
-        chunk(row, (int) Math.min(chunk, to - row));
+        chunk(row, (int) Math.min(chunk, to - row), added != null);
       }
     }
   }
 
-  private void chunk(long row, int rows) {
+  private void chunk(long row, int rows, boolean add) {
     Rectangle x = reader.read(row, 0, rows, width);
-    plan.statistic.rows(x.base, x.offset, x.stride, rows, part, work);
+    if (add) {
+      plan.adding.rows(added.read(row, 0, rows, width), x, rows, width, work);
+    } else {
+      plan.statistic.rows(x, null, rows, part, work);
+    }
     boolean wide = statistics(row, rows);
     if (wide && rows > 1) {
       // A row leaves the range of its arithmetic: each by itself, nothing is written yet.
       for (int r = 0; r < rows; r++) {
-        chunk(row + r, 1);
+        chunk(row + r, 1, false);
       }
       return;
     }

@@ -20,6 +20,7 @@ public final class NormPlan {
       Memory in,
       ElementType residual,
       Memory sum,
+      boolean addsOnTheWay,
       ElementType y,
       Memory out,
       boolean gain,
@@ -32,6 +33,7 @@ public final class NormPlan {
           call.x().memory(),
           residual == null ? null : residual.type(),
           residual == null ? null : residual.memory(),
+          call.addsOnTheWay(),
           call.y().type(),
           call.y().memory(),
           call.gain() != null,
@@ -44,13 +46,16 @@ public final class NormPlan {
 
   final StatisticKernel statistic;
 
+  /** The statistic of rows that are added to their residual on the way; null where none are. */
+  final StatisticKernel adding;
+
   /** From row to normalised row; with gain and bias, unless it is rounded before those. */
   final OutputKernel normalise;
 
   /** Gain and bias on rounded rows in the workspace; null where nothing is rounded. */
   final OutputKernel scale;
 
-  /** Row and residual; null without a residual. */
+  /** Row and residual; null where they are not added apart. */
   final SumKernel sum;
 
   /** Codecs of the types of 16 bits, null for the others. */
@@ -66,11 +71,13 @@ public final class NormPlan {
     boolean centred = norm.centred();
     boolean float64 = kind.x == ElementType.FLOAT64;
     boolean narrow = norm.part() <= StatisticKernel.NARROW;
-    Memory in = kind.residual == null ? kind.in : Memory.HEAP;
+    boolean onTheWay = kind.addsOnTheWay;
+    Memory in = kind.residual == null ? kind.in : onTheWay ? kind.sum : Memory.HEAP;
     Scaling by = norm.divides() ? Scaling.DIVIDED : Scaling.MULTIPLIED;
     boolean gain = kind.gain;
     boolean bias = kind.bias;
-    statistic = StatisticKernel.of(new StatisticKernel.Spec(float64, bits, in, centred, narrow));
+    statistic = statistic(float64, bits, in, null, centred, narrow);
+    adding = onTheWay ? statistic(false, bits, kind.in, kind.sum, centred, narrow) : null;
     if (kind.rounding == null) {
       normalise = output(float64, bits, in, kind.out, centred, by, gain, bias);
       scale = null;
@@ -79,13 +86,19 @@ public final class NormPlan {
       scale = output(float64, bits, Memory.HEAP, kind.out, false, Scaling.NONE, gain, bias);
     }
     sum =
-        kind.residual == null
+        kind.residual == null || onTheWay
             ? null
             : SumKernel.of(new SumKernel.Spec(float64, bits, kind.in, kind.sum));
     xCodec = NarrowCodec.of(kind.x, bits);
     yCodec = NarrowCodec.of(kind.y, bits);
     residualCodec = kind.residual == null ? null : NarrowCodec.of(kind.residual, bits);
     rounding = kind.rounding == null ? null : NarrowCodec.of(kind.rounding, bits);
+  }
+
+  private static StatisticKernel statistic(
+      boolean float64, int bits, Memory x, Memory residual, boolean centred, boolean narrow) {
+    return StatisticKernel.of(
+        new StatisticKernel.Spec(float64, bits, x, residual, centred, narrow));
   }
 
   private static OutputKernel output(
