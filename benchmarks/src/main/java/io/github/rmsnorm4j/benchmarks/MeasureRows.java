@@ -56,7 +56,7 @@ final class MeasureRows {
       List<Runnable> subjects = new ArrayList<>();
       List<Runnable> baselines = new ArrayList<>();
       for (int place = 0; place < places(row.subject(), effort); place++) {
-        Workload subject = ready(row.subject(), backend, arena);
+        Task subject = ready(row.subject(), backend, arena);
         subjects.add(subject::run);
         baselines.add(
             row.baseline() == null ? subject::copy : ready(row.baseline(), backend, arena)::run);
@@ -75,9 +75,9 @@ final class MeasureRows {
     return Math.clamp(MEMORY / bytes, 1, effort.rounds());
   }
 
-  private static Workload ready(Subject subject, Backend backend, Arena arena) {
-    Workload work = new Workload(subject, backend, arena);
-    work.check();
-    return work;
+  private static Task ready(Subject subject, Backend backend, Arena arena) {
+    Task task = subject.task(backend, arena);
+    task.check();
+    return task;
   }
 }

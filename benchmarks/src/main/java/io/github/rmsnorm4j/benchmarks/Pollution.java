@@ -20,7 +20,12 @@ final class Pollution {
       for (ElementType type : ElementType.values()) {
         for (Memory memory : Memory.values()) {
           for (int width : WIDTHS) {
-            run(new Subject(kernel, type, memory, ROWS, width, false, false), backend, effort);
+            Subject norm = new Subject(kernel, type, memory, ROWS, width, false, false, Job.NORM);
+            run(norm, backend, effort);
+            if (type == ElementType.FLOAT32) {
+              run(norm.with(Job.BACKWARD), backend, effort);
+              run(norm.with(Job.ADD_AND_NORM), backend, effort);
+            }
           }
         }
       }
@@ -29,10 +34,10 @@ final class Pollution {
 
   private static void run(Subject subject, Backend backend, Effort effort) {
     try (Arena arena = Arena.ofConfined()) {
-      Workload work = new Workload(subject, backend, arena);
+      Task task = subject.task(backend, arena);
       long end = System.nanoTime() + effort.pollutionNanos();
       for (int calls = 0; calls < effort.pollutionCalls() || System.nanoTime() < end; calls++) {
-        work.run();
+        task.run();
       }
     }
   }

@@ -3,6 +3,9 @@ package io.github.rmsnorm4j.benchmarks;
 import static io.github.rmsnorm4j.ElementType.BFLOAT16;
 import static io.github.rmsnorm4j.ElementType.FLOAT16;
 import static io.github.rmsnorm4j.ElementType.FLOAT64;
+import static io.github.rmsnorm4j.benchmarks.Job.ADD_AND_NORM;
+import static io.github.rmsnorm4j.benchmarks.Job.ADD_THEN_NORM;
+import static io.github.rmsnorm4j.benchmarks.Job.BACKWARD;
 import static io.github.rmsnorm4j.benchmarks.Kernel.LAYER_NORM;
 import static io.github.rmsnorm4j.benchmarks.Kernel.RMS_NORM;
 
@@ -27,6 +30,7 @@ record Row(Subject subject, Subject baseline, int bits, Map<Integer, Double> tar
 
   private static final Map<Integer, Double> NONE = Map.of();
   private static final Map<Integer, Double> BATCH = Map.of(512, 1.6, 256, 2.3, 128, 3.2);
+  private static final Map<Integer, Double> ADDED = Map.of(512, 0.75);
   private static final Map<Integer, Double> NARROW_TYPE = Map.of(ANY_WIDTH, 1.6);
 
   /** The rows of a table whose vectors have a given width. */
@@ -46,11 +50,21 @@ record Row(Subject subject, Subject baseline, int bits, Map<Integer, Double> tar
             new Row(batch.with(FLOAT16), batch, 0, NARROW_TYPE),
             new Row(batch.with(BFLOAT16), batch, 0, NARROW_TYPE),
             new Row(batch.asSafe(), batch, 0, NONE),
+            added(batch),
+            added(large),
+            againstCopy(batch.with(BACKWARD), Map.of(512, 3.0)),
+            againstCopy(large.with(BACKWARD), Map.of(512, 3.1)),
+            againstCopy(Subject.of(LAYER_NORM, 128, 4096).with(BACKWARD), Map.of(512, 3.8)),
+            againstCopy(Subject.of(LAYER_NORM, 8192, 4096).with(BACKWARD), Map.of(512, 3.6)),
             new Row(batch, null, 256, BATCH),
             new Row(batch, null, 128, BATCH))
         .stream()
         .filter(row -> row.bits < tableBits)
         .toList();
+  }
+
+  private static Row added(Subject norm) {
+    return new Row(norm.with(ADD_AND_NORM), norm.with(ADD_THEN_NORM), 0, ADDED);
   }
 
   private static Row againstCopy(Subject subject, Map<Integer, Double> targets) {

@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j.benchmarks;
 
+import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
+import java.lang.foreign.Arena;
 
 /** What is measured: a norm, and the rows it works on. */
 record Subject(
@@ -10,27 +12,42 @@ record Subject(
     int rows,
     int width,
     boolean inPlace,
-    boolean safe) {
+    boolean safe,
+    Job job) {
 
   /** Float32 rows in native memory, out of place. */
   static Subject of(Kernel kernel, int rows, int width) {
-    return new Subject(kernel, ElementType.FLOAT32, Memory.NATIVE, rows, width, false, false);
+    return new Subject(
+        kernel, ElementType.FLOAT32, Memory.NATIVE, rows, width, false, false, Job.NORM);
   }
 
   Subject with(ElementType other) {
-    return new Subject(kernel, other, memory, rows, width, inPlace, safe);
+    return new Subject(kernel, other, memory, rows, width, inPlace, safe, job);
   }
 
   Subject with(Memory other) {
-    return new Subject(kernel, type, other, rows, width, inPlace, safe);
+    return new Subject(kernel, type, other, rows, width, inPlace, safe, job);
   }
 
   Subject asInPlace() {
-    return new Subject(kernel, type, memory, rows, width, true, safe);
+    return new Subject(kernel, type, memory, rows, width, true, safe, job);
   }
 
   Subject asSafe() {
-    return new Subject(kernel, type, memory, rows, width, inPlace, true);
+    return new Subject(kernel, type, memory, rows, width, inPlace, true, job);
+  }
+
+  Subject with(Job other) {
+    return new Subject(kernel, type, memory, rows, width, inPlace, safe, other);
+  }
+
+  /** Made ready, somewhere in memory. */
+  Task task(Backend backend, Arena arena) {
+    return switch (job) {
+      case NORM -> new Workload(this, backend, arena);
+      case BACKWARD -> new GradientTask(this, backend, arena);
+      case ADD_AND_NORM, ADD_THEN_NORM -> new ResidualTask(this, backend, arena);
+    };
   }
 
   int elements() {
@@ -40,7 +57,7 @@ record Subject(
   /** For example {@code RMSNorm float32 128 x 4096, in place}. */
   @Override
   public String toString() {
-    return "%s %s %d x %d%s%s%s"
+    return "%s %s %d x %d%s%s%s%s"
         .formatted(
             kernel,
             type,
@@ -48,6 +65,7 @@ record Subject(
             width,
             memory == Memory.NATIVE ? "" : memory == Memory.HEAP ? ", Java array" : ", mapped file",
             inPlace ? ", in place" : "",
-            safe ? ", safe()" : "");
+            safe ? ", safe()" : "",
+            job);
   }
 }

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 
 /** A subject made ready: memory touched and filled, the norm built, its answer checked. */
-final class Workload {
+final class Workload implements Task {
   private final Subject subject;
   private final double[] gain;
   private final double[] bias;
@@ -41,7 +41,8 @@ final class Workload {
   }
 
   /** One call of the norm. */
-  void run() {
+  @Override
+  public void run() {
     norm.apply(x, y);
   }
 
@@ -57,7 +58,8 @@ final class Workload {
   }
 
   /** Copies the same bytes: as many as the norm reads, and as many as it writes. */
-  void copy() {
+  @Override
+  public void copy() {
     MemorySegment.copy(x.segment(), 0, other.segment(), 0, x.segment().byteSize());
   }
 
@@ -66,7 +68,8 @@ final class Workload {
    *
    * @throws IllegalStateException if an element is farther off than the contract allows
    */
-  void check() {
+  @Override
+  public void check() {
     run();
     compare();
   }
