@@ -13,7 +13,9 @@ class BitEqualityTest {
   /** A width that the machine lacks is emulated, a thousand times slower. */
   private static final int EMULATED_ELEMENTS = 3000;
 
-  private static final int CASES = 1500;
+  private static final int[] LONG_WIDTHS = {65_537, 66_000, 131_072, 140_001};
+
+  private static final int CASES = 2000;
 
   @ParameterizedTest
   @ValueSource(
@@ -46,6 +48,29 @@ class BitEqualityTest {
           drawn.check(bits, 1);
         }
       }
+    }
+  }
+
+  /** Rows longer than a super-block go in pieces: read, cast and written piece by piece. */
+  @Test
+  void anyCallOfLongRows() {
+    for (long seed = 0; seed < 60; seed++) {
+      int width = LONG_WIDTHS[(int) seed % LONG_WIDTHS.length];
+      ElementType type = ElementType.values()[(int) seed / 4 % 4];
+      Case drawn = Case.of(seed + 10_000, width, 2, type);
+      for (int bits : new int[] {0, 128, Backend.best().vectorBits()}) {
+        drawn.check(bits, 1);
+      }
+    }
+  }
+
+  /** With enough rows that every thread gets its MiB. */
+  @Test
+  void anyCallOnManyThreads() {
+    for (long seed = 0; seed < 16; seed++) {
+      int width = new int[] {64, 300, 1025, 4096}[(int) seed % 4];
+      ElementType type = ElementType.values()[(int) seed / 4];
+      Case.of(seed + 20_000, width, 800_000 / width, type).check(Backend.best().vectorBits(), 3);
     }
   }
 }

@@ -1,6 +1,9 @@
 package io.github.rmsnorm4j;
 
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
 import static io.github.rmsnorm4j.ElementType.FLOAT64;
+
+import java.util.Arrays;
 
 /**
  * The numerics contract written again from its text, one plain step after the other, sharing
@@ -9,13 +12,8 @@ import static io.github.rmsnorm4j.ElementType.FLOAT64;
  * <p>Rows and results are doubles, which hold the values of every type exactly.
  */
 final class Contract {
-  private static final int LANES = 32;
-  private static final int BLOCK = 1024;
-  private static final int SUPER_BLOCK = 65_536;
-  private static final int ONE_PASS = 1 << 20;
-
-  /** One row's answer. */
-  record Result(double[] y, double mean, double rstd) {}
+  /** One row's answer; with a residual, what becomes of that. */
+  record Result(double[] y, double mean, double rstd, double[] residual) {}
 
   private Contract() {}
 
@@ -28,178 +26,164 @@ final class Contract {
       double epsilon,
       double[] gain,
       double[] bias) {
-    return in == FLOAT64
-        ? float64(x, out, centred, epsilon, gain, bias)
-        : float32(x, out, centred, epsilon, floats(gain), floats(bias));
+    return row(
+        Variant.plain(centred, x.length, epsilon),
+        new Values(in, x),
+        null,
+        gain == null ? null : new Values(FLOAT64, gain),
+        bias == null ? null : new Values(FLOAT64, bias),
+        out);
+  }
+
+  /** Any norm of one row; residual, gain and bias may be null. */
+  static Result row(
+      Variant norm, Values x, Values residual, Values gain, Values bias, ElementType out) {
+    ElementType arithmetic = x.type() == FLOAT64 ? FLOAT64 : FLOAT32;
+    double[] h = residual == null ? x.of() : sum(x.of(), residual.of(), arithmetic);
+    double[] stored = residual == null ? null : rounded(h, residual.type());
+    boolean first = residual != null && norm.rounding() == ResidualRounding.FIRST;
+    boolean last = residual == null || norm.rounding() == ResidualRounding.LAST;
+    double[] measured = Arrays.copyOf(first ? stored : h, norm.part());
+    double[] normalised = last ? h : stored;
+    double[] g = gain == null ? null : rounded(gain.of(), arithmetic);
+    if (g != null && norm.gainOffset() != 0) {
+      double[] offset = new double[g.length];
+      Arrays.fill(offset, Rounding.to(arithmetic, norm.gainOffset()));
+      g = sum(offset, g, arithmetic);
+    }
+    double[] b = bias == null ? null : rounded(bias.of(), arithmetic);
+    ElementType cast = cast(norm.order(), x.type(), gain == null ? null : gain.type());
+    return arithmetic == FLOAT64
+        ? float64(norm, measured, normalised, g, b, out, stored)
+        : float32(norm, measured, normalised, cast, g, b, out, stored);
+  }
+
+  /** What the normalised row is rounded to before the gain, if that has 16 bits; null if not. */
+  private static ElementType cast(CastOrder order, ElementType x, ElementType gain) {
+    ElementType type =
+        switch (order) {
+          case FLOAT32 -> null;
+          case LLAMA, ONNX -> x;
+          case T5 -> gain;
+        };
+    return type == null || type.bytes() > 2 ? null : type;
   }
 
   private static Result float32(
-      double[] x, ElementType out, boolean centred, double epsilon, double[] gain, double[] bias) {
-    Moments moments = Moments.of(x, centred, 1.0);
-    double rstd = 1.0 / Math.sqrt(moments.variance + epsilon);
-    float rounded = (float) rstd;
-    float hi = (float) moments.mean;
-    float lo = (float) (moments.mean - hi);
-    boolean normal = rounded >= Float.MIN_NORMAL && rounded <= Float.MAX_VALUE;
-    boolean wide = !normal || centred && Math.abs(hi) >= 0x1p103f;
+      Variant norm,
+      double[] measured,
+      double[] x,
+      ElementType cast,
+      double[] gain,
+      double[] bias,
+      ElementType out,
+      double[] stored) {
+    Moments moments = Moments.of(measured, norm.centred(), 1.0);
+    double root = root(norm, moments.variance(), 1.0);
+    double rstd = 1.0 / root;
+    boolean divides = norm.order() == CastOrder.ONNX;
+    float hi = (float) moments.mean();
+    float lo = (float) (moments.mean() - hi);
+    boolean wide =
+        !isNormal((float) rstd)
+            || divides && !isNormal((float) root)
+            || norm.centred() && Math.abs(hi) >= 0x1p103f;
     double[] y = new double[x.length];
     for (int i = 0; i < x.length; i++) {
       if (wide) {
-        double v = ((centred ? x[i] - moments.mean : x[i]) * rstd);
+        double v = norm.centred() ? x[i] - moments.mean() : x[i];
+        v = divides ? v / root : v * rstd;
+        v = cast == null ? v : Rounding.to(cast, v);
         v = gain == null ? v : v * gain[i];
         v = bias == null ? v : v + bias[i];
         y[i] = out == FLOAT64 ? (float) v : Rounding.to(out, v);
         continue;
       }
       float v = (float) x[i];
-      v = centred ? (v - hi) - lo : v;
-      v = v * rounded;
+      v = norm.centred() ? (v - hi) - lo : v;
+      v = divides ? v / (float) root : v * (float) rstd;
+      v = cast == null ? v : (float) Rounding.to(cast, v);
       v = gain == null ? v : v * (float) gain[i];
       v = bias == null ? v : v + (float) bias[i];
       y[i] = Rounding.to(out, v);
     }
-    return new Result(y, moments.mean, wide ? rstd : rounded);
+    return new Result(y, moments.mean(), wide ? rstd : (float) rstd, stored);
   }
 
   private static Result float64(
-      double[] x, ElementType out, boolean centred, double epsilon, double[] gain, double[] bias) {
-    Moments moments = Moments.of(x, centred, 1.0);
-    double mean = moments.mean;
-    double rstd = 1.0 / Math.sqrt(moments.variance + epsilon);
-    double scale = 1.0;
-    if (moments.overflowed && isFinite(x)) {
-      scale = 0x1p-600;
-    } else if (moments.s2 < 0x1p-900 && epsilon < 0x1p-840) {
-      scale = 0x1p600;
-    }
-    double[] d = centred ? minus(x, mean) : x;
+      Variant norm,
+      double[] measured,
+      double[] x,
+      double[] gain,
+      double[] bias,
+      ElementType out,
+      double[] stored) {
+    boolean centred = norm.centred();
+    Moments moments = Moments.of(measured, centred, 1.0);
+    double mean = moments.mean();
+    double root = root(norm, moments.variance(), 1.0);
+    double rstd = 1.0 / root;
     double factor = rstd;
+    double[] d = centred ? Moments.minus(x, mean) : x;
+    double scale = scale(norm, moments, measured);
     if (scale != 1.0) {
-      Moments scaled = Moments.of(x, centred, scale);
-      mean = scaled.mean;
-      factor = 1.0 / Math.sqrt(scaled.variance + epsilon * scale * scale);
+      Moments scaled = Moments.of(measured, centred, scale);
+      mean = scaled.mean();
+      root = root(norm, scaled.variance(), scale);
+      factor = 1.0 / root;
       rstd = factor * scale;
       boolean normal = rstd >= Double.MIN_NORMAL && rstd <= Double.MAX_VALUE;
       if (normal && !(centred && scale < 1.0)) {
-        d = centred ? minus(x, mean) : x;
+        d = centred ? Moments.minus(x, mean) : x;
         factor = rstd;
+        root = root / scale;
       } else {
         // The factor, or the difference from the mean, is out of range: elements stay scaled.
-        d = scaled.centred;
+        d = centred ? scaled.centred() : Moments.scaled(x, scale);
       }
     }
     double[] y = new double[x.length];
     for (int i = 0; i < x.length; i++) {
-      double v = d[i] * factor;
+      double v = norm.order() == CastOrder.ONNX ? d[i] / root : d[i] * factor;
       v = gain == null ? v : v * gain[i];
       v = bias == null ? v : v + bias[i];
       y[i] = Rounding.to(out, v);
     }
-    return new Result(y, mean, rstd);
+    return new Result(y, mean, rstd, stored);
   }
 
-  /**
-   * What follows from the sums of a row times a scale.
-   *
-   * @param s2 the sum of squares, of elements or of differences
-   * @param mean the row's, not scaled
-   * @param variance scaled twice
-   * @param centred the scaled elements less their mean
-   */
-  private record Moments(
-      double s2, boolean overflowed, double mean, double variance, double[] centred) {
-    static Moments of(double[] x, boolean centred, double scale) {
-      int n = x.length;
-      if (!centred) {
-        double[] scaled = scaled(x, scale);
-        double s2 = rowSum(squares(scaled));
-        return new Moments(s2, !Double.isFinite(s2), 0.0, s2 / n, scaled);
-      }
-      double x0 = x[0];
-      double[] d = scale < 1.0 ? minus(scaled(x, scale), x0 * scale) : scaled(minus(x, x0), scale);
-      double s1 = rowSum(d);
-      double mean = scale < 1.0 ? (x0 * scale + s1 / n) / scale : x0 + s1 / n / scale;
-      boolean twoPasses = n > ONE_PASS;
-      double[] exact = scale == 1.0 ? minus(x, mean) : minus(d, s1 / n);
-      double s2 = rowSum(squares(twoPasses ? exact : d));
-      boolean overflowed = !Double.isFinite(s2) || !twoPasses && !Double.isFinite(s1 * s1);
-      double variance = twoPasses ? s2 / n : Math.max(0.0, (s2 - s1 * s1 / n) / n);
-      return new Moments(s2, overflowed, mean, variance, exact);
+  /** By what a float64 row is multiplied where its squares leave the range of float64. */
+  private static double scale(Variant norm, Moments moments, double[] measured) {
+    double tinyEpsilon = norm.placement() == EpsilonPlacement.INSIDE ? 0x1p-840 : 0x1p-380;
+    if (moments.overflowed()) {
+      return Arrays.stream(measured).allMatch(Double::isFinite) ? 0x1p-600 : 1.0;
     }
+    return moments.s2() < 0x1p-900 && norm.epsilon() < tinyEpsilon ? 0x1p600 : 1.0;
   }
 
-  /** Blocks of 1,024 terms in 32 lanes, super-blocks of 64 blocks, the row; then the tree. */
-  static double rowSum(double[] terms) {
-    double[] row = new double[LANES];
-    for (int s = 0; s < terms.length; s += SUPER_BLOCK) {
-      int superEnd = Math.min(terms.length, s + SUPER_BLOCK);
-      double[] superBlock = new double[LANES];
-      for (int b = s; b < superEnd; b += BLOCK) {
-        int blockEnd = Math.min(superEnd, b + BLOCK);
-        double[] block = new double[LANES];
-        for (int i = b; i < blockEnd; i++) {
-          block[i & 31] += terms[i];
-        }
-        addTo(superBlock, block);
-      }
-      addTo(row, superBlock);
-    }
-    for (int w = 16; w >= 1; w >>= 1) {
-      for (int j = 0; j < w; j++) {
-        row[j] += row[j + w];
-      }
-    }
-    return row[0];
+  private static double root(Variant norm, double variance, double scale) {
+    double epsilon = norm.epsilon() * scale;
+    return switch (norm.placement()) {
+      case INSIDE -> Math.sqrt(variance + epsilon * scale);
+      case OUTSIDE -> Math.sqrt(variance) + epsilon;
+      case FLOOR -> Math.max(Math.sqrt(variance), epsilon);
+    };
   }
 
-  private static void addTo(double[] into, double[] lanes) {
-    for (int j = 0; j < LANES; j++) {
-      into[j] += lanes[j];
-    }
+  private static boolean isNormal(float value) {
+    return value >= Float.MIN_NORMAL && value <= Float.MAX_VALUE;
   }
 
-  private static double[] squares(double[] x) {
-    double[] terms = new double[x.length];
-    for (int i = 0; i < x.length; i++) {
-      terms[i] = x[i] * x[i];
+  /** Element by element, rounded to the arithmetic's type once. */
+  private static double[] sum(double[] a, double[] b, ElementType arithmetic) {
+    double[] sum = new double[a.length];
+    for (int i = 0; i < a.length; i++) {
+      sum[i] = arithmetic == FLOAT64 ? a[i] + b[i] : (float) a[i] + (float) b[i];
     }
-    return terms;
+    return sum;
   }
 
-  private static double[] minus(double[] x, double taken) {
-    double[] terms = new double[x.length];
-    for (int i = 0; i < x.length; i++) {
-      terms[i] = x[i] - taken;
-    }
-    return terms;
-  }
-
-  private static double[] scaled(double[] x, double scale) {
-    double[] terms = new double[x.length];
-    for (int i = 0; i < x.length; i++) {
-      terms[i] = x[i] * scale;
-    }
-    return terms;
-  }
-
-  private static boolean isFinite(double[] x) {
-    for (double v : x) {
-      if (!Double.isFinite(v)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /** Gain and bias are rounded to the arithmetic's type. */
-  private static double[] floats(double[] values) {
-    if (values == null) {
-      return null;
-    }
-    double[] rounded = new double[values.length];
-    for (int i = 0; i < values.length; i++) {
-      rounded[i] = (float) values[i];
-    }
-    return rounded;
+  private static double[] rounded(double[] values, ElementType type) {
+    return Arrays.stream(values).map(v -> Rounding.to(type, v)).toArray();
   }
 }

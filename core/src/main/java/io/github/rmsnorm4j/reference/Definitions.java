@@ -1,6 +1,13 @@
 package io.github.rmsnorm4j.reference;
 
-/** RMSNorm and LayerNorm of one row, as their papers define them. */
+import io.github.rmsnorm4j.EpsilonPlacement;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+
+/**
+ * RMSNorm and LayerNorm of one row, as their papers define them, and what they are made of: a
+ * statistic, a root with epsilon, and the output.
+ */
 public final class Definitions {
   private Definitions() {}
 
@@ -15,11 +22,8 @@ public final class Definitions {
    * @return the normalised row
    */
   public static double[] rmsNorm(double[] x, double[] gain, double[] bias, double epsilon) {
-    double sum = 0;
-    for (double v : x) {
-      sum += v * v;
-    }
-    return affine(x, 0, Math.sqrt(sum / x.length + epsilon), gain, bias);
+    double root = root(meanSquare(x, x.length), epsilon, EpsilonPlacement.INSIDE);
+    return output(x, 0, root, gain, bias);
   }
 
   /**
@@ -33,19 +37,99 @@ public final class Definitions {
    * @return the normalised row
    */
   public static double[] layerNorm(double[] x, double[] gain, double[] bias, double epsilon) {
+    double root = root(variance(x), epsilon, EpsilonPlacement.INSIDE);
+    return output(x, mean(x), root, gain, bias);
+  }
+
+  /**
+   * {@code (x_1^2 + ... + x_k^2) / k}; with k below the width that of partial RMSNorm (section 4 of
+   * the paper).
+   *
+   * @param x the row
+   * @param k how many of its elements count
+   * @return the mean square
+   */
+  public static double meanSquare(double[] x, int k) {
+    double sum = 0;
+    for (int i = 0; i < k; i++) {
+      sum += x[i] * x[i];
+    }
+    return sum / k;
+  }
+
+  /**
+   * The k of partial RMSNorm: {@code ceil(n * p)} in the paper, {@code floor(n * p)} in its code.
+   * The p is the decimal number that it is written as.
+   *
+   * @param n the width
+   * @param p above 0, at most 1
+   * @param rounding {@link RoundingMode#CEILING} or {@link RoundingMode#FLOOR}
+   * @return how many elements count
+   */
+  public static int part(int n, double p, RoundingMode rounding) {
+    return new BigDecimal(Double.toString(p))
+        .multiply(new BigDecimal(n))
+        .setScale(0, rounding)
+        .intValue();
+  }
+
+  /**
+   * {@code (x_1 + ... + x_n) / n}.
+   *
+   * @param x the row
+   * @return its mean
+   */
+  public static double mean(double[] x) {
     double sum = 0;
     for (double v : x) {
       sum += v;
     }
-    double mean = sum / x.length;
+    return sum / x.length;
+  }
+
+  /**
+   * The population's variance: the mean of {@code (x_i - mean)^2}.
+   *
+   * @param x the row
+   * @return its variance
+   */
+  public static double variance(double[] x) {
+    double mean = mean(x);
     double squares = 0;
     for (double v : x) {
       squares += (v - mean) * (v - mean);
     }
-    return affine(x, mean, Math.sqrt(squares / x.length + epsilon), gain, bias);
+    return squares / x.length;
   }
 
-  private static double[] affine(
+  /**
+   * What a row is divided by: {@code sqrt(m + eps)}, {@code sqrt(m) + eps} or {@code max(sqrt(m),
+   * eps)}.
+   *
+   * @param m mean square or variance
+   * @param epsilon not negative
+   * @param placement which of the three
+   * @return the root
+   */
+  public static double root(double m, double epsilon, EpsilonPlacement placement) {
+    return switch (placement) {
+      case INSIDE -> Math.sqrt(m + epsilon);
+      case OUTSIDE -> Math.sqrt(m) + epsilon;
+      case FLOOR -> Math.max(Math.sqrt(m), epsilon);
+    };
+  }
+
+  /**
+   * {@code y_i = (x_i - mean) / root * g_i + b_i}.
+   *
+   * @param x the row
+   * @param mean 0 for RMSNorm
+   * @param root what it is divided by
+   * @param gain one factor per element, or null for none
+   * @param bias one term per element, or null for none
+   * @return the normalised row
+   */
+  public static double[] output(
       double[] x, double mean, double root, double[] gain, double[] bias) {
     double[] y = new double[x.length];
     for (int i = 0; i < x.length; i++) {
@@ -53,5 +137,23 @@ public final class Definitions {
       y[i] = normalised * (gain == null ? 1 : gain[i]) + (bias == null ? 0 : bias[i]);
     }
     return y;
+  }
+
+  /**
+   * {@code offset + g_i}: Gemma stores its gain less 1.
+   *
+   * @param gain as it is stored, or null for none
+   * @param offset what is added to each element
+   * @return the gain to multiply by, or null
+   */
+  public static double[] offsetGain(double[] gain, double offset) {
+    if (gain == null) {
+      return null;
+    }
+    double[] sum = new double[gain.length];
+    for (int i = 0; i < gain.length; i++) {
+      sum[i] = offset + gain[i];
+    }
+    return sum;
   }
 }

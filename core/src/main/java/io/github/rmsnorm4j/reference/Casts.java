@@ -1,0 +1,85 @@
+package io.github.rmsnorm4j.reference;
+
+import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.ElementType;
+
+/**
+ * The outputs of RMSNorm that round in the middle, each as its source has it; only that one
+ * rounding is taken from the types, all else is double.
+ */
+public final class Casts {
+  private Casts() {}
+
+  /**
+   * {@link CastOrder#LLAMA}: {@code y_i = (x_i * rstd)T * g_i} with {@code rstd = 1 / root}.
+   *
+   * @param x the row
+   * @param rstd what it is multiplied by
+   * @param type of the row
+   * @param gain one factor per element, or null for none
+   * @return the normalised row
+   */
+  public static double[] llama(double[] x, double rstd, ElementType type, double[] gain) {
+    double[] y = new double[x.length];
+    for (int i = 0; i < x.length; i++) {
+      y[i] = round(x[i] * rstd, type) * (gain == null ? 1 : gain[i]);
+    }
+    return y;
+  }
+
+  /**
+   * {@link CastOrder#T5}: {@code y_i = (x_i * rstd)W * g_i} where the gain has 16 bits, otherwise
+   * {@code x_i * rstd * g_i}.
+   *
+   * @param x the row
+   * @param rstd what it is multiplied by
+   * @param weight the type of the gain, or null for none
+   * @param gain one factor per element, or null for none
+   * @return the normalised row
+   */
+  public static double[] t5(double[] x, double rstd, ElementType weight, double[] gain) {
+    boolean rounded = weight == ElementType.FLOAT16 || weight == ElementType.BFLOAT16;
+    return llama(x, rstd, rounded ? weight : ElementType.FLOAT64, gain);
+  }
+
+  /**
+   * {@link CastOrder#ONNX}: {@code y_i = (x_i / root)T * g_i}.
+   *
+   * @param x the row
+   * @param root what it is divided by
+   * @param type of the row
+   * @param gain one factor per element, or null for none
+   * @return the normalised row
+   */
+  public static double[] onnx(double[] x, double root, ElementType type, double[] gain) {
+    double[] y = new double[x.length];
+    for (int i = 0; i < x.length; i++) {
+      y[i] = round(x[i] / root, type) * (gain == null ? 1 : gain[i]);
+    }
+    return y;
+  }
+
+  /**
+   * The nearest number of a type, of two as near the even one; past the largest infinity. A type
+   * has so many significant digits, and none finer than those of its smallest normal number.
+   *
+   * @param value any number
+   * @param type what it is rounded to
+   * @return a value that the type has exactly
+   */
+  public static double round(double value, ElementType type) {
+    return switch (type) {
+      case FLOAT64 -> value;
+      case FLOAT32 -> round(value, 24, -126, 0x1.fffffep127);
+      case FLOAT16 -> round(value, 11, -14, 65504);
+      case BFLOAT16 -> round(value, 8, -126, 0x1.fep127);
+    };
+  }
+
+  private static double round(double value, int digits, int minExponent, double largest) {
+    int exponent = Math.max(Math.getExponent(value), minExponent);
+    double unit = Math.scalb(1.0, exponent - (digits - 1));
+    double rounded = Math.rint(value / unit) * unit;
+    return Math.abs(rounded) > largest ? Math.copySign(Double.POSITIVE_INFINITY, value) : rounded;
+  }
+}
