@@ -114,7 +114,21 @@ final class Libtorch {
     return Tensor.create(parameter, parameter.length).to(scalarType(type));
   }
 
-  private static double[] values(Tensor tensor) {
+  /** One row of these values in a tensor of the type. */
+  static Tensor tensor(double[] row, ElementType type) {
+    return Tensor.create(row, 1, row.length).to(scalarType(type));
+  }
+
+  static ElementType elementType(Tensor tensor) {
+    for (ElementType type : ElementType.values()) {
+      if (scalarType(type) == tensor.scalar_type().intern()) {
+        return type;
+      }
+    }
+    throw new AssertionError(tensor.scalar_type());
+  }
+
+  static double[] values(Tensor tensor) {
     Tensor float64 = tensor.to(ScalarType.Double).contiguous();
     double[] values = new double[Math.toIntExact(float64.numel())];
     float64.data_ptr_double().get(values);

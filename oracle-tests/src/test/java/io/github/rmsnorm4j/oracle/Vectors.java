@@ -76,7 +76,7 @@ final class Vectors {
     return lines;
   }
 
-  private static String line(String key, double[] values) {
+  static String line(String key, double[] values) {
     return key
         + " "
         + Arrays.stream(values).mapToObj(Double::toHexString).collect(Collectors.joining(" "));
