@@ -1,8 +1,11 @@
 package io.github.rmsnorm4j;
 
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
+import static io.github.rmsnorm4j.ResidualRounding.FIRST;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -81,6 +84,29 @@ class VariantEdgesTest {
     }
     builder.epsilonPlacement(EpsilonPlacement.OUTSIDE).part(1);
     assertThat(apply(builder, 0x1p-149, 0x1p-149, 0)).containsExactly(1, 1, 0);
+  }
+
+  /** Where rstd is a normal float32 number and the root is not, or the other way round. */
+  @ParameterizedTest
+  @EnumSource
+  void rootsAtTheEndsOfFloat32(CastOrder order) {
+    for (int exponent = -130; exponent <= -123; exponent++) {
+      for (EpsilonPlacement placement : EpsilonPlacement.values()) {
+        double epsilon = placement == EpsilonPlacement.INSIDE ? 0 : 0x1p-128;
+        Variant is = new Variant(false, 37, 29, epsilon, placement, order, 0, FIRST);
+        RandomRows source = new RandomRows(new SplittableRandom(exponent));
+        double[] x = source.scaled(FLOAT32, 37, Math.scalb(1.0, exponent), 0);
+        double[] expected = Contract.row(is, new Values(FLOAT32, x), null, null, null, FLOAT32).y();
+        float[] y = new float[37];
+        for (int i = 0; i < 37; i++) {
+          y[i] = (float) x[i];
+        }
+        is.norm(builder -> {}).apply(y, y);
+        for (int i = 0; i < 37; i++) {
+          assertThat((double) y[i]).as("2^%d, %s", exponent, is).isEqualTo(expected[i]);
+        }
+      }
+    }
   }
 
   /** Float64 rows whose squares leave float64, where the statistic is of scaled elements. */
