@@ -1,0 +1,162 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+/** What a training forward pass and a backward pass refuse, and what they say. */
+class GradientArgumentsTest {
+  private static final RmsNorm NORM = RmsNorm.builder(4).gain(new float[] {1, 2, 3, 4}).build();
+
+  private final Rows x = Rows.of(new float[] {1, 2, 3, 4, 5, 6, 7, 8}, 4);
+  private final Rows y = Rows.of(new float[8], 4);
+  private final Rows dy = Rows.of(new float[] {1, 0, 0, 0, 0, 1, 0, 0}, 4);
+  private final Rows dx = Rows.of(new float[8], 4);
+  private final Saved saved = new Saved(Keep.INPUT, 2);
+
+  private static void refused(ThrowingCallable call, String message) {
+    assertThatThrownBy(call)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void backwardNeedsAForwardPassOfTheSameNorm() {
+    assertThatThrownBy(() -> NORM.backward(dy, saved, dx, null))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("there has been no forward pass");
+    NORM.apply(x, y, saved);
+    refused(
+        () -> RmsNorm.builder(4).build().backward(dy, saved, dx, null),
+        "saved is of a forward pass of RmsNorm(4, epsilon 1.0E-6, gain), this is");
+    assertThatThrownBy(() -> NORM.backward(null, saved, dx, null)).hasMessage("dy is null");
+    assertThatThrownBy(() -> NORM.backward(dy, null, dx, null)).hasMessage("saved is null");
+  }
+
+  @Test
+  void forwardPassesWithoutRoom() {
+    NORM.apply(x, y, saved);
+    Rows wrong = Rows.of(new float[4], 4);
+    refused(() -> NORM.apply(x, wrong, saved), "y has 1 rows, x has 2");
+    Saved small = new Saved(Keep.INPUT, 1);
+    refused(() -> NORM.apply(x, y, small), "saved has room for 1 rows, there are 2");
+    refused(() -> new Saved(Keep.INPUT, -1), "rows is -1");
+  }
+
+  @Test
+  void whatIsKeptMustStay() {
+    refused(() -> NORM.apply(x, x, saved), "y is x, but the input is to be kept");
+    refused(() -> NORM.apply(x, x, new Saved(Keep.NOTHING, 2)), "y is x");
+    Saved output = new Saved(Keep.OUTPUT, 2);
+    NORM.apply(x, x, output);
+    refused(() -> NORM.backward(dy, output, x, null), "dx overlaps what was kept");
+    NORM.backward(dy, output, dx, null);
+  }
+
+  @Test
+  void outputHasNoWayBackThroughAGainOfZeroOrAPart() {
+    Saved output = new Saved(Keep.OUTPUT, 2);
+    Rows zero = Rows.of(new float[] {1, 0, 1, 1}, 4);
+    refused(() -> NORM.apply(x, zero, null, y, output), "gain[1] is 0");
+    RmsNorm shifted = RmsNorm.gemma(4).gain(new float[] {0, 1, -1, 2}).build();
+    refused(() -> shifted.apply(x, y, output), "gain[2] is 0");
+    RmsNorm partial = RmsNorm.builder(4).part(3).build();
+    refused(() -> partial.apply(x, y, output), "part is 3");
+  }
+
+  @Test
+  void shapesAndTypes() {
+    NORM.apply(x, y, saved);
+    refused(() -> NORM.backward(Rows.of(new float[6], 3), saved, dx, null), "dy has rows 3 wide");
+    refused(
+        () -> NORM.backward(Rows.of(new float[4], 4), saved, dx, null),
+        "dy has 1 rows, the forward pass had 2");
+    refused(
+        () -> NORM.backward(dy, saved, Rows.of(new float[12], 4), null),
+        "dx has 3 rows, the forward pass had 2");
+    refused(
+        () -> NORM.backward(Rows.of(new double[8], 4), saved, dx, null),
+        "dy is float64, what was kept is float32");
+    refused(
+        () -> NORM.backward(dy, saved, Rows.of(new float[4], 4), dx, null), "dresidual has 1 rows");
+    MemorySegment readOnly = MemorySegment.ofArray(new float[8]).asReadOnly();
+    Rows fixed = Rows.of(readOnly, ElementType.FLOAT32, 2, 4);
+    refused(() -> NORM.backward(dy, saved, fixed, null), "dx is read-only");
+  }
+
+  @Test
+  void overlaps() {
+    NORM.apply(x, y, saved);
+    float[] memory = new float[12];
+    Rows left = Rows.of(memory, 0, 2, 4);
+    Rows right = Rows.of(memory, 4, 2, 4);
+    refused(() -> NORM.backward(left, saved, right, null), "rows of dx overlap rows of dy");
+    refused(
+        () -> NORM.backward(dy, saved, left, right, null), "rows of dx overlap rows of dresidual");
+    refused(() -> NORM.backward(dy, saved, x, null), "dx overlaps what was kept");
+  }
+
+  @Test
+  void parameterGradients() {
+    NORM.apply(x, y, saved);
+    refused(
+        () -> NORM.backward(dy, saved, dx, ParameterGradients.assigned(new float[3], null)),
+        "dgain has 3 elements, the rows are 4 wide");
+    refused(
+        () -> NORM.backward(dy, saved, dx, ParameterGradients.added(null, new double[5])),
+        "dbias has 5 elements, the rows are 4 wide");
+    float[] both = new float[4];
+    refused(
+        () -> NORM.backward(dy, saved, dx, ParameterGradients.added(both, both)),
+        "dgain and dbias are one array");
+  }
+
+  @Test
+  void assignedReplacesAndAddedAdds() {
+    NORM.apply(x, y, saved);
+    float[] once = {9, 9, 9, 9};
+    NORM.backward(dy, saved, dx, ParameterGradients.assigned(once, null));
+    double[] twice = new double[4];
+    NORM.backward(dy, saved, dx, ParameterGradients.added(twice, null));
+    NORM.backward(dy, saved, dx, ParameterGradients.added(twice, null));
+    for (int i = 0; i < 4; i++) {
+      assertThat(twice[i]).isEqualTo(2.0 * once[i]);
+    }
+    assertThat(once[0]).isBetween(0.3f, 0.4f);
+  }
+
+  @Test
+  void dxOverDyIsTheSame() {
+    NORM.apply(x, y, saved);
+    NORM.backward(dy, saved, dx, null);
+    Rows over = Rows.of(new float[] {1, 0, 0, 0, 0, 1, 0, 0}, 4);
+    NORM.backward(over, saved, over, null);
+    assertThat(over.segment().mismatch(dx.segment())).isEqualTo(-1);
+  }
+
+  @Test
+  void noRowsGiveNoGradient() {
+    Saved none = new Saved(Keep.INPUT, 0);
+    Rows empty = Rows.of(new float[0], 4);
+    NORM.apply(empty, Rows.of(new float[0], 4), none);
+    float[] dgain = {5, 5, 5, 5};
+    NORM.backward(empty, none, empty, ParameterGradients.assigned(dgain, null));
+    assertThat(dgain).containsOnly(0f);
+  }
+
+  @Test
+  void closedMemory() {
+    Rows gone;
+    try (Arena arena = Arena.ofShared()) {
+      gone = Rows.of(arena.allocate(32), ElementType.FLOAT32, 2, 4);
+      NORM.apply(gone, y, saved);
+    }
+    assertThatThrownBy(() -> NORM.backward(dy, saved, dx, null))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("what was kept is in memory that has been closed");
+  }
+}
