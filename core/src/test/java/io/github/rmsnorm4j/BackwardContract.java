@@ -129,8 +129,8 @@ final class BackwardContract {
       products[i] = choice.fromOutput ? slope * scaled : product * normalised;
     }
     double used = exact ? rstd : r;
-    double m = product(Contract.rowSum(products) / choice.part, used);
-    double c = Contract.rowSum(h) / width;
+    double m = product(Moments.rowSum(products) / choice.part, used);
+    double c = Moments.rowSum(h) / width;
     double[] dx = new double[width];
     for (int i = 0; i < width; i++) {
       double inPart = i < choice.part ? m : 0;
