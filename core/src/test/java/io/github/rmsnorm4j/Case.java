@@ -52,7 +52,7 @@ final class Case {
     this.in = in;
     inPlace = random.nextInt(4) == 0;
     out = inPlace ? sameSize(random, in) : anyOf(random, TYPES);
-    double[] epsilons = {0.0, 1e-12, 1e-6, 1e-5, 0.1, 1e-300, 1e100};
+    double[] epsilons = {0.0, 1e-12, 1e-6, 1e-5, 0.1, 1e-200, 1e-300, 1e100};
     norm = Variant.any(random, width, epsilons[random.nextInt(epsilons.length)]);
     from = anyOf(random, PLACES);
     to = inPlace ? from : anyOf(random, PLACES);
