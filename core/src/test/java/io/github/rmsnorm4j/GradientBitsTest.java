@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every backend and any number of threads gives the backward contract's bits. */
 class GradientBitsTest {
-  private static final int CASES = 700;
+  private static final int CASES = 500;
   private static final int EMULATED_ELEMENTS = 3000;
   private static final int[] WIDTHS = {1, 2, 31, 32, 33, 64, 100, 257, 1000, 1024, 1025, 4097};
 

@@ -169,9 +169,6 @@ final class BackwardPass implements AutoCloseable {
         if (Rescaled.statistic(call.choices(), statistic, row, kept, work)) {
           work.rstd[0] *= work.scale;
         }
-        if (width <= RowSum.SUPER_BLOCK) {
-          kept.read(row, 0, 1, width);
-        }
       }
     }
     return false;

@@ -104,18 +104,10 @@ final class NormPass {
     }
     for (int r = 0; r < rows; r++) {
       if (Rescaled.needed(work.sums[r], work.squares[r], call.choices())) {
-        return rows > 1 || rescaled(row);
+        return rows > 1 || Rescaled.statistic(call.choices(), statistic, row, reader, work);
       }
     }
     return false;
-  }
-
-  private boolean rescaled(long row) {
-    boolean wide = Rescaled.statistic(call.choices(), statistic, row, reader, work);
-    if (part < width && width <= RowSum.SUPER_BLOCK) {
-      reader.read(row, 0, 1, width); // It has read the statistic's part only.
-    }
-    return wide;
   }
 
   private void keep(long row, int rows, boolean wide) {

@@ -31,7 +31,8 @@ final class Rescaled {
   }
 
   /**
-   * Sums the row again and leaves its statistic first in the workspace.
+   * Sums the row again and leaves its statistic first in the workspace. A staged row that was read
+   * whole is there as before.
    *
    * @return whether the row must be written by {@link WideRange}: with {@code work.scale}, x0 in
    *     {@code work.shift[0]} and the mean of (x - x0) * scale in {@code work.sums[0]}
