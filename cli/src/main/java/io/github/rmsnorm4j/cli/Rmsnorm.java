@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
     subcommands = {
       Demo.class,
       Normalize.class,
+      Gradient.class,
       Stats.class,
       Show.class,
       Doctor.class,

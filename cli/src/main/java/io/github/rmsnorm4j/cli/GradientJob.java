@@ -1,0 +1,220 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.ParameterGradients;
+import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorWriter;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Locale;
+
+/** A backward pass from file to file, piece by piece, and a line about it. */
+final class GradientJob {
+  /**
+   * Bytes of rows that are in memory of each file. The library's threads take whole blocks of 32
+   * rows, so that a piece should have several blocks also where rows are long.
+   */
+  static final long PIECE = 16 << 20;
+
+  private static final int ALIGNMENT = 64;
+
+  private final StoredRows x;
+  private final StoredRows dy;
+  private final StoredRows dresidual;
+  private final int axis;
+  private final ElementType type;
+  private final Norm norm;
+  private final long pieceBytes;
+  private final int width;
+  private final long rows;
+  private long written;
+  private long nonFinite;
+
+  /**
+   * Plans.
+   *
+   * @param x the rows, as wide as they may be
+   * @param dresidual the gradient of the residual's sum, or null
+   * @param axis the first axis of a row
+   * @param type the type of DX, or null for that of DY
+   * @throws IllegalArgumentException if shapes or types do not go together, or a setting cannot be
+   */
+  GradientJob(
+      StoredRows x,
+      StoredRows dy,
+      StoredRows dresidual,
+      int axis,
+      ElementType type,
+      NormSettings settings,
+      long pieceBytes)
+      throws IOException {
+    this.x = x;
+    this.dy = dy;
+    this.dresidual = dresidual;
+    this.axis = axis;
+    this.type = type == null ? dy.type() : type;
+    this.pieceBytes = pieceBytes;
+    dy.requireLike(x.tensor());
+    if (dresidual != null) {
+      dresidual.requireLike(x.tensor());
+    }
+    if (isFloat64() != (this.type == ElementType.FLOAT64)) {
+      throw new IllegalArgumentException(
+          "--dtype is %s, the rows are %s: both must be f64, or neither"
+              .formatted(this.type.shortName(), x.type().shortName()));
+    }
+    width = Math.toIntExact(x.tensor().width(axis));
+    rows = x.tensor().rows(axis);
+    norm = settings.norm(width, x.type(), KernelChoice.forAll(List.of(x.tensor(), dy.tensor())));
+  }
+
+  private boolean isFloat64() {
+    return x.type() == ElementType.FLOAT64;
+  }
+
+  /** What DX will hold. */
+  Tensor result() {
+    return new Tensor(x.name(), Dtype.of(type), x.tensor().shape());
+  }
+
+  /** What the file of a gain's or bias's gradient will hold: of the shape of one row. */
+  Tensor parameter(String name) {
+    List<Long> shape = x.tensor().shape();
+    int first = axis < 0 ? axis + shape.size() : axis;
+    return new Tensor(
+        name, isFloat64() ? Dtype.F64 : Dtype.F32, shape.subList(first, shape.size()));
+  }
+
+  /** All bytes that are read. */
+  long bytes() {
+    long both = x.tensor().bytes() + dy.tensor().bytes();
+    return dresidual == null ? both : both + dresidual.tensor().bytes();
+  }
+
+  /**
+   * Writes everything.
+   *
+   * @param dgain takes the gradient of the gain, or null
+   * @param dbias likewise
+   */
+  void run(TensorWriter dx, TensorWriter dgain, TensorWriter dbias, Progress progress)
+      throws IOException {
+    long widest = Math.max(Math.max(x.type().bytes(), dy.type().bytes()), type.bytes());
+    if (dresidual != null) {
+      widest = Math.max(widest, dresidual.type().bytes());
+    }
+    long pieceRows = GradientSum.pieceRows(pieceBytes / (widest * width));
+    GradientSum gain = dgain == null ? null : new GradientSum(width, isFloat64(), pieceRows);
+    GradientSum bias = dbias == null ? null : new GradientSum(width, isFloat64(), pieceRows);
+    if (rows > 0) { // Else no buffer for a width that only the header claims.
+      pieces(dx, gain, bias, pieceRows, progress);
+    }
+    if (gain != null) {
+      write(gain.total(), dgain);
+    }
+    if (bias != null) {
+      write(bias.total(), dbias);
+    }
+  }
+
+  private void pieces(
+      TensorWriter out, GradientSum gain, GradientSum bias, long pieceRows, Progress progress)
+      throws IOException {
+    int most = Math.toIntExact(Math.min(pieceRows, rows));
+    Saved saved = new Saved(Keep.INPUT, most);
+    NonFinite counter = new NonFinite(type);
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment xs = buffer(arena, x.type(), most);
+      MemorySegment dys = buffer(arena, dy.type(), most);
+      MemorySegment dxs = buffer(arena, type, most);
+      MemorySegment residuals = dresidual == null ? null : buffer(arena, dresidual.type(), most);
+      for (long row = 0; row < rows; row += most) {
+        long count = Math.min(most, rows - row);
+        Rows kept = read(x, row, count, xs);
+        Rows slopes = read(dy, row, count, dys);
+        Rows added = dresidual == null ? null : read(dresidual, row, count, residuals);
+        Rows dx = Rows.of(dxs, type, count, width);
+        // The library goes back from a forward pass only; nobody needs its result.
+        norm.apply(kept, dx, saved);
+        backward(slopes, saved, added, dx, gain, bias);
+        nonFinite += counter.count(dx.segment());
+        write(dx.segment(), out);
+        progress.step(bytes() / rows * count);
+      }
+    }
+  }
+
+  private MemorySegment buffer(Arena arena, ElementType of, long count) {
+    return arena.allocate(count * width * of.bytes(), ALIGNMENT);
+  }
+
+  private Rows read(StoredRows from, long row, long count, MemorySegment into) throws IOException {
+    from.read(row * width, count * width, into);
+    return Rows.of(into, from.type(), count, width);
+  }
+
+  private void backward(
+      Rows slopes, Saved saved, Rows added, Rows dx, GradientSum gain, GradientSum bias) {
+    double[] ofGain = gain == null ? null : gain.open();
+    double[] ofBias = bias == null ? null : bias.open();
+    ParameterGradients gradients = ParameterGradients.assigned(ofGain, ofBias);
+    if (added == null) {
+      norm.backward(slopes, saved, dx, gradients);
+    } else {
+      norm.backward(slopes, saved, added, dx, gradients);
+    }
+    if (gain != null) {
+      gain.add(ofGain);
+    }
+    if (bias != null) {
+      bias.add(ofBias);
+    }
+  }
+
+  private void write(double[] row, TensorWriter out) throws IOException {
+    ElementType of = isFloat64() ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment segment = buffer(arena, of, 1);
+      for (int i = 0; i < width; i++) {
+        if (isFloat64()) {
+          segment.setAtIndex(ValueLayout.JAVA_DOUBLE, i, row[i]);
+        } else {
+          segment.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) row[i]);
+        }
+      }
+      nonFinite += new NonFinite(of).count(segment);
+      write(segment, out);
+    }
+  }
+
+  private void write(MemorySegment piece, TensorWriter out) throws IOException {
+    out.write(piece);
+    written += piece.byteSize();
+  }
+
+  /** What was done, in one line. */
+  String summary(long nanos) {
+    String line =
+        String.format(
+            Locale.ROOT,
+            "%d %s of %d, x %s, dy %s, dx %s, %s, %.2f s, %.3g GB/s read and written",
+            rows,
+            rows == 1 ? "row" : "rows",
+            width,
+            x.type().shortName(),
+            dy.type().shortName(),
+            type.shortName(),
+            norm.backend().describe(),
+            nanos * 1e-9,
+            (double) (bytes() + written) / nanos);
+    return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";
+  }
+}
