@@ -209,8 +209,7 @@ final class Gradient implements Callable<Integer> {
     Map<String, Path> others = new LinkedHashMap<>(inputs);
     for (Map.Entry<String, Path> output : outputs().entrySet()) {
       for (Map.Entry<String, Path> other : others.entrySet()) {
-        DistinctFiles.require(
-            output.getKey(), output.getValue(), other.getKey(), other.getValue());
+        DistinctFiles.require(output.getKey(), output.getValue(), other.getKey(), other.getValue());
       }
       others.put(output.getKey(), output.getValue());
     }

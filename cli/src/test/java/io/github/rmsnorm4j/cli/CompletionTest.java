@@ -23,6 +23,8 @@ class CompletionTest {
     assertThat(completed("normalize --"))
         .contains("--norm", "--like", "--gain-offset", "--eps-at", "--partial", "--threads")
         .contains("--residual", "--residual-out", "--residual-rounding");
+    assertThat(completed("gradient --"))
+        .contains("--dy", "--dgain", "--dbias", "--dresidual", "--norm", "--tensor", "--axis");
     assertThat(completed("normalize --like g")).containsExactly("gemma");
     assertThat(completed("normalize --eps-at o")).containsExactly("outside");
     assertThat(completed("normalize --residual-rounding b")).containsExactly("between");
