@@ -28,6 +28,7 @@ class VariantsPageTest {
       import io.github.rmsnorm4j.*;
       import io.github.rmsnorm4j.formats.*;
       import java.lang.foreign.MemorySegment;
+      import java.lang.foreign.ValueLayout;
       import java.nio.file.Path;
       import java.util.HexFormat;
 
@@ -44,6 +45,10 @@ class VariantsPageTest {
 
         static String hex(Rows rows) {
           return HexFormat.of().formatHex((byte[]) rows.segment().heapBase().get());
+        }
+
+        static String hex(float[] row) {
+          return HexFormat.of().formatHex(MemorySegment.ofArray(row).toArray(ValueLayout.JAVA_BYTE));
         }
 
         public static void main(String[] args) throws Exception {
@@ -63,10 +68,31 @@ class VariantsPageTest {
           }
       """;
 
+  private static final String GRADIENT_LINE =
+      """
+          {
+            Rows x = read("x.npy", n), h = read("h.npy", n), y = read("x.npy", n);
+            Rows dy = read("dy.npy", n), dx = read("dy.npy", n), g = read("g.npy", n);
+            float[] dgain = new float[n], dbias = new float[n];
+            int rows = (int) x.rows();
+            Norm norm = RmsNorm.builder(n).gain(g).build();
+            %s;
+            System.out.println(hex(dx) + " " + hex(dgain) + " " + hex(dbias));
+          }
+      """;
+
   @TempDir Path folder;
 
-  /** A row of a table that shows how to ask for a choice. */
-  private record Choice(String name, String java, String command) {}
+  /** A row of a table that shows how to ask for a choice; there may be no command for it. */
+  private record Choice(String name, String java, String command) {
+    boolean isGradient() {
+      return java.contains(".backward(");
+    }
+
+    boolean hasCommand() {
+      return command.startsWith("./rmsnorm ");
+    }
+  }
 
   @BeforeEach
   void files() throws IOException {
@@ -74,6 +100,7 @@ class VariantsPageTest {
     Arrays.setAll(small, i -> i < small.length / 2 ? small[i] * 1e-3 : small[i]);
     TestTensor.write(folder.resolve("x.npy"), TestTensor.of("", Dtype.F16, small, 9, WIDTH));
     TestTensor.write(folder.resolve("h.npy"), TestTensor.random("", Dtype.F16, 0, 2, 9, WIDTH));
+    TestTensor.write(folder.resolve("dy.npy"), TestTensor.random("", Dtype.F16, 0, 5, 9, WIDTH));
     TestTensor.write(folder.resolve("g.npy"), TestTensor.random("", Dtype.F16, 1, 3, WIDTH));
     TestTensor.write(folder.resolve("b.npy"), TestTensor.random("", Dtype.F32, 0, 4, WIDTH));
   }
@@ -86,7 +113,7 @@ class VariantsPageTest {
     return page()
         .lines()
         .map(line -> line.split("\\|"))
-        .filter(cells -> cells.length == 4 && cells[3].strip().startsWith("`./rmsnorm "))
+        .filter(cells -> cells.length == 4 && cells[2].strip().startsWith("`"))
         .map(cells -> new Choice(cells[1].strip(), code(cells[2]), code(cells[3])))
         .toList();
   }
@@ -101,7 +128,11 @@ class VariantsPageTest {
     assertThat(choices).hasSizeGreaterThan(20);
     List<String> java = results(choices);
     assertThat(java).hasSameSizeAs(choices);
+    assertThat(choices).filteredOn(choice -> !choice.hasCommand()).hasSize(2);
     for (int i = 0; i < choices.size(); i++) {
+      if (!choices.get(i).hasCommand()) {
+        continue; // That its Java runs is what there is to see.
+      }
       assertThat(result(choices.get(i).command())).as("%s", choices.get(i)).isEqualTo(java.get(i));
     }
   }
@@ -110,6 +141,10 @@ class VariantsPageTest {
   private List<String> results(List<Choice> choices) throws Exception {
     StringBuilder lines = new StringBuilder();
     for (Choice choice : choices) {
+      if (choice.isGradient()) {
+        lines.append(GRADIENT_LINE.formatted(choice.java()));
+        continue;
+      }
       boolean called = choice.java().contains(".addAndApply(");
       lines.append(LINE.formatted(choice.java() + (called ? "" : ".apply(x, y)")));
     }
@@ -133,12 +168,21 @@ class VariantsPageTest {
         Stream.of(command.replace("./rmsnorm ", "").split(" "))
             .map(word -> word.endsWith(".npy") ? folder.resolve(word).toString() : word)
             .toArray(String[]::new);
-    Files.deleteIfExists(folder.resolve("y.npy"));
-    Files.deleteIfExists(folder.resolve("sum.npy"));
+    for (String file : List.of("y.npy", "sum.npy", "dx.npy", "dgain.npy", "dbias.npy")) {
+      Files.deleteIfExists(folder.resolve(file));
+    }
     CommandResult result = CommandResult.of(words);
     assertThat(result.status()).as(result.err()).isZero();
+    if (command.startsWith("./rmsnorm gradient ")) {
+      return hex("dx.npy") + " " + gradient("dgain.npy") + " " + gradient("dbias.npy");
+    }
     boolean sum = command.contains(" --residual-out ");
     return hex("y.npy") + " " + hex(sum ? "sum.npy" : "h.npy");
+  }
+
+  /** A parameter's gradient, zeros where none was asked for. */
+  private String gradient(String file) throws IOException {
+    return Files.exists(folder.resolve(file)) ? hex(file) : "00".repeat(WIDTH * Float.BYTES);
   }
 
   private String hex(String file) throws IOException {
@@ -155,6 +199,7 @@ class VariantsPageTest {
     }
     asked.addAll(List.of("--eps-at outside", "--eps-at floor", "--partial ", "--gain-offset "));
     asked.addAll(List.of("--bias ", "--residual-rounding between", "--residual-rounding last"));
+    asked.addAll(List.of("gradient x.npy", "--dgain ", "--dbias ", "--dresidual "));
     assertThat(asked)
         .allSatisfy(option -> assertThat(commands).anyMatch(command -> command.contains(option)));
   }
