@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --gain g.npy --dgain dgain.npy",
-      "  rmsnorm gradient acts.safetensors --tensor layer.0 --dy d.safetensors:layer.0 -o dx.npy",
+      "  rmsnorm gradient x.safetensors --tensor h --dy dy.safetensors:h -o dx.npy",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --norm layer --dbias dbias.npy"
     })
 final class Gradient implements Callable<Integer> {

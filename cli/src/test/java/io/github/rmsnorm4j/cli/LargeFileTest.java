@@ -147,6 +147,36 @@ class LargeFileTest {
     }
   }
 
+  /** Back through a norm whose output's gradient is its input, so that DX is about 0. */
+  @Test
+  void gradientsPassThroughASmallHeapToo() throws Exception {
+    Path dgain = folder.resolve("dgain.npy");
+    Object[] args = {"gradient", in, "--dy=" + in, "-o", out, "--dgain=" + dgain};
+    Process process =
+        new ProcessBuilder(ChildJvm.command(Rmsnorm.class, List.of("-Xmx64m"), args)).start();
+    assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
+    String err = new String(process.getErrorStream().readAllBytes(), UTF_8);
+    assertThat(process.exitValue()).describedAs(err).isZero();
+    assertThat(err).startsWith(out + ": 65536 rows of 4096, x f32, dy f32, dx f32, ");
+    double[] expected = new double[WIDTH];
+    for (long filled : FILLED) {
+      double[] x = row(filled);
+      double[] y = Definitions.rmsNorm(x, null, null, 1e-6);
+      Arrays.setAll(expected, i -> expected[i] + x[i] * y[i]);
+    }
+    try (TensorFile dx = TensorFile.open(out);
+        TensorFile sum = TensorFile.open(dgain);
+        Arena arena = Arena.ofConfined()) {
+      MemorySegment row = arena.allocate((long) WIDTH * Float.BYTES);
+      sum.read(sum.tensors().getFirst(), 0, WIDTH, row);
+      assertRow(expected, 1e-5f, row);
+      for (long filled : FILLED) {
+        dx.read(dx.tensors().getFirst(), filled * WIDTH, WIDTH, row);
+        assertRow(new double[WIDTH], 1e-5f, row);
+      }
+    }
+  }
+
   private static void assertRow(double[] expected, float tolerance, MemorySegment actual) {
     for (int i = 0; i < WIDTH; i++) {
       assertThat(actual.getAtIndex(ValueLayout.JAVA_FLOAT, i))

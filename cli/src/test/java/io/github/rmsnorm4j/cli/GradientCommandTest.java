@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code rmsnorm gradient}: bit for bit what the library gives in one call. */
-class GradientTest {
+class GradientCommandTest {
   private static final int WIDTH = 70;
 
   @TempDir Path folder;
