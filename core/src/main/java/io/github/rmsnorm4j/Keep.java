@@ -14,10 +14,17 @@ public enum Keep {
    * stay as it is, which it often does anyway, as the input of the next layer; then the 2n or 4n
    * bytes a row of the input can be given back. No element of the gain may be 0, since the
    * normalised row is computed back as {@code (y - b) / g}, and what the output was rounded by is
-   * missing from the gradients. Not for partial norms.
+   * missing from the gradients. Not for partial norms, and not from float64 rows to others or back.
    */
   OUTPUT,
 
-  /** The input and nothing else: no byte a row, and the statistic is computed again. */
+  /**
+   * The input and nothing else: no byte a row, and the statistic is computed again.
+   *
+   * <p>After an addition to a residual of 16 bits whose sum was normalised before it was rounded
+   * ({@link ResidualRounding#LAST}, {@link ResidualRounding#BETWEEN}) this is the statistic of the
+   * rounded sum, not that of the forward pass; and {@link #INPUT} has the forward's statistic with
+   * the rounded sum. Only {@link #OUTPUT} goes back from what the forward pass had.
+   */
   NOTHING
 }

@@ -355,6 +355,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     saved.begin(this, choices.centred(), x.rows());
     boolean output = saved.keep() == Keep.OUTPUT;
     if (output) {
+      NormArguments.requireArithmetic(y, x, "y");
       requireWayBack(gain, x.type() == ElementType.FLOAT64);
     } else if (residual == null) {
       NormArguments.requireDistinct(x, y);
@@ -433,7 +434,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     ParameterGradients gradients = given == null ? ParameterGradients.NONE : given;
     Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
     NormArguments.checkBackward(width, dy, kept, dresidual, dx);
-    NormArguments.checkGradients(gradients, width);
+    NormArguments.checkGradients(gradients, width, dy, kept, dresidual, dx);
+    NormArguments.checkStays(saved, dx);
     boolean output = saved.keep() == Keep.OUTPUT;
     boolean float64 = kept.type() == ElementType.FLOAT64;
     Workspace gains = Workspace.take();
@@ -560,11 +562,15 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private static boolean isShared(NormCall call) {
     return isShared(call.x())
         && isShared(call.y())
-        && (call.residual() == null || isShared(call.residual()));
+        && (call.residual() == null || call.addsOnTheWay() || isOthers(call.residual().segment()));
   }
 
   private static boolean isShared(RowMemory rows) {
-    return rows.direct() || rows.segment().isAccessibleBy(ANOTHER_THREAD);
+    return rows.direct() || isOthers(rows.segment());
+  }
+
+  private static boolean isOthers(MemorySegment segment) {
+    return segment.isAccessibleBy(ANOTHER_THREAD);
   }
 
   /** For example {@code RmsNorm(4096, epsilon 1.0E-6, gain)}. */

@@ -118,16 +118,32 @@ final class NormArguments {
     }
   }
 
-  private static void requireArithmetic(Rows rows, Rows kept, String name) {
-    if ((rows.type() == ElementType.FLOAT64) != (kept.type() == ElementType.FLOAT64)) {
+  /** To go back, rows must be of the arithmetic of those that the forward pass was of. */
+  static void requireArithmetic(Rows rows, Rows forward, String name) {
+    if ((rows.type() == ElementType.FLOAT64) != (forward.type() == ElementType.FLOAT64)) {
       throw new IllegalArgumentException(
           name
               + " is "
               + rows.type()
-              + ", what was kept is "
-              + kept.type()
+              + ", the forward pass was of "
+              + forward.type()
               + ": both must be float64, or neither");
     }
+  }
+
+  /** What a backward pass reads besides rows must not be where dx goes. */
+  static void checkStays(Saved saved, Rows dx) {
+    if (overlaps(saved.gain(), dx) || overlaps(saved.bias(), dx)) {
+      throw new IllegalArgumentException(
+          "dx overlaps the gain or the bias: they would be overwritten while in use");
+    }
+    if (overlaps(saved.rstd(), dx) || overlaps(saved.mean(), dx)) {
+      throw new IllegalArgumentException("dx overlaps what was kept: it must be other memory");
+    }
+  }
+
+  private static boolean overlaps(double[] statistics, Rows rows) {
+    return statistics != null && Overlap.any(rows, statistics);
   }
 
   private static void requireSameOrDisjoint(Rows dx, Rows other, String name) {
@@ -146,16 +162,31 @@ final class NormArguments {
     }
   }
 
-  static void checkGradients(ParameterGradients gradients, int width) {
+  static void checkGradients(ParameterGradients gradients, int width, Rows... rows) {
     if (gradients.gain() != null) {
       requireLength(Array.getLength(gradients.gain()), width, "dgain");
     }
     if (gradients.bias() != null) {
       requireLength(Array.getLength(gradients.bias()), width, "dbias");
     }
+    for (Rows other : rows) {
+      if (other != null
+          && (overlaps(other, gradients.gain()) || overlaps(other, gradients.bias()))) {
+        throw new IllegalArgumentException(
+            "dgain or dbias overlaps rows of the call: each must be an array of its own");
+      }
+    }
     if (gradients.gain() != null && gradients.gain() == gradients.bias()) {
       throw new IllegalArgumentException("dgain and dbias are one array: each needs its own");
     }
+  }
+
+  private static boolean overlaps(Rows rows, Object gradient) {
+    return switch (gradient) {
+      case null -> false;
+      case float[] floats -> Overlap.any(rows, Rows.of(floats, floats.length));
+      default -> Overlap.any(rows, (double[]) gradient);
+    };
   }
 
   private static boolean overlaps(Rows parameter, Rows rows) {

@@ -24,7 +24,8 @@ import java.math.RoundingMode;
  * <p>Float32 rows: each element is within three roundings of the exact result, {@code |y - exact|
  * <= 3.01 * 2^-24 * |x * rstd * g| + 2^-149 * (1 + |g|)}, for every finite row; with a bias within
  * four, and |b| added to what they multiply. A row of zeros gives the bias, and NaN where epsilon
- * is 0. Elements outside the part of a partial norm may overflow where x * rstd does.
+ * is 0. Elements outside the part of a partial norm overflow where x * rstd does, and their row's
+ * gradient with them. Where a cast order rounds on the way, that rounding comes on top.
  */
 public final class RmsNorm extends Norm {
   /** What {@link #builder} starts with: 1e-6, the default of Hugging Face's models and of Keras. */

@@ -42,7 +42,8 @@ public final class Saved {
   }
 
   /**
-   * Each row's rstd, float32 values in float32 arithmetic; null where nothing is kept.
+   * Each row's rstd, float32 values in float32 arithmetic; null where nothing is kept, and before
+   * the first forward pass.
    *
    * @return the array itself, of as many elements as there is room for rows
    */
@@ -70,9 +71,8 @@ public final class Saved {
     if (keep != Keep.NOTHING && rstd == null) {
       rstd = new double[capacity];
     }
-    if (keep == Keep.INPUT && centred && mean == null) {
-      mean = new double[capacity];
-    }
+    boolean means = keep == Keep.INPUT && centred;
+    mean = !means ? null : mean == null ? new double[capacity] : mean;
   }
 
   void end(Rows kept, Rows gain, Rows bias) {

@@ -154,8 +154,8 @@ final class BackwardContract {
     double share = 1 - rstd * choice.epsilon;
     return switch (choice.placement) {
       case INSIDE -> mean;
-      case OUTSIDE -> share > 0 ? mean / share : 0;
-      case FLOOR -> rstd >= (choice.float64 ? limit : (float) limit) ? 0 : mean;
+      case OUTSIDE -> share > (choice.float64 ? 0 : 0x1p-23) ? mean / share : 0;
+      case FLOOR -> rstd >= (choice.float64 ? limit : Math.min(limit, (float) limit)) ? 0 : mean;
     };
   }
 }

@@ -80,7 +80,7 @@ class GradientArgumentsTest {
         "dx has 3 rows, the forward pass had 2");
     refused(
         () -> NORM.backward(Rows.of(new double[8], 4), saved, dx, null),
-        "dy is float64, what was kept is float32");
+        "dy is float64, the forward pass was of float32");
     refused(
         () -> NORM.backward(dy, saved, Rows.of(new float[4], 4), dx, null), "dresidual has 1 rows");
     MemorySegment readOnly = MemorySegment.ofArray(new float[8]).asReadOnly();
@@ -98,6 +98,51 @@ class GradientArgumentsTest {
     refused(
         () -> NORM.backward(dy, saved, left, right, null), "rows of dx overlap rows of dresidual");
     refused(() -> NORM.backward(dy, saved, x, null), "dx overlaps what was kept");
+  }
+
+  @Test
+  void whatIsReadOnTheWayIsNotWritten() {
+    float[] gain = {1, 2, 3, 4, 5, 6, 7, 8};
+    NORM.apply(x, Rows.of(gain, 0, 1, 4), null, y, saved);
+    refused(
+        () -> NORM.backward(dy, saved, Rows.of(gain, 4), null), "dx overlaps the gain or the bias");
+    float[] one = new float[4];
+    Saved single = new Saved(Keep.INPUT, 1);
+    Rows row = Rows.of(new float[] {1, 2, 3, 4}, 4);
+    NORM.apply(row, Rows.of(new float[4], 4), single);
+    refused(
+        () -> NORM.backward(row, single, Rows.of(one, 4), ParameterGradients.added(one, null)),
+        "dgain or dbias overlaps rows of the call");
+  }
+
+  @Test
+  void outputOfOtherArithmeticIsNotKept() {
+    Saved output = new Saved(Keep.OUTPUT, 2);
+    refused(
+        () -> NORM.apply(x, Rows.of(new double[8], 4), output),
+        "y is float64, the forward pass was of float32");
+  }
+
+  @Test
+  void meansAreLayerNormsAlone() {
+    LayerNorm.builder(4).build().apply(x, y, saved);
+    assertThat(saved.mean()).hasSize(2);
+    NORM.apply(x, y, saved);
+    assertThat(saved.mean()).isNull();
+  }
+
+  /** Staged sums are stored by calls that check the owner, so they must stay on its thread. */
+  @Test
+  void confinedResidualOnManyThreads() {
+    int rows = 2048;
+    int width = 512;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment memory = arena.allocate(4L * rows * width);
+      Rows residual = Rows.of(memory, ElementType.FLOAT32, rows, width);
+      Rows half = Rows.of(new short[rows * width], ElementType.FLOAT16, width);
+      RmsNorm norm = RmsNorm.builder(width).threads(4).build();
+      norm.addAndApply(half, residual, Rows.of(new float[rows * width], width));
+    }
   }
 
   @Test

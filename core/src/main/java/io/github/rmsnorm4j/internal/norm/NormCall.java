@@ -34,7 +34,7 @@ public record NormCall(
    * Whether the statistic's kernel adds the rows to the residual where that lies, on its way: where
    * both are float32, and no row has to be read twice before its sum is known.
    */
-  boolean addsOnTheWay() {
+  public boolean addsOnTheWay() {
     return residual != null
         && residual.direct()
         && x.direct()
