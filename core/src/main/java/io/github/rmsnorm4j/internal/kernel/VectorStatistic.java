@@ -14,7 +14,7 @@ import jdk.incubator.vector.VectorSpecies;
  *
  * <p>Four accumulators at every width: at 512 bits they are all 32 lanes; narrower vectors, and
  * centred sums with their two accumulators a vector, sweep the rows once per strip of lanes. With
- * eight the JIT runs out of registers, and the sweep is half as fast.
+ * eight the JIT runs out of registers.
  *
  * <p>Loops call nothing of ours, see {@link VectorOutput}.
  */
