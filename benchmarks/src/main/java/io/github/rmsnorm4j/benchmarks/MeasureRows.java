@@ -67,8 +67,8 @@ final class MeasureRows {
 
   /**
    * Which pages of memory the rows get, and so which of them are in each other's way in the caches,
-   * changes a copy by a quarter and a norm by a tenth. So every round has other memory, as long as
-   * that is not much.
+   * changes a copy's time, and a norm's less. So every round has other memory, as long as that is
+   * not much.
    */
   private static int places(Subject subject, Effort effort) {
     long bytes = (long) subject.elements() * subject.type().bytes();

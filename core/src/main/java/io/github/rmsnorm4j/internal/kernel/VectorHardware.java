@@ -4,7 +4,7 @@ import jdk.incubator.vector.VectorSpecies;
 
 /** What the machine can do. */
 final class VectorHardware {
-  /** Where it is not there, the Vector API emulates it, a hundred times slower. */
+  /** Where it is not there, the Vector API emulates it, element by element. */
   static final boolean FUSED_MULTIPLY_ADD = hasFusedMultiplyAdd();
 
   private VectorHardware() {}
