@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 import io.github.rmsnorm4j.internal.norm.BackwardCall;
 import io.github.rmsnorm4j.internal.norm.BackwardRunner;
@@ -8,7 +7,6 @@ import io.github.rmsnorm4j.internal.norm.NormCall;
 import io.github.rmsnorm4j.internal.norm.NormChoices;
 import io.github.rmsnorm4j.internal.norm.NormPlan;
 import io.github.rmsnorm4j.internal.norm.NormRunner;
-import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
@@ -36,17 +34,14 @@ import java.lang.ref.Reference;
  * Finite float32 rows never overflow or underflow on the way, whatever their scale.
  */
 public abstract sealed class Norm permits RmsNorm, LayerNorm {
-  /** Not started; stands for any thread but the caller's. */
-  private static final Thread ANOTHER_THREAD = anotherThread();
-
   private final int width;
   private final NormChoices choices;
   private final double gainOffset;
   private final Parameter gain;
   private final Parameter bias;
   private final int threads;
-  private final boolean safe;
   private final Backend backend;
+  private final CallMemory memory;
 
   /** The kernels of the last call, which are most often those of the next. */
   private volatile NormPlan plan;
@@ -62,8 +57,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     gain = builder.gain == null ? null : builder.gain.plus(gainOffset);
     bias = builder.bias;
     threads = builder.threads;
-    safe = builder.safe;
     backend = builder.backend == null ? Backend.best() : builder.backend;
+    memory = new CallMemory(backend.nativeAccess() && !builder.safe);
     choices =
         new NormChoices(
             centred,
@@ -74,13 +69,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
             order,
             builder.residual,
             backend.vectorBits());
-  }
-
-  /** It inherits nothing, so that it keeps nobody's class loader. */
-  private static Thread anotherThread() {
-    Thread thread = new Thread(null, () -> {}, "rmsnorm4j-another", 0, false);
-    thread.setContextClassLoader(null);
-    return thread;
   }
 
   /**
@@ -444,22 +432,22 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       BackwardCall call =
           new BackwardCall(
               choices,
-              memory(dy, float64),
-              memory(kept, float64),
+              memory.of(dy, float64),
+              memory.of(kept, float64),
               output,
               saved.mean(),
               saved.rstd(),
-              dresidual == null ? null : memory(dresidual, float64),
-              memory(dx, float64),
+              dresidual == null ? null : memory.of(dresidual, float64),
+              memory.of(dx, float64),
               gain(saved.gain(), float64, gains),
               output ? bias(saved.bias(), float64, biases) : null,
               gradients.gain() != null,
               gradients.bias() != null);
       boolean shared =
-          isShared(call.dy())
-              && isShared(call.kept())
-              && isShared(call.dx())
-              && (dresidual == null || isShared(call.residual()));
+          CallMemory.isShared(call.dy())
+              && CallMemory.isShared(call.kept())
+              && CallMemory.isShared(call.dx())
+              && (dresidual == null || CallMemory.isShared(call.residual()));
       BackwardRunner.Result sums = BackwardRunner.run(call, kept.rows(), shared ? threads : 1);
       gradients.take(sums.gain(), sums.bias());
     } finally {
@@ -487,9 +475,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       NormCall call =
           new NormCall(
               choices,
-              memory(x, float64),
-              residual == null ? null : memory(residual, float64),
-              memory(y, float64),
+              memory.of(x, float64),
+              residual == null ? null : memory.of(residual, float64),
+              memory.of(y, float64),
               gain(gain, float64, gains),
               gainType(gain),
               bias(bias, float64, biases),
@@ -497,7 +485,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               rstd);
       NormPlan plan = NormPlan.of(call, this.plan);
       this.plan = plan;
-      NormRunner.run(call, plan, x.rows(), isShared(call) ? threads : 1);
+      NormRunner.run(call, plan, x.rows(), CallMemory.isShared(call) ? threads : 1);
     } finally {
       if (gains != null) {
         gains.giveBack();
@@ -537,40 +525,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       return Parameter.values(ofCall, float64, work);
     }
     return bias == null ? null : bias.values(float64);
-  }
-
-  private RowMemory memory(Rows rows, boolean float64) {
-    long stride = rows.rows() == 1 ? 0 : rows.rowStride() * rows.type().bytes();
-    return new RowMemory(rows.segment(), rows.type(), stride, isDirect(rows, float64));
-  }
-
-  /** Whether kernels may address the rows where they are: if of the arithmetic's type, and safe. */
-  private boolean isDirect(Rows rows, boolean float64) {
-    MemorySegment segment = rows.segment();
-    if (rows.type() != (float64 ? ElementType.FLOAT64 : ElementType.FLOAT32)) {
-      return false;
-    }
-    if (segment.isNative()) {
-      return backend.nativeAccess() && !safe && !rows.maybeMapped();
-    }
-    Object array = segment.heapBase().orElse(null);
-    boolean fits = float64 ? array instanceof double[] : array instanceof float[];
-    return fits && segment.address() % rows.type().bytes() == 0;
-  }
-
-  /** Whether threads other than the caller's can work on the rows: copies check the owner. */
-  private static boolean isShared(NormCall call) {
-    return isShared(call.x())
-        && isShared(call.y())
-        && (call.residual() == null || call.addsOnTheWay() || isOthers(call.residual().segment()));
-  }
-
-  private static boolean isShared(RowMemory rows) {
-    return rows.direct() || isOthers(rows.segment());
-  }
-
-  private static boolean isOthers(MemorySegment segment) {
-    return segment.isAccessibleBy(ANOTHER_THREAD);
   }
 
   /** For example {@code RmsNorm(4096, epsilon 1.0E-6, gain)}. */
