@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.measure.ChildJvm;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.measure.Effort;
+import io.github.rmsnorm4j.measure.Interleaved;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
@@ -26,19 +28,20 @@ final class MeasureRows {
       throws IOException {
     List<String> arguments = new ArrayList<>(List.of("" + bits, "" + polluted, "" + quick));
     rows.forEach(row -> arguments.add(row.title()));
-    return List.of(ChildJvm.call(MeasureRows.class, Results.Figure[].class, arguments));
+    return List.of(Results.fromFreshJvm(MeasureRows.class, Results.Figure[].class, arguments));
   }
 
   public static void main(String[] args) throws IOException {
     int bits = Integer.parseInt(args[1]);
     boolean polluted = Boolean.parseBoolean(args[2]);
-    Effort effort = Effort.of(Boolean.parseBoolean(args[3]));
+    boolean quick = Boolean.parseBoolean(args[3]);
+    Effort effort = quick ? Effort.QUICK : Effort.FULL;
     List<String> titles = List.of(args).subList(4, args.length);
     List<Row> rows = Row.all(bits).stream().filter(row -> titles.contains(row.title())).toList();
 
     if (polluted) {
       for (int b : rows.stream().mapToInt(row -> row.bits(bits)).distinct().toArray()) {
-        Pollution.run(Backend.vector(b), effort);
+        Pollution.run(Backend.vector(b), quick);
       }
     }
     List<Results.Figure> figures = new ArrayList<>();
@@ -61,7 +64,8 @@ final class MeasureRows {
         baselines.add(
             row.baseline() == null ? subject::copy : ready(row.baseline(), backend, arena)::run);
       }
-      return Times.measure(subjects, baselines, effort, threads::getCurrentThreadCpuTime);
+      return Times.measure(
+          subjects, baselines, new Interleaved(effort, threads::getCurrentThreadCpuTime));
     }
   }
 

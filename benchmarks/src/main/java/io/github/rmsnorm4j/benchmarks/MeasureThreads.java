@@ -2,6 +2,8 @@ package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
+import io.github.rmsnorm4j.measure.Effort;
+import io.github.rmsnorm4j.measure.Interleaved;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
@@ -21,12 +23,13 @@ final class MeasureThreads {
 
   static List<Results.ThreadTimes> inFreshJvm(int bits, boolean quick) throws IOException {
     List<String> arguments = List.of("" + bits, "" + quick);
-    return List.of(ChildJvm.call(MeasureThreads.class, Results.ThreadTimes[].class, arguments));
+    return List.of(
+        Results.fromFreshJvm(MeasureThreads.class, Results.ThreadTimes[].class, arguments));
   }
 
   public static void main(String[] args) throws IOException {
     Backend backend = Backend.vector(Integer.parseInt(args[1]));
-    Effort effort = Effort.of(Boolean.parseBoolean(args[2]));
+    Effort effort = Boolean.parseBoolean(args[2]) ? Effort.QUICK : Effort.FULL;
     List<Results.ThreadTimes> all = new ArrayList<>();
     for (int rows = SMALLEST_ROWS; rows <= LARGEST_ROWS; rows *= 2) {
       all.add(measure(Subject.of(Kernel.RMS_NORM, rows, WIDTH), backend, effort));
@@ -42,7 +45,9 @@ final class MeasureThreads {
       Runnable two = () -> RowScheduler.run(subject.rows(), 2, work::run);
       long bytes = 2L * subject.elements() * subject.type().bytes();
       return new Results.ThreadTimes(
-          bytes, Times.measure(List.of(two), List.of(work::run), effort, System::nanoTime));
+          bytes,
+          Times.measure(
+              List.of(two), List.of(work::run), new Interleaved(effort, System::nanoTime)));
     }
   }
 }

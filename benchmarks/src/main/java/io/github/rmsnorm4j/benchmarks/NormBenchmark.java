@@ -61,7 +61,7 @@ public abstract class NormBenchmark {
   public void prepare() {
     Backend backend = Backend.best();
     if (polluted) {
-      Pollution.run(backend, Effort.FULL);
+      Pollution.run(backend, false);
     }
     String[] sides = shape.split("x", 2);
     int rows = Integer.parseInt(sides[0]);

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.benchmarks;
 import static io.github.rmsnorm4j.benchmarks.Table.micros;
 import static io.github.rmsnorm4j.benchmarks.Table.text;
 
+import io.github.rmsnorm4j.measure.Samples;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -136,7 +137,7 @@ final class NormTable {
 
   /** The norm's own, in the middle JVM: the baseline is the same code in all of them. */
   private static double time(List<Times> jvms) {
-    return Times.median(jvms.stream().map(times -> Times.median(times.subject())).toList());
+    return Samples.median(jvms.stream().map(times -> Samples.median(times.subject())).toList());
   }
 
   /** Verdicts go by the figure that the reader sees. */

@@ -13,18 +13,29 @@ final class Pollution {
   private static final int[] WIDTHS = {64, 1000, 4096};
   private static final int ROWS = 2;
 
+  /** For each way, at least; enough to be compiled. */
+  private static final int CALLS = 2000;
+
+  private static final long NANOS = 25_000_000;
+  private static final int QUICK_CALLS = 100;
+
   private Pollution() {}
 
-  static void run(Backend backend, Effort effort) {
+  /**
+   * Pollutes this process.
+   *
+   * @param quick whether compiled kernels do not matter
+   */
+  static void run(Backend backend, boolean quick) {
     for (Kernel kernel : Kernel.values()) {
       for (ElementType type : ElementType.values()) {
         for (Memory memory : Memory.values()) {
           for (int width : WIDTHS) {
             Subject norm = new Subject(kernel, type, memory, ROWS, width, false, false, Job.NORM);
-            run(norm, backend, effort);
+            run(norm, backend, quick);
             if (type == ElementType.FLOAT32) {
-              run(norm.with(Job.BACKWARD), backend, effort);
-              run(norm.with(Job.ADD_AND_NORM), backend, effort);
+              run(norm.with(Job.BACKWARD), backend, quick);
+              run(norm.with(Job.ADD_AND_NORM), backend, quick);
             }
           }
         }
@@ -32,11 +43,13 @@ final class Pollution {
     }
   }
 
-  private static void run(Subject subject, Backend backend, Effort effort) {
+  private static void run(Subject subject, Backend backend, boolean quick) {
     try (Arena arena = Arena.ofConfined()) {
       Task task = subject.task(backend, arena);
-      long end = System.nanoTime() + effort.pollutionNanos();
-      for (int calls = 0; calls < effort.pollutionCalls() || System.nanoTime() < end; calls++) {
+      long end = System.nanoTime() + (quick ? 0 : NANOS);
+      for (int calls = 0;
+          calls < (quick ? QUICK_CALLS : CALLS) || System.nanoTime() < end;
+          calls++) {
         task.run();
       }
     }

@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j.benchmarks;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.github.rmsnorm4j.measure.ChildJvm;
+import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,6 +49,12 @@ record Results(
   record ColdStart(String what, List<Double> nanos) {}
 
   private static final JsonMapper JSON = new JsonMapper();
+
+  /** What a program of ours measured in a JVM of its own and wrote to its first argument. */
+  static <T> T fromFreshJvm(Class<?> program, Class<T> result, List<String> arguments)
+      throws IOException {
+    return JSON.readValue(ChildJvm.call(program, arguments), result);
+  }
 
   static <T> T read(Path file, Class<T> type) throws IOException {
     return JSON.readValue(file.toFile(), type);

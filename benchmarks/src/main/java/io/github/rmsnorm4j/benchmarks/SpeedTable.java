@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.LocalDate;

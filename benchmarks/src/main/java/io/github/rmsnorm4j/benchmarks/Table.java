@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.benchmarks;
 
+import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.Samples;
 import java.util.List;
 import java.util.Locale;
 
@@ -86,13 +88,13 @@ final class Table {
     }
     StringBuilder table = new StringBuilder(COLD_HEAD);
     for (Results.ColdStart start : results.coldStarts()) {
-      table.append(text("| %s | %.0f |\n", start.what(), Times.median(start.nanos()) / 1e6));
+      table.append(text("| %s | %.0f |\n", start.what(), Samples.median(start.nanos()) / 1e6));
     }
     return table.append('\n').toString();
   }
 
   static String micros(List<Double> nanos) {
-    double micros = Times.median(nanos) / 1000;
+    double micros = Samples.median(nanos) / 1000;
     return text(micros < 10 ? "%.2f" : micros < 100 ? "%.1f" : "%.0f", micros);
   }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.measure.ChildJvm;
+import io.github.rmsnorm4j.measure.Effort;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.measure.Machine;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.benchmarks;
+package io.github.rmsnorm4j.measure;
 
 import io.github.rmsnorm4j.Backend;
 import java.io.IOException;
@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  * @param backend the backend of the norms
  * @param vectorBits the width of the norms' vectors
  */
-record Machine(
+public record Machine(
     String cpu,
     int processors,
     String system,
@@ -29,7 +29,13 @@ record Machine(
     int vectorBits) {
   private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
 
-  static Machine thisOne(Backend backend) {
+  /**
+   * The machine that this runs on.
+   *
+   * @param backend the backend of the norms that are measured
+   * @return what can be told of it
+   */
+  public static Machine thisOne(Backend backend) {
     return new Machine(
         cpuName(),
         Runtime.getRuntime().availableProcessors(),
@@ -40,8 +46,12 @@ record Machine(
         backend.vectorBits());
   }
 
-  /** For the name of a file: {@code amd-epyc}. */
-  String slug() {
+  /**
+   * For the name of a file: {@code amd-epyc}.
+   *
+   * @return the processor's name in lower case, of letters, digits and hyphens
+   */
+  public String slug() {
     return cpu.replaceFirst(" \\(.*", "")
         .toLowerCase(Locale.ROOT)
         .replaceAll("[^a-z0-9]+", "-")

@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.benchmarks;
+package io.github.rmsnorm4j.measure;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -8,30 +8,47 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A fresh JVM with the flags and the class path of this one. */
-final class ChildJvm {
+public final class ChildJvm {
   private ChildJvm() {}
 
-  /** Runs a program whose first argument is the file that it writes its result to. */
-  static <T> T call(Class<?> program, Class<T> result, List<String> arguments) throws IOException {
+  /**
+   * Runs a program whose first argument is the file that it writes its result to.
+   *
+   * @param program has a main method
+   * @param arguments follow the file
+   * @return the text of that file
+   * @throws IOException if the program fails; the message has what it said
+   */
+  public static String call(Class<?> program, List<String> arguments) throws IOException {
     Path file = Files.createTempFile("result", ".json");
     try {
       List<String> all = new ArrayList<>();
       all.add(file.toString());
       all.addAll(arguments);
       run(program, all);
-      return Results.read(file, result);
+      return Files.readString(file);
     } finally {
       Files.delete(file);
     }
   }
 
-  /** The flags of this JVM. */
-  static List<String> flags() {
+  /**
+   * The flags of this JVM.
+   *
+   * @return what stood between {@code java} and the program
+   */
+  public static List<String> flags() {
     return ManagementFactory.getRuntimeMXBean().getInputArguments();
   }
 
-  /** Runs a program to its end; what it said is shown only if it failed. */
-  static void run(Class<?> program, List<String> arguments) throws IOException {
+  /**
+   * Runs a program to its end; what it said is shown only if it failed.
+   *
+   * @param program has a main method
+   * @param arguments of that method
+   * @throws IOException if it ends with another status than 0; the message has what it said
+   */
+  public static void run(Class<?> program, List<String> arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(flags());
@@ -41,9 +58,11 @@ final class ChildJvm {
     command.addAll(arguments);
 
     Path said = Files.createTempFile("child", ".log");
+    Process child = null;
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-      int status = builder.redirectOutput(said.toFile()).start().waitFor();
+      child = builder.redirectOutput(said.toFile()).start();
+      int status = child.waitFor();
       if (status != 0) {
         throw new IOException(
             "%s ended with status %d: %s"
@@ -53,6 +72,9 @@ final class ChildJvm {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);
     } finally {
+      if (child != null) {
+        child.destroy();
+      }
       Files.delete(said);
     }
   }

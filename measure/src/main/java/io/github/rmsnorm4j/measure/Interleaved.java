@@ -1,0 +1,80 @@
+package io.github.rmsnorm4j.measure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * Times things that are to be compared: each is warmed up, then they take turns, so that what slows
+ * the machine for a while slows all of them.
+ */
+public final class Interleaved {
+  /** What counts as having become faster. */
+  private static final double FASTER = 0.97;
+
+  private final Effort effort;
+  private final LongSupplier clock;
+
+  /**
+   * For any number of measurements.
+   *
+   * @param effort how long to measure
+   * @param clock in nanoseconds; {@code System::nanoTime}, or the processor time of a thread
+   */
+  public Interleaved(Effort effort, LongSupplier clock) {
+    this.effort = effort;
+    this.clock = clock;
+  }
+
+  /**
+   * Measures on the calling thread.
+   *
+   * @param entrants what is compared; each as the same work at one or several places in memory, of
+   *     which every round takes the next
+   * @return the times of each, in the same order
+   */
+  public List<Samples> measure(List<List<Runnable>> entrants) {
+    List<Long> calls = new ArrayList<>();
+    List<List<Double>> times = new ArrayList<>();
+    for (List<Runnable> entrant : entrants) {
+      calls.add(warmUp(entrant.getFirst()));
+      times.add(new ArrayList<>());
+    }
+    for (int round = 0; round < effort.rounds(); round++) {
+      for (int i = 0; i < entrants.size(); i++) {
+        List<Runnable> places = entrants.get(i);
+        long took = time(places.get(round % places.size()), calls.get(i));
+        times.get(i).add((double) took / calls.get(i));
+      }
+    }
+    return times.stream().map(Samples::new).toList();
+  }
+
+  /**
+   * Goes on until it has not become faster for a while, for the compiler may be late on a busy
+   * machine. Returns how many calls fill a sample then.
+   */
+  private long warmUp(Runnable work) {
+    double best = Double.MAX_VALUE;
+    long improved = System.nanoTime();
+    long calls = 1;
+    do {
+      long took = Math.max(1, time(work, calls));
+      double perCall = (double) took / calls;
+      if (perCall < best * FASTER) {
+        improved = System.nanoTime();
+      }
+      best = Math.min(best, perCall);
+      calls = Math.clamp(calls * effort.sampleNanos() / took, 1, 2 * calls);
+    } while (System.nanoTime() - improved < effort.settledNanos());
+    return calls;
+  }
+
+  private long time(Runnable work, long calls) {
+    long start = clock.getAsLong();
+    for (long i = 0; i < calls; i++) {
+      work.run();
+    }
+    return clock.getAsLong() - start;
+  }
+}
