@@ -1,12 +1,9 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,11 +12,8 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code rmsnorm gradient}: what is wanted. {@link GradientJob} does it. */
 @Command(
@@ -27,11 +21,11 @@ import picocli.CommandLine.Spec;
     description = {
       "Go back through a norm: from the gradient of its output to that of its input.",
       "",
-      "X holds the rows that were normalized, DY the gradient of the result, DX gets that of X."
+      "X holds the rows that were normalized, DY the gradient of the result, OUT gets that of X."
           + " --dgain and --dbias get those of gain and bias, which are sums over all rows. The"
           + " options of the norm are those of normalize.",
       "",
-      "Each file appears when it is complete, or not at all, DX last. No file that is read is"
+      "Each file appears when it is complete, or not at all, OUT last. No file that is read is"
           + " replaced. What was done is said in one line on standard error.",
       ""
     },
@@ -46,8 +40,6 @@ import picocli.CommandLine.Spec;
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --norm layer --dbias dbias.npy"
     })
 final class Gradient implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-
   @Parameters(paramLabel = "X", description = "The file of the rows that were normalized.")
   private Path in;
 
@@ -58,12 +50,7 @@ final class Gradient implements Callable<Integer> {
       description = "The gradient of the norm's output, of the shape of X.")
   private String dy;
 
-  @Option(
-      names = {"-o", "--output"},
-      paramLabel = "DX",
-      required = true,
-      description = "The file to write: .npy or .safetensors, as its name says.")
-  private Path out;
+  @Mixin private ResultOptions result;
 
   @Option(
       names = "--dgain",
@@ -83,7 +70,7 @@ final class Gradient implements Callable<Integer> {
       names = "--dresidual",
       paramLabel = "FILE[:NAME]",
       description =
-          "Another gradient of X, of its shape, that is added to DX: that of the residual's sum"
+          "Another gradient of X, of its shape, that is added to OUT: that of the residual's sum"
               + " (default: none).")
   private String dresidual;
 
@@ -95,48 +82,19 @@ final class Gradient implements Callable<Integer> {
 
   @Mixin private NormOptions norm;
 
-  @Option(
-      names = "--axis",
-      paramLabel = "N",
-      description =
-          "Where a row begins: this axis and those after it are normalized as one (default:"
-              + " ${DEFAULT-VALUE}, the last).")
-  private int axis = -1;
-
-  @Option(
-      names = "--dtype",
-      paramLabel = "TYPE",
-      converter = Normalize.TypeName.class,
-      description =
-          "Type of DX: f16, bf16, f32, f64, also float16, torch.bfloat16, ... (default: that of"
-              + " DY).")
-  private ElementType type;
-
-  @Option(
-      names = {"-f", "--force"},
-      description = "Replace DX and the files of --dgain and --dbias if they exist.")
-  private boolean force;
-
-  @Option(
-      names = {"-q", "--quiet"},
-      description = "No progress and no closing line.")
-  private boolean quiet;
-
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
-    outputs().forEach(this::requireName);
-    requireName("X", in);
-    PrintWriter err = spec.commandLine().getErr();
+    outputs().forEach(result::requireName);
+    result.requireName("X", in);
     try (TensorFile file = TensorFile.open(in);
         StoredRows slopes = open("--dy", dy);
         StoredRows residual = dresidual == null ? null : open("--dresidual", dresidual)) {
-      GradientJob job = plan(file, slopes, residual);
-      try (TensorWriter dx = create(out, job.result());
+      GradientJob job = result.checked(() -> plan(file, slopes, residual));
+      try (TensorWriter dx = create(result.out(), job.result());
           TensorWriter gain = dgain == null ? null : create(dgain, job.parameter("dgain"));
           TensorWriter bias = dbias == null ? null : create(dbias, job.parameter("dbias"));
-          Progress progress =
-              new Progress(err, job.bytes(), quiet ? () -> false : Terminal::isStandardError)) {
+          Progress progress = result.progress(job.bytes())) {
         job.run(dx, gain, bias, progress);
         if (gain != null) {
           gain.commit();
@@ -146,17 +104,14 @@ final class Gradient implements Callable<Integer> {
         }
         dx.commit();
       }
-      if (!quiet) {
-        err.println(Rmsnorm.oneLine(out + ": ") + " " + job.summary(System.nanoTime() - start));
-        err.flush();
-      }
+      result.done(job.summary(System.nanoTime() - start));
     }
     return ExitCode.OK;
   }
 
   private Map<String, Path> outputs() {
     Map<String, Path> outputs = new LinkedHashMap<>();
-    outputs.put("DX", out);
+    outputs.put("OUT", result.out());
     if (dgain != null) {
       outputs.put("--dgain", dgain);
     }
@@ -166,42 +121,27 @@ final class Gradient implements Callable<Integer> {
     return outputs;
   }
 
-  private void requireName(String argument, Path path) {
-    if (path.toString().isEmpty()) {
-      throw wrongUse(null, argument + " is empty, it must name a file");
-    }
-  }
-
   private StoredRows open(String option, String text) throws IOException {
-    if (text.isEmpty()) {
-      throw wrongUse(null, option + " is empty, it must name a file");
-    }
-    try {
-      return StoredRows.open(option, text);
-    } catch (IllegalArgumentException e) {
-      throw wrongUse(e, e.getMessage());
-    }
+    result.requireName(option, text);
+    return result.checked(() -> StoredRows.open(option, text));
   }
 
   private GradientJob plan(TensorFile file, StoredRows slopes, StoredRows residual)
       throws IOException {
-    try {
-      NormSettings settings = norm.settings(null);
-      Map<String, Path> inputs = new LinkedHashMap<>();
-      inputs.put("X", in);
-      inputs.put("--dy", slopes.file().path());
-      if (residual != null) {
-        inputs.put("--dresidual", residual.file().path());
-      }
-      for (StoredParameter parameter : settings.parameters()) {
-        inputs.put("--" + parameter.kind(), parameter.reference().file());
-      }
-      requireDistinct(inputs);
-      StoredRows rows = new StoredRows("X", file, choose(file, settings));
-      return new GradientJob(rows, slopes, residual, axis, type, settings, GradientJob.PIECE);
-    } catch (IllegalArgumentException e) {
-      throw wrongUse(e, e.getMessage());
+    NormSettings settings = norm.settings(null);
+    Map<String, Path> inputs = new LinkedHashMap<>();
+    inputs.put("X", in);
+    inputs.put("--dy", slopes.file().path());
+    if (residual != null) {
+      inputs.put("--dresidual", residual.file().path());
     }
+    for (StoredParameter parameter : settings.parameters()) {
+      inputs.put("--" + parameter.kind(), parameter.reference().file());
+    }
+    requireDistinct(inputs);
+    StoredRows rows = new StoredRows("X", file, choose(file, settings));
+    return new GradientJob(
+        rows, slopes, residual, result.axis(), result.type(), settings, GradientJob.PIECE);
   }
 
   /** Each file that is written must be none that is read and no other that is written. */
@@ -216,7 +156,7 @@ final class Gradient implements Callable<Integer> {
   }
 
   private Tensor choose(TensorFile file, NormSettings settings) {
-    TensorChoice choice = new TensorChoice(file, axis, settings.parameters());
+    TensorChoice choice = new TensorChoice(file, result.axis(), settings.parameters());
     List<Tensor> chosen = choice.choose(tensor == null ? List.of() : List.of(tensor));
     if (chosen.size() > 1) {
       throw new IllegalArgumentException(
@@ -227,16 +167,7 @@ final class Gradient implements Callable<Integer> {
   }
 
   private TensorWriter create(Path path, Tensor content) throws IOException {
-    try {
-      return TensorWriter.create(path, List.of(content), Map.of(), force);
-    } catch (FileAlreadyExistsException e) {
-      throw wrongUse(e, e.getMessage() + "; --force replaces it");
-    } catch (IllegalArgumentException e) {
-      throw wrongUse(e, e.getMessage());
-    }
-  }
-
-  private ParameterException wrongUse(Exception cause, String message) {
-    return new ParameterException(spec.commandLine(), message, cause);
+    return result.checked(
+        () -> TensorWriter.create(path, List.of(content), Map.of(), result.force()));
   }
 }

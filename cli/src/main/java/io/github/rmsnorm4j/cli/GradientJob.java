@@ -80,7 +80,7 @@ final class GradientJob {
     return x.type() == ElementType.FLOAT64;
   }
 
-  /** What DX will hold. */
+  /** What OUT will hold. */
   Tensor result() {
     return new Tensor(x.name(), Dtype.of(type), x.tensor().shape());
   }

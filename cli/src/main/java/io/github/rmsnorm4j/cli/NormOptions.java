@@ -15,9 +15,17 @@ final class NormOptions {
       names = "--like",
       paramLabel = "NAME",
       description =
-          "The RMSNorm of one of these: ${COMPLETION-CANDIDATES}. --eps, --eps-at, --gain-offset"
-              + " and --partial change that part of it.")
+          "The RMSNorm of one of these: ${COMPLETION-CANDIDATES}. --cast-order, --eps, --eps-at,"
+              + " --gain-offset and --partial change that part of it.")
   private NormSettings.Preset like;
+
+  @Option(
+      names = "--cast-order",
+      paramLabel = "ORDER",
+      description =
+          "Where rows of 16 bits are rounded on their way, ${COMPLETION-CANDIDATES}: only in the"
+              + " end, or as these do (default: that of --like, or float32).")
+  private NormSettings.Order castOrder;
 
   @Option(
       names = "--gain",
@@ -59,9 +67,17 @@ final class NormOptions {
       names = "--partial",
       paramLabel = "P",
       description =
-          "Partial RMSNorm: the mean square is that of this part of a row, from its start on and"
-              + " rounded up to whole elements; above 0, at most 1 (default: 1).")
+          "Partial RMSNorm: the mean square is that of this part of a row, from its start on; above"
+              + " 0, at most 1 (default: 1).")
   private Double partial;
+
+  @Option(
+      names = "--partial-rounding",
+      paramLabel = "WAY",
+      description =
+          "How that part is rounded to whole elements: ${COMPLETION-CANDIDATES} (default: up, as in"
+              + " the paper; its code rounds down).")
+  private NormSettings.PartRounded partialRounding;
 
   @Option(
       names = "--threads",
@@ -79,12 +95,14 @@ final class NormOptions {
     return new NormSettings(
         norm,
         like,
+        castOrder,
         gain == null ? null : StoredParameter.of("gain", gain),
         gainOffset,
         bias == null ? null : StoredParameter.of("bias", bias),
         epsilon,
         epsilonPlace,
         partial,
+        partialRounding,
         residual,
         threads);
   }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.LayerNorm;
@@ -19,24 +20,28 @@ import java.util.stream.Stream;
  *
  * @param kind which of the two
  * @param like whose RMSNorm
+ * @param castOrder where rows of 16 bits are rounded
  * @param gain the gain
  * @param gainOffset what is added to the gain
  * @param bias the bias
  * @param epsilon what keeps the root from 0
  * @param epsilonPlace where it is
  * @param partial the part of a row that the mean square is of
+ * @param partRounded how that part becomes whole elements
  * @param residualRounded when the sum with a residual is rounded
  * @param threads how many at most
  */
 record NormSettings(
     Kind kind,
     Preset like,
+    Order castOrder,
     StoredParameter gain,
     Double gainOffset,
     StoredParameter bias,
     Double epsilon,
     EpsilonPlace epsilonPlace,
     Double partial,
+    PartRounded partRounded,
     ResidualRounded residualRounded,
     Integer threads) {
   /** Named as on the command line. */
@@ -47,17 +52,38 @@ record NormSettings(
 
   /** Named as on the command line, and as in {@link RmsNorm}. */
   enum Preset {
-    llama,
-    gemma,
-    t5,
-    paper,
-    pytorch,
-    onnx;
+    llama(Order.llama),
+    gemma(Order.float32),
+    t5(Order.t5),
+    paper(Order.float32),
+    pytorch(Order.float32),
+    onnx(Order.onnx);
 
-    /** Whether a row is rounded before it meets the gain, which leaves no place for a bias. */
-    boolean roundsBeforeGain() {
-      return this == llama || this == t5 || this == onnx;
+    private final Order castOrder;
+
+    Preset(Order castOrder) {
+      this.castOrder = castOrder;
     }
+  }
+
+  /** Named as on the command line. */
+  enum Order {
+    float32(CastOrder.FLOAT32),
+    llama(CastOrder.LLAMA),
+    t5(CastOrder.T5),
+    onnx(CastOrder.ONNX);
+
+    private final CastOrder order;
+
+    Order(CastOrder order) {
+      this.order = order;
+    }
+  }
+
+  /** Named as on the command line. */
+  enum PartRounded {
+    up,
+    down
   }
 
   /** Named as on the command line. */
@@ -94,6 +120,7 @@ record NormSettings(
   NormSettings {
     if (kind == Kind.layer) {
       require(like == null, "--like", like, "it needs --norm rms");
+      require(castOrder == null, "--cast-order", castOrder, "it needs --norm rms");
       require(partial == null, "--partial", partial, "it needs --norm rms");
     }
     require(
@@ -102,20 +129,29 @@ record NormSettings(
         partial,
         "it must be above 0 and at most 1");
     require(
+        partRounded == null || partial != null,
+        "--partial-rounding",
+        partRounded,
+        "it needs --partial");
+    require(
         gainOffset == null || gain != null,
         "--gain-offset",
         gainOffset,
         "it needs --gain, which it is added to");
+    Order order = castOrder != null ? castOrder : like != null ? like.castOrder : Order.float32;
     require(
-        like != Preset.t5 || gainOffset == null || gainOffset == 0,
+        order != Order.t5 || gainOffset == null || gainOffset == 0,
         "--gain-offset",
         gainOffset,
-        "with --like t5 it must be 0");
+        "with %s t5 it must be 0".formatted(castOrder == null ? "--like" : "--cast-order"));
+    // The others round a row before it meets the gain, which leaves no place for a bias.
+    boolean unbiased = bias == null || order == Order.float32;
     require(
-        bias == null || like == null || !like.roundsBeforeGain(),
+        unbiased || castOrder != null,
         "--like",
         like,
         "with --bias it may be gemma, paper or pytorch");
+    require(unbiased, "--cast-order", castOrder, "with --bias it may be float32");
   }
 
   private static void require(boolean sense, String option, Object value, String allowed) {
@@ -138,7 +174,15 @@ record NormSettings(
       return configure(LayerNorm.builder(width), backend).build();
     }
     RmsNorm.Builder builder = configure(preset(width, type), backend);
-    return (partial == null ? builder : builder.partial(partial)).build();
+    if (castOrder != null) {
+      builder.castOrder(castOrder.order);
+    }
+    if (partial != null && partRounded == PartRounded.down) {
+      builder.partialRoundedDown(partial);
+    } else if (partial != null) {
+      builder.partial(partial);
+    }
+    return builder.build();
   }
 
   private RmsNorm.Builder preset(int width, ElementType type) {

@@ -239,7 +239,18 @@ class GradientCommandTest {
   private void runPieces(long pieceBytes) throws IOException {
     NormSettings settings =
         new NormSettings(
-            NormSettings.Kind.rms, null, null, null, null, null, null, null, null, null);
+            NormSettings.Kind.rms,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null);
     try (StoredRows x = StoredRows.open("X", "" + file("x.safetensors"));
         StoredRows dy = StoredRows.open("--dy", "" + file("dy.safetensors"));
         StoredRows dresidual = StoredRows.open("--dresidual", "" + file("dh.safetensors"))) {

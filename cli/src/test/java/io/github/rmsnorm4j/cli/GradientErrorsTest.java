@@ -72,8 +72,8 @@ class GradientErrorsTest {
       delimiter = ';',
       value = {
         "@x.npy -o @dx.npy; Missing required option: '--dy=FILE[:NAME]'",
-        "@x.npy --dy @dy.npy; Missing required option: '--output=DX'",
-        "@x.npy --dy @dy.npy -o= --dgain @dg.npy; DX is empty, it must name a file",
+        "@x.npy --dy @dy.npy; Missing required option: '--output=OUT'",
+        "@x.npy --dy @dy.npy -o= --dgain @dg.npy; OUT is empty, it must name a file",
         "@x.npy --dy= -o @dx.npy; --dy is empty, it must name a file",
         "@x.npy --dy @dy.npy -o @dx.npy --dresidual=; --dresidual is empty, it must name a file",
         "@x.npy --dy @dy.npy -o @dx.npy --dbias=; --dbias is empty, it must name a file",
@@ -141,10 +141,10 @@ class GradientErrorsTest {
   @CsvSource(
       delimiter = ';',
       value = {
-        "-o @x.npy; DX is @x.npy, X is the same file",
-        "-o @link/x.npy; DX is @link/x.npy, X is the same file",
-        "-o @dy.npy; DX is @dy.npy, --dy is the same file",
-        "-o @dx.npy --dgain @dx.npy; --dgain is @dx.npy, DX is the same file",
+        "-o @x.npy; OUT is @x.npy, X is the same file",
+        "-o @link/x.npy; OUT is @link/x.npy, X is the same file",
+        "-o @dy.npy; OUT is @dy.npy, --dy is the same file",
+        "-o @dx.npy --dgain @dx.npy; --dgain is @dx.npy, OUT is the same file",
         "-o @dx.npy --dgain @d.npy --dbias @link/d.npy; --dbias is @link/d.npy, --dgain is the same",
         "-o @dx.npy --dgain @g.npy --gain @g.npy; --dgain is @g.npy, --gain is the same file",
         "-o @dx.npy --dbias @g.npy --bias @g.npy; --dbias is @g.npy, --bias is the same file",
