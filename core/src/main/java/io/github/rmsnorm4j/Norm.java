@@ -450,6 +450,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               && (dresidual == null || CallMemory.isShared(call.residual()));
       BackwardRunner.Result sums = BackwardRunner.run(call, kept.rows(), shared ? threads : 1);
       gradients.take(sums.gain(), sums.bias());
+      sums.giveBack();
     } finally {
       gains.giveBack();
       biases.giveBack();

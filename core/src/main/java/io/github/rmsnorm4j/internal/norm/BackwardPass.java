@@ -32,6 +32,8 @@ final class BackwardPass implements AutoCloseable {
   private final Rectangle dyPart = new Rectangle();
   private final Rectangle dxPart = new Rectangle();
   private final Rectangle residualPart = new Rectangle();
+  private final BlockSums gainSums;
+  private final BlockSums biasSums;
   private Object dgain;
   private Object dbias;
 
@@ -49,6 +51,8 @@ final class BackwardPass implements AutoCloseable {
     RowMemory added = call.residual();
     residual = added == null ? null : new RowReader(added, plan.residualCodec, residualWork, null);
     dx = new RowWriter(call.dx(), float64, plan.dxCodec, dyWork);
+    gainSums = call.gainGradient() ? new BlockSums(width, float64) : null;
+    biasSums = call.biasGradient() ? new BlockSums(width, float64) : null;
   }
 
   @Override
@@ -56,24 +60,29 @@ final class BackwardPass implements AutoCloseable {
     work.giveBack();
     dyWork.giveBack();
     residualWork.giveBack();
+    if (gainSums != null) {
+      gainSums.close();
+    }
+    if (biasSums != null) {
+      biasSums.close();
+    }
   }
 
   /** Rows {@code from} to {@code to}, which begin a sub-tree: the sums of their gradients. */
   BackwardRunner.Result tree(long from, long to) {
-    BlockSums gain = new BlockSums(width, float64);
-    BlockSums bias = new BlockSums(width, float64);
     for (long row = from; row < to; row += BackwardRunner.BLOCK) {
-      dgain = call.gainGradient() ? gain.open() : null;
-      dbias = call.biasGradient() ? bias.open() : null;
+      dgain = gainSums == null ? null : gainSums.open();
+      dbias = biasSums == null ? null : biasSums.open();
       block(row, Math.min(to, row + BackwardRunner.BLOCK));
-      if (call.gainGradient()) {
-        gain.close(dgain);
+      if (gainSums != null) {
+        gainSums.add(dgain);
       }
-      if (call.biasGradient()) {
-        bias.close(dbias);
+      if (biasSums != null) {
+        biasSums.add(dbias);
       }
     }
-    return new BackwardRunner.Result(gain.root(), bias.root());
+    Object gain = gainSums == null ? null : gainSums.root();
+    return new BackwardRunner.Result(gain, biasSums == null ? null : biasSums.root());
   }
 
   private void block(long from, long to) {

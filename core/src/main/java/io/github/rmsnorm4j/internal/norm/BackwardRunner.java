@@ -14,29 +14,50 @@ public final class BackwardRunner {
   static final int BLOCK = 32;
 
   /** Sub-trees at most: their sums are all kept until the end. */
-  private static final int MAX_TREES = 64;
+  static final int MAX_TREES = 64;
+
+  /** Sub-trees for each thread, or half of that: enough for all to be done at about one time. */
+  private static final int TREES_PER_THREAD = 8;
 
   /** Bytes read and written that make one more thread worth its start. */
   private static final long BYTES_PER_THREAD = 1 << 20;
 
-  /** The gradients of gain and bias, as float[] or double[] by the arithmetic's type, or null. */
-  public record Result(Object gain, Object bias) {}
+  /**
+   * The gradients of gain and bias, as float[] or double[] by the arithmetic's type, of the width
+   * or longer; null where they are not wanted, and without rows.
+   */
+  public record Result(Object gain, Object bias) {
+    /** To be called when they are read: the arrays are for other calls then. */
+    public void giveBack() {
+      if (gain != null) {
+        SumArrays.giveBack(gain);
+      }
+      if (bias != null) {
+        SumArrays.giveBack(bias);
+      }
+    }
+  }
 
   private BackwardRunner() {}
 
   /** Writes dx and returns the sums of the parameters' gradients. */
   public static Result run(BackwardCall call, long rows, int threads) {
     BackwardPlan plan = new BackwardPlan(call);
+    double bytes = 12.0 * rows * call.choices().width();
+    int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
+    if (useful == 1) {
+      try (BackwardPass pass = new BackwardPass(call, plan)) {
+        return pass.tree(0, rows);
+      }
+    }
     long blocks = (rows + BLOCK - 1) / BLOCK;
     long tree = 1;
-    while ((blocks + tree - 1) / tree > MAX_TREES) {
+    while ((blocks + tree - 1) / tree > Math.min(MAX_TREES, (long) TREES_PER_THREAD * useful)) {
       tree *= 2;
     }
     int trees = (int) ((blocks + tree - 1) / tree);
     long treeRows = tree * BLOCK;
     Result[] results = new Result[trees];
-    double bytes = 12.0 * rows * call.choices().width();
-    int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
     RowScheduler.run(
         trees,
         useful,
@@ -47,16 +68,22 @@ public final class BackwardRunner {
             }
           }
         });
-    BlockSums gain = new BlockSums(call.choices().width(), call.float64());
-    BlockSums bias = new BlockSums(call.choices().width(), call.float64());
-    for (Result result : results) {
-      if (call.gainGradient()) {
-        gain.close(result.gain);
+    return sum(call, results);
+  }
+
+  private static Result sum(BackwardCall call, Result[] trees) {
+    int width = call.choices().width();
+    try (BlockSums gain = new BlockSums(width, call.float64());
+        BlockSums bias = new BlockSums(width, call.float64())) {
+      for (Result tree : trees) {
+        if (call.gainGradient()) {
+          gain.add(tree.gain);
+        }
+        if (call.biasGradient()) {
+          bias.add(tree.bias);
+        }
       }
-      if (call.biasGradient()) {
-        bias.close(result.bias);
-      }
+      return new Result(gain.root(), bias.root());
     }
-    return new Result(gain.root(), bias.root());
   }
 }

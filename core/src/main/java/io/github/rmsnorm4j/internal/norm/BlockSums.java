@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import java.util.ArrayDeque;
 import java.util.Arrays;
 
 /**
@@ -8,78 +7,91 @@ import java.util.Arrays;
  * node(l - 1, 2k + 1), and where the right one is missing the left one unchanged. Leaves come in
  * order; of finished nodes only those are kept that still lack a right one.
  */
-final class BlockSums {
-  private static final int LEVELS = 64;
+final class BlockSums implements AutoCloseable {
+  /** More than a tree has levels, and as many as there are sub-trees at most. */
+  private static final int MAX_ARRAYS = BackwardRunner.MAX_TREES;
 
   private final int width;
   private final boolean float64;
-  private final Object[] nodes = new Object[LEVELS];
-  private final int[] levels = new int[LEVELS];
-  private final ArrayDeque<Object> free = new ArrayDeque<>();
-  private int depth;
+
+  /** First the nodes that lack a right one, then arrays to be used again. */
+  private final Object[] arrays = new Object[MAX_ARRAYS];
+
+  private int nodes;
+  private int held;
+  private long leaves;
 
   BlockSums(int width, boolean float64) {
     this.width = width;
     this.float64 = float64;
   }
 
-  /** An array of zeros for the next leaf: float[] or double[] by the arithmetic's type. */
+  /** An array for the next leaf, zeros up to the width: float[] or double[]. */
   Object open() {
-    Object array = free.poll();
-    if (array == null) {
-      return float64 ? new double[width] : new float[width];
-    }
+    Object array = held > nodes ? arrays[--held] : SumArrays.take(width, float64);
     if (float64) {
-      Arrays.fill((double[]) array, 0.0);
+      Arrays.fill((double[]) array, 0, width, 0.0);
     } else {
-      Arrays.fill((float[]) array, 0f);
+      Arrays.fill((float[]) array, 0, width, 0f);
     }
     return array;
   }
 
   /** Takes the next leaf, which is not the caller's any more. */
-  void close(Object leaf) {
-    Object node = leaf;
-    int level = 0;
-    while (depth > 0 && levels[depth - 1] == level) {
-      node = addTop(node);
-      level++;
+  void add(Object leaf) {
+    arrays[held++] = arrays[nodes];
+    arrays[nodes++] = leaf;
+    // As in counting: of two nodes of a level the next one is made, as often as there are two.
+    for (long k = leaves++; (k & 1) != 0; k >>= 1) {
+      addTop();
     }
-    nodes[depth] = node;
-    levels[depth++] = level;
   }
 
   /**
-   * The root of all leaves so far, which is not for the next ones any more; null without leaves.
+   * The root of all leaves so far, which is the caller's now and not for the next ones any more;
+   * null without leaves.
    */
   Object root() {
-    Object node = depth == 0 ? null : nodes[--depth];
-    while (depth > 0) {
-      node = addTop(node);
+    if (nodes == 0) {
+      return null;
     }
-    return node;
+    while (nodes > 1) {
+      addTop();
+    }
+    Object root = arrays[0];
+    arrays[0] = arrays[--held];
+    nodes = 0;
+    leaves = 0;
+    return root;
   }
 
-  /** The last node kept, with another added. */
-  private Object addTop(Object right) {
-    Object left = nodes[--depth];
+  /** Gives back the arrays for the next leaves, of which there are none any more. */
+  @Override
+  public void close() {
+    while (held > nodes) {
+      SumArrays.giveBack(arrays[--held]);
+    }
+  }
+
+  /** Adds the last node to the one before it. */
+  private void addTop() {
+    Object right = arrays[--nodes];
+    Object left = arrays[nodes - 1];
     if (float64) {
-      add((double[]) left, (double[]) right);
+      add((double[]) left, (double[]) right, width);
     } else {
-      add((float[]) left, (float[]) right);
+      add((float[]) left, (float[]) right, width);
     }
-    free.add(right);
-    return left;
   }
 
-  private static void add(float[] left, float[] right) {
-    for (int i = 0; i < left.length; i++) {
+  private static void add(float[] left, float[] right, int width) {
+    for (int i = 0; i < width; i++) {
       left[i] += right[i];
     }
   }
 
-  private static void add(double[] left, double[] right) {
-    for (int i = 0; i < left.length; i++) {
+  private static void add(double[] left, double[] right, int width) {
+    for (int i = 0; i < width; i++) {
       left[i] += right[i];
     }
   }
