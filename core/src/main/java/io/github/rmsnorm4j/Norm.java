@@ -386,6 +386,20 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * for what they stand for: the gradient is that of the formula without them. Rounded once, to the
    * type of dx.
    *
+   * <p><b>Values.</b> NaN and infinity propagate as the formula gives them, and nothing is flushed
+   * to zero. A NaN in x, or a row of zeros (LayerNorm: of equal elements) with epsilon 0, makes the
+   * row's dx NaN and all of dgain; one in dy the row's dx, and its element of dgain and dbias; one
+   * in dresidual its element of dx alone. Other rows' dx never change. A gain of 0 has a gradient
+   * as any other has, unless the output is kept, which refuses it. Without rows gradients of
+   * parameters are 0: assigned, or not added.
+   *
+   * <p><b>Aliasing.</b> dx may be dy, dresidual, both, or the input where that is not kept. It must
+   * share nothing with what is kept, with gain and bias of the call, or else with dy and dresidual
+   * in part. What is between rows stays as it is.
+   *
+   * <p><b>Memory.</b> After the first calls nothing is allocated that grows with rows or width, up
+   * to a width of 2^18; the arrays for sums over rows are kept, 64 MiB of them at most.
+   *
    * @param dy the gradient of the output, as many rows as the forward pass had, of the norm's width
    * @param saved of the forward pass
    * @param dx where the gradient of the input goes; dy itself for in place. After {@link

@@ -82,6 +82,9 @@ public final class ParameterGradients {
   }
 
   private void write(Object sum, Object into) {
+    if (sum == null && add) {
+      return; // Adding 0 would turn -0 into +0.
+    }
     if (into instanceof float[] floats) {
       for (int i = 0; i < floats.length; i++) {
         floats[i] = add ? floats[i] + (float) value(sum, i) : (float) value(sum, i);

@@ -24,16 +24,55 @@ class AllocationTest {
   /** Rows and width: one chunk, several chunks, wide rows, and rows longer than a super-block. */
   private static final int[][] SHAPES = {{1, 64}, {200, 64}, {3, 300}, {20, 1000}, {2, 70_000}};
 
-  /** What a call may allocate: a few small objects, whatever the shape. */
+  /**
+   * The same for two threads: enough for both to pay, in many blocks of rows, in few and in one.
+   */
+  private static final int[][] SHAPES_OF_TWO = {{3000, 64}, {400, 1000}, {40, 5000}, {3, 70_000}};
+
+  /** What a forward call may allocate: a few small objects, whatever the shape. */
   private static final long FEW_BYTES = 1024;
 
+  /** A backward call has more of them; and once more for each run of rows that threads claim. */
+  private static final long BACKWARD_BYTES = 4 * FEW_BYTES;
+
+  private static final int RUNS_OF_TWO = 16;
+
   /**
-   * Norms with and without gain and bias; from the second time on with a residual, then backward.
+   * Norms by their number's bits: LayerNorm, gain, bias; and as many further on the same with
+   * something else done.
    */
   private static final int NORMS = 8;
 
+  private static final List<String> DONE =
+      List.of(
+          "",
+          ", added to a residual",
+          ", backward",
+          ", backward into float64",
+          ", backward on two threads");
+
+  private static final int ADD = 1;
+  private static final int BACKWARD = 2;
+  private static final int INTO_FLOAT64 = 3;
+  private static final int ON_TWO_THREADS = 4;
+
   private static final int[] CHOICES = {
-    0, 1, 2, 3, 4, 5, 6, 7, NORMS + 2, NORMS + 7, 2 * NORMS + 2, 2 * NORMS + 7
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    ADD * NORMS + 2,
+    ADD * NORMS + 7,
+    BACKWARD * NORMS + 2,
+    BACKWARD * NORMS + 7,
+    INTO_FLOAT64 * NORMS + 2,
+    INTO_FLOAT64 * NORMS + 7,
+    ON_TWO_THREADS * NORMS + 2,
+    ON_TWO_THREADS * NORMS + 7
   };
 
   private static final long PATIENCE_NANOS = 10_000_000_000L;
@@ -91,12 +130,13 @@ class AllocationTest {
     for (ElementType type : ElementType.values()) {
       for (Place place : new Place[] {Place.ARRAY, Place.NATIVE}) {
         for (int choice : CHOICES) {
-          for (int[] shape : SHAPES) {
+          int done = choice / NORMS;
+          for (int[] shape : done == ON_TWO_THREADS ? SHAPES_OF_TWO : SHAPES) {
             long bytes = bytesPerCall(backend, type, place, choice, shape[0], shape[1]);
-            if (bytes > allowed(choice, shape[0], shape[1])) {
+            if (bytes > allowed(done)) {
               String norm = norm(backend, choice, shape[1]) + " of " + type + " in " + place;
-              String what = List.of("", ", added to a residual", ", backward").get(choice / NORMS);
-              growing.add(norm + what + ", " + shape[0] + " rows: " + bytes + " bytes a call");
+              growing.add(
+                  norm + DONE.get(done) + ", " + shape[0] + " rows: " + bytes + " bytes a call");
             }
             if (growing.size() == 3) {
               return growing;
@@ -108,17 +148,18 @@ class AllocationTest {
     return growing;
   }
 
-  /** A backward pass also has sums of a row's width, for every 32 rows; boxes would take more. */
-  private static long allowed(int choice, int rows, int width) {
-    int sums = choice / NORMS == 2 ? 2 * (rows / 32 + 4) : 0;
-    return FEW_BYTES * (1 + sums / 2) + (long) sums * width * Double.BYTES;
+  private static long allowed(int done) {
+    long backward = done == ON_TWO_THREADS ? RUNS_OF_TWO * BACKWARD_BYTES : BACKWARD_BYTES;
+    return done < BACKWARD ? FEW_BYTES : backward;
   }
 
   /** The fewest seen, waiting for the JIT as long as they are too many. */
   private static long bytesPerCall(
       Backend backend, ElementType type, Place place, int choice, int rows, int width) {
     Norm norm = norm(backend, choice, width);
-    try (Arena arena = Arena.ofConfined()) {
+    int done = choice / NORMS;
+    boolean two = done == ON_TWO_THREADS;
+    try (Arena arena = two ? Arena.ofShared() : Arena.ofConfined()) {
       Block x = new Block(arena, place, type, rows, width, width);
       Block y = new Block(arena, place, type, rows, width, width);
       RandomRows source = new RandomRows(new SplittableRandom(1));
@@ -128,33 +169,40 @@ class AllocationTest {
       Block z = new Block(arena, place, type, rows, width, width);
       Saved saved = new Saved(Keep.INPUT, rows);
       norm.apply(x.rows, z.rows, saved);
-      float[] dgain = new float[width];
-      ParameterGradients gradients = ParameterGradients.added(dgain, new float[width]);
+      ParameterGradients gradients =
+          done == INTO_FLOAT64
+              ? ParameterGradients.added(new double[width], new double[width])
+              : ParameterGradients.added(new float[width], new float[width]);
       Runnable call =
-          switch (choice / NORMS) {
+          switch (done) {
             case 0 -> () -> norm.apply(x.rows, y.rows);
-            case 1 -> () -> norm.addAndApply(x.rows, z.rows, y.rows);
+            case ADD -> () -> norm.addAndApply(x.rows, z.rows, y.rows);
             default -> () -> norm.backward(z.rows, saved, y.rows, gradients);
           };
       long fewest = Long.MAX_VALUE;
       long start = System.nanoTime();
       int calls = Math.max(5, 100_000 / (rows * width));
-      while (fewest > allowed(choice, rows, width) && System.nanoTime() - start < PATIENCE_NANOS) {
-        long before = THREADS.getCurrentThreadAllocatedBytes();
+      while (fewest > allowed(done) && System.nanoTime() - start < PATIENCE_NANOS) {
+        long before = allocatedBytes(two);
         for (int i = 0; i < calls; i++) {
           call.run();
         }
-        long after = THREADS.getCurrentThreadAllocatedBytes();
+        long after = allocatedBytes(two);
         fewest = Math.min(fewest, (after - before) / calls);
       }
       return fewest;
     }
   }
 
+  /** By this thread, or by all of them: helpers allocate too. */
+  private static long allocatedBytes(boolean all) {
+    return all ? THREADS.getTotalThreadAllocatedBytes() : THREADS.getCurrentThreadAllocatedBytes();
+  }
+
   private static Norm norm(Backend backend, int choice, int width) {
     boolean centred = (choice & 1) != 0;
     Norm.Builder<?> builder = centred ? LayerNorm.builder(width) : RmsNorm.builder(width);
-    builder.backend(backend).threads(1);
+    builder.backend(backend).threads(choice / NORMS == ON_TWO_THREADS ? 2 : 1);
     if ((choice & 2) != 0) {
       builder.gain(new float[width]);
     }

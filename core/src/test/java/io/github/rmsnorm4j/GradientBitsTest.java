@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,6 +52,13 @@ class GradientBitsTest {
     }
   }
 
+  /** Where dx is written. */
+  private enum Over {
+    NOTHING,
+    DY,
+    DRESIDUAL
+  }
+
   /** One backward call and the contract's answer. */
   private static final class Drawn {
     private static final ElementType[] TYPES = ElementType.values();
@@ -66,7 +74,8 @@ class GradientBitsTest {
     private final Keep keep;
     private final ElementType[] types = new ElementType[4];
     private final Place[] places = new Place[4];
-    private final boolean inPlace;
+    private final int[] gaps = new int[4];
+    private final Over over;
     private final double[] gain;
     private final double[] bias;
     private final double[][] x;
@@ -88,11 +97,7 @@ class GradientBitsTest {
       for (int k = 0; k < types.length; k++) {
         types[k] = float64 ? ElementType.FLOAT64 : TYPES[random.nextInt(1, TYPES.length)];
         places[k] = PLACES[random.nextInt(PLACES.length)];
-      }
-      inPlace = random.nextInt(3) == 0;
-      if (inPlace) {
-        types[3] = types[1];
-        places[3] = places[1];
+        gaps[k] = random.nextBoolean() ? 0 : random.nextInt(1, 40);
       }
       RandomRows source = new RandomRows(random);
       boolean tame = keep == Keep.OUTPUT || random.nextBoolean();
@@ -101,6 +106,17 @@ class GradientBitsTest {
       x = new double[rows][];
       dy = new double[rows][];
       dresidual = random.nextInt(3) == 0 ? new double[rows][] : null;
+      over =
+          switch (random.nextInt(6)) {
+            case 0, 1 -> Over.DY;
+            case 2, 3 -> dresidual == null ? Over.NOTHING : Over.DRESIDUAL;
+            default -> Over.NOTHING;
+          };
+      if (over != Over.NOTHING) {
+        int operand = over == Over.DY ? 1 : 2;
+        types[3] = types[operand];
+        places[3] = places[operand];
+      }
       for (int r = 0; r < rows; r++) {
         x[r] = tame ? source.scaled(types[0], width, 2, 0.5) : source.any(types[0], width);
         dy[r] = source.scaled(types[1], width, 1, 0);
@@ -135,7 +151,12 @@ class GradientBitsTest {
         Block in = block(arena, 0, x);
         Block slopes = block(arena, 1, dy);
         Block added = dresidual == null ? null : block(arena, 2, dresidual);
-        Block out = inPlace ? slopes : new Block(arena, places[3], types[3], rows, width, width);
+        Block out =
+            switch (over) {
+              case NOTHING -> block(arena, 3, new double[rows][width]);
+              case DY -> slopes;
+              case DRESIDUAL -> added;
+            };
         Block y = new Block(arena, Place.NATIVE, types[0], rows, width, width);
         Norm norm = norm(bits, threads);
         Saved statistics = new Saved(Keep.INPUT, rows);
@@ -153,22 +174,41 @@ class GradientBitsTest {
                 types[3]);
         float[] dgain = new float[width];
         double[] dbias = new double[width];
-        if (added == null) {
-          norm.backward(slopes.rows, saved, out.rows, ParameterGradients.assigned(dgain, null));
-        } else {
-          norm.backward(
-              slopes.rows, saved, added.rows, out.rows, ParameterGradients.assigned(dgain, null));
-        }
-        if (!inPlace) {
-          Block other = new Block(arena, places[3], types[3], rows, width, width);
+        if (over != Over.DY) {
+          Block other = block(arena, 3, new double[rows][width]);
           norm.backward(slopes.rows, saved, other.rows, ParameterGradients.assigned(null, dbias));
         }
-        compare(describe(norm), expected, out, dgain, inPlace ? null : dbias);
+        ParameterGradients gradients = ParameterGradients.assigned(dgain, null);
+        if (added == null) {
+          norm.backward(slopes.rows, saved, out.rows, gradients);
+        } else {
+          norm.backward(slopes.rows, saved, added.rows, out.rows, gradients);
+        }
+        compare(describe(norm), expected, out, dgain, over == Over.DY ? null : dbias);
+        untouched(describe(norm), in, x, null);
+        untouched(describe(norm), slopes, dy, out);
+        untouched(describe(norm), added, dresidual, out);
+        assertThat(out.isGuardIntact()).as(describe(norm)).isTrue();
+      }
+    }
+
+    /**
+     * What is read is as it was, but where dx went; and what is between the rows is in any case.
+     */
+    private static void untouched(String what, Block block, double[][] values, Block out) {
+      if (block == null) {
+        return;
+      }
+      assertThat(block.isGuardIntact()).as(what).isTrue();
+      for (int r = 0; r < values.length && block != out; r++) {
+        assertThat(block.values(r)).as(what).isEqualTo(values[r]);
       }
     }
 
     private Block block(Arena arena, int operand, double[][] values) {
-      Block block = new Block(arena, places[operand], types[operand], values.length, width, width);
+      Block block =
+          new Block(
+              arena, places[operand], types[operand], values.length, width, width + gaps[operand]);
       for (int r = 0; r < values.length; r++) {
         block.put(r, values[r]);
       }
@@ -220,7 +260,7 @@ class GradientBitsTest {
     }
 
     private String describe(Norm norm) {
-      return "seed %d: %d x %d, %s on %s, part %d, %s, offset %s, keep %s, types %s, places %s%s"
+      return "seed %d: %d x %d, %s on %s, part %d, %s, offset %s, keep %s, types %s, places %s, gaps %s, over %s"
           .formatted(
               seed,
               x.length,
@@ -233,7 +273,8 @@ class GradientBitsTest {
               keep,
               java.util.List.of(types),
               java.util.List.of(places),
-              inPlace ? ", in place" : "");
+              Arrays.toString(gaps),
+              over);
     }
   }
 }

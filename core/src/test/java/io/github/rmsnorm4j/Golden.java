@@ -1,0 +1,110 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32;
+
+/**
+ * Rows that are the same everywhere, and files of checksums of what becomes of them. A change of
+ * the contract is the one reason to make the files again, with {@code -D}{@value #WRITE}.
+ */
+final class Golden {
+  private static final String WRITE = "rmsnorm4j.golden.write";
+
+  /** Characters of rows. */
+  static final int KINDS = 6;
+
+  private Golden() {}
+
+  /** Numbers of a plain formula in whole ones, so that they are the same everywhere. */
+  static final class Source {
+    private long state;
+
+    Source(long seed) {
+      state = seed;
+      next();
+    }
+
+    /** From -1 to 1, a multiple of 2^-23. */
+    double next() {
+      state = state * 6364136223846793005L + 1442695040888963407L;
+      return (state >> 40) * 0x1p-23;
+    }
+
+    double[] row(ElementType type, int width, double size, double mean) {
+      double[] row = new double[width];
+      for (int i = 0; i < width; i++) {
+        row[i] = Rounding.to(type, mean + size * next());
+      }
+      return row;
+    }
+
+    /** Ordinary, with a mean, tiny, huge, with one great number in it, and equal elements. */
+    double[] row(int kind, ElementType type, int width) {
+      int exponent = type == ElementType.FLOAT16 ? 14 : type == ElementType.FLOAT64 ? 1000 : 120;
+      double[] row =
+          switch (kind) {
+            case 1 -> row(type, width, 1, 300);
+            case 2 -> row(type, width, Math.scalb(1.0, -exponent), 0);
+            case 3 -> row(type, width, Math.scalb(1.0, exponent), 0);
+            case 5 -> row(type, width, 0, 1.5);
+            default -> row(type, width, 4, 0.25);
+          };
+      if (kind == 4) {
+        row[width / 2] = Math.scalb(1.0, exponent);
+      }
+      return row;
+    }
+  }
+
+  static List<Integer> vectorBits() {
+    List<Integer> bits = new ArrayList<>(List.of(0, 128, 256));
+    if (Backend.best().vectorBits() > 256) {
+      bits.add(Backend.best().vectorBits());
+    }
+    return bits;
+  }
+
+  static Backend backend(int vectorBits) {
+    return vectorBits == 0 ? Backend.scalar() : Backend.vector(vectorBits);
+  }
+
+  /** Whether these are the lines of a file; or writes them there if that is asked for. */
+  static void check(String file, List<String> lines) throws IOException {
+    if (System.getProperty(WRITE) != null) {
+      Files.write(Path.of("src/test/resources/golden", file), lines);
+      return;
+    }
+    try (InputStream in = Golden.class.getResourceAsStream("/golden/" + file)) {
+      String kept = new String(in.readAllBytes(), StandardCharsets.US_ASCII);
+      assertThat(lines).isEqualTo(kept.lines().toList());
+    }
+  }
+
+  static void add(CRC32 crc, Block y) {
+    int bytes = y.rows.type().bytes();
+    byte[] row = new byte[y.rows.width() * bytes];
+    for (int r = 0; r < y.rows.rows(); r++) {
+      for (int at = 0; at < row.length; at++) {
+        row[at] = (byte) (y.bits(r, at / bytes) >>> 8 * (at % bytes));
+      }
+      crc.update(row);
+    }
+  }
+
+  static void add(CRC32 crc, double[] values) {
+    for (double value : values) {
+      long bits = Double.doubleToLongBits(value);
+      for (int shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
+        crc.update((int) (bits >>> shift) & 0xff);
+      }
+    }
+  }
+}

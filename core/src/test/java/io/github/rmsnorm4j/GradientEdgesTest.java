@@ -1,0 +1,533 @@
+package io.github.rmsnorm4j;
+
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
+import static io.github.rmsnorm4j.ElementType.FLOAT64;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What a backward pass makes of rows at the ends: zeros, NaN, infinity, subnormals, gains of 0, no
+ * rows, shared memory. Each result is stated, and is the contract's on every backend.
+ */
+class GradientEdgesTest {
+  private static final double NAN = Double.NaN;
+  private static final double INFINITY = Double.POSITIVE_INFINITY;
+
+  /** A norm and what it is given; the rest is as usual. */
+  private static final class Pass {
+    final boolean centred;
+    double epsilon = 1e-6;
+    EpsilonPlacement placement = EpsilonPlacement.INSIDE;
+    int part;
+    Keep keep = Keep.INPUT;
+    ElementType type = FLOAT32;
+    double[] gain;
+    double[][] dresidual;
+    final double[][] x;
+    final double[][] dy;
+
+    Pass(boolean centred, double[][] x, double[][] dy) {
+      this.centred = centred;
+      this.x = x;
+      this.dy = dy;
+      part = x[0].length;
+    }
+
+    Pass epsilon(double epsilon, EpsilonPlacement placement) {
+      this.epsilon = epsilon;
+      this.placement = placement;
+      return this;
+    }
+
+    Pass keep(Keep keep) {
+      this.keep = keep;
+      return this;
+    }
+
+    Pass type(ElementType type) {
+      this.type = type;
+      return this;
+    }
+
+    Pass part(int part) {
+      this.part = part;
+      return this;
+    }
+
+    Pass gain(double... gain) {
+      this.gain = gain;
+      return this;
+    }
+
+    Pass dresidual(double[]... dresidual) {
+      this.dresidual = dresidual;
+      return this;
+    }
+
+    Norm norm(Backend backend) {
+      int width = x[0].length;
+      Variant is =
+          new Variant(
+              centred,
+              width,
+              part,
+              epsilon,
+              placement,
+              CastOrder.FLOAT32,
+              0,
+              ResidualRounding.FIRST);
+      return is.norm(
+          builder -> {
+            builder.backend(backend);
+            if (gain != null) {
+              builder.gain(gain);
+            }
+          });
+    }
+
+    /** On every backend, each with the contract's bits. */
+    BackwardContract.Result run() {
+      BackwardContract.Result result = null;
+      for (int bits : new int[] {0, 128, 256, 512}) {
+        result = run(bits == 0 ? Backend.scalar() : Backend.vector(bits));
+      }
+      return result;
+    }
+
+    private BackwardContract.Result run(Backend backend) {
+      int rows = x.length;
+      int width = x[0].length;
+      Norm norm = norm(backend);
+      try (Arena arena = Arena.ofConfined()) {
+        Block in = block(arena, x);
+        Block slopes = block(arena, dy);
+        Block y = block(arena, new double[rows][width]);
+        Block out = block(arena, new double[rows][width]);
+        Saved statistics = new Saved(Keep.INPUT, rows);
+        norm.apply(in.rows, y.rows, statistics);
+        Saved saved = new Saved(keep, rows);
+        norm.apply(in.rows, y.rows, saved);
+        double[] dgain = new double[width];
+        double[] dbias = new double[width];
+        ParameterGradients gradients = ParameterGradients.assigned(dgain, dbias);
+        if (dresidual == null) {
+          norm.backward(slopes.rows, saved, out.rows, gradients);
+        } else {
+          norm.backward(slopes.rows, saved, block(arena, dresidual).rows, out.rows, gradients);
+        }
+        boolean output = keep == Keep.OUTPUT;
+        BackwardContract.Result expected =
+            BackwardContract.of(
+                new BackwardContract.Choice(
+                    centred, part, epsilon, placement, type == FLOAT64, output, gain, null),
+                output ? values(y) : x,
+                dy,
+                centred && !output ? statistics.mean() : new double[rows],
+                statistics.rstd(),
+                dresidual,
+                type);
+        double[][] dx = values(out);
+        for (int r = 0; r < rows; r++) {
+          assertThat(dx[r]).as("dx of row %d, %s", r, backend).isEqualTo(expected.dx()[r]);
+        }
+        assertThat(dgain).as("dgain, %s", backend).isEqualTo(expected.dgain());
+        assertThat(dbias).as("dbias, %s", backend).isEqualTo(expected.dbias());
+        return new BackwardContract.Result(dx, dgain, dbias);
+      }
+    }
+
+    private Block block(Arena arena, double[][] values) {
+      Block block = new Block(arena, Place.NATIVE, type, values.length, x[0].length, x[0].length);
+      for (int r = 0; r < values.length; r++) {
+        block.put(r, values[r]);
+      }
+      return block;
+    }
+
+    private static double[][] values(Block block) {
+      double[][] values = new double[(int) block.rows.rows()][];
+      Arrays.setAll(values, block::values);
+      return values;
+    }
+  }
+
+  /** One size and two signs in turn: longer than the widest vector, and with a tail. */
+  private static double[] alternating(double size) {
+    double[] row = new double[36];
+    Arrays.setAll(row, i -> i % 2 == 0 ? size : -size);
+    return row;
+  }
+
+  private static double[] constant(double value) {
+    double[] row = new double[36];
+    Arrays.fill(row, value);
+    return row;
+  }
+
+  private static double[] with(double[] row, int at, double value) {
+    double[] changed = row.clone();
+    changed[at] = value;
+    return changed;
+  }
+
+  private static double[][] rows(double[]... rows) {
+    return rows;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aRowOfZerosWithEpsilonZeroIsNaN(EpsilonPlacement placement) {
+    for (boolean centred : new boolean[] {false, true}) {
+      for (Keep keep : Keep.values()) {
+        for (ElementType type : ElementType.values()) {
+          BackwardContract.Result is =
+              new Pass(centred, rows(constant(0), alternating(1)), rows(constant(1), constant(2)))
+                  .epsilon(0, placement)
+                  .keep(keep)
+                  .type(type)
+                  .run();
+          assertThat(is.dx()[0]).containsOnly(NAN);
+          assertThat(is.dx()[1]).as("the other row").doesNotContain(NAN);
+          assertThat(is.dgain()).containsOnly(NAN);
+          assertThat(is.dbias()).containsOnly(3);
+        }
+      }
+    }
+  }
+
+  /** Epsilons whose rstd is 4: the second term is 0, as xh is. */
+  @ParameterizedTest
+  @EnumSource
+  void aRowOfZerosWithAnEpsilonPassesTheGradientOn(EpsilonPlacement placement) {
+    double epsilon = placement == EpsilonPlacement.INSIDE ? 0x1p-4 : 0x1p-2;
+    double[] dy = with(constant(0), 3, 36);
+    for (Keep keep : Keep.values()) {
+      BackwardContract.Result is =
+          new Pass(false, rows(constant(0)), rows(dy)).epsilon(epsilon, placement).keep(keep).run();
+      assertThat(is.dx()[0]).isEqualTo(with(constant(0), 3, 144));
+      assertThat(is.dgain()).containsOnly(0);
+      BackwardContract.Result centred =
+          new Pass(true, rows(constant(0)), rows(dy)).epsilon(epsilon, placement).keep(keep).run();
+      assertThat(centred.dx()[0]).isEqualTo(with(constant(-4), 3, 140));
+      assertThat(centred.dgain()).containsOnly(0);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aNaNInARowIsNaNInAllOfItsDxAndAllOfDgain(boolean centred) {
+    for (Keep keep : Keep.values()) {
+      BackwardContract.Result is =
+          new Pass(
+                  centred,
+                  rows(with(alternating(1), 5, NAN), alternating(1)),
+                  rows(constant(1), constant(2)))
+              .keep(keep)
+              .run();
+      assertThat(is.dx()[0]).containsOnly(NAN);
+      assertThat(is.dx()[1]).as("the other row").doesNotContain(NAN);
+      assertThat(is.dgain()).containsOnly(NAN);
+      assertThat(is.dbias()).containsOnly(3);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aNaNInDyIsNaNInAllOfItsRowAndOneElementOfDgainAndDbias(boolean centred) {
+    for (Keep keep : Keep.values()) {
+      double[] dy = with(constant(1), 5, NAN);
+      BackwardContract.Result is =
+          new Pass(centred, rows(alternating(1), alternating(1)), rows(dy, constant(2)))
+              .keep(keep)
+              .run();
+      assertThat(is.dx()[0]).containsOnly(NAN);
+      assertThat(is.dx()[1]).as("the other row").doesNotContain(NAN);
+      onlyAt(is.dgain(), 5);
+      onlyAt(is.dbias(), 5);
+    }
+  }
+
+  private static void onlyAt(double[] values, int at) {
+    for (int i = 0; i < values.length; i++) {
+      assertThat(Double.isNaN(values[i])).as("element %d is %s", i, values[i]).isEqualTo(i == at);
+    }
+  }
+
+  /** The statistic is not of them, but they are of the statistic. */
+  @Test
+  void outsideThePartOfAPartialNorm() {
+    double[] x = alternating(1);
+    double[] inX = with(x, 30, NAN);
+    double[] inDy = with(constant(1), 30, NAN);
+    for (Pass pass :
+        new Pass[] {
+          new Pass(false, rows(inX), rows(constant(1))), new Pass(false, rows(x), rows(inDy))
+        }) {
+      BackwardContract.Result is = pass.part(20).run();
+      assertThat(Arrays.copyOf(is.dx()[0], 20)).containsOnly(NAN);
+      onlyAt(Arrays.copyOfRange(is.dx()[0], 20, 36), 10);
+      onlyAt(is.dgain(), 30);
+    }
+  }
+
+  @Test
+  void onTheFloorANaNInDyStaysWhereItIs() {
+    double[] dy = with(constant(1), 5, NAN);
+    Pass pass = new Pass(false, rows(alternating(1)), rows(dy));
+    BackwardContract.Result is = pass.epsilon(2, EpsilonPlacement.FLOOR).run();
+    assertThat(is.dx()[0]).isEqualTo(with(constant(0.5), 5, NAN));
+  }
+
+  @Test
+  void anInfinityInARow() {
+    for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
+      double[] x = with(alternating(1), 5, INFINITY);
+      BackwardContract.Result is = new Pass(false, rows(x), rows(constant(1))).keep(keep).run();
+      assertThat(is.dx()[0]).containsOnly(NAN);
+      for (int i = 0; i < x.length; i++) {
+        assertThat(is.dgain()[i]).isEqualTo(Double.valueOf(i == 5 ? NAN : 0.0));
+      }
+      BackwardContract.Result centred = new Pass(true, rows(x), rows(constant(1))).keep(keep).run();
+      assertThat(centred.dx()[0]).containsOnly(NAN);
+      assertThat(centred.dgain()).containsOnly(NAN);
+    }
+  }
+
+  /**
+   * The sum of h * xh is infinite: taken off itself it is NaN, and what others lose is infinite.
+   */
+  @Test
+  void anInfinityInDy() {
+    double[] x = alternating(1);
+    double[] dy = with(constant(1), 4, INFINITY);
+    BackwardContract.Result is = new Pass(false, rows(x), rows(dy)).run();
+    BackwardContract.Result centred = new Pass(true, rows(x), rows(dy)).run();
+    for (int i = 0; i < x.length; i++) {
+      assertThat(is.dx()[0][i]).isEqualTo(Double.valueOf(i == 4 ? NAN : -x[i] * INFINITY));
+      assertThat(centred.dx()[0][i])
+          .isEqualTo(Double.valueOf(i == 4 || x[i] < 0 ? NAN : -INFINITY));
+    }
+    for (BackwardContract.Result result : new BackwardContract.Result[] {is, centred}) {
+      assertThat(result.dgain()[4]).isEqualTo(INFINITY);
+      assertThat(result.dbias()).isEqualTo(with(constant(1), 4, INFINITY));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY})
+  void whatTheResidualsGradientHasStaysInItsElement(double value) {
+    Pass pass = new Pass(false, rows(alternating(1)), rows(constant(0)));
+    BackwardContract.Result is = pass.dresidual(with(constant(7), 5, value)).run();
+    assertThat(is.dx()[0]).isEqualTo(with(constant(7), 5, value));
+    assertThat(is.dgain()).containsOnly(0);
+  }
+
+  /** Rows whose rstd float32 cannot hold, and gradients that it can. */
+  @ParameterizedTest
+  @ValueSource(doubles = {0x1p-149, 0x1p-140, 0x1p-127, 0x1p-126, 1, 0x1p126, 0x1p127})
+  void finiteRowsOfAnySize(double size) {
+    for (Keep keep : Keep.values()) {
+      for (boolean centred : new boolean[] {false, true}) {
+        double slope = size < 1 ? 36 * size : 36;
+        double[] dy = with(constant(0), 0, slope);
+        BackwardContract.Result is =
+            new Pass(centred, rows(alternating(size)), rows(dy))
+                .epsilon(0, EpsilonPlacement.INSIDE)
+                .keep(keep)
+                .run();
+        double share = slope / 36;
+        for (int i = 0; i < 36; i++) {
+          // 36 less the mean of h * xh, and less that of h if centred.
+          double h = i == 0 ? slope : 0;
+          double taken = (i % 2 == 0 ? share : -share) + (centred ? share : 0);
+          assertThat(is.dx()[0][i]).isEqualTo((float) ((h - taken) / size));
+        }
+        assertThat(is.dgain()).isEqualTo(with(constant(0), 0, slope));
+      }
+    }
+  }
+
+  @Test
+  void aGradientBeyondFloat32IsInfinite() {
+    double[] dy = with(constant(0), 0, 36);
+    BackwardContract.Result is =
+        new Pass(false, rows(alternating(0x1p-149)), rows(dy))
+            .epsilon(0, EpsilonPlacement.INSIDE)
+            .run();
+    for (int i = 0; i < 36; i++) {
+      assertThat(is.dx()[0][i]).isEqualTo(i % 2 == 0 && i > 0 ? -INFINITY : INFINITY);
+    }
+    assertThat(is.dgain()).isEqualTo(with(constant(0), 0, 36));
+  }
+
+  /** Nothing is flushed to zero. */
+  @Test
+  void subnormalGradients() {
+    double[] dy = with(constant(0), 0, 36 * 0x1p-149);
+    BackwardContract.Result is =
+        new Pass(false, rows(alternating(1)), rows(dy)).epsilon(0, EpsilonPlacement.INSIDE).run();
+    for (int i = 1; i < 36; i++) {
+      assertThat(is.dx()[0][i]).isEqualTo(i % 2 == 0 ? -0x1p-149 : 0x1p-149);
+    }
+    assertThat(is.dx()[0][0]).isEqualTo(35 * 0x1p-149);
+    assertThat(is.dgain()[0]).isEqualTo(36 * 0x1p-149);
+  }
+
+  /**
+   * A float64 row is scaled for its statistic, and its gradient is of that as far as it is held.
+   */
+  @Test
+  void float64RowsOfAnySize() {
+    for (double size : new double[] {0x1p-1022, 0x1p-700, 0x1p700, 0x1p1022}) {
+      for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
+        double slope = size < 1 ? 36 * size : 36;
+        BackwardContract.Result is =
+            new Pass(false, rows(alternating(size)), rows(with(constant(0), 0, slope)))
+                .epsilon(0, EpsilonPlacement.INSIDE)
+                .type(FLOAT64)
+                .keep(keep)
+                .run();
+        assertThat(is.dx()[0][0]).as("%s, %s", size, keep).isEqualTo(35 * slope / 36 / size);
+        assertThat(is.dx()[0][1]).isEqualTo(slope / 36 / size);
+        assertThat(is.dgain()[0]).isEqualTo(slope);
+      }
+    }
+    for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
+      BackwardContract.Result beyond =
+          new Pass(false, rows(alternating(0x1p-1030)), rows(constant(1)))
+              .epsilon(0, EpsilonPlacement.INSIDE)
+              .type(FLOAT64)
+              .keep(keep)
+              .run();
+      assertThat(beyond.dx()[0]).containsOnly(NAN);
+      assertThat(beyond.dgain()[0]).isEqualTo(INFINITY);
+    }
+  }
+
+  /** Its element of h is 0, and its own gradient is as if it were not. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aGainOfZero(boolean centred) {
+    double[] x = alternating(1);
+    double[] gain = with(constant(1), 5, 0);
+    for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
+      Pass pass = new Pass(centred, rows(x), rows(x)).epsilon(0, EpsilonPlacement.INSIDE);
+      BackwardContract.Result is = pass.keep(keep).gain(gain).run();
+      double m = (float) (35 / 36.0);
+      double c = centred ? (float) (1 / 36.0) : 0; // 18 of 1 and 17 of -1.
+      for (int i = 0; i < 36; i++) {
+        float h = (float) (gain[i] * x[i] - c);
+        assertThat(is.dx()[0][i]).isEqualTo(h - (float) (x[i] * m));
+      }
+      assertThat(is.dgain()).as("dy * xh").containsOnly(1);
+    }
+    Pass output = new Pass(centred, rows(x), rows(x)).keep(Keep.OUTPUT).gain(gain);
+    assertThatThrownBy(output::run)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("gain[5] is 0, to go back from the output none may be");
+  }
+
+  @Test
+  void gainsOfZeroAlone() {
+    Pass pass = new Pass(false, rows(alternating(1)), rows(constant(1)));
+    BackwardContract.Result is = pass.epsilon(0, EpsilonPlacement.INSIDE).gain(constant(0)).run();
+    assertThat(Arrays.stream(is.dx()[0]).map(Math::abs)).containsOnly(0.0);
+    assertThat(is.dgain()).isEqualTo(alternating(1));
+  }
+
+  @Test
+  void rowsOfOneElement() {
+    Pass centred = new Pass(true, rows(new double[] {5}), rows(new double[] {3}));
+    assertThat(centred.run().dx()[0]).containsExactly(0);
+    Pass exact = new Pass(false, rows(new double[] {5}), rows(new double[] {3}));
+    exact.epsilon(0, EpsilonPlacement.INSIDE);
+    assertThat(exact.run().dx()[0]).containsExactly(0);
+  }
+
+  @Test
+  void noRows() {
+    Rows none = Rows.of(new float[0], 2);
+    for (Norm norm : new Norm[] {RmsNorm.builder(2).build(), LayerNorm.builder(2).build()}) {
+      for (Keep keep : Keep.values()) {
+        Saved saved = new Saved(keep, 0);
+        norm.apply(none, Rows.of(new float[0], 2), saved);
+        float[] dgain = {5, -0f};
+        double[] dbias = {5, -0.0};
+        norm.backward(none, saved, none, ParameterGradients.added(dgain, null));
+        norm.backward(none, saved, none, none, ParameterGradients.added(null, dbias));
+        assertThat(dgain).as("added").containsExactly(5, -0f);
+        assertThat(dbias).as("added").containsExactly(5, -0.0);
+        norm.backward(none, saved, none, ParameterGradients.assigned(dgain, null));
+        norm.backward(none, saved, none, none, ParameterGradients.assigned(null, dbias));
+        assertThat(dgain).as("assigned").containsOnly(0f);
+        assertThat(dbias).as("assigned").containsOnly(0.0);
+      }
+    }
+  }
+
+  /** Whatever is only read may be one memory, and what is not kept may be written over. */
+  @Test
+  void whereDxMayGo() {
+    RmsNorm norm = RmsNorm.builder(2).build();
+    float[] x = {1, 2, 3, 4};
+    float[] y = new float[4];
+    float[] dy = {1, -2, 0.5f, 3};
+    Saved input = new Saved(Keep.INPUT, 2);
+    norm.apply(Rows.of(x, 2), Rows.of(y, 2), input);
+    float[] alone = new float[4];
+    norm.backward(Rows.of(dy, 2), input, Rows.of(dy, 2), Rows.of(alone, 2), null);
+
+    float[] all = dy.clone();
+    Rows same = Rows.of(all, 2);
+    norm.backward(same, input, same, same, null);
+    assertThat(all).as("over dy, which is dresidual").isEqualTo(alone);
+    assertThatThrownBy(() -> norm.backward(Rows.of(dy, 2), input, Rows.of(x, 2), null))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("dx overlaps what was kept: it must be other memory");
+
+    Saved output = new Saved(Keep.OUTPUT, 2);
+    norm.apply(Rows.of(x, 2), Rows.of(y, 2), output);
+    float[] apart = new float[4];
+    norm.backward(Rows.of(dy, 2), output, Rows.of(apart, 2), null);
+    float[] x0 = x.clone();
+    norm.backward(Rows.of(dy, 2), output, Rows.of(x, 2), null);
+    assertThat(x).as("over x, of which nothing is kept").isEqualTo(apart);
+
+    float[] residual = new float[4];
+    norm.addAndApply(Rows.of(x0, 2), Rows.of(residual, 2), Rows.of(y, 2), input);
+    norm.backward(Rows.of(dy, 2), input, Rows.of(dy, 2), Rows.of(x0, 2), null);
+    assertThat(x0).as("over x, whose sum is kept").isEqualTo(alone);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void gapsStayAsTheyAre(ElementType type) {
+    for (Place place : Place.values()) {
+      for (int width : new int[] {1, 16, 33}) {
+        try (Arena arena = Arena.ofConfined()) {
+          Block[] blocks = new Block[4];
+          for (int k = 0; k < blocks.length; k++) {
+            blocks[k] = new Block(arena, place, type, 5, width, width + k);
+            for (int r = 0; r < 5; r++) {
+              blocks[k].put(r, Arrays.copyOf(alternating(r + k + 1), width));
+            }
+          }
+          Norm norm = LayerNorm.builder(width).build();
+          Saved saved = new Saved(Keep.INPUT, 5);
+          norm.apply(blocks[0].rows, blocks[1].rows, saved);
+          norm.backward(blocks[1].rows, saved, blocks[2].rows, blocks[3].rows, null);
+          for (Block block : blocks) {
+            assertThat(block.isGuardIntact()).as("%s, width %d", place, width).isTrue();
+          }
+        }
+      }
+    }
+  }
+}
