@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,6 +35,40 @@ class GradientBitsTest {
     check(drawn, 1);
     check(drawn, 2);
     check(drawn, 7);
+  }
+
+  /** Arrays for sums are kept from call to call, and each is one call's at a time. */
+  @Test
+  void callsAtTheSameTimeChangeNothing() {
+    int[] widths = {60, 64, 100, 257};
+    List<Integer> wrong =
+        IntStream.range(0, 200)
+            .parallel()
+            .filter(k -> !isAlone(widths[k % widths.length], 40 + k % 7 * 30))
+            .boxed()
+            .toList();
+    assertThat(wrong).isEmpty();
+  }
+
+  /** Whether dbias is the number of rows and dgain a sum of as many ones. */
+  private static boolean isAlone(int width, int rows) {
+    float[] x = new float[rows * width];
+    Arrays.fill(x, 1f);
+    RmsNorm norm = RmsNorm.builder(width).epsilon(0).threads(2).build();
+    Saved saved = new Saved(Keep.INPUT, rows);
+    Rows in = Rows.of(x, width);
+    norm.apply(in, Rows.of(new float[rows * width], width), saved);
+    float[] expected = new float[width];
+    Arrays.fill(expected, rows);
+    boolean right = true;
+    for (int i = 0; i < 50; i++) {
+      float[] dgain = new float[width];
+      float[] dbias = new float[width];
+      ParameterGradients gradients = ParameterGradients.assigned(dgain, dbias);
+      norm.backward(in, saved, Rows.of(new float[rows * width], width), gradients);
+      right &= Arrays.equals(dgain, expected) && Arrays.equals(dbias, expected);
+    }
+    return right;
   }
 
   @ParameterizedTest
@@ -271,8 +307,8 @@ class GradientBitsTest {
               placement,
               offset,
               keep,
-              java.util.List.of(types),
-              java.util.List.of(places),
+              List.of(types),
+              List.of(places),
               Arrays.toString(gaps),
               over);
     }

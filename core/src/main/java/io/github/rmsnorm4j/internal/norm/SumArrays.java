@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import java.util.ArrayDeque;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Arrays for sums over rows, kept from call to call, so that a training step allocates nothing that
@@ -20,18 +22,10 @@ final class SumArrays {
   private static final SumArrays POOL = new SumArrays();
 
   /** By the logarithm of the length, float32 and float64 one after the other. */
-  private final ArrayDeque<Object>[] kept = deques(2 * Integer.SIZE);
+  private final List<ArrayDeque<Object>> kept =
+      Stream.generate(ArrayDeque<Object>::new).limit(2 * Integer.SIZE).toList();
 
   private long bytes;
-
-  @SuppressWarnings({"unchecked", "rawtypes"})
-  private static ArrayDeque<Object>[] deques(int count) {
-    ArrayDeque<Object>[] deques = new ArrayDeque[count];
-    for (int i = 0; i < count; i++) {
-      deques[i] = new ArrayDeque<>();
-    }
-    return deques;
-  }
 
   /** An array of at least the width, float[] or double[]; what is in it is undefined. */
   static Object take(int width, boolean float64) {
@@ -62,7 +56,7 @@ final class SumArrays {
   }
 
   private synchronized Object poll(int log, boolean float64) {
-    Object array = kept[index(log, float64)].pollLast();
+    Object array = kept.get(index(log, float64)).pollLast();
     bytes -= array == null ? 0 : bytes(log, float64);
     return array;
   }
@@ -70,12 +64,10 @@ final class SumArrays {
   /** Where there is no room all others are let go: they may be of norms that are no more. */
   private synchronized void add(Object array, int log, boolean float64) {
     if (bytes + bytes(log, float64) > MAX_BYTES) {
-      for (ArrayDeque<Object> deque : kept) {
-        deque.clear();
-      }
+      kept.forEach(ArrayDeque::clear);
       bytes = 0;
     }
-    kept[index(log, float64)].addLast(array);
+    kept.get(index(log, float64)).addLast(array);
     bytes += bytes(log, float64);
   }
 
