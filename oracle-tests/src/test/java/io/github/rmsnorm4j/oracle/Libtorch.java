@@ -110,13 +110,19 @@ final class Libtorch {
         : new TensorOptional(parameter(parameter, type));
   }
 
-  private static Tensor parameter(double[] parameter, ElementType type) {
+  /** A gain or bias of the type. */
+  static Tensor parameter(double[] parameter, ElementType type) {
     return Tensor.create(parameter, parameter.length).to(scalarType(type));
   }
 
   /** One row of these values in a tensor of the type. */
   static Tensor tensor(double[] row, ElementType type) {
-    return Tensor.create(row, 1, row.length).to(scalarType(type));
+    return tensor(row, type, row.length);
+  }
+
+  /** Rows of these values in a tensor of the type. */
+  static Tensor tensor(double[] values, ElementType type, int width) {
+    return Tensor.create(values, values.length / width, width).to(scalarType(type));
   }
 
   static ElementType elementType(Tensor tensor) {
@@ -135,7 +141,7 @@ final class Libtorch {
     return values;
   }
 
-  private static ScalarType scalarType(ElementType type) {
+  static ScalarType scalarType(ElementType type) {
     return switch (type) {
       case FLOAT64 -> ScalarType.Double;
       case FLOAT32 -> ScalarType.Float;

@@ -75,16 +75,19 @@ class PublishedNormsTest {
       List<String> lines = new ArrayList<>();
       lines.add(Vectors.line("x", x));
       lines.add(Vectors.line("weight", gain));
-      Tensor rows = Libtorch.tensor(x, type);
-      Tensor h = rows;
+      Tensor weights = Libtorch.parameter(gain, weight);
+      PublishedNorm.Learned learned = new PublishedNorm.Learned(weights, null, norm.epsilon());
+      Tensor addend = null;
       if (norm.adds()) {
         double[] residual = values(random, type, width, 0, 3);
         lines.add(Vectors.line("residual", residual));
-        h = norm.sum(rows, Libtorch.tensor(residual, type));
-        lines.add(Vectors.line("sum", Libtorch.values(h.to(rows.scalar_type()))));
+        addend = Libtorch.tensor(residual, type);
       }
-      Tensor y = norm.forward(h, Libtorch.tensor(gain, weight));
-      y = norm == PublishedNorm.ADDED_LAST ? y.to(rows.scalar_type()) : y;
+      PublishedNorm.Result result = norm.apply(Libtorch.tensor(x, type), addend, learned);
+      if (norm.adds()) {
+        lines.add(Vectors.line("sum", Libtorch.values(result.sum())));
+      }
+      Tensor y = result.y();
       lines.add(Vectors.line("y", Libtorch.values(y)));
       lines.addFirst(norm + " " + type + " " + weight + " -> " + Libtorch.elementType(y));
       lines.add("");

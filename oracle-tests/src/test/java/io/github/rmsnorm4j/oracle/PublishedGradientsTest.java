@@ -1,0 +1,176 @@
+package io.github.rmsnorm4j.oracle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.oracle.GradientCase.Gradients;
+import io.github.rmsnorm4j.oracle.GradientFormula.Mistake;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Every gradient against libtorch's autograd of the published formula: in the types of the case,
+ * with the casts of the formula, and in float64 without them, for the same numbers.
+ *
+ * <p>Tolerances are in roundings of a type, and those in proportion to the largest term of a row's
+ * dx, or to the sum of the sizes of what dgain adds up: see {@link GradientFormula}.
+ */
+class PublishedGradientsTest {
+  private static final int SEEDS = 30;
+
+  @BeforeAll
+  static void requireLibtorch() {
+    Libtorch.require();
+  }
+
+  /** How many roundings of which unit two answers may be apart. */
+  private record Tolerance(double unit, double least, GradientFormula sizes) {
+    /** How much of it two answers take, at most: 1 is all. */
+    double taken(Gradients a, Gradients b) {
+      double most =
+          Math.max(
+              taken(a.dx(), b.dx(), sizes.dxSize), taken(a.dgain(), b.dgain(), sizes.dgainSize));
+      if (b.dresidual() != null) {
+        most = Math.max(most, taken(a.dresidual(), b.dresidual(), sizes.dxSize));
+      }
+      return b.dbias() == null
+          ? most
+          : Math.max(most, taken(a.dbias(), b.dbias(), sizes.dbiasSize));
+    }
+
+    private double taken(double[] a, double[] b, double[] size) {
+      double largest = 0;
+      for (int i = 0; i < b.length; i++) {
+        double ratio = Math.abs(a[i] - b[i]) / (unit * size[i] + least);
+        largest = ratio <= largest ? largest : Double.isNaN(ratio) ? Double.MAX_VALUE : ratio;
+      }
+      return largest;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void asAutogradHasThem(PublishedNorm norm) {
+    Map<ElementType, Double> most = new EnumMap<>(ElementType.class);
+    forCases(
+        norm,
+        drawn -> {
+          if (!norm.takes(drawn.type(), drawn.weightType()) && drawn.type().bytes() < 8) {
+            return;
+          }
+          Gradients theirs = drawn.published();
+          for (Keep keep : Keep.values()) {
+            if (norm != PublishedNorm.PARTIAL || keep != Keep.OUTPUT) {
+              double taken = published(drawn, keep).taken(drawn.ours(keep, drawn.type()), theirs);
+              most.merge(drawn.coarsest(), taken, Math::max);
+              assertThat(taken).as("tolerance taken, kept %s: %s", keep, drawn).isLessThan(1);
+            }
+          }
+        });
+    System.out.println(norm + ": of the tolerance against its own types " + most);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void asAutogradInFloat64HasThem(PublishedNorm norm) {
+    Map<Keep, Double> most = new EnumMap<>(Keep.class);
+    forCases(
+        norm,
+        drawn -> {
+          Gradients theirs = drawn.exact();
+          for (Keep keep : Keep.values()) {
+            if (norm != PublishedNorm.PARTIAL || keep != Keep.OUTPUT) {
+              Gradients ours = drawn.ours(keep, drawn.arithmetic());
+              double taken = exact(drawn, keep).taken(ours, theirs);
+              most.merge(keep, taken, Math::max);
+              assertThat(taken).as("tolerance taken, kept %s: %s", keep, drawn).isLessThan(1);
+            }
+          }
+        });
+    System.out.println(norm + ": of the tolerance against float64 " + most);
+  }
+
+  /** The comparisons above would find a formula that is wrong in one term. */
+  @ParameterizedTest
+  @EnumSource
+  void mistakesAreOutsideTheTolerances(PublishedNorm norm) {
+    Map<Mistake, Double> least = new EnumMap<>(Mistake.class);
+    forCases(
+        norm,
+        drawn -> {
+          if (drawn.width() < 64) {
+            return; // Where a row is short, a term that is wrong may be small by chance.
+          }
+          for (Mistake mistake : Mistake.values()) {
+            if (mistake.appliesTo(drawn)) {
+              Gradients wrong = new GradientFormula(drawn, mistake, false, 1).gradients;
+              double taken = exact(drawn, Keep.INPUT).taken(wrong, drawn.exact());
+              if (norm.takes(drawn.type(), drawn.weightType())) {
+                taken =
+                    Math.min(taken, published(drawn, Keep.INPUT).taken(wrong, drawn.published()));
+              }
+              least.merge(mistake, taken, mistake == Mistake.NONE ? Math::max : Math::min);
+              if (mistake == Mistake.NONE) {
+                assertThat(taken).as("right formula: %s", drawn).isLessThan(1);
+              } else {
+                assertThat(taken).as("%s: %s", mistake, drawn).isGreaterThan(1);
+              }
+            }
+          }
+        });
+    System.out.println(norm + ": a mistake takes of the tolerance " + least);
+  }
+
+  private static void forCases(PublishedNorm norm, Consumer<GradientCase> check) {
+    for (ElementType type : ElementType.values()) {
+      for (ElementType weight : ElementType.values()) {
+        boolean wide = type == ElementType.FLOAT64 && weight == type;
+        if (wide || norm.takes(type, weight)) {
+          for (long seed = 0; seed < SEEDS; seed++) {
+            check.accept(GradientCase.draw(norm, type, weight, seed));
+          }
+        }
+      }
+    }
+  }
+
+  /**
+   * Float32 and float64: libtorch adds rows up in its own type, so its sums carry more roundings
+   * than ours. Where a 16-bit type is cast to, on the way back: dy * gain, what comes back to x by
+   * each of two ways, their sum, and our own dx, and likewise what dgain adds up. LayerNorm's mean
+   * and rstd libtorch keeps in the type of the rows.
+   */
+  private static Tolerance published(GradientCase of, Keep keep) {
+    ElementType type = of.coarsest();
+    double unit = Math.scalb(type.bytes() > 2 ? 24.0 : 5.0, -Elements.precision(type));
+    return tolerance(of, keep, unit, type);
+  }
+
+  /** Our own roundings, of the arithmetic's type. */
+  private static Tolerance exact(GradientCase of, Keep keep) {
+    double unit = Math.scalb(10.0, -Elements.precision(of.arithmetic()));
+    if (of.roundsLate()) {
+      unit += Math.scalb(2.0, -Elements.precision(of.type()));
+    }
+    return tolerance(of, keep, unit, of.arithmetic());
+  }
+
+  /**
+   * A kept output has the roundings of its casts, and both enter the normalised row and its mean
+   * product; an rstd that is found again from a rounded sum is off in every factor.
+   */
+  private static Tolerance tolerance(GradientCase of, Keep keep, double unit, ElementType type) {
+    boolean more = keep == Keep.OUTPUT || keep == Keep.NOTHING && of.roundsLate();
+    double extra = more ? Math.scalb(3.0, -Elements.precision(of.coarsest())) : 0;
+    double meanShare =
+        Math.scalb(1.0, Elements.precision(type) - Elements.precision(of.arithmetic()));
+    boolean fromOutput = keep == Keep.OUTPUT;
+    GradientFormula sizes = new GradientFormula(of, Mistake.NONE, fromOutput, meanShare);
+    return new Tolerance(unit + extra, 4 * Elements.smallest(type), sizes);
+  }
+}
