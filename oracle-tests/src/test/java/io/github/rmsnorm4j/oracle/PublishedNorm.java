@@ -190,6 +190,11 @@ enum PublishedNorm {
     return this == LAYER_NORM || this == ADDED_LAYER_NORM;
   }
 
+  /** Whether it is one operation of libtorch, whose answers {@link Vectors} has. */
+  boolean isOneOperation() {
+    return this == RMS_NORM || this == LAYER_NORM;
+  }
+
   boolean adds() {
     return switch (this) {
       case ADDED_FIRST, ADDED_BETWEEN, ADDED_LAST, ADDED_LAYER_NORM -> true;

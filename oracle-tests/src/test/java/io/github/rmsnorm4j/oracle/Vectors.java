@@ -1,11 +1,17 @@
 package io.github.rmsnorm4j.oracle;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.oracle.CaseGenerator.Distribution;
 import io.github.rmsnorm4j.oracle.CaseGenerator.Parameters;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The small cases whose answers the library's own build keeps, and how a file holds them. */
@@ -80,5 +86,54 @@ final class Vectors {
     return key
         + " "
         + Arrays.stream(values).mapToObj(Double::toHexString).collect(Collectors.joining(" "));
+  }
+
+  /** The last line before it of the form {@code NAME type type -> type}. */
+  static String titleOf(List<String> lines, int line) {
+    int at = line;
+    while (!lines.get(at).contains(" -> ")) {
+      at--;
+    }
+    return lines.get(at);
+  }
+
+  /** Significant bits of the coarsest type that a title names. */
+  static int digits(String title) {
+    int digits = 53;
+    for (String word : title.split(" ")) {
+      for (ElementType type : ElementType.values()) {
+        digits = word.equals(type.toString()) ? Math.min(digits, Elements.precision(type)) : digits;
+      }
+    }
+    return digits;
+  }
+
+  /** What a line of answers, committed and of today, must be like. */
+  interface AnswerCheck {
+    /** Line is its index, to find by what it belongs to. */
+    void sameAnswer(int line, String committed, String today);
+  }
+
+  /**
+   * That a committed file is what libtorch says today, all but its answers to the letter. With
+   * {@code -Dvectors.write} it is written first.
+   */
+  static void verify(
+      String name, List<String> today, Predicate<String> isAnswer, AnswerCheck answers)
+      throws IOException {
+    Path file = Path.of(System.getProperty("vectors.dir"), name);
+    if (System.getProperty("vectors.write") != null) {
+      Files.createDirectories(file.getParent());
+      Files.write(file, today);
+    }
+    List<String> committed = Files.readAllLines(file);
+    assertThat(committed).as("lines of %s", file).hasSameSizeAs(today);
+    for (int i = 0; i < today.size(); i++) {
+      if (isAnswer.test(today.get(i))) {
+        answers.sameAnswer(i, committed.get(i), today.get(i));
+      } else {
+        assertThat(committed.get(i)).as("line %d of %s", i + 1, file).isEqualTo(today.get(i));
+      }
+    }
   }
 }

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.ElementType;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
@@ -34,7 +32,6 @@ class VectorsTest {
   @ParameterizedTest
   @EnumSource
   void committedVectorsAreWhatLibtorchSays(ElementType type) throws IOException {
-    Path file = Path.of(System.getProperty("vectors.dir"), type + ".txt");
     List<String> expected = new ArrayList<>(HEADER);
     List<Comparison> caseOfLine = new ArrayList<>();
     for (NormCase norm : Vectors.cases(type)) {
@@ -45,19 +42,11 @@ class VectorsTest {
         caseOfLine.add(comparison);
       }
     }
-    if (System.getProperty("vectors.write") != null) {
-      Files.createDirectories(file.getParent());
-      Files.write(file, expected);
-    }
-    List<String> committed = Files.readAllLines(file);
-    assertThat(committed).as("lines of %s", file).hasSameSizeAs(expected);
-    for (int i = 0; i < expected.size(); i++) {
-      if (expected.get(i).startsWith("libtorch-")) {
-        assertSameAnswer(committed.get(i), expected.get(i), caseOfLine.get(i));
-      } else {
-        assertThat(committed.get(i)).as("line %d of %s", i + 1, file).isEqualTo(expected.get(i));
-      }
-    }
+    Vectors.verify(
+        type + ".txt",
+        expected,
+        line -> line.startsWith("libtorch-"),
+        (line, was, is) -> assertSameAnswer(was, is, caseOfLine.get(line)));
   }
 
   /** On other processors libtorch adds in another order, so its last bits may differ. */
