@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.oracle;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.ParameterGradients;
@@ -59,10 +60,10 @@ record GradientCase(
     int width = WIDTHS[random.nextInt(WIDTHS.length)];
     width = norm == PublishedNorm.PARTIAL ? Math.max(width, 5) : width;
     double[] scales = {type == ElementType.FLOAT16 ? 0.03 : 1e-3, 2, 30};
-    double[] epsilons = {norm.epsilon(), norm.epsilon(), 1e-3};
     int rows = 1 + random.nextInt(5);
     double scale = scales[random.nextInt(3)];
-    double epsilon = epsilons[random.nextInt(3)];
+    double inRoot = norm.placement() == EpsilonPlacement.OUTSIDE ? scale : scale * scale;
+    double epsilon = random.nextInt(3) > 0 ? norm.epsilon() : 0.3 * inRoot;
     return of("seed " + seed, norm, type, weightType, rows, width, epsilon, scale, random);
   }
 

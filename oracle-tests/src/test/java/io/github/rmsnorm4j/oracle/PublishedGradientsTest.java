@@ -18,8 +18,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  * with the casts of the formula, and in float64 without them, for the same numbers.
  *
  * <p>Tolerances are in roundings of a type, each in proportion to the terms that the element is
- * made of, without their signs: see {@link GradientFormula}. In short rows of float32 that is about
- * 1e-6 of an element that does not cancel, and 1e-15 in float64.
+ * made of, without their signs: see {@link GradientFormula}. Of an element whose terms do not
+ * cancel that is 1.4e-6 in float32 and 3e-15 in float64.
  */
 class PublishedGradientsTest {
   private static final int SEEDS = 30;
@@ -149,10 +149,14 @@ class PublishedGradientsTest {
 
   /**
    * Our own roundings of the arithmetic's type: h and xh, their product, the mean of it, rstd in
-   * the one and in the other, its product with xh, the difference, rstd again, the residual's.
+   * the one and in the other, its product with xh, the difference, rstd again, the residual's. Of
+   * float64 rows libtorch has no better answer than its own.
    */
   private static Tolerance exact(GradientCase of, Keep keep) {
-    double unit = Math.scalb(10.0, -Elements.precision(of.arithmetic()));
+    if (of.type() == ElementType.FLOAT64) {
+      return published(of, keep);
+    }
+    double unit = Math.scalb(10.0, -Elements.precision(ElementType.FLOAT32));
     if (of.roundsLate()) {
       unit += Math.scalb(2.0, -Elements.precision(of.type()));
     }
@@ -160,12 +164,12 @@ class PublishedGradientsTest {
   }
 
   /**
-   * A kept output has the roundings of its casts, and both enter the normalised row and its mean
-   * product; an rstd that is found again from a rounded sum is off in every factor.
+   * A kept output has the roundings of at most two casts, and they enter the normalised row and its
+   * mean product; an rstd that is found again from a rounded sum is off in every factor.
    */
   private static Tolerance tolerance(GradientCase of, Keep keep, double unit, ElementType type) {
     boolean more = keep == Keep.OUTPUT || keep == Keep.NOTHING && of.roundsLate();
-    double extra = more ? Math.scalb(3.0, -Elements.precision(of.coarsest())) : 0;
+    double extra = more ? Math.scalb(4.0, -Elements.precision(of.coarsest())) : 0;
     double meanShare =
         Math.scalb(1.0, Elements.precision(type) - Elements.precision(of.arithmetic()));
     boolean fromOutput = keep == Keep.OUTPUT;
