@@ -1,0 +1,165 @@
+package io.github.rmsnorm4j.report;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Values that belong together in a {@link Chart} and have one colour, one shape and one entry in
+ * its legend. A value that is NaN is absent: it leaves a gap. Immutable.
+ */
+public final class Series {
+  enum Style {
+    LINE,
+    POINTS,
+    BARS,
+    LIMIT
+  }
+
+  /**
+   * One value.
+   *
+   * @param low lower end of its spread, NaN without one
+   * @param high upper end of its spread, NaN without one
+   * @param label text drawn beside it, empty for none
+   */
+  record Point(double x, double y, double low, double high, String label) {
+    boolean hasSpread() {
+      return !Double.isNaN(low) && !Double.isNaN(high);
+    }
+  }
+
+  private final String name;
+  private final Style style;
+  private final List<Point> points;
+
+  private Series(String name, Style style, List<Point> points) {
+    this.name = Objects.requireNonNull(name, "name");
+    this.style = style;
+    this.points = List.copyOf(points);
+  }
+
+  private static Series of(String name, Style style, double[] x, double[] y) {
+    requireLength(name, "x values", x.length, y.length);
+    List<Point> points = new ArrayList<>(y.length);
+    for (int i = 0; i < y.length; i++) {
+      points.add(new Point(x[i], y[i], Double.NaN, Double.NaN, ""));
+    }
+    return new Series(name, style, points);
+  }
+
+  /**
+   * Points joined by a line.
+   *
+   * @param name its entry in the legend
+   * @param x where the values are, in the order in which the line joins them
+   * @param y the values, as many
+   * @return the series
+   */
+  public static Series line(String name, double[] x, double[] y) {
+    return of(name, Style.LINE, x, y);
+  }
+
+  /**
+   * Points that are not joined.
+   *
+   * @param name its entry in the legend
+   * @param x where the values are
+   * @param y the values, as many
+   * @return the series
+   */
+  public static Series points(String name, double[] x, double[] y) {
+    return of(name, Style.POINTS, x, y);
+  }
+
+  /**
+   * Bars, one to a category; several series stand side by side.
+   *
+   * @param name its entry in the legend
+   * @param y the values, one for each of the categories of the chart's x axis, in their order
+   * @return the series
+   */
+  public static Series bars(String name, double... y) {
+    double[] x = new double[y.length];
+    Arrays.setAll(x, i -> i);
+    return of(name, Style.BARS, x, y);
+  }
+
+  /**
+   * A line to compare the others with, as what a machine can do: thin, dashed, without points.
+   *
+   * @param name its entry in the legend
+   * @param x where its corners are
+   * @param y the values there, as many
+   * @return the series
+   */
+  public static Series limit(String name, double[] x, double[] y) {
+    return of(name, Style.LIMIT, x, y);
+  }
+
+  /**
+   * Adds how far each value spreads: a band around a line, whiskers on bars and points.
+   *
+   * @param low lower ends, one for each value; NaN where there is none
+   * @param high upper ends, as many
+   * @return the same values with their spread
+   */
+  public Series spread(double[] low, double[] high) {
+    requireLength(name, "lower ends", low.length, points.size());
+    requireLength(name, "upper ends", high.length, points.size());
+    List<Point> spread = new ArrayList<>(points.size());
+    for (int i = 0; i < points.size(); i++) {
+      Point p = points.get(i);
+      if (low[i] > high[i]) {
+        throw new IllegalArgumentException(
+            "series %s: the lower end %s of value %d is above its upper end %s"
+                .formatted(Printed.quoted(name), low[i], i, high[i]));
+      }
+      spread.add(new Point(p.x, p.y, low[i], high[i], p.label));
+    }
+    return new Series(name, style, spread);
+  }
+
+  /**
+   * Adds a text to each value, drawn beside it where there is room and always in the chart's
+   * numbers.
+   *
+   * @param labels one for each value, empty for none
+   * @return the same values with their labels
+   */
+  public Series labels(List<String> labels) {
+    requireLength(name, "labels", labels.size(), points.size());
+    List<Point> labelled = new ArrayList<>(points.size());
+    for (int i = 0; i < points.size(); i++) {
+      Point p = points.get(i);
+      labelled.add(
+          new Point(p.x, p.y, p.low, p.high, Objects.requireNonNull(labels.get(i), "label")));
+    }
+    return new Series(name, style, labelled);
+  }
+
+  private static void requireLength(String name, String what, int length, int values) {
+    if (length != values) {
+      throw new IllegalArgumentException(
+          "series %s: there are %d %s for %d values, as many are needed"
+              .formatted(Printed.quoted(name), length, what, values));
+    }
+  }
+
+  String name() {
+    return name;
+  }
+
+  Style style() {
+    return style;
+  }
+
+  List<Point> points() {
+    return points;
+  }
+
+  boolean hasLabels() {
+    return points.stream().anyMatch(p -> !p.label.isEmpty());
+  }
+}

@@ -1,0 +1,109 @@
+package io.github.rmsnorm4j.report;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Rows under a header. Immutable.
+ *
+ * <pre>{@code
+ * Table.titled("At 128 x 4096").text("norm").number("time (ms)").row("RMSNorm", "1.25")
+ * }</pre>
+ */
+public final class Table {
+  record Column(String title, boolean number) {}
+
+  private final String title;
+  private final List<Column> columns;
+  private final List<List<Cell>> rows;
+
+  Table(String title, List<Column> columns, List<List<Cell>> rows) {
+    this.title = Objects.requireNonNull(title, "title");
+    this.columns = columns;
+    this.rows = rows;
+  }
+
+  /**
+   * Begins a table.
+   *
+   * @param title what it holds, above it; may be empty
+   * @return a table without columns
+   */
+  public static Table titled(String title) {
+    return new Table(title, List.of(), List.of());
+  }
+
+  /**
+   * Adds a column of words, set to the left. Columns come before rows.
+   *
+   * @param title its header
+   * @return the same table with this column as well
+   */
+  public Table text(String title) {
+    return column(new Column(Objects.requireNonNull(title, "title"), false));
+  }
+
+  /**
+   * Adds a column of numbers, set to the right. Columns come before rows.
+   *
+   * @param title its header, with the unit
+   * @return the same table with this column as well
+   */
+  public Table number(String title) {
+    return column(new Column(Objects.requireNonNull(title, "title"), true));
+  }
+
+  private Table column(Column column) {
+    if (!rows.isEmpty()) {
+      throw new IllegalStateException(
+          "table %s: the column %s comes after the first row"
+              .formatted(Printed.quoted(title), Printed.quoted(column.title)));
+    }
+    return new Table(title, appended(columns, column), rows);
+  }
+
+  /**
+   * Adds a row.
+   *
+   * @param cells what stands in it, as many as there are columns
+   * @return the same table with this row as well
+   */
+  public Table row(String... cells) {
+    return row(Arrays.stream(cells).map(Cell::of).toList());
+  }
+
+  /**
+   * Adds a row.
+   *
+   * @param cells what stands in it, as many as there are columns
+   * @return the same table with this row as well
+   */
+  public Table row(List<Cell> cells) {
+    if (cells.size() != columns.size()) {
+      throw new IllegalArgumentException(
+          "table %s: row %d has %d cells for %d columns, as many are needed"
+              .formatted(Printed.quoted(title), rows.size(), cells.size(), columns.size()));
+    }
+    return new Table(title, columns, appended(rows, List.copyOf(cells)));
+  }
+
+  private static <T> List<T> appended(List<T> list, T last) {
+    List<T> longer = new ArrayList<>(list);
+    longer.add(last);
+    return List.copyOf(longer);
+  }
+
+  String title() {
+    return title;
+  }
+
+  List<Column> columns() {
+    return columns;
+  }
+
+  List<List<Cell>> rows() {
+    return rows;
+  }
+}
