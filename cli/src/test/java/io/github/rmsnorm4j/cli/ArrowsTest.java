@@ -15,13 +15,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ArrowsTest {
   private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>(.*?)</dependency>");
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>([^<]+)</artifactId>");
-  private static final Set<String> TESTS_ONLY = Set.of("archunit");
+  private static final Set<String> TESTS_ONLY = Set.of("archunit", "selenium-chrome-driver");
 
   @ParameterizedTest
   @CsvSource({
     "core,",
     "formats, rmsnorm4j jackson-core",
-    "cli, rmsnorm4j rmsnorm4j-formats picocli progressbar"
+    "report, rmsnorm4j-formats jackson-core chart.js",
+    "cli, rmsnorm4j rmsnorm4j-formats rmsnorm4j-report picocli progressbar"
   })
   void aModuleDependsOnTheseAlone(String module, String allowed) throws IOException {
     assertThat(dependencies(module))
@@ -30,7 +31,7 @@ class ArrowsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"core", "formats", "cli", "benchmarks", "oracle-tests"})
+  @CsvSource({"core", "formats", "report", "cli", "benchmarks", "oracle-tests"})
   void nothingDependsOnTheCommandLineOrTheBenchmarks(String module) throws IOException {
     assertThat(dependencies(module)).doesNotContain("rmsnorm4j-cli", "rmsnorm4j-benchmarks");
   }

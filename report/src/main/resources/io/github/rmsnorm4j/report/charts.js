@@ -26,12 +26,15 @@
     return value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
   }
 
+  // The tables hold the whole of it.
+  const short = (text, length) => ([...text].length > length ? [...text].slice(0, length - 1).join("") + "…" : text);
+
   // On a logarithmic axis 1, 2 and 5 are named, and over more than two decades only 1.
   function logarithmicMark(value, scale) {
     const decades = Math.log10(scale.max / scale.min);
-    const digit = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+    const digits = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
     const named = decades > 2 ? [1] : decades > 0.8 ? [1, 2, 5] : null;
-    return named === null || named.includes(digit) ? mark(value) : null;
+    return named === null || named.some((n) => Math.abs(n - digits) < 1e-6) ? mark(value) : null;
   }
 
   // Room for the ends of the spreads, and for where the axis is to begin and end.
@@ -50,11 +53,12 @@
     const options = {
       type: axis.scale === "categories" ? "category" : axis.scale,
       bounds: isX ? "data" : "ticks",
-      title: { display: axis.title !== "", text: axis.title },
-      ticks: { maxRotation: 50 },
+      title: { display: axis.title !== "", text: short(axis.title, 48) },
+      ticks: { maxRotation: 50, includeBounds: false },
     };
     if (axis.scale === "categories") {
-      return { ...options, labels: axis.categories, offset: true, grid: { display: false } };
+      const labels = axis.categories.map((category) => short(category, 24));
+      return { ...options, labels, offset: true, grid: { display: false } };
     }
     options.beginAtZero = !isX && hasBars;
     options.afterDataLimits = (made) => widen(made, axis, [...spreads, axis.from, axis.to]);
@@ -76,7 +80,7 @@
   function dataset(series, index, colours) {
     const colour = series.style === "limit" ? colours.quiet : colours.series[index % colours.series.length];
     const made = {
-      label: series.name,
+      label: short(series.name, 40),
       data: series.points,
       type: series.style === "bars" ? "bar" : "line",
       borderColor: colour,
@@ -201,19 +205,29 @@
           return;
         }
         const { x, y } = elements[i];
-        const w = ctx.measureText(point.label).width;
+        const text = short(point.label, 32);
+        const w = ctx.measureText(text).width;
         const places = [[x + 9, y - 7], [x - 9 - w, y - 7], [x - w / 2, y - 22], [x - w / 2, y + 9], [x + 6, y - 20], [x + 6, y + 8]];
         const place = places.map(([left, top]) => ({ x: left, y: top, w, h: 14 })).find(free);
         if (place !== undefined) {
           taken.push(place);
           ctx.lineWidth = 3;
           ctx.strokeStyle = theme().paper;
-          ctx.strokeText(point.label, place.x, place.y);
+          ctx.strokeText(text, place.x, place.y);
           ctx.fillStyle = theme().ink;
-          ctx.fillText(point.label, place.x, place.y);
+          ctx.fillText(text, place.x, place.y);
         }
       });
     });
+  }
+
+  // The library puts the axes right under the legend.
+  function setLegendApart(plot) {
+    const fit = plot.legend.fit;
+    plot.legend.fit = function () {
+      fit.call(this);
+      this.height += 10;
+    };
   }
 
   function paint(plot, chart) {
@@ -240,6 +254,7 @@
       data: { datasets: chart.series.map((s, i) => dataset(s, i, theme())) },
       plugins: [{
         id: "spreadsAndLabels",
+        beforeInit: (made) => (chart.series.length > 1 ? setLegendApart(made) : undefined),
         beforeDatasetsDraw: (made) => drawBands(made, chart),
         afterDatasetsDraw: (made) => {
           drawWhiskers(made, chart);
@@ -263,7 +278,7 @@
             usePointStyle: true,
             filter: (item) => item.raw.y !== null,
             callbacks: {
-              title: (items) => (items.length === 0 ? "" : items[0].raw.label || (chart.x.title + ": " + items[0].raw.at)),
+              title: (items) => (items.length === 0 ? "" : short(items[0].raw.label || chart.x.title + ": " + items[0].raw.at, 60)),
               label: (item) => item.dataset.label + ": " + item.raw.text,
             },
           },
