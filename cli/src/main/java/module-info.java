@@ -2,6 +2,7 @@
 module io.github.rmsnorm4j.cli {
   requires info.picocli;
   requires io.github.rmsnorm4j.formats;
+  requires io.github.rmsnorm4j.report;
   requires java.logging;
   requires jdk.management;
   requires me.tongfei.progressbar;

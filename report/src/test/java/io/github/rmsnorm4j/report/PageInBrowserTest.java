@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.report;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 
+import io.github.rmsnorm4j.report.browser.Browser;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

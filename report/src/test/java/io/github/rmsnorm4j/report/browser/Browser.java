@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.report;
+package io.github.rmsnorm4j.report.browser;
 
 import static org.assertj.core.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -41,6 +42,14 @@ public final class Browser implements AutoCloseable {
   private static final Pattern REQUEST =
       Pattern.compile(
           "\"method\":\"Network\\.requestWillBeSent\".*?\"request\":\\{.*?\"url\":\"([^\"]*)\"");
+
+  /** It warns that it was not made for this very version; what is used here is in all of them. */
+  private static final Logger VERSIONS =
+      Logger.getLogger("org.openqa.selenium.devtools.CdpVersionFinder");
+
+  static {
+    VERSIONS.setLevel(Level.SEVERE);
+  }
 
   private final ChromeDriver driver;
 
