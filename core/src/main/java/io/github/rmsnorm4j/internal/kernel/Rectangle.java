@@ -16,6 +16,14 @@ public final class Rectangle {
     stride = (long) columns * (float64 ? Double.BYTES : Float.BYTES);
   }
 
+  /** The same as another one. */
+  public void copy(Rectangle other) {
+    memory = other.memory;
+    base = other.base;
+    offset = other.offset;
+    stride = other.stride;
+  }
+
   /** What is left of another one after its first elements of each row. */
   public Rectangle after(Rectangle whole, boolean float64, int elements) {
     memory = whole.memory;

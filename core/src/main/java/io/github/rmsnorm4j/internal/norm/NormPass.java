@@ -26,6 +26,9 @@ final class NormPass {
   private final RowReader reader;
   private final RowWriter writer;
 
+  /** The rows that wait to be written while the next ones are read. */
+  private final Rectangle before = new Rectangle();
+
   /** Rows between normalisation and gain, where they are rounded there. */
   private final Rectangle staged = new Rectangle();
 
@@ -57,6 +60,9 @@ final class NormPass {
   /** Normalises rows {@code from} to {@code to}. */
   void run(long from, long to) {
     int chunk = Math.clamp(Workspace.CHUNK / width, 1, Workspace.MAX_ROWS);
+    if (plan.staggered != null && to - from >= 2L * chunk) {
+      from = staggered(from, to, chunk);
+    }
     for (long row = from; row < to; row += chunk) {
       if (width > RowSum.SUPER_BLOCK) {
         longRow(row);
@@ -66,23 +72,65 @@ final class NormPass {
     }
   }
 
+  /** Whole chunks, of which each is summed while the one before is written; where they end. */
+  private long staggered(long from, long to, int chunk) {
+    boolean waits = false;
+    long row = from;
+    for (; row + chunk <= to; row += chunk) {
+      if (waits) {
+        before.copy(reader.rows);
+        writer.place(row - chunk, 0, chunk, width);
+        Rectangle read = reader.read(row, 0, chunk, width);
+        Rectangle x = added == null ? read : added.read(row, 0, chunk, width);
+        Rectangle residual = added == null ? null : read;
+        float[] gain = (float[]) call.gain();
+        float[] bias = (float[]) call.bias();
+        plan.staggered.rows(x, residual, chunk, width, before, writer.rows, gain, bias, work);
+      } else {
+        sums(row, chunk, added != null);
+      }
+      waits = !statistics(row, chunk);
+      if (waits) {
+        keep(row, chunk, false);
+      } else {
+        outOfRange(row, chunk);
+      }
+    }
+    if (waits) {
+      write(row - chunk, 0, chunk, width, false);
+    }
+    return row;
+  }
+
   private void chunk(long row, int rows, boolean add) {
+    sums(row, rows, add);
+    if (statistics(row, rows)) {
+      outOfRange(row, rows);
+    } else {
+      keep(row, rows, false);
+      write(row, 0, rows, width, false);
+    }
+  }
+
+  private void sums(long row, int rows, boolean add) {
     Rectangle x = reader.read(row, 0, rows, width);
     if (add) {
       plan.adding.rows(added.read(row, 0, rows, width), x, rows, width, work);
     } else {
       plan.statistic.rows(x, null, rows, part, work);
     }
-    boolean wide = statistics(row, rows);
-    if (wide && rows > 1) {
-      // A row leaves the range of its arithmetic: each by itself, nothing is written yet.
-      for (int r = 0; r < rows; r++) {
-        chunk(row + r, 1, false);
-      }
+  }
+
+  /** Rows of which one leaves the range of its arithmetic: each by itself. */
+  private void outOfRange(long row, int rows) {
+    if (rows == 1) {
+      keep(row, 1, true);
+      write(row, 0, 1, width, true);
       return;
     }
-    keep(row, rows, wide);
-    write(row, 0, rows, width, wide);
+    for (int r = 0; r < rows; r++) {
+      chunk(row + r, 1, false);
+    }
   }
 
   private void longRow(long row) {

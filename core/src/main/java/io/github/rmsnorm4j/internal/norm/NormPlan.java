@@ -5,7 +5,9 @@ import io.github.rmsnorm4j.internal.codec.NarrowCodec;
 import io.github.rmsnorm4j.internal.codec.RowMemory;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.OutputKernel;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.kernel.Scaling;
+import io.github.rmsnorm4j.internal.kernel.StaggeredKernel;
 import io.github.rmsnorm4j.internal.kernel.StatisticKernel;
 import io.github.rmsnorm4j.internal.kernel.SumKernel;
 
@@ -23,6 +25,7 @@ public final class NormPlan {
       boolean addsOnTheWay,
       ElementType y,
       Memory out,
+      boolean direct,
       boolean gain,
       boolean bias,
       ElementType rounding) {
@@ -36,6 +39,7 @@ public final class NormPlan {
           call.addsOnTheWay(),
           call.y().type(),
           call.y().memory(),
+          call.x().direct() && call.y().direct(),
           call.gain() != null,
           call.bias() != null,
           call.rounding());
@@ -54,6 +58,9 @@ public final class NormPlan {
 
   /** Gain and bias on rounded rows in the workspace; null where nothing is rounded. */
   final OutputKernel scale;
+
+  /** Both at once, of rows one after the other; null where there is nothing to gain by that. */
+  final StaggeredKernel staggered;
 
   /** Row and residual; null where they are not added apart. */
   final SumKernel sum;
@@ -85,6 +92,11 @@ public final class NormPlan {
       normalise = output(float64, bits, in, Memory.HEAP, centred, by, false, false);
       scale = output(float64, bits, Memory.HEAP, kind.out, false, Scaling.NONE, gain, bias);
     }
+    staggered =
+        isStaggered(kind, norm)
+            ? StaggeredKernel.of(
+                new StaggeredKernel.Spec(bits, in, onTheWay, kind.out, centred, by, gain, bias))
+            : null;
     sum =
         kind.residual == null || onTheWay
             ? null
@@ -93,6 +105,22 @@ public final class NormPlan {
     yCodec = NarrowCodec.of(kind.y, bits);
     residualCodec = kind.residual == null ? null : NarrowCodec.of(kind.residual, bits);
     rounding = kind.rounding == null ? null : NarrowCodec.of(kind.rounding, bits);
+  }
+
+  /**
+   * Rows that are read and written where they lie, whole, with vectors; and not so narrow that what
+   * there is to do for each, beside its elements, would cost more.
+   */
+  private static boolean isStaggered(Kind kind, NormChoices norm) {
+    return norm.vectorBits() > 0
+        && kind.x == ElementType.FLOAT32
+        && kind.y == ElementType.FLOAT32
+        && kind.direct
+        && (kind.residual == null || kind.addsOnTheWay && kind.sum == kind.in)
+        && kind.rounding == null
+        && norm.part() == norm.width()
+        && norm.width() >= RowSum.BLOCK
+        && norm.width() <= RowSum.SUPER_BLOCK;
   }
 
   private static StatisticKernel statistic(
