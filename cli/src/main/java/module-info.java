@@ -1,8 +1,11 @@
 /** The {@code rmsnorm} command. */
 module io.github.rmsnorm4j.cli {
+  requires com.fasterxml.jackson.core;
   requires info.picocli;
   requires io.github.rmsnorm4j.formats;
+  requires io.github.rmsnorm4j.measure;
   requires io.github.rmsnorm4j.report;
+  requires static jdk.incubator.vector;
   requires java.logging;
   requires jdk.management;
   requires me.tongfei.progressbar;

@@ -2,13 +2,10 @@ package io.github.rmsnorm4j.cli;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.rmsnorm4j.Backend;
-import java.io.IOException;
+import io.github.rmsnorm4j.measure.Machine;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Locale;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -47,7 +44,7 @@ final class Doctor implements Runnable {
                 System.getProperty("os.name"),
                 System.getProperty("os.version"),
                 System.getProperty("os.arch")));
-    line("Processor", "%s, %d usable".formatted(processor(), runtime.availableProcessors()));
+    line("Processor", "%s, %d usable".formatted(Machine.processor(), runtime.availableProcessors()));
     line(
         "Memory",
         "%s, of which this JVM's heap may take %s"
@@ -77,19 +74,6 @@ final class Doctor implements Runnable {
     return mode.contains("interpreted") || mode.contains("emulated-client")
         ? "with the optimising compiler: start without -Xint and -XX:TieredStopAtLevel"
         : "only without the obstacle that the line above names";
-  }
-
-  private static String processor() {
-    // Linux tells in a file; elsewhere the JVM's word for the architecture, printed above, must do.
-    try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
-      return lines
-          .filter(line -> line.startsWith("model name"))
-          .findFirst()
-          .map(line -> line.substring(line.indexOf(':') + 1).strip())
-          .orElse(System.getProperty("os.arch"));
-    } catch (IOException e) {
-      return System.getProperty("os.arch");
-    }
   }
 
   private static String gib(long bytes) {

@@ -37,7 +37,7 @@ public record Machine(
    */
   public static Machine thisOne(Backend backend) {
     return new Machine(
-        cpuName(),
+        processor(),
         Runtime.getRuntime().availableProcessors(),
         property("os.name") + " " + property("os.arch"),
         property("java.vendor.version") + " (" + property("java.vm.name") + ")",
@@ -58,7 +58,12 @@ public record Machine(
         .replaceAll("^-|-$", "");
   }
 
-  private static String cpuName() {
+  /**
+   * The processor's name, with family and model where the system tells them.
+   *
+   * @return the name, or the architecture where the system has none
+   */
+  public static String processor() {
     if (!Files.isReadable(CPU_INFO)) {
       String name = System.getenv("PROCESSOR_IDENTIFIER");
       return name == null ? property("os.arch") : name;

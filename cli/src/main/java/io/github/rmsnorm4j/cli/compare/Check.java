@@ -1,0 +1,97 @@
+package io.github.rmsnorm4j.cli.compare;
+
+import io.github.rmsnorm4j.ElementType;
+import java.lang.foreign.MemorySegment;
+import java.util.stream.IntStream;
+
+/** Answers before times: compares rows with the definition in float64. */
+final class Check {
+  private static final int ROWS = 16;
+
+  private final Subject subject;
+  private final Data data;
+
+  Check(Subject subject) {
+    this.subject = subject;
+    data = new Data(subject.type(), subject.shape());
+  }
+
+  /**
+   * The largest error of sample rows, the first and the last among them, as a part of the row's
+   * largest element; of a backward pass, that of the gain's gradient as well.
+   *
+   * @throws IllegalStateException if it is larger than the type's rounding explains
+   */
+  double error(Variant variant, MemorySegment result, float[] gainGradient) {
+    Exact exact = new Exact(variant, data.parameters(Data.GAIN), data.parameters(Data.BIAS));
+    int rows = subject.shape().rows();
+    double largest = 0;
+    for (int row : samples(rows)) {
+      double[] x = data.row(Data.X, row);
+      double[] right =
+          subject.pass() == Pass.FORWARD
+              ? exact.forward(x)
+              : exact.backward(x, data.row(Data.DY, row), new double[x.length]);
+      largest = Math.max(largest, distance(data.read(result, row), right));
+    }
+    if (subject.pass() == Pass.BACKWARD) {
+      largest = Math.max(largest, distance(doubles(gainGradient), gainGradient(exact)));
+    }
+    if (!(largest <= allowed(variant))) {
+      throw new IllegalStateException(
+          "%s, %s: an answer is off by %.2g of the row's largest, at most %.2g is to be expected"
+              .formatted(variant, subject, largest, allowed(variant)));
+    }
+    return largest;
+  }
+
+  private static int[] samples(int rows) {
+    int n = Math.min(rows, ROWS);
+    return IntStream.range(0, n)
+        .map(i -> n == 1 ? 0 : (int) (i * (rows - 1L) / (n - 1)))
+        .toArray();
+  }
+
+  /** Rows repeat, so those of one period tell the sum over all. */
+  private double[] gainGradient(Exact exact) {
+    double[] sum = new double[subject.shape().width()];
+    double[] part = new double[sum.length];
+    for (int row = 0; row < data.period(); row++) {
+      exact.backward(data.row(Data.X, row), data.row(Data.DY, row), part);
+      for (int i = 0; i < sum.length; i++) {
+        sum[i] += data.copies(row) * part[i];
+      }
+    }
+    return sum;
+  }
+
+  /** A fused norm rounds once at the end; a naive one after each operation. */
+  private double allowed(Variant variant) {
+    double rounding =
+        switch (subject.type()) {
+          case FLOAT16 -> 0x1p-11;
+          case BFLOAT16 -> 0x1p-8;
+          case FLOAT32, FLOAT64 -> 0x1p-24;
+        };
+    boolean sums = subject.pass() == Pass.BACKWARD;
+    if (variant.isFused()) {
+      return sums ? Math.max(2 * rounding, 2e-5) : Math.max(2 * rounding, 8 * 0x1p-24);
+    }
+    return sums && subject.type() == ElementType.FLOAT32 ? 1e-3 : 64 * rounding;
+  }
+
+  private static double distance(double[] got, double[] right) {
+    double largest = 0;
+    double error = 0;
+    for (int i = 0; i < right.length; i++) {
+      largest = Math.max(largest, Math.abs(right[i]));
+      double off = Math.abs(got[i] - right[i]);
+      error = off <= error ? error : off; // NaN is an error, too
+    }
+    return error == 0 ? 0 : error / largest;
+  }
+
+  private static double[] doubles(float[] values) {
+    return IntStream.range(0, values.length).mapToDouble(i -> values[i]).toArray();
+  }
+}

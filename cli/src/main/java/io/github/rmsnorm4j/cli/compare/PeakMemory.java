@@ -1,0 +1,100 @@
+package io.github.rmsnorm4j.cli.compare;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.measure.ChildJvm;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** The program that runs one variant once and tells how much memory that took. */
+public final class PeakMemory {
+  private static final Path STATUS = Path.of("/proc/self/status");
+  private static final int WARM_ROWS = 64;
+  private static final int WARM_CALLS = 20;
+
+  private PeakMemory() {}
+
+  /** Whether this system tells. */
+  static boolean isTold() {
+    return Files.isReadable(STATUS);
+  }
+
+  /** A variant's, from a fresh JVM. */
+  static MemoryUse measure(Subject subject, Variant variant, int threads) throws IOException {
+    List<String> arguments =
+        List.of(
+            variant.name(),
+            subject.pass().name(),
+            subject.type().name(),
+            subject.shape().toString().replace(" ", ""),
+            String.valueOf(threads));
+    List<String> flags =
+        List.of("--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED");
+    String answer = ChildJvm.call(PeakMemory.class, flags, arguments);
+    return new MemoryUse(subject, variant, Long.parseLong(answer.strip()));
+  }
+
+  /**
+   * Measures.
+   *
+   * @param args the file for the answer, in bytes; variant, pass, type, shape and threads
+   * @throws IOException if the system does not tell
+   */
+  public static void main(String[] args) throws IOException {
+    Variant variant = Variant.valueOf(args[1]);
+    Subject subject =
+        new Subject(Pass.valueOf(args[2]), ElementType.valueOf(args[3]), Shape.parse(args[4]));
+    try (Crew crew = new Crew(Integer.parseInt(args[5]))) {
+      // So that classes and compiled code are in the baseline, not in the answer.
+      Shape few =
+          Shape.of(Math.min(WARM_ROWS, subject.shape().rows()), subject.shape().width());
+      for (int i = 0; i < WARM_CALLS; i++) {
+        run(variant, new Subject(subject.pass(), subject.type(), few), crew);
+      }
+      long baseline = kibibytes("VmRSS");
+      forgetPeak();
+      run(variant, subject, crew);
+      long used = Math.max(0, kibibytes("VmHWM") - baseline);
+      Files.writeString(Path.of(args[0]), String.valueOf(used << 10));
+    }
+  }
+
+  private static void run(Variant variant, Subject subject, Crew crew) {
+    try (Tensors tensors = new Tensors(subject.tensorBytes())) {
+      Data data = new Data(subject.type(), subject.shape());
+      MemorySegment x = tensors.take();
+      data.fill(x, Data.X);
+      MemorySegment dy = null;
+      if (subject.pass() == Pass.BACKWARD) {
+        dy = tensors.take();
+        data.fill(dy, Data.DY);
+      }
+      Contestant contestant =
+          Bench.contestant(variant, subject, crew, Backend.best(), tensors, x, dy);
+      contestant.prepare();
+      contestant.pass();
+    }
+  }
+
+  /** From here on; where it is refused, the start of the JVM counts if it was larger. */
+  private static void forgetPeak() {
+    try {
+      Files.writeString(Path.of("/proc/self/clear_refs"), "5");
+    } catch (IOException e) {
+      System.err.println("the peak so far counts: " + e);
+    }
+  }
+
+  private static long kibibytes(String key) throws IOException {
+    OptionalLong value =
+        Files.readAllLines(STATUS).stream()
+            .filter(line -> line.startsWith(key + ":"))
+            .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
+            .findFirst();
+    return value.orElseThrow(() -> new IOException(STATUS + " has no line " + key));
+  }
+}
