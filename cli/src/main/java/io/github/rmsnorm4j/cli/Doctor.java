@@ -44,7 +44,8 @@ final class Doctor implements Runnable {
                 System.getProperty("os.name"),
                 System.getProperty("os.version"),
                 System.getProperty("os.arch")));
-    line("Processor", "%s, %d usable".formatted(Machine.processor(), runtime.availableProcessors()));
+    line(
+        "Processor", "%s, %d usable".formatted(Machine.processor(), runtime.availableProcessors()));
     line(
         "Memory",
         "%s, of which this JVM's heap may take %s"

@@ -32,6 +32,7 @@ import picocli.CommandLine.Spec;
       Normalize.class,
       Gradient.class,
       Stats.class,
+      Compare.class,
       Show.class,
       Doctor.class,
       Completion.class

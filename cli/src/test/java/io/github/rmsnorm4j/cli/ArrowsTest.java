@@ -21,8 +21,9 @@ class ArrowsTest {
   @CsvSource({
     "core,",
     "formats, rmsnorm4j jackson-core",
+    "measure, rmsnorm4j",
     "report, rmsnorm4j-formats jackson-core chart.js",
-    "cli, rmsnorm4j rmsnorm4j-formats rmsnorm4j-report picocli progressbar"
+    "cli, rmsnorm4j rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report jackson-core picocli progressbar"
   })
   void aModuleDependsOnTheseAlone(String module, String allowed) throws IOException {
     assertThat(dependencies(module))
@@ -31,7 +32,7 @@ class ArrowsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"core", "formats", "report", "cli", "benchmarks", "oracle-tests"})
+  @CsvSource({"core", "formats", "measure", "report", "cli", "benchmarks", "oracle-tests"})
   void nothingDependsOnTheCommandLineOrTheBenchmarks(String module) throws IOException {
     assertThat(dependencies(module)).doesNotContain("rmsnorm4j-cli", "rmsnorm4j-benchmarks");
   }

@@ -47,9 +47,7 @@ final class Check {
 
   private static int[] samples(int rows) {
     int n = Math.min(rows, ROWS);
-    return IntStream.range(0, n)
-        .map(i -> n == 1 ? 0 : (int) (i * (rows - 1L) / (n - 1)))
-        .toArray();
+    return IntStream.range(0, n).map(i -> n == 1 ? 0 : (int) (i * (rows - 1L) / (n - 1))).toArray();
   }
 
   /** Rows repeat, so those of one period tell the sum over all. */

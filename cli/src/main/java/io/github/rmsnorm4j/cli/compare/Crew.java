@@ -43,7 +43,7 @@ final class Crew implements AutoCloseable {
 
   /** Does all rows of an operation that moves so many bytes, and returns when they are done. */
   void run(int rows, long bytes, Rows work) {
-    int wanted = (int) Math.clamp(bytes / BYTES_PER_THREAD, 1, Math.min(threads, rows));
+    int wanted = Math.clamp(bytes / BYTES_PER_THREAD, 1, Math.min(threads, rows));
     if (wanted == 1) {
       work.run(0, rows);
       return;

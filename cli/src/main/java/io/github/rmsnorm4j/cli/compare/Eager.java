@@ -58,11 +58,13 @@ final class Eager {
   }
 
   MemorySegment square(MemorySegment a) {
-    return elementwise(a, a, (x, y, i, out, at, n, r, c) -> Vectors.multiply(x, i, x, i, out, at, n));
+    return elementwise(
+        a, a, (x, y, i, out, at, n, r, c) -> Vectors.multiply(x, i, x, i, out, at, n));
   }
 
   MemorySegment multiply(MemorySegment a, MemorySegment b) {
-    return elementwise(a, b, (x, y, i, out, at, n, r, c) -> Vectors.multiply(x, i, y, i, out, at, n));
+    return elementwise(
+        a, b, (x, y, i, out, at, n, r, c) -> Vectors.multiply(x, i, y, i, out, at, n));
   }
 
   MemorySegment add(MemorySegment a, MemorySegment b) {
@@ -71,8 +73,7 @@ final class Eager {
 
   /** Each row times its number. */
   MemorySegment scale(MemorySegment a, float[] by) {
-    return elementwise(
-        a, a, (x, y, i, out, at, n, r, c) -> Vectors.scale(x, i, by[r], out, at, n));
+    return elementwise(a, a, (x, y, i, out, at, n, r, c) -> Vectors.scale(x, i, by[r], out, at, n));
   }
 
   /** Each row less its number. */

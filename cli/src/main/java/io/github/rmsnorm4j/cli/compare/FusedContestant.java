@@ -36,8 +36,7 @@ final class FusedContestant implements Contestant {
     norm = variant.norm(data.parameters(Data.GAIN), bias, threads, backend);
     saved = new Saved(Keep.INPUT, subject.shape().rows());
     dgain = new float[bias.length];
-    gradients =
-        ParameterGradients.assigned(dgain, variant.isRms() ? null : new float[bias.length]);
+    gradients = ParameterGradients.assigned(dgain, variant.isRms() ? null : new float[bias.length]);
   }
 
   @Override

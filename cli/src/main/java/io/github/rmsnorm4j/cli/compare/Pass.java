@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.cli.compare;
 
+import java.util.Locale;
+
 /** Which way through the norm. */
 public enum Pass {
   /** From the input to the output. */
@@ -10,6 +12,6 @@ public enum Pass {
   /** For example {@code forward}. */
   @Override
   public String toString() {
-    return name().toLowerCase(java.util.Locale.ROOT);
+    return name().toLowerCase(Locale.ROOT);
   }
 }

@@ -5,6 +5,8 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.measure.ChildJvm;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,8 +15,12 @@ import java.util.OptionalLong;
 /** The program that runs one variant once and tells how much memory that took. */
 public final class PeakMemory {
   private static final Path STATUS = Path.of("/proc/self/status");
-  private static final int WARM_ROWS = 64;
-  private static final int WARM_CALLS = 20;
+  private static final int WARM_ELEMENTS = 1 << 20;
+
+  /** The compiler has had enough once it was idle so long; it is not waited for forever. */
+  private static final long IDLE_NANOS = 200_000_000;
+
+  private static final long LONGEST_NANOS = 10_000_000_000L;
 
   private PeakMemory() {}
 
@@ -49,17 +55,31 @@ public final class PeakMemory {
     Subject subject =
         new Subject(Pass.valueOf(args[2]), ElementType.valueOf(args[3]), Shape.parse(args[4]));
     try (Crew crew = new Crew(Integer.parseInt(args[5]))) {
-      // So that classes and compiled code are in the baseline, not in the answer.
-      Shape few =
-          Shape.of(Math.min(WARM_ROWS, subject.shape().rows()), subject.shape().width());
-      for (int i = 0; i < WARM_CALLS; i++) {
-        run(variant, new Subject(subject.pass(), subject.type(), few), crew);
-      }
+      warmUp(variant, subject, crew);
       long baseline = kibibytes("VmRSS");
       forgetPeak();
       run(variant, subject, crew);
       long used = Math.max(0, kibibytes("VmHWM") - baseline);
       Files.writeString(Path.of(args[0]), String.valueOf(used << 10));
+    }
+  }
+
+  /** So that classes and what the compiler needs are in the baseline, not in the answer. */
+  private static void warmUp(Variant variant, Subject subject, Crew crew) {
+    int width = subject.shape().width();
+    int rows = Math.clamp(WARM_ELEMENTS / width, 1, subject.shape().rows());
+    Subject small = new Subject(subject.pass(), subject.type(), Shape.of(rows, width));
+    CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+    long start = System.nanoTime();
+    long busy = start;
+    long compiled = -1;
+    while (System.nanoTime() - busy < IDLE_NANOS && System.nanoTime() - start < LONGEST_NANOS) {
+      run(variant, small, crew);
+      long now = compiler == null ? 0 : compiler.getTotalCompilationTime();
+      if (now != compiled) {
+        compiled = now;
+        busy = System.nanoTime();
+      }
     }
   }
 

@@ -1,0 +1,204 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.cli.compare.Comparison;
+import io.github.rmsnorm4j.cli.compare.JsonFile;
+import io.github.rmsnorm4j.cli.compare.Plan;
+import io.github.rmsnorm4j.cli.compare.Plan.Extent;
+import io.github.rmsnorm4j.cli.compare.ReportPage;
+import io.github.rmsnorm4j.cli.compare.Results;
+import io.github.rmsnorm4j.cli.compare.Shape;
+import io.github.rmsnorm4j.cli.compare.TerminalTables;
+import io.github.rmsnorm4j.formats.ReplacingFile;
+import io.github.rmsnorm4j.measure.Machine;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code rmsnorm compare}: what is wanted. {@link Comparison} does it. */
+@Command(
+    name = "compare",
+    description = {
+      "Measure LayerNorm and RMSNorm on this machine, each naive and fused.",
+      "",
+      "Naive is one pass over memory per operation, as eager framework code runs; fused is this"
+          + " library. Answers are checked before anything is timed. The usual run takes a few minutes"
+          + " and is forward, float32, 128x1024x4096, or the largest batch that fits into memory, with"
+          + " smaller batches, one token, a prompt and head norms beside it.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  rmsnorm compare --quick",
+      "  rmsnorm compare --report compare.html",
+      "  rmsnorm compare --shape 32x512x1024 --dtype bf16 --threads 1",
+      "  rmsnorm compare --full --report compare.html --json compare.json"
+    })
+final class Compare implements Callable<Integer> {
+  private static final int MOST_THREADS = 1024;
+
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--full", description = "Also backward, and float16 and bfloat16.")
+  private boolean full;
+
+  @Option(names = "--quick", description = "Small and short: under 20 seconds.")
+  private boolean quick;
+
+  @Option(
+      names = "--shape",
+      paramLabel = "AxBxC",
+      description =
+          "Of the tensors; the last number is the width of a row (default: 128x1024x4096, and"
+              + " smaller ones).")
+  private String shape;
+
+  @Option(
+      names = "--dtype",
+      paramLabel = "TYPE",
+      converter = ResultOptions.TypeName.class,
+      description = "Of the elements: f32, f16 or bf16 (default: f32; with --full all three).")
+  private ElementType type;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "At most so many, in every variant (default: one per processor).")
+  private Integer threads;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FILE.html",
+      description = "Write a page with plots, in one file that needs no network.")
+  private Path report;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE.json",
+      description = "Write all figures and every round, for programs.")
+  private Path json;
+
+  @Option(
+      names = {"-f", "--force"},
+      description = "Replace the files of --report and --json if they exist.")
+  private boolean force;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "Do not say on standard error what is being done.")
+  private boolean quiet;
+
+  @Override
+  public Integer call() throws IOException {
+    long available = Comparison.availableMemory();
+    Plan plan = plan(available);
+    int atMost = threads();
+    requireDistinctFiles();
+    // The files first: what cannot be written is known before minutes go by.
+    try (ReplacingFile page = create("--report", report);
+        ReplacingFile data = create("--json", json)) {
+      Backend backend = VectorApi.bestBackend();
+      Comparison comparison = new Comparison(plan, atMost, backend, this::progress);
+      Results results =
+          comparison.run(
+              new Results.Run(
+                  new Version().getVersion()[0],
+                  Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                  command(),
+                  Machine.thisOne(backend),
+                  atMost,
+                  available));
+      new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
+      write(page, ReportPage.of(results).html());
+      write(data, JsonFile.text(results));
+    }
+    return ExitCode.OK;
+  }
+
+  private Plan plan(long available) {
+    if (full && quick) {
+      throw wrongUse(null, "--full and --quick contradict each other, one may be given");
+    }
+    Shape wanted = null;
+    try {
+      wanted = shape == null ? null : Shape.parse(shape);
+    } catch (IllegalArgumentException e) {
+      throw wrongUse(e, "--shape is '" + shape + "', " + e.getMessage());
+    }
+    try {
+      Extent extent = full ? Extent.FULL : quick ? Extent.QUICK : Extent.USUAL;
+      return Plan.of(wanted, type, extent, available);
+    } catch (IllegalArgumentException e) {
+      throw wrongUse(e, e.getMessage());
+    }
+  }
+
+  private int threads() {
+    if (threads != null && (threads < 1 || threads > MOST_THREADS)) {
+      throw wrongUse(null, "--threads is " + threads + ", it may be 1 to " + MOST_THREADS);
+    }
+    return threads == null ? Runtime.getRuntime().availableProcessors() : threads;
+  }
+
+  private void requireDistinctFiles() {
+    if (report != null && json != null && report.toAbsolutePath().equals(json.toAbsolutePath())) {
+      throw wrongUse(null, "--report and --json are both " + report + ", they must be two files");
+    }
+  }
+
+  private ReplacingFile create(String option, Path file) throws IOException {
+    if (file == null) {
+      return null;
+    }
+    if (file.toString().isEmpty()) {
+      throw wrongUse(null, option + " is empty, it must name a file");
+    }
+    try {
+      return ReplacingFile.create(file, force);
+    } catch (FileAlreadyExistsException e) {
+      throw wrongUse(e, option + " " + e.getMessage() + "; --force replaces it");
+    } catch (FileSystemException e) {
+      throw wrongUse(e, option + " " + e.getMessage());
+    }
+  }
+
+  private void write(ReplacingFile file, String text) throws IOException {
+    if (file != null) {
+      file.write(MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)));
+      file.commit();
+    }
+  }
+
+  private String command() {
+    List<String> words = spec.commandLine().getParseResult().originalArgs();
+    return "./rmsnorm compare" + (words.isEmpty() ? "" : " " + String.join(" ", words));
+  }
+
+  private void progress(String what) {
+    if (!quiet) {
+      PrintWriter err = spec.commandLine().getErr();
+      err.println(what);
+      err.flush();
+    }
+  }
+
+  private ParameterException wrongUse(Exception cause, String message) {
+    return new ParameterException(spec.commandLine(), message, cause);
+  }
+}

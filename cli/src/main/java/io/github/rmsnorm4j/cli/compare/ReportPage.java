@@ -1,0 +1,205 @@
+package io.github.rmsnorm4j.cli.compare;
+
+import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.report.Cell;
+import io.github.rmsnorm4j.report.Page;
+import io.github.rmsnorm4j.report.Table;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The results as a page that one may send to a colleague. */
+public final class ReportPage {
+  private final Results results;
+  private final Verdicts verdicts;
+  private final Timing timing;
+
+  private ReportPage(Results results) {
+    this.results = results;
+    verdicts = new Verdicts(results);
+    timing = results.timing(results.headline());
+  }
+
+  /**
+   * Makes the page.
+   *
+   * @param results what was measured
+   * @return the page
+   */
+  public static Page of(Results results) {
+    return new ReportPage(results).page();
+  }
+
+  private Page page() {
+    Page page = Page.titled("RMSNorm against LayerNorm, measured here");
+    verdicts.headline().forEach(page::lead);
+    keyFigures(page);
+    page.paragraph(
+        "Naive: one pass over memory per operation, each with a whole temporary, as code in an eager"
+            + " framework runs. Fused: one pass over each row, as this library does it; the LayerNorm"
+            + " of a framework is fused as well.");
+    results.notes().forEach(page::paragraph);
+    page.section("What fusion does to it").list(verdicts.fusion());
+    new ReportCharts(results).addTo(page);
+    page.section("How much overhead does RMSNorm really remove?").list(verdicts.overhead());
+    page.section("Can LayerNorm be fused?").list(verdicts.layerNormFused());
+    page.section("How do fused kernels do it?").list(verdicts.howKernelsFuse());
+    halfRows(page);
+    page.section("All figures").table(figures()).table(copies());
+    page.details("How the figures were made", this::method);
+    repeat(page);
+    return page;
+  }
+
+  private void keyFigures(Page page) {
+    time(page, Variant.RMS_NAIVE, "naive RMSNorm");
+    Optional<Long> naive = memory(Variant.RMS_NAIVE);
+    Optional<Long> fused = memory(Variant.LAYER_FUSED);
+    if (naive.isPresent() && fused.isPresent()) {
+      page.keyFigure(
+          Figures.ratio((double) naive.get() / fused.get()) + " x",
+          "the memory: naive RMSNorm over fused LayerNorm");
+    }
+    time(page, Variant.RMS_FUSED, "fused RMSNorm");
+  }
+
+  private void time(Page page, Variant variant, String name) {
+    Verdicts.Ratio ratio =
+        new Verdicts.Ratio(timing.of(variant).nanos(), timing.of(Variant.LAYER_FUSED).nanos());
+    page.keyFigure(
+        Figures.ratio(ratio.value()) + " x",
+        "the time: %s over fused LayerNorm%s"
+            .formatted(name, ratio.differs() ? "" : " (no difference found)"));
+  }
+
+  private Optional<Long> memory(Variant variant) {
+    return results.memory(results.headline(), variant).map(MemoryUse::bytes);
+  }
+
+  private void halfRows(Page page) {
+    page.section("Where naive float16 overflows");
+    page.paragraph(
+        "The largest float16 number is 65504, so squares of elements past 255.9 are infinite. The"
+            + " fused norms compute in float32 inside.");
+    for (HalfRow row : results.halfRows()) {
+      Table table =
+          Table.titled(
+                  "%s of a float16 row of %s elements, the first four"
+                      .formatted(row.norm(), Figures.count(row.width())))
+              .text("");
+      for (double input : row.input()) {
+        table = table.number("%.0f".formatted(input));
+      }
+      table =
+          table
+              .number("wrong")
+              .row(cells("exact", row.exact(), Cell.of("")))
+              .row(cells("naive", row.naive(), wrong(row.naiveWrong())))
+              .row(cells("fused", row.fused(), wrong(row.fusedWrong())));
+      page.table(table);
+    }
+  }
+
+  private static Cell wrong(int wrong) {
+    Cell cell = Cell.of(Figures.count(wrong));
+    return wrong == 0 ? cell.good() : cell.bad();
+  }
+
+  private static List<Cell> cells(String name, List<Double> values, Cell last) {
+    List<Cell> cells = new ArrayList<>();
+    cells.add(Cell.of(name));
+    values.forEach(v -> cells.add(Cell.of(v)));
+    cells.add(last);
+    return cells;
+  }
+
+  private Table figures() {
+    Table table =
+        Table.titled("Times, bytes, memory, errors")
+            .text("pass")
+            .text("type")
+            .text("shape")
+            .text("variant")
+            .number("median")
+            .number("lowest to highest")
+            .number("bytes an element")
+            .number("GB/s")
+            .number("of copy")
+            .number("operations a byte")
+            .number("memory")
+            .number("parameters")
+            .number("error");
+    for (Row row : Row.all(results)) {
+      table =
+          table.row(
+              row.pass().toString(),
+              row.type(),
+              row.shape(),
+              row.variant(),
+              Figures.time(row.medianNanos()),
+              Figures.times(row.lowestNanos(), row.highestNanos()),
+              String.valueOf(row.bytesPerElement()),
+              Figures.billions(row.bytesPerSecond()),
+              Figures.percent(row.shareOfCopy()),
+              Figures.ratio(row.operationsPerByte()),
+              row.memoryBytes() == null ? "not measured" : Figures.bytes(row.memoryBytes()),
+              Figures.count(row.parameters()),
+              Figures.error(row.error()));
+    }
+    return table;
+  }
+
+  private Table copies() {
+    Table table =
+        Table.titled("Copies of the same bytes, in turn with the variants")
+            .text("type")
+            .text("shape")
+            .number("median")
+            .number("lowest to highest")
+            .number("GB/s");
+    for (Timing t : results.timings()) {
+      table =
+          table.row(
+              t.subject().type().toString(),
+              t.subject().shape() + (t.subject().pass() == Pass.BACKWARD ? " (backward)" : ""),
+              Figures.time(t.copy().median()),
+              Figures.times(t.copy().lowest(), t.copy().highest()),
+              Figures.billions(t.copyBandwidth()));
+    }
+    return table;
+  }
+
+  private void method(Page page) {
+    page.list(
+        List.of(
+            "Times are of the clock, on up to %d threads in every variant and the copy. All take turns in one process; each subject has 3 to 9 rounds after it was warmed up. The median and the whole spread are shown."
+                .formatted(results.run().threads()),
+            "Two times are said to differ only if every round of the one was longer than every round of the other.",
+            "Naive temporaries come from memory that earlier ones gave back, as from an eager framework's caching allocator: no call pays for fresh pages. A temporary is freed after its last use.",
+            "Bytes are counted, not measured: one for each byte of a tensor that an operation reads or writes. What a row's statistic and the parameters take is left out. Operations are additions and multiplications of elements, the same for both forms.",
+            "\"Of copy\" is the bandwidth as a part of that of a copy of the same tensor, on as many threads, in the same rounds. Where tensors stay in a cache it can be above 100 %.",
+            "Memory is the largest resident size of a fresh process that runs the variant once, less its size before it made the first tensor: input, output and temporaries count, and for backward what the forward pass keeps.",
+            "Errors are the largest of up to 16 rows against the definition in float64, as a part of the row's largest element; backward, that of the gain's gradient is among them. An answer that is off by more than its rounding explains ends the run.",
+            "Backward, naive: what automatic differentiation of the naive forward pass does, operation by operation.",
+            "The compute roof is measured: a polynomial of 16 steps over numbers in the nearest cache."));
+  }
+
+  private void repeat(Page page) {
+    Machine machine = results.run().machine();
+    page.section("To repeat it")
+        .code(results.run().command())
+        .table(
+            Table.titled("What it ran on")
+                .text("")
+                .text("")
+                .row("program", results.run().version())
+                .row("date", results.run().date() + ", in " + Figures.time(results.seconds() * 1e9))
+                .row("processor", machine.cpu() + ", " + machine.processors() + " usable")
+                .row("system", machine.system())
+                .row("Java", machine.java())
+                .row("flags of the JVM", String.join(" ", machine.flags()))
+                .row("kernels of the fused norms", machine.backend())
+                .row("threads", String.valueOf(results.run().threads()))
+                .row("memory to take", Figures.bytes(results.run().availableBytes())));
+  }
+}

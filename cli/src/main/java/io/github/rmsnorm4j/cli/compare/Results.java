@@ -1,0 +1,68 @@
+package io.github.rmsnorm4j.cli.compare;
+
+import io.github.rmsnorm4j.measure.Machine;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * All that a run measured, and what is needed to repeat it.
+ *
+ * @param run when, how and on what
+ * @param headline what the verdicts are about
+ * @param timings one for each subject
+ * @param memory empty where the system does not tell
+ * @param computeRoof float32 operations per second where memory is no obstacle
+ * @param halfRows float16 rows whose squares overflow
+ * @param notes what the reader must know
+ * @param seconds how long all of it took
+ */
+public record Results(
+    Run run,
+    Subject headline,
+    List<Timing> timings,
+    List<MemoryUse> memory,
+    double computeRoof,
+    List<HalfRow> halfRows,
+    List<String> notes,
+    double seconds) {
+  /**
+   * What is needed to repeat it.
+   *
+   * @param version of this program
+   * @param date when it began, in UTC
+   * @param command as it was given
+   * @param machine what on
+   * @param threads at most
+   * @param availableBytes memory that could be taken
+   */
+  public record Run(
+      String version,
+      String date,
+      String command,
+      Machine machine,
+      int threads,
+      long availableBytes) {}
+
+  /** Of a subject. */
+  Timing timing(Subject subject) {
+    return timings.stream().filter(t -> t.subject().equals(subject)).findFirst().orElseThrow();
+  }
+
+  /** Of the headline's pass, type and width, by size. */
+  List<Timing> sweep() {
+    return timings.stream().filter(t -> isOfSweep(t.subject())).toList();
+  }
+
+  private boolean isOfSweep(Subject subject) {
+    return subject.pass() == headline.pass()
+        && subject.type() == headline.type()
+        && subject.shape().width() == headline.shape().width();
+  }
+
+  /** Of a subject and variant, if it was measured. */
+  Optional<MemoryUse> memory(Subject subject, Variant variant) {
+    return memory.stream()
+        .filter(m -> m.subject().equals(subject) && m.variant() == variant)
+        .findFirst();
+  }
+}

@@ -1,0 +1,142 @@
+package io.github.rmsnorm4j.cli.compare;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The results as text, no wider than 80 columns. */
+public final class TerminalTables {
+  private static final int COLUMNS = 79;
+  private static final String ROW = "%-14s %8s %18s %5s %6s %6s %9s %6s";
+
+  private final Results results;
+
+  /**
+   * For results.
+   *
+   * @param results what was measured
+   */
+  public TerminalTables(Results results) {
+    this.results = results;
+  }
+
+  /**
+   * All of it.
+   *
+   * @return lines
+   */
+  public List<String> lines() {
+    List<String> lines = new ArrayList<>();
+    for (Timing timing : results.timings()) {
+      lines.addAll(table(timing));
+    }
+    lines.addAll(halfRows());
+    lines.addAll(legend());
+    Verdicts verdicts = new Verdicts(results);
+    section(lines, "Naive RMSNorm against fused LayerNorm", verdicts.headline());
+    section(lines, "What fusion does to it", verdicts.fusion());
+    section(lines, "How much overhead does RMSNorm remove?", verdicts.overhead());
+    section(lines, "Can LayerNorm be fused?", verdicts.layerNormFused());
+    section(lines, "How do fused kernels do it?", verdicts.howKernelsFuse());
+    if (!results.notes().isEmpty()) {
+      section(lines, "Note", results.notes());
+    }
+    return lines;
+  }
+
+  private List<String> table(Timing timing) {
+    Subject subject = timing.subject();
+    List<String> lines = new ArrayList<>();
+    lines.add("%s (%s a tensor)".formatted(subject, Figures.bytes(subject.tensorBytes())));
+    lines.add(row("", "median", "lowest to highest", "B/el", "GB/s", "copy", "memory", "error"));
+    for (Timed timed : timing.variants()) {
+      lines.add(
+          row(
+              timed.variant().toString(),
+              Figures.time(timed.nanos().median()),
+              Figures.times(timed.nanos().lowest(), timed.nanos().highest()),
+              String.valueOf(timed.work().passes() * subject.type().bytes()),
+              Figures.billions(timing.bandwidth(timed)),
+              Figures.percent(timing.bandwidth(timed) / timing.copyBandwidth()),
+              results
+                  .memory(subject, timed.variant())
+                  .map(m -> Figures.bytes(m.bytes()))
+                  .orElse(""),
+              Figures.error(timed.error())));
+    }
+    lines.add(
+        row(
+            "copy",
+            Figures.time(timing.copy().median()),
+            Figures.times(timing.copy().lowest(), timing.copy().highest()),
+            String.valueOf(2 * subject.type().bytes()),
+            Figures.billions(timing.copyBandwidth()),
+            "",
+            "",
+            ""));
+    lines.add("");
+    return lines;
+  }
+
+  private static String row(String... cells) {
+    return ROW.formatted((Object[]) cells).stripTrailing();
+  }
+
+  private List<String> halfRows() {
+    List<String> lines = new ArrayList<>();
+    for (HalfRow row : results.halfRows()) {
+      lines.add(
+          "A float16 row of %s from %.0f on, through %s:"
+              .formatted(Figures.count(row.width()), row.input().getFirst(), row.norm()));
+      lines.add("  exact  " + numbers(row.exact()));
+      lines.add("  naive  " + numbers(row.naive()) + wrong(row.naiveWrong(), row.width()));
+      lines.add("  fused  " + numbers(row.fused()) + wrong(row.fusedWrong(), row.width()));
+      lines.add("");
+    }
+    return lines;
+  }
+
+  private static String numbers(List<Double> values) {
+    StringBuilder line = new StringBuilder();
+    for (double value : values) {
+      line.append(String.format(Locale.ROOT, "%9.4f", value));
+    }
+    return line + " ...";
+  }
+
+  private static String wrong(int wrong, int width) {
+    return wrong == 0
+        ? "  all right"
+        : "  %s of %s wrong".formatted(Figures.count(wrong), Figures.count(width));
+  }
+
+  private List<String> legend() {
+    return wrapped(
+        "",
+        "%d threads at most, every variant and the copy in turn. B/el: bytes an element, counted from"
+                .formatted(results.run().threads())
+            + " the tensors that are read and written. copy: GB/s as a part of the copy's; in a cache"
+            + " it can be above 100 %. memory: how much larger the peak made a fresh process, input,"
+            + " output and temporaries. error: largest, as a part of the row's largest element.");
+  }
+
+  private static void section(List<String> lines, String heading, List<String> sentences) {
+    lines.add("");
+    lines.add(heading);
+    sentences.forEach(s -> lines.addAll(wrapped("  ", s)));
+  }
+
+  private static List<String> wrapped(String indent, String text) {
+    List<String> lines = new ArrayList<>();
+    StringBuilder line = new StringBuilder(indent);
+    for (String word : text.split(" ")) {
+      if (line.length() + 1 + word.length() > COLUMNS && line.length() > indent.length()) {
+        lines.add(line.toString());
+        line = new StringBuilder(indent);
+      }
+      line.append(line.length() == indent.length() ? "" : " ").append(word);
+    }
+    lines.add(line.toString());
+    return lines;
+  }
+}

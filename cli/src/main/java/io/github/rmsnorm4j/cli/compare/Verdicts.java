@@ -1,0 +1,212 @@
+package io.github.rmsnorm4j.cli.compare;
+
+import io.github.rmsnorm4j.measure.Samples;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the results say, in sentences. Each is made of the results alone: other results make another
+ * sentence.
+ */
+public final class Verdicts {
+  /** Two times differ where no round of the one lies among the rounds of the other. */
+  private static final String NO_DIFFERENCE =
+      "no difference found between the times of %s and %s (%s; %s)";
+
+  /** Fresh JVMs of the same kind differ by some MiB. */
+  private static final double LIKE_IN_MEMORY = 0.03;
+
+  private static final long LIKE_IN_BYTES = 8 << 20;
+
+  private final Results results;
+  private final Subject headline;
+  private final Timing timing;
+
+  /**
+   * For results.
+   *
+   * @param results the headline's subject among them
+   */
+  public Verdicts(Results results) {
+    this.results = results;
+    headline = results.headline();
+    timing = results.timing(headline);
+  }
+
+  /**
+   * The experiment's own comparison: naive RMSNorm over fused LayerNorm.
+   *
+   * @return sentences on time and, where it was measured, memory
+   */
+  public List<String> headline() {
+    String where = "On %s %s (%s), ".formatted(headline.shape(), headline.type(), headline.pass());
+    List<String> sentences = new ArrayList<>();
+    sentences.add(where + time(timing, Variant.RMS_NAIVE, Variant.LAYER_FUSED) + ".");
+    memory(Variant.RMS_NAIVE, Variant.LAYER_FUSED).ifPresent(s -> sentences.add(sentence(s)));
+    return sentences;
+  }
+
+  /**
+   * What fusion does to that.
+   *
+   * @return sentences on time and, where it was measured, memory
+   */
+  public List<String> fusion() {
+    List<String> sentences = new ArrayList<>();
+    sentences.add(sentence(time(timing, Variant.RMS_FUSED, Variant.LAYER_FUSED)));
+    sentences.add(sentence(time(timing, Variant.RMS_FUSED, Variant.RMS_NAIVE)));
+    memory(Variant.RMS_FUSED, Variant.LAYER_FUSED).ifPresent(s -> sentences.add(sentence(s)));
+    return sentences;
+  }
+
+  /**
+   * How much overhead RMSNorm really removes against LayerNorm.
+   *
+   * @return the answer
+   */
+  public List<String> overhead() {
+    List<String> sentences = new ArrayList<>();
+    for (Timing t : results.timings()) {
+      Subject s = t.subject();
+      if (s.pass() == headline.pass() && s.type() == headline.type()) {
+        sentences.add(
+            "%s: %s.".formatted(s.shape(), time(t, Variant.RMS_FUSED, Variant.LAYER_FUSED)));
+      }
+    }
+    sentences.add(
+        "%s: %s."
+            .formatted(headline.shape(), time(timing, Variant.RMS_NAIVE, Variant.LAYER_NAIVE)));
+    Timed layer = timing.of(Variant.LAYER_FUSED);
+    Timed rms = timing.of(Variant.RMS_FUSED);
+    sentences.add(
+        "RMSNorm computes %d operations an element where LayerNorm computes %d; fused, both read and"
+                .formatted(rms.work().operations(), layer.work().operations())
+            + " write %d bytes an element. It has %s parameters, LayerNorm %s."
+                .formatted(
+                    bytesPerElement(rms),
+                    Figures.count(rms.parameters()),
+                    Figures.count(layer.parameters())));
+    return sentences;
+  }
+
+  /**
+   * Whether LayerNorm can be fused.
+   *
+   * @return the answer
+   */
+  public List<String> layerNormFused() {
+    Timed naive = timing.of(Variant.LAYER_NAIVE);
+    Timed fused = timing.of(Variant.LAYER_FUSED);
+    Ratio ratio = new Ratio(fused.nanos(), naive.nanos());
+    String gain =
+        !ratio.differs()
+            ? "here that saves no time"
+            : ratio.value() < 1 ? "here that saves time" : "here that costs time";
+    List<String> sentences = new ArrayList<>();
+    sentences.add(
+        "Yes: it reads and writes %d bytes an element in one go, where operation by operation it is %d; %s: %s."
+            .formatted(
+                bytesPerElement(fused),
+                bytesPerElement(naive),
+                gain,
+                time(timing, Variant.LAYER_FUSED, Variant.LAYER_NAIVE)));
+    memory(Variant.LAYER_FUSED, Variant.LAYER_NAIVE).ifPresent(s -> sentences.add(sentence(s)));
+    return sentences;
+  }
+
+  /**
+   * How fused kernels do it.
+   *
+   * @return the answer
+   */
+  public List<String> howKernelsFuse() {
+    Timed layer = timing.of(Variant.LAYER_FUSED);
+    Timed rms = timing.of(Variant.RMS_FUSED);
+    return List.of(
+        "They take a row from memory once, find its statistic, and write its output while the row is"
+            + " still in registers or a cache; only input and output cross the memory bus."
+            + " docs/fusion.md shows it in the sources of Apex, PyTorch, Liger, QuACK and oneDNN.",
+        "In this run that was %s of the bandwidth of a copy for RMSNorm and %s for LayerNorm."
+            .formatted(shareOfCopy(rms), shareOfCopy(layer)));
+  }
+
+  private String shareOfCopy(Timed timed) {
+    return Figures.percent(timing.bandwidth(timed) / timing.copyBandwidth());
+  }
+
+  private int bytesPerElement(Timed timed) {
+    return timed.work().passes() * headline.type().bytes();
+  }
+
+  /** "naive RMSNorm took 2.31 times as long as fused LayerNorm". */
+  private static String time(Timing timing, Variant one, Variant other) {
+    Samples a = timing.of(one).nanos();
+    Samples b = timing.of(other).nanos();
+    Ratio ratio = new Ratio(a, b);
+    if (!ratio.differs()) {
+      return NO_DIFFERENCE.formatted(
+          name(one),
+          name(other),
+          Figures.times(a.lowest(), a.highest()),
+          Figures.times(b.lowest(), b.highest()));
+    }
+    return ratio.value() > 1
+        ? "%s took %s times as long as %s (%s against %s)"
+            .formatted(
+                name(one),
+                Figures.ratio(ratio.value()),
+                name(other),
+                Figures.time(a.median()),
+                Figures.time(b.median()))
+        : "%s took %s of the time of %s (%s against %s)"
+            .formatted(
+                name(one),
+                Figures.ratio(ratio.value()),
+                name(other),
+                Figures.time(a.median()),
+                Figures.time(b.median()));
+  }
+
+  private Optional<String> memory(Variant one, Variant other) {
+    return results
+        .memory(headline, one)
+        .flatMap(
+            a ->
+                results.memory(headline, other).map(b -> memory(one, a.bytes(), other, b.bytes())));
+  }
+
+  private static String memory(Variant one, long a, Variant other, long b) {
+    double ratio = (double) a / b;
+    String sizes = "(%s against %s)".formatted(Figures.bytes(a), Figures.bytes(b));
+    if (Math.abs(a - b) <= Math.max(LIKE_IN_BYTES, LIKE_IN_MEMORY * Math.max(a, b))) {
+      return "no difference found between the memory of %s and %s %s"
+          .formatted(name(one), name(other), sizes);
+    }
+    return ratio > 1
+        ? "%s took %s times the memory of %s %s"
+            .formatted(name(one), Figures.ratio(ratio), name(other), sizes)
+        : "%s took %s of the memory of %s %s"
+            .formatted(name(one), Figures.ratio(ratio), name(other), sizes);
+  }
+
+  private static String name(Variant variant) {
+    return (variant.isFused() ? "fused " : "naive ") + (variant.isRms() ? "RMSNorm" : "LayerNorm");
+  }
+
+  private static String sentence(String clause) {
+    return Character.toUpperCase(clause.charAt(0)) + clause.substring(1) + ".";
+  }
+
+  /** One time over another. */
+  record Ratio(Samples one, Samples other) {
+    double value() {
+      return one.over(other);
+    }
+
+    /** Whether all rounds of one were longer than all of the other. */
+    boolean differs() {
+      return one.lowest() > other.highest() || one.highest() < other.lowest();
+    }
+  }
+}
