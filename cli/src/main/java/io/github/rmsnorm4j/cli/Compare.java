@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -185,9 +186,12 @@ final class Compare implements Callable<Integer> {
     }
   }
 
+  /** To be given to a shell again. */
   private String command() {
     List<String> words = spec.commandLine().getParseResult().originalArgs();
-    return "./rmsnorm compare" + (words.isEmpty() ? "" : " " + String.join(" ", words));
+    return words.stream()
+        .map(word -> word.matches("[\\w./=:+-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
+        .collect(Collectors.joining(" ", "./rmsnorm ", ""));
   }
 
   private void progress(String what) {

@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 public final class Comparison {
   private static final Effort REHEARSAL = new Effort(300_000_000, 1, 1_000_000);
   private static final int REHEARSAL_ELEMENTS = 1 << 19;
+
   /** Of a JVM that measures, beside its tensors. */
   private static final long PROCESS_BYTES = 512 << 20;
 

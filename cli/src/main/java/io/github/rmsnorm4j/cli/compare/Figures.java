@@ -53,7 +53,7 @@ final class Figures {
 
   /** How many times. */
   static String ratio(double ratio) {
-    return ratio < 10 ? number("%.2f", ratio) : number("%.1f", ratio);
+    return ratio < 0.0995 ? number("%.3f", ratio) : digits(ratio);
   }
 
   static String error(double error) {

@@ -7,7 +7,7 @@ import java.util.Locale;
 /** The results as text, no wider than 80 columns. */
 public final class TerminalTables {
   private static final int COLUMNS = 79;
-  private static final String ROW = "%-14s %8s %18s %5s %6s %6s %9s %6s";
+  private static final String ROW = "%-15s %8s %16s %4s %5s %6s %9s %6s";
 
   private final Results results;
 
@@ -99,7 +99,7 @@ public final class TerminalTables {
   private static String numbers(List<Double> values) {
     StringBuilder line = new StringBuilder();
     for (double value : values) {
-      line.append(String.format(Locale.ROOT, "%9.4f", value));
+      line.append(String.format(Locale.ROOT, "%9.4f", value + 0.0));
     }
     return line + " ...";
   }

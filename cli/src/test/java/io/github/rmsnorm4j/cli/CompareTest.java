@@ -1,0 +1,223 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.github.rmsnorm4j.report.browser.Browser;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code rmsnorm compare --quick} from end to end, once, in a process of its own. */
+class CompareTest {
+  private static final int VARIANTS = 4;
+
+  /** Of the table of all figures. */
+  private static final int COLUMNS = 13;
+
+  @TempDir private static Path folder;
+  private static Path page;
+  private static String out;
+  private static String err;
+  private static Map<?, ?> json;
+
+  @BeforeAll
+  static void compare() throws IOException, InterruptedException {
+    page = folder.resolve("a page.html");
+    Path data = folder.resolve("data.json");
+    Path output = folder.resolve("out.txt");
+    Path errors = folder.resolve("err.txt");
+    List<String> command =
+        ChildJvm.command(
+            Rmsnorm.class, List.of(), "compare", "--quick", "--report", page, "--json", data);
+    int status =
+        new ProcessBuilder(command)
+            .redirectOutput(output.toFile())
+            .redirectError(errors.toFile())
+            .start()
+            .waitFor();
+    out = Files.readString(output);
+    err = Files.readString(errors);
+    assertThat(status).as(err).isZero();
+    json = (Map<?, ?>) parsed(Files.readString(data));
+  }
+
+  private static Object parsed(String text) throws IOException {
+    try (JsonParser parser = new JsonFactory().createParser(text)) {
+      parser.nextToken();
+      return value(parser);
+    }
+  }
+
+  private static Object value(JsonParser parser) throws IOException {
+    return switch (parser.currentToken()) {
+      case START_OBJECT -> {
+        Map<String, Object> object = new LinkedHashMap<>();
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+          String name = parser.currentName();
+          parser.nextToken();
+          object.put(name, value(parser));
+        }
+        yield object;
+      }
+      case START_ARRAY -> {
+        List<Object> list = new ArrayList<>();
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+          list.add(value(parser));
+        }
+        yield list;
+      }
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
+      case VALUE_NULL -> "null";
+      default -> parser.getText();
+    };
+  }
+
+  @SuppressWarnings("unchecked") // What is asked for in a test is there or the test fails.
+  private static <T> T get(Object from, String path) {
+    Object value = from;
+    for (String name : path.split("\\.")) {
+      value = ((Map<?, ?>) value).get(name);
+      assertThat(value).as(path).isNotNull();
+    }
+    return (T) value;
+  }
+
+  private static List<Map<String, Object>> rows() {
+    return get(json, "rows");
+  }
+
+  private static List<String> sentences() {
+    Map<String, List<String>> verdicts = get(json, "verdicts");
+    return verdicts.values().stream().flatMap(List::stream).toList();
+  }
+
+  @Test
+  void theTableAndTheSentencesArePrinted() {
+    assertThat(out.lines()).allMatch(line -> line.length() <= 80);
+    String joined = out.replaceAll("\\s+", " ");
+    assertThat(sentences()).hasSizeGreaterThan(8).allMatch(joined::contains);
+    assertThat(err).contains("time: forward, float32, 128 x 4096").doesNotContain("rmsnorm:");
+  }
+
+  @Test
+  void whatItTakesToRepeatItIsThere() {
+    String command = get(json, "results.run.command");
+    assertThat(command)
+        .startsWith("./rmsnorm compare --quick --report")
+        .contains("a page.html'")
+        .endsWith("data.json");
+    assertThat(CompareTest.<String>get(json, "results.run.machine.java"))
+        .contains(System.getProperty("java.vm.name"));
+    assertThat(CompareTest.<String>get(json, "results.run.version")).startsWith("rmsnorm ");
+    assertThat(CompareTest.<List<?>>get(json, "results.timings")).hasSize(5);
+  }
+
+  @Test
+  void aFusedNormTakesTwoTensorsAndANaiveOneThree() {
+    List<Map<String, Object>> uses = get(json, "results.memory");
+    assertThat(uses).hasSize(VARIANTS);
+    double tensor = 4.0 * 8 * 1024 * 4096;
+    for (Map<String, Object> use : uses) {
+      double tensors = (double) use.get("bytes") / tensor;
+      boolean fused = use.get("variant").toString().endsWith("fused");
+      assertThat(tensors).as(use.toString()).isBetween(fused ? 1.9 : 2.9, fused ? 2.6 : 3.6);
+    }
+  }
+
+  /** Each figure of the page is the JSON's, to the digits that the page shows. */
+  @Test
+  void thePagesFiguresAreTheJsonsAndItLoadsInABrowser() throws IOException {
+    try (Browser browser = Browser.start(folder.resolve("profile"))) {
+      for (int width : new int[] {1280, 390}) {
+        browser.show(width, 900, false);
+        browser.open(page);
+        assertThat(browser.console()).isEmpty();
+        assertThat(browser.requests()).containsExactly(page.toUri().toString());
+        assertThat(browser.run("return document.documentElement.scrollWidth"))
+            .isEqualTo(browser.run("return document.documentElement.clientWidth"));
+      }
+      assertThat(browser.run("return document.querySelectorAll('canvas').length")).isEqualTo(3L);
+      assertThat(sentences())
+          .allMatch(browser.run("return document.body.textContent").toString()::contains);
+      assertSameFigures(cells(browser));
+    }
+  }
+
+  private static List<String> cells(Browser browser) {
+    Object cells =
+        browser.run(
+            """
+            return [...document.querySelectorAll("table")]
+              .filter((t) => t.textContent.includes("bytes an element"))
+              .flatMap((t) => [...t.querySelectorAll("tbody tr")])
+              .map((r) => [...r.children].map((c) => c.textContent).join("|"))
+            """);
+    return ((List<?>) cells).stream().map(Object::toString).toList();
+  }
+
+  private static void assertSameFigures(List<String> shown) {
+    assertThat(shown).hasSize(rows().size());
+    for (int i = 0; i < shown.size(); i++) {
+      Map<String, Object> row = rows().get(i);
+      String[] cells = shown.get(i).split("\\|");
+      assertThat(cells).hasSize(COLUMNS);
+      assertThat(Stream.of(cells).limit(4))
+          .containsExactly(
+              text(row, "pass"), text(row, "type"), text(row, "shape"), text(row, "variant"));
+      assertNear(seconds(cells[4]), number(row, "medianNanos") / 1e9);
+      String[] spread = cells[5].split(" ");
+      assertNear(seconds(spread[2] + " " + spread[3]), number(row, "highestNanos") / 1e9);
+      assertThat(Double.parseDouble(cells[6])).isEqualTo(number(row, "bytesPerElement"));
+      assertNear(Double.parseDouble(cells[7]), number(row, "bytesPerSecond") / 1e9);
+      assertThat(cells[8])
+          .isEqualTo(String.format(Locale.ROOT, "%.0f %%", 100 * number(row, "shareOfCopy")));
+      if (row.get("memoryBytes").equals("null")) {
+        assertThat(cells[10]).isEqualTo("not measured");
+      } else {
+        assertNear(
+            Double.parseDouble(cells[10].replace(" MiB", "")), number(row, "memoryBytes") / 0x1p20);
+      }
+      assertThat(Double.parseDouble(cells[11].replace(",", "")))
+          .isEqualTo(number(row, "parameters"));
+      assertThat(cells[12]).isEqualTo(String.format(Locale.ROOT, "%.0e", number(row, "error")));
+    }
+  }
+
+  private static double number(Map<String, Object> row, String name) {
+    return (double) row.get(name);
+  }
+
+  private static String text(Map<String, Object> row, String name) {
+    return row.get(name).toString();
+  }
+
+  private static double seconds(String time) {
+    String[] parts = time.split(" ");
+    double unit =
+        switch (parts[1]) {
+          case "ns" -> 1e-9;
+          case "µs" -> 1e-6;
+          case "ms" -> 1e-3;
+          default -> 1;
+        };
+    return Double.parseDouble(parts[0]) * unit;
+  }
+
+  /** Three digits are shown. */
+  private static void assertNear(double shown, double is) {
+    assertThat(shown).isCloseTo(is, Offset.offset(0.01 * is));
+  }
+}
