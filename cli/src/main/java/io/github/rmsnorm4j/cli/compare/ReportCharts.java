@@ -61,17 +61,11 @@ final class ReportCharts {
         results.sweep().stream()
             .filter(t -> results.memory(t.subject(), Variant.RMS_FUSED).isPresent())
             .toList();
-    List<String> sizes =
-        sweep.stream()
-            .map(
-                t ->
-                    "%s (%s)"
-                        .formatted(t.subject().shape(), Figures.bytes(t.subject().tensorBytes())))
-            .toList();
+    List<String> sizes = sweep.stream().map(t -> Figures.bytes(t.subject().tensorBytes())).toList();
     Chart chart =
         Chart.titled("Memory")
             .over(
-                Axis.categories("shape, and what one tensor takes", sizes),
+                Axis.categories("size of one tensor", sizes),
                 Axis.linear("memory (tensors)").from(0));
     for (Variant v : Variant.values()) {
       chart =
