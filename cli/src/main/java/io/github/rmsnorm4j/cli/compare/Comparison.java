@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 
 /** Carries out a plan. */
 public final class Comparison {
-  private static final Effort REHEARSAL = new Effort(300_000_000, 1, 1_000_000);
+  private static final Effort REHEARSAL = new Effort(200_000_000, 1, 1_000_000);
   private static final int REHEARSAL_ELEMENTS = 1 << 19;
 
   /** Of a JVM that measures, beside its tensors. */

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.locks.LockSupport;
 
 /** The program that runs one variant once and tells how much memory that took. */
 public final class PeakMemory {
@@ -19,6 +20,9 @@ public final class PeakMemory {
 
   /** The compiler has had enough once it was idle so long; it is not waited for forever. */
   private static final long IDLE_NANOS = 200_000_000;
+
+  /** Between calls, for the compiler to have the processors. */
+  private static final long PAUSE_NANOS = 2_000_000;
 
   private static final long LONGEST_NANOS = 10_000_000_000L;
 
@@ -75,6 +79,7 @@ public final class PeakMemory {
     long compiled = -1;
     while (System.nanoTime() - busy < IDLE_NANOS && System.nanoTime() - start < LONGEST_NANOS) {
       run(variant, small, crew);
+      LockSupport.parkNanos(PAUSE_NANOS);
       long now = compiler == null ? 0 : compiler.getTotalCompilationTime();
       if (now != compiled) {
         compiled = now;
