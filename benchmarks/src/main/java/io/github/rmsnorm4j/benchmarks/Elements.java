@@ -8,10 +8,18 @@ import io.github.rmsnorm4j.ElementType;
 import java.lang.foreign.MemorySegment;
 
 /** Elements of any type, one by one: for preparing and checking, never for what is timed. */
-final class Elements {
+public final class Elements {
   private Elements() {}
 
-  static double get(MemorySegment segment, ElementType type, long index) {
+  /**
+   * One element as a double.
+   *
+   * @param segment holds elements of the type
+   * @param type of the elements
+   * @param index counts elements
+   * @return its exact value
+   */
+  public static double get(MemorySegment segment, ElementType type, long index) {
     return switch (type) {
       case FLOAT64 -> segment.getAtIndex(JAVA_DOUBLE, index);
       case FLOAT32 -> segment.getAtIndex(JAVA_FLOAT, index);
@@ -20,8 +28,15 @@ final class Elements {
     };
   }
 
-  /** The value must be one that the type can hold. */
-  static void set(MemorySegment segment, ElementType type, long index, double value) {
+  /**
+   * Sets one element.
+   *
+   * @param segment holds elements of the type
+   * @param type of the elements
+   * @param index counts elements
+   * @param value one that the type can hold
+   */
+  public static void set(MemorySegment segment, ElementType type, long index, double value) {
     float narrow = (float) value;
     switch (type) {
       case FLOAT64 -> segment.setAtIndex(JAVA_DOUBLE, index, value);
@@ -32,8 +47,13 @@ final class Elements {
     }
   }
 
-  /** The distance between neighbours of 1, halved: one rounding's largest relative error. */
-  static double unitRoundoff(ElementType type) {
+  /**
+   * The distance between neighbours of 1, halved: one rounding's largest relative error.
+   *
+   * @param type of the elements
+   * @return a power of two
+   */
+  public static double unitRoundoff(ElementType type) {
     return switch (type) {
       case FLOAT64 -> 0x1p-53;
       case FLOAT32 -> 0x1p-24;

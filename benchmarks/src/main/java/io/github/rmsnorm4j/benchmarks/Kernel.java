@@ -7,8 +7,10 @@ import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.reference.Definitions;
 
 /** The two norms, with the parameters that models give them: a gain, and for LayerNorm a bias. */
-enum Kernel {
+public enum Kernel {
+  /** With a gain. */
   RMS_NORM("RMSNorm"),
+  /** With a gain and a bias. */
   LAYER_NORM("LayerNorm");
 
   private final String title;
@@ -31,7 +33,12 @@ enum Kernel {
     return safe ? norm.safe() : norm;
   }
 
-  boolean hasBias() {
+  /**
+   * Whether it has one.
+   *
+   * @return true for LayerNorm
+   */
+  public boolean hasBias() {
     return this == LAYER_NORM;
   }
 

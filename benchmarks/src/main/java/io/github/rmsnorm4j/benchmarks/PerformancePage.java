@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.benchmarks;
 
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
+import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,9 +12,11 @@ import java.util.stream.Stream;
 /**
  * docs/performance.md, whose tables are made from the files in docs/benchmarks and nothing else.
  */
-final class PerformancePage {
-  private static final String BEGIN = "<!-- begin SpeedTable -->\n";
+public final class PerformancePage {
+  private static final String OWN = "<!-- begin SpeedTable -->\n";
+  private static final String BESIDE_PEERS = "<!-- begin PeerTable -->\n";
   private static final String END = "<!-- end -->";
+  private static final String PEERS_ENDING = "-peers.json";
 
   private final Path page;
   private final Path folder;
@@ -20,9 +24,10 @@ final class PerformancePage {
   /**
    * The page of a checkout.
    *
+   * @param checkout its top folder
    * @throws IOException if there is none
    */
-  PerformancePage(Path checkout) throws IOException {
+  public PerformancePage(Path checkout) throws IOException {
     page = checkout.resolve("docs/performance.md");
     folder = checkout.resolve("docs/benchmarks");
     if (!Files.isRegularFile(page)) {
@@ -39,6 +44,21 @@ final class PerformancePage {
     return file;
   }
 
+  /**
+   * The same for results beside the peers.
+   *
+   * @param results of a whole run
+   * @return the file
+   * @throws IOException if a file cannot be read or written
+   */
+  public Path add(PeerResults results) throws IOException {
+    Files.createDirectories(folder);
+    Path file = folder.resolve(results.fileName());
+    results.write(file);
+    refresh();
+    return file;
+  }
+
   void refresh() throws IOException {
     Files.writeString(page, rendered());
   }
@@ -51,18 +71,31 @@ final class PerformancePage {
    * The page as it must be: its own text, and between the markers a section per file, newest first.
    */
   String rendered() throws IOException {
-    String text = text();
-    int begin = text.indexOf(BEGIN);
-    int end = text.indexOf(END, begin);
-    if (begin < 0 || end < 0) {
-      throw new IOException(page + " lacks the lines " + BEGIN.strip() + " and " + END);
+    String own = replaced(text(), OWN, tables(false));
+    return replaced(own, BESIDE_PEERS, tables(true));
+  }
+
+  private String replaced(String text, String begin, String tables) throws IOException {
+    int from = text.indexOf(begin);
+    int end = text.indexOf(END, from);
+    if (from < 0 || end < 0) {
+      throw new IOException(page + " lacks the lines " + begin.strip() + " and " + END);
     }
+    return text.substring(0, from + begin.length()) + tables + text.substring(end);
+  }
+
+  private String tables(boolean besidePeers) throws IOException {
     StringBuilder tables = new StringBuilder("\n");
     for (Path file : files()) {
-      tables.append(Table.of(Results.read(file, Results.class)));
-      tables.append("Every round: [%1$s](benchmarks/%1$s).\n\n".formatted(file.getFileName()));
+      if (file.toString().endsWith(PEERS_ENDING) == besidePeers) {
+        tables.append(
+            besidePeers
+                ? PeerTables.of(PeerResults.read(file))
+                : Table.of(Results.read(file, Results.class)));
+        tables.append("Every round: [%1$s](benchmarks/%1$s).\n\n".formatted(file.getFileName()));
+      }
     }
-    return text.substring(0, begin + BEGIN.length()) + tables + text.substring(end);
+    return tables.toString();
   }
 
   private List<Path> files() throws IOException {

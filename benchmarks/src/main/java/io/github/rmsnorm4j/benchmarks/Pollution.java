@@ -9,7 +9,7 @@ import java.lang.foreign.Arena;
  * kind of memory, at three widths, each until it is compiled. Kernels that share a type profile
  * become several times slower by it; ours must not.
  */
-final class Pollution {
+public final class Pollution {
   private static final int[] WIDTHS = {64, 1000, 4096};
   private static final int ROWS = 2;
 
@@ -24,9 +24,10 @@ final class Pollution {
   /**
    * Pollutes this process.
    *
+   * @param backend of the norms
    * @param quick whether compiled kernels do not matter
    */
-  static void run(Backend backend, boolean quick) {
+  public static void run(Backend backend, boolean quick) {
     for (Kernel kernel : Kernel.values()) {
       for (ElementType type : ElementType.values()) {
         for (Memory memory : Memory.values()) {

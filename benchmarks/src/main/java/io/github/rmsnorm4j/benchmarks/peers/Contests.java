@@ -1,0 +1,102 @@
+package io.github.rmsnorm4j.benchmarks.peers;
+
+import static io.github.rmsnorm4j.ElementType.BFLOAT16;
+import static io.github.rmsnorm4j.ElementType.FLOAT16;
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
+import static io.github.rmsnorm4j.ElementType.FLOAT64;
+import static io.github.rmsnorm4j.benchmarks.Kernel.LAYER_NORM;
+import static io.github.rmsnorm4j.benchmarks.Kernel.RMS_NORM;
+
+import io.github.rmsnorm4j.benchmarks.Kernel;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** The contests of a run. */
+public final class Contests {
+  /** Rows of about 2 MiB in all. */
+  private static final int SWEPT = 1 << 19;
+
+  private static final int NARROWEST = 64;
+  private static final int WIDEST = 65_536;
+
+  private Contests() {}
+
+  /**
+   * All: four shapes, forward and backward, other types, and widths swept.
+   *
+   * @return each once
+   */
+  public static List<Contest> all() {
+    Stream<Contest> float32 =
+        Stream.of(Kernel.values())
+            .flatMap(kernel -> Stream.concat(shapes(kernel), backward(kernel)));
+    Stream<Contest> otherTypes =
+        Stream.of(BFLOAT16, FLOAT16, FLOAT64)
+            .flatMap(
+                type ->
+                    shapes(RMS_NORM)
+                        .filter(c -> c.rows() >= 128 && c.width() > 64)
+                        .map(contest -> contest.with(type)));
+    return Stream.of(float32, otherTypes, sweep()).flatMap(s -> s).distinct().toList();
+  }
+
+  /** One token, a prompt, a batch beyond the caches, and head norms. */
+  private static Stream<Contest> shapes(Kernel kernel) {
+    return Stream.of(
+        Contest.forward(kernel, 1, 4096),
+        Contest.forward(kernel, 128, 4096),
+        Contest.forward(kernel, 8192, 4096),
+        Contest.forward(kernel, 4096, 64));
+  }
+
+  private static Stream<Contest> backward(Kernel kernel) {
+    return shapes(kernel).map(c -> Contest.backward(kernel, c.rows(), c.width()));
+  }
+
+  private static Stream<Contest> sweep() {
+    return IntStream.iterate(NARROWEST, width -> width <= WIDEST, width -> width * 4)
+        .mapToObj(width -> Contest.forward(RMS_NORM, SWEPT / width, width));
+  }
+
+  /**
+   * Those that a quick run has.
+   *
+   * @param contest any
+   * @return whether it is small, and of float32
+   */
+  public static boolean isQuick(Contest contest) {
+    return contest.type() == FLOAT32 && contest.width() == 4096 && contest.rows() <= 128;
+  }
+
+  /**
+   * The tables that contests are shown in.
+   *
+   * @return a title each, and which contests belong to it
+   */
+  static List<Group> groups() {
+    return List.of(
+        new Group("RMSNorm, float32", c -> isForward(c, RMS_NORM) && isShape(c)),
+        new Group("LayerNorm, float32", c -> isForward(c, LAYER_NORM) && isShape(c)),
+        new Group("RMSNorm backward, float32", c -> c.backward() && c.kernel() == RMS_NORM),
+        new Group("LayerNorm backward, float32", c -> c.backward() && c.kernel() == LAYER_NORM),
+        new Group("RMSNorm, bfloat16", c -> c.type() == BFLOAT16),
+        new Group("RMSNorm, float16", c -> c.type() == FLOAT16),
+        new Group("RMSNorm, float64", c -> c.type() == FLOAT64),
+        new Group(
+            "RMSNorm, float32, 2 MiB of rows, by width",
+            c -> isForward(c, RMS_NORM) && c.elements() == SWEPT));
+  }
+
+  private static boolean isForward(Contest contest, Kernel kernel) {
+    return contest.kernel() == kernel && !contest.backward() && contest.type() == FLOAT32;
+  }
+
+  private static boolean isShape(Contest contest) {
+    return shapes(contest.kernel()).anyMatch(contest::equals);
+  }
+
+  /** Contests that share a table. */
+  record Group(String title, Predicate<Contest> contests) {}
+}

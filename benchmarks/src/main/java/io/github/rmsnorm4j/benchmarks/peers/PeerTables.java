@@ -1,0 +1,144 @@
+package io.github.rmsnorm4j.benchmarks.peers;
+
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
+import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.Samples;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** A run beside the peers as Markdown. Every figure and verdict is computed here, from rounds. */
+public final class PeerTables {
+  private final PeerResults results;
+
+  private PeerTables(PeerResults results) {
+    this.results = results;
+  }
+
+  /**
+   * All tables.
+   *
+   * @param results of a run
+   * @return Markdown
+   */
+  public static String of(PeerResults results) {
+    PeerTables tables = new PeerTables(results);
+    return tables.machine()
+        + new TargetTable(results).markdown()
+        + tables.times()
+        + TrapTables.of(results);
+  }
+
+  private String machine() {
+    Machine m = results.machine();
+    return """
+    ### Beside its peers: %s, %d-bit vectors
+
+    Measured on %s. %d processors, %s. Java: %s, flags `%s`. Backend: %s. Beside it: %s.
+
+    """
+        .formatted(
+            m.cpu(),
+            m.vectorBits(),
+            results.date(),
+            m.processors(),
+            m.system(),
+            m.java(),
+            String.join(" ", m.flags()),
+            m.backend(),
+            String.join(", ", results.versions()));
+  }
+
+  private String times() {
+    StringBuilder all = new StringBuilder();
+    for (Contests.Group group : Contests.groups()) {
+      List<Contest> contests =
+          results.figures().stream()
+              .map(Figure::contest)
+              .filter(group.contests())
+              .distinct()
+              .toList();
+      for (int threads : results.figures().stream().map(Figure::threads).distinct().toList()) {
+        all.append(contests.isEmpty() ? "" : table(group.title(), contests, threads));
+      }
+    }
+    return all.toString();
+  }
+
+  /** A row for each system, a column for each shape. */
+  private String table(String title, List<Contest> contests, int threads) {
+    StringBuilder table = new StringBuilder("| %s, %s |".formatted(title, threads(threads)));
+    contests.forEach(c -> table.append(" %d x %d |".formatted(c.rows(), c.width())));
+    table.append("\n| --- |").append(" ---: |".repeat(contests.size())).append("\n");
+    List<String> systems =
+        results.figures().stream()
+            .filter(figure -> contests.contains(figure.contest()))
+            .flatMap(figure -> figure.entries().stream().map(Entry::system))
+            .distinct()
+            .toList();
+    for (String system : systems) {
+      table.append(row(system, contests, threads, true));
+      if (Systems.isJava(system)) {
+        table.append(row(system, contests, threads, false));
+      }
+    }
+    return table.append("\n").toString();
+  }
+
+  /**
+   * Nothing where there is no figure; peers that are not Java are shown alone if only so measured.
+   */
+  private String row(String system, List<Contest> contests, int threads, boolean polluted) {
+    List<String> cells =
+        contests.stream().map(c -> cell(system, figures(c, threads, polluted))).toList();
+    return cells.stream().allMatch(String::isEmpty)
+        ? ""
+        : "| %s%s | %s |\n".formatted(system, polluted ? "" : ", alone", String.join(" | ", cells));
+  }
+
+  private List<Figure> figures(Contest contest, int threads, boolean polluted) {
+    return results.figures().stream()
+        .filter(f -> f.contest().equals(contest))
+        .filter(f -> f.threads() == threads && f.polluted() == polluted)
+        .toList();
+  }
+
+  private static String cell(String system, List<Figure> jvms) {
+    List<Entry> entries =
+        jvms.stream().map(f -> f.entry(system)).flatMap(Optional::stream).toList();
+    if (entries.isEmpty()) {
+      return "";
+    }
+    if (entries.getFirst().refused() != null) {
+      return "refused";
+    }
+    String micros = micros(Samples.median(entries.stream().map(Entry::median).toList()));
+    String wrong = entries.stream().anyMatch(Entry::wrong) ? ", **wrong answer**" : "";
+    List<Double> ratios = jvms.stream().flatMap(f -> ratio(f, system).stream()).toList();
+    return system.equals(Systems.OWN) || ratios.isEmpty()
+        ? micros + wrong
+        : "%s (%s)%s".formatted(micros, text("%.2f", Samples.median(ratios)), wrong);
+  }
+
+  /** This library's time over the system's, in the same JVM. */
+  private static Optional<Double> ratio(Figure figure, String system) {
+    return figure
+        .entry(Systems.OWN)
+        .filter(own -> own.refused() == null)
+        .map(own -> own.median() / figure.entry(system).orElseThrow().median());
+  }
+
+  static String threads(int threads) {
+    return threads == 1 ? "one thread" : threads + " threads";
+  }
+
+  private static String micros(double nanos) {
+    double micros = nanos / 1000;
+    return text(micros < 10 ? "%.2f µs" : micros < 100 ? "%.1f µs" : "%.0f µs", micros);
+  }
+
+  private static String text(String format, Object... arguments) {
+    return String.format(Locale.ROOT, format, arguments);
+  }
+}

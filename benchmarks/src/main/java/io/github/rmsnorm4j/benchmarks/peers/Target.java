@@ -1,0 +1,122 @@
+package io.github.rmsnorm4j.benchmarks.peers;
+
+import static io.github.rmsnorm4j.ElementType.BFLOAT16;
+import static io.github.rmsnorm4j.benchmarks.Kernel.LAYER_NORM;
+import static io.github.rmsnorm4j.benchmarks.Kernel.RMS_NORM;
+import static io.github.rmsnorm4j.benchmarks.peers.Systems.COPY;
+import static io.github.rmsnorm4j.benchmarks.peers.Systems.IN_PLACE;
+import static io.github.rmsnorm4j.benchmarks.peers.Systems.JAVA_LOOP;
+import static io.github.rmsnorm4j.benchmarks.peers.Systems.LIBTORCH_RMS_NORM;
+import static io.github.rmsnorm4j.benchmarks.peers.Systems.ONEDNN;
+import static io.github.rmsnorm4j.benchmarks.peers.Systems.ONNX_RUNTIME;
+import static io.github.rmsnorm4j.benchmarks.peers.Systems.OWN;
+import static io.github.rmsnorm4j.benchmarks.peers.Systems.OWN_RMS_NORM;
+
+import io.github.rmsnorm4j.benchmarks.Kernel;
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
+import io.github.rmsnorm4j.measure.Samples;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/**
+ * How long something of this library may take at most, compared with something else of the same
+ * contest. It holds for each number of threads, in a polluted process.
+ *
+ * @param contest where they meet
+ * @param system of this library
+ * @param against what it is compared with
+ * @param limit the largest ratio that meets it
+ * @param below whether the ratio must be less than the limit, and not equal to it
+ */
+public record Target(Contest contest, String system, String against, double limit, boolean below) {
+  /** What is made of a target. */
+  enum Verdict {
+    MET,
+    MISSED,
+    /** One of the two was not measured, or does not do this. */
+    NOT_MEASURED
+  }
+
+  private static final int[][] SHAPES = {{1, 4096}, {128, 4096}, {8192, 4096}, {4096, 64}};
+  private static final double[] ONEDNN_LIMITS = {1.0, 1.0, 1.1, 1.3};
+  private static final double[] LIBTORCH_LIMITS = {0.35, 0.35, 0.35, 0.6};
+  private static final double[] JAVA_LOOP_LIMITS = {0.2, 0.2, 0.35, 0.2};
+
+  /**
+   * The targets.
+   *
+   * @return all of them
+   */
+  public static List<Target> all() {
+    List<Target> all = new ArrayList<>();
+    for (int i = 0; i < SHAPES.length; i++) {
+      Contest rms = forward(RMS_NORM, SHAPES[i]);
+      all.add(atMost(rms, OWN, ONEDNN, ONEDNN_LIMITS[i]));
+      all.add(atMost(rms, OWN, LIBTORCH_RMS_NORM, LIBTORCH_LIMITS[i]));
+      all.add(atMost(rms, OWN, ONNX_RUNTIME + "SimplifiedLayerNormalization", 0.5));
+      all.add(atMost(rms, OWN, ONNX_RUNTIME + "RMSNormalization", 0.5));
+      all.add(atMost(rms, OWN, JAVA_LOOP, JAVA_LOOP_LIMITS[i]));
+      all.add(atMost(forward(LAYER_NORM, SHAPES[i]), OWN, ONEDNN, 1.1));
+      for (Kernel kernel : Kernel.values()) {
+        Contest backward = Contest.backward(kernel, SHAPES[i][0], SHAPES[i][1]);
+        all.add(atMost(backward, OWN, ONEDNN, 0.75));
+      }
+    }
+    for (int rows : new int[] {128, 8192}) {
+      all.add(atMost(Contest.forward(RMS_NORM, rows, 4096).with(BFLOAT16), OWN, ONEDNN, 1.3));
+    }
+    all.add(atMost(Contest.forward(RMS_NORM, 8192, 4096), IN_PLACE, COPY, 1.15));
+    for (int rows : new int[] {1, 128}) {
+      all.add(new Target(Contest.forward(LAYER_NORM, rows, 4096), OWN_RMS_NORM, OWN, 1, true));
+    }
+    return List.copyOf(all);
+  }
+
+  private static Contest forward(Kernel kernel, int[] shape) {
+    return Contest.forward(kernel, shape[0], shape[1]);
+  }
+
+  private static Target atMost(Contest contest, String system, String against, double limit) {
+    return new Target(contest, system, against, limit, false);
+  }
+
+  /** Median over median, in the JVM with the middle ratio; empty where it was not measured. */
+  OptionalDouble ratio(PeerResults results, int threads) {
+    List<Double> ratios =
+        results.figures().stream()
+            .filter(f -> f.contest().equals(contest) && f.threads() == threads && f.polluted())
+            .filter(f -> timed(f, system) && timed(f, against))
+            .map(
+                f ->
+                    f.entry(system).orElseThrow().median()
+                        / f.entry(against).orElseThrow().median())
+            .toList();
+    return ratios.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(Samples.median(ratios));
+  }
+
+  private static boolean timed(Figure figure, String system) {
+    return figure.entry(system).map(Entry::refused).isEmpty() && figure.entry(system).isPresent();
+  }
+
+  /** By the figure that the reader sees. */
+  Verdict verdict(OptionalDouble ratio) {
+    if (ratio.isEmpty()) {
+      return Verdict.NOT_MEASURED;
+    }
+    double shown = Math.round(ratio.getAsDouble() * 100) / 100.0;
+    return below ? verdict(shown < limit) : verdict(shown <= limit);
+  }
+
+  private static Verdict verdict(boolean met) {
+    return met ? Verdict.MET : Verdict.MISSED;
+  }
+
+  /** For example {@code RMSNorm float32 128 x 4096: rmsnorm4j against oneDNN at most 1.0}. */
+  @Override
+  public String toString() {
+    return "%s: %s against %s %s %s"
+        .formatted(contest, system, against, below ? "below" : "at most", limit);
+  }
+}

@@ -1,0 +1,140 @@
+package io.github.rmsnorm4j.peers;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.benchmarks.Elements;
+import io.github.rmsnorm4j.benchmarks.Kernel;
+import io.github.rmsnorm4j.benchmarks.peers.Contest;
+import io.github.rmsnorm4j.benchmarks.peers.Systems;
+import io.github.rmsnorm4j.reference.Definitions;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * How far what lies at a place is from the exact answer: in each row (or sum over rows) the largest
+ * distance, as a share of the largest exact element. NaN if there is one that should not be.
+ */
+final class Answer {
+  /** Of this library: the contract's, in roundings to float32. */
+  private static final double RMS_NORM_ROUNDINGS = 3.01;
+
+  private static final double LAYER_NORM_ROUNDINGS = 5.01;
+
+  /** Of this library's gradients: sums over a row or over all rows are rounded once more. */
+  private static final double GRADIENT = 2e-5;
+
+  /** Of others, float32: their sums are float, in whatever order. */
+  private static final double FLOAT_SUMS = 1e-4;
+
+  private static final double FLOAT64 = 1e-12;
+
+  private final Place place;
+  private double worst;
+
+  private Answer(Place place) {
+    this.place = place;
+  }
+
+  static double error(Place place, Kernel kernel) {
+    Answer answer = new Answer(place);
+    if (place.contest.backward()) {
+      answer.gradients();
+    } else {
+      for (int r = 0; r < place.contest.rows(); r++) {
+        answer.compare(place.row(place.y, r), exact(place, kernel, place.row(place.x, r)));
+      }
+    }
+    return answer.worst;
+  }
+
+  /** How large the error may be: what this library promises, and a generous bound for others. */
+  static double allowed(Entrant entrant, Contest contest) {
+    ElementType type = contest.type();
+    if (type == ElementType.FLOAT64) {
+      return FLOAT64;
+    }
+    double roundings = type == ElementType.FLOAT32 ? 0 : Elements.unitRoundoff(type);
+    if (!entrant.name().startsWith(Systems.OWN)) {
+      // The published formula rounds to a narrow type twice, and its out= form more often.
+      return FLOAT_SUMS + 3 * roundings;
+    }
+    if (contest.backward()) {
+      return GRADIENT;
+    }
+    double float32 =
+        0x1p-24 * (entrant.kernel() == Kernel.RMS_NORM ? RMS_NORM_ROUNDINGS : LAYER_NORM_ROUNDINGS);
+    return float32 + roundings * (1 + float32);
+  }
+
+  /** A row of the exact output. */
+  static double[] exact(Place place, Kernel kernel, double[] x) {
+    return kernel == Kernel.RMS_NORM
+        ? Definitions.rmsNorm(x, place.gain, null, place.epsilon)
+        : Definitions.layerNorm(x, place.gain, place.bias, place.epsilon);
+  }
+
+  private void gradients() {
+    int width = place.contest.width();
+    double[] dgain = new double[width];
+    double[] dbias = new double[width];
+    for (int r = 0; r < place.contest.rows(); r++) {
+      double[] dx = gradient(place, place.row(place.x, r), place.row(place.dy, r), dgain, dbias);
+      compare(place.row(place.dx, r), dx);
+    }
+    compare(floats(place.dgain), dgain);
+    if (place.bias != null) {
+      compare(floats(place.dbias), dbias);
+    }
+  }
+
+  /** A row of the exact dx; its share of the parameters' gradients is added to theirs. */
+  static double[] gradient(Place place, double[] x, double[] dy, double[] dgain, double[] dbias) {
+    int n = x.length;
+    boolean centred = place.bias != null;
+    double mean = centred ? Definitions.mean(x) : 0;
+    double square = centred ? Definitions.variance(x) : Definitions.meanSquare(x, n);
+    double rstd = 1 / Math.sqrt(square + place.epsilon);
+    double product = 0;
+    double slope = 0;
+    for (int i = 0; i < n; i++) {
+      double xh = (x[i] - mean) * rstd;
+      product += dy[i] * place.gain[i] * xh / n;
+      slope += centred ? dy[i] * place.gain[i] / n : 0;
+      dgain[i] += dy[i] * xh;
+      dbias[i] += dy[i];
+    }
+    double[] dx = new double[n];
+    for (int i = 0; i < n; i++) {
+      dx[i] = (dy[i] * place.gain[i] - slope - (x[i] - mean) * rstd * product) * rstd;
+    }
+    return dx;
+  }
+
+  private void compare(double[] got, double[] exact) {
+    worst = Math.max(worst, distance(got, exact)); // NaN stays
+  }
+
+  /** The largest distance of two rows, as a share of the largest exact element. */
+  static double distance(double[] got, double[] exact) {
+    double size = 0;
+    double off = 0;
+    for (int i = 0; i < exact.length; i++) {
+      size = Math.max(size, Math.abs(exact[i]));
+      off = Math.max(off, apart(got[i], exact[i]));
+    }
+    return off == 0 ? 0 : off / size;
+  }
+
+  /** No distance between two that are no number. */
+  static double apart(double got, double exact) {
+    return Double.isNaN(got) && Double.isNaN(exact) ? 0 : Math.abs(got - exact);
+  }
+
+  private static double[] floats(MemorySegment segment) {
+    double[] values = new double[Math.toIntExact(segment.byteSize() / Float.BYTES)];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = segment.getAtIndex(JAVA_FLOAT, i);
+    }
+    return values;
+  }
+}

@@ -1,0 +1,133 @@
+package io.github.rmsnorm4j.peers;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.benchmarks.PerformancePage;
+import io.github.rmsnorm4j.benchmarks.peers.Contest;
+import io.github.rmsnorm4j.benchmarks.peers.Contests;
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
+import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
+import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
+import io.github.rmsnorm4j.measure.Machine;
+import java.io.IOException;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Measures this library beside its peers; {@code rmsnorm bench} starts it. */
+public final class PeerTable {
+  /** Those of the contests that --only leaves and, if it is quick, that are. */
+  private final List<Contest> contests;
+
+  private final PeerOptions options;
+
+  PeerTable(PeerOptions options) {
+    this.options = options;
+    contests =
+        options.traps()
+            ? List.of()
+            : Contests.all().stream()
+                .filter(contest -> contest.toString().contains(options.only()))
+                .filter(contest -> !options.quick() || Contests.isQuick(contest))
+                .toList();
+    if (contests.isEmpty() && !options.traps()) {
+      throw new IllegalArgumentException(
+          "no contest%s contains '%s'; there are %s"
+              .formatted(
+                  options.quick() ? " of a quick run" : "",
+                  options.only(),
+                  String.join(", ", Contests.all().stream().map(Contest::toString).toList())));
+    }
+  }
+
+  /**
+   * Measures, prints, writes and checks, as it is asked to.
+   *
+   * @param args see {@code rmsnorm bench --help}
+   */
+  public static void main(String[] args) {
+    int status;
+    try {
+      status = new PeerTable(PeerOptions.of(args)).run();
+    } catch (IllegalArgumentException e) {
+      System.err.println("rmsnorm bench: " + e.getMessage());
+      status = 2;
+    } catch (IOException e) {
+      System.err.println("rmsnorm bench: " + e.getMessage());
+      status = 1;
+    }
+    System.exit(status); // libtorch leaves threads behind
+  }
+
+  private int run() throws IOException {
+    PerformancePage page = options.write() ? new PerformancePage(options.checkout()) : null;
+    PeerResults results = measure();
+    System.out.print(PeerTables.of(results));
+    if (options.json() != null) {
+      results.write(options.json());
+    }
+    if (page != null) {
+      System.out.println("wrote docs/performance.md and " + page.add(results));
+    }
+    return options.check() ? check(new TargetTable(results)) : 0;
+  }
+
+  private static int check(TargetTable targets) {
+    targets.missed().forEach(missed -> System.err.println("rmsnorm bench: missed: " + missed));
+    if (targets.judged() == 0) {
+      System.err.println("rmsnorm bench: --check found no target among what was measured");
+      return 1;
+    }
+    return targets.missed().isEmpty() ? 0 : 1;
+  }
+
+  private PeerResults measure() throws IOException {
+    boolean wholeOrTraps = options.traps() || options.only().isEmpty();
+    if (wholeOrTraps) {
+      System.err.println("traps");
+    }
+    return new PeerResults(
+        LocalDate.now().toString(),
+        machine(),
+        Versions.all(),
+        figures(),
+        wholeOrTraps ? Traps.run() : List.of(),
+        wholeOrTraps ? Changes.run() : List.of());
+  }
+
+  /** Without the flags that only tell where the peers unpack themselves. */
+  private static Machine machine() {
+    Machine machine = Machine.thisOne(Backend.best());
+    return new Machine(
+        machine.cpu(),
+        machine.processors(),
+        machine.system(),
+        machine.java(),
+        machine.flags().stream().filter(f -> !f.startsWith("-Dorg.bytedeco.")).toList(),
+        machine.backend(),
+        machine.vectorBits());
+  }
+
+  /** Alone and polluted in turn: a machine that slows down for a minute slows both. */
+  private List<Figure> figures() throws IOException {
+    List<Boolean> states = options.quick() ? List.of(true) : List.of(false, true);
+    List<Figure> figures = new ArrayList<>();
+    for (int jvm = 1; jvm <= options.jvms(); jvm++) {
+      for (Contest contest : contests) {
+        for (boolean polluted : states) {
+          System.err.printf(
+              "JVM %d of %d, contest %d of %d, %s: %s%n",
+              jvm,
+              options.jvms(),
+              contests.indexOf(contest) + 1,
+              contests.size(),
+              polluted ? "polluted" : "alone",
+              contest);
+          figures.addAll(
+              MeasureContest.inFreshJvm(contest, options.threads(), polluted, options.quick()));
+        }
+      }
+    }
+    return figures;
+  }
+}

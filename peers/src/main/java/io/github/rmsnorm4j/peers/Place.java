@@ -1,0 +1,143 @@
+package io.github.rmsnorm4j.peers;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.LayerNorm;
+import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.benchmarks.Elements;
+import io.github.rmsnorm4j.benchmarks.Kernel;
+import io.github.rmsnorm4j.benchmarks.peers.Contest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/** The memory that all entrants of a contest read and write, native and from the start of pages. */
+final class Place {
+  private static final int PAGE = 4096;
+
+  final Contest contest;
+  final double epsilon;
+  final double[] gain;
+
+  /** Null for a norm without. */
+  final double[] bias;
+
+  final MemorySegment x;
+  final MemorySegment y;
+
+  /** Null unless the contest is a backward one, as are the segments below. */
+  final MemorySegment dy;
+
+  final MemorySegment dx;
+
+  /** Float32, whatever the rows are. */
+  final MemorySegment dgain;
+
+  final MemorySegment dbias;
+
+  private final Arena arena;
+
+  private Place(Contest contest, double epsilon, double[] gain, double[] bias, Arena arena) {
+    this.contest = contest;
+    this.epsilon = epsilon;
+    this.gain = gain;
+    this.bias = bias;
+    this.arena = arena;
+    x = rows();
+    y = rows();
+    dy = contest.backward() ? rows() : null;
+    dx = contest.backward() ? rows() : null;
+    dgain = contest.backward() ? allocate(ElementType.FLOAT32, contest.width()) : null;
+    dbias = contest.backward() ? allocate(ElementType.FLOAT32, contest.width()) : null;
+  }
+
+  /** Rows as models have them; their elements have few bits, so that every type holds them. */
+  static Place random(Contest contest, Arena arena) {
+    int width = contest.width();
+    double[] gain = new SplittableRandom(-1).doubles(width, 0.5, 2).toArray();
+    for (int i = 0; i < width; i++) {
+      // Forward 1 and -1: a norm in place goes over its own answers again and again, and other
+      // gains would drive them out of range.
+      gain[i] = contest.backward() ? Math.round(gain[i] * 64) / 64.0 : gain[i] < 1.25 ? -1 : 1;
+    }
+    double[] bias = contest.kernel().hasBias() ? values(-2, width) : null;
+    Place place = new Place(contest, epsilon(contest.kernel()), gain, bias, arena);
+    for (int r = 0; r < contest.rows(); r++) {
+      place.fill(place.x, r, values(r, width));
+      if (contest.backward()) {
+        place.fill(place.dy, r, values(~r - 2L, width));
+      }
+    }
+    return place;
+  }
+
+  /** A given row, with a gain of 1 and a bias of 0. */
+  static Place of(Contest contest, double epsilon, double[] row, Arena arena) {
+    double[] gain = new double[contest.width()];
+    Arrays.fill(gain, 1);
+    double[] bias = contest.kernel().hasBias() ? new double[contest.width()] : null;
+    Place place = new Place(contest, epsilon, gain, bias, arena);
+    place.fill(place.x, 0, row);
+    return place;
+  }
+
+  private static double epsilon(Kernel kernel) {
+    return kernel.hasBias() ? LayerNorm.DEFAULT_EPSILON : RmsNorm.DEFAULT_EPSILON;
+  }
+
+  private static double[] values(long seed, int width) {
+    SplittableRandom random = new SplittableRandom(seed);
+    double[] values = new double[width];
+    for (int i = 0; i < width; i++) {
+      values[i] = random.nextInt(-127, 128) / 64.0;
+    }
+    return values;
+  }
+
+  /** More memory like that of x. */
+  MemorySegment rows() {
+    return allocate(contest.type(), contest.elements());
+  }
+
+  private MemorySegment allocate(ElementType type, long elements) {
+    return arena.allocate(elements * type.bytes(), PAGE);
+  }
+
+  /** A gain or a bias in a type of a system's choice. */
+  MemorySegment parameter(double[] values, ElementType type) {
+    MemorySegment segment = allocate(type, values.length);
+    for (int i = 0; i < values.length; i++) {
+      Elements.set(segment, type, i, values[i]);
+    }
+    return segment;
+  }
+
+  /** Float32 memory for a statistic of each row. */
+  MemorySegment statistic() {
+    return allocate(ElementType.FLOAT32, contest.rows());
+  }
+
+  private void fill(MemorySegment segment, int row, double[] values) {
+    for (int i = 0; i < values.length; i++) {
+      Elements.set(segment, contest.type(), (long) row * values.length + i, values[i]);
+    }
+  }
+
+  double[] row(MemorySegment segment, int row) {
+    double[] values = new double[contest.width()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = Elements.get(segment, contest.type(), (long) row * values.length + i);
+    }
+    return values;
+  }
+
+  /** So that an answer of one system is not taken for that of the next. */
+  void forget() {
+    y.fill((byte) 0x55);
+    if (contest.backward()) {
+      dx.fill((byte) 0x55);
+      dgain.fill((byte) 0x55);
+      dbias.fill((byte) 0x55);
+    }
+  }
+}
