@@ -34,6 +34,7 @@ import picocli.CommandLine.Spec;
       Stats.class,
       Compare.class,
       Show.class,
+      Bench.class,
       Doctor.class,
       Completion.class
     })
