@@ -3,9 +3,12 @@ package io.github.rmsnorm4j.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
+import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,7 +25,18 @@ class PerformancePageTest {
 
   @Test
   void resultsAreKeptAndThePageFollows() throws IOException {
-    write("before\n<!-- begin SpeedTable -->\nold\n<!-- end -->\nafter\n");
+    write(
+        """
+        before
+        <!-- begin SpeedTable -->
+        old
+        <!-- end -->
+        between
+        <!-- begin PeerTable -->
+        old
+        <!-- end -->
+        after
+        """);
     Results results = TableTest.results(256, TableTest.alone("RMSNorm float32 128 x 4096", 2));
     PerformancePage page = new PerformancePage(checkout);
 
@@ -32,9 +46,47 @@ class PerformancePageTest {
     assertThat(Results.read(file, Results.class)).isEqualTo(results);
     assertThat(page.text())
         .startsWith("before\n<!-- begin SpeedTable -->\n\n" + Table.of(results))
-        .endsWith("[2026-01-31-a.json](benchmarks/2026-01-31-a.json).\n\n<!-- end -->\nafter\n")
+        .endsWith(
+            """
+            [2026-01-31-a.json](benchmarks/2026-01-31-a.json).
+
+            <!-- end -->
+            between
+            <!-- begin PeerTable -->
+
+            <!-- end -->
+            after
+            """)
         .doesNotContain("old")
         .isEqualTo(page.rendered());
+  }
+
+  @Test
+  void resultsBesideThePeersHaveAPlaceOfTheirOwn() throws IOException {
+    write(
+        """
+        <!-- begin SpeedTable -->
+        <!-- end -->
+        between
+        <!-- begin PeerTable -->
+        <!-- end -->
+        """);
+    Results own = TableTest.results(256, TableTest.alone("RMSNorm float32 128 x 4096", 2));
+    PeerResults results =
+        new PeerResults(
+            "2026-01-31", own.machine(), List.of("oneDNN 3"), List.of(), List.of(), List.of());
+    PerformancePage page = new PerformancePage(checkout);
+
+    page.add(own);
+    assertThat(page.add(results)).hasFileName("2026-01-31-a-peers.json");
+
+    assertThat(page.text())
+        .startsWith("<!-- begin SpeedTable -->\n\n" + Table.of(own))
+        .endsWith(
+            "between\n<!-- begin PeerTable -->\n\n"
+                + PeerTables.of(results)
+                + "Every round: [2026-01-31-a-peers.json](benchmarks/2026-01-31-a-peers.json).\n\n"
+                + "<!-- end -->\n");
   }
 
   @Test

@@ -1,0 +1,51 @@
+package io.github.rmsnorm4j.peers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PeerOptionsTest {
+  @Test
+  void everyOptionIsHeard() {
+    PeerOptions options =
+        PeerOptions.of(
+            "--checkout",
+            "a",
+            "--quick",
+            "--only",
+            "64",
+            "--threads",
+            "1,3",
+            "--jvms",
+            "2",
+            "--check",
+            "--json",
+            "f");
+    assertThat(options)
+        .isEqualTo(
+            new PeerOptions(
+                Path.of("a"), true, "64", List.of(1, 3), 2, false, true, false, Path.of("f")));
+    assertThat(PeerOptions.of().threads()).startsWith(1);
+    assertThat(PeerOptions.of("--traps").traps()).isTrue();
+    assertThat(PeerOptions.of("--write").write()).isTrue();
+  }
+
+  @Test
+  void wrongUseIsRefused() {
+    assertThatThrownBy(() -> PeerOptions.of("--fast")).hasMessage("unknown: --fast");
+    assertThatThrownBy(() -> PeerOptions.of("--only")).hasMessage("--only takes a value");
+    assertThatThrownBy(() -> PeerOptions.of("--threads", "1,x"))
+        .hasMessage("--threads has 'x', it may be 1 to 1024");
+    assertThatThrownBy(() -> PeerOptions.of("--jvms", "0"))
+        .hasMessage("--jvms has '0', it may be 1 to 100");
+    assertThatThrownBy(() -> PeerOptions.of("--write", "--quick"))
+        .hasMessage("--write takes a whole run: no --quick, --only or --traps");
+    assertThatThrownBy(() -> PeerOptions.of("--check", "--traps"))
+        .hasMessageStartingWith("--check and --traps exclude each other");
+    assertThatThrownBy(() -> new PeerTable(PeerOptions.of("--only", "x 17")))
+        .hasMessageStartingWith("no contest contains 'x 17'; there are RMSNorm float32 1 x 4096");
+  }
+}
