@@ -52,11 +52,12 @@ final class JavaLoop {
       @Override
       public void run() {
         if (threads == 1 || rows == 1) {
-          for (int r = 0; r < rows; r++) {
-            row(r * n);
-          }
+          rows(0, rows);
         } else {
-          IntStream.range(0, rows).parallel().forEach(r -> row(r * n));
+          // No more runs of rows than threads that may be busy.
+          IntStream.range(0, threads)
+              .parallel()
+              .forEach(i -> rows(rows * i / threads, rows * (i + 1) / threads));
         }
       }
 
@@ -67,11 +68,13 @@ final class JavaLoop {
     };
   }
 
-  private void row(int at) {
-    if (bias == null) {
-      rmsNorm(at);
-    } else {
-      layerNorm(at);
+  private void rows(int from, int to) {
+    for (int r = from; r < to; r++) {
+      if (bias == null) {
+        rmsNorm(r * n);
+      } else {
+        layerNorm(r * n);
+      }
     }
   }
 

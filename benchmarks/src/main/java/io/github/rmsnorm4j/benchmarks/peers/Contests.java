@@ -7,6 +7,7 @@ import static io.github.rmsnorm4j.ElementType.FLOAT64;
 import static io.github.rmsnorm4j.benchmarks.Kernel.LAYER_NORM;
 import static io.github.rmsnorm4j.benchmarks.Kernel.RMS_NORM;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.benchmarks.Kernel;
 import java.util.List;
 import java.util.function.Predicate;
@@ -36,8 +37,10 @@ public final class Contests {
         Stream.of(BFLOAT16, FLOAT16, FLOAT64)
             .flatMap(
                 type ->
-                    shapes(RMS_NORM)
-                        .filter(c -> c.rows() >= 128 && c.width() > 64)
+                    Stream.of(
+                            Contest.forward(RMS_NORM, 128, 4096),
+                            Contest.forward(RMS_NORM, 8192, 4096),
+                            Contest.forward(LAYER_NORM, 128, 4096))
                         .map(contest -> contest.with(type)));
     return Stream.of(float32, otherTypes, sweep()).flatMap(s -> s).distinct().toList();
   }
@@ -81,12 +84,19 @@ public final class Contests {
         new Group("LayerNorm, float32", c -> isForward(c, LAYER_NORM) && isShape(c)),
         new Group("RMSNorm backward, float32", c -> c.backward() && c.kernel() == RMS_NORM),
         new Group("LayerNorm backward, float32", c -> c.backward() && c.kernel() == LAYER_NORM),
-        new Group("RMSNorm, bfloat16", c -> c.type() == BFLOAT16),
-        new Group("RMSNorm, float16", c -> c.type() == FLOAT16),
-        new Group("RMSNorm, float64", c -> c.type() == FLOAT64),
+        of(RMS_NORM, BFLOAT16),
+        of(RMS_NORM, FLOAT16),
+        of(RMS_NORM, FLOAT64),
+        of(LAYER_NORM, BFLOAT16),
+        of(LAYER_NORM, FLOAT16),
+        of(LAYER_NORM, FLOAT64),
         new Group(
             "RMSNorm, float32, 2 MiB of rows, by width",
             c -> isForward(c, RMS_NORM) && c.elements() == SWEPT));
+  }
+
+  private static Group of(Kernel kernel, ElementType type) {
+    return new Group(kernel + ", " + type, c -> c.kernel() == kernel && c.type() == type);
   }
 
   private static boolean isForward(Contest contest, Kernel kernel) {
