@@ -12,6 +12,7 @@ import java.util.stream.Stream;
  * @param quick short rounds of few contests
  * @param only a part of the titles of contests
  * @param threads how many, one run each
+ * @param polluted whether to leave out what is measured alone
  * @param jvms in how many JVMs each contest is measured
  * @param write whether to keep the results
  * @param check whether a missed target is a failure
@@ -23,6 +24,7 @@ record PeerOptions(
     boolean quick,
     String only,
     List<Integer> threads,
+    boolean polluted,
     int jvms,
     boolean write,
     boolean check,
@@ -30,9 +32,9 @@ record PeerOptions(
     Path json) {
 
   PeerOptions {
-    if (write && (quick || traps || !only.isEmpty())) {
+    if (write && (quick || traps || polluted || !only.isEmpty())) {
       throw new IllegalArgumentException(
-          "--write takes a whole run: no --quick, --only or --traps");
+          "--write takes a whole run: no --quick, --only, --polluted or --traps");
     }
     if (check && traps) {
       throw new IllegalArgumentException(
@@ -49,7 +51,7 @@ record PeerOptions(
     List<String> flags = new ArrayList<>();
     for (int i = 0; i < args.length; i++) {
       switch (args[i]) {
-        case "--quick", "--write", "--check", "--traps" -> flags.add(args[i]);
+        case "--quick", "--polluted", "--write", "--check", "--traps" -> flags.add(args[i]);
         case "--checkout" -> checkout = Path.of(value(args, ++i));
         case "--only" -> only = value(args, ++i);
         case "--json" -> json = Path.of(value(args, ++i));
@@ -63,6 +65,7 @@ record PeerOptions(
         flags.contains("--quick"),
         only,
         threads.isEmpty() ? oneAndAll() : threads,
+        flags.contains("--polluted"),
         jvms,
         flags.contains("--write"),
         flags.contains("--check"),

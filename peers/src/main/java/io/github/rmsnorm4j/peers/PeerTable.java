@@ -110,7 +110,8 @@ public final class PeerTable {
 
   /** Alone and polluted in turn: a machine that slows down for a minute slows both. */
   private List<Figure> figures() throws IOException {
-    List<Boolean> states = options.quick() ? List.of(true) : List.of(false, true);
+    List<Boolean> states =
+        options.quick() || options.polluted() ? List.of(true) : List.of(false, true);
     List<Figure> figures = new ArrayList<>();
     for (int jvm = 1; jvm <= options.jvms(); jvm++) {
       for (Contest contest : contests) {

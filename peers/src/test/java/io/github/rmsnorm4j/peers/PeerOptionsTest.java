@@ -17,6 +17,7 @@ class PeerOptionsTest {
             "--quick",
             "--only",
             "64",
+            "--polluted",
             "--threads",
             "1,3",
             "--jvms",
@@ -27,7 +28,16 @@ class PeerOptionsTest {
     assertThat(options)
         .isEqualTo(
             new PeerOptions(
-                Path.of("a"), true, "64", List.of(1, 3), 2, false, true, false, Path.of("f")));
+                Path.of("a"),
+                true,
+                "64",
+                List.of(1, 3),
+                true,
+                2,
+                false,
+                true,
+                false,
+                Path.of("f")));
     assertThat(PeerOptions.of().threads()).startsWith(1);
     assertThat(PeerOptions.of("--traps").traps()).isTrue();
     assertThat(PeerOptions.of("--write").write()).isTrue();
@@ -42,7 +52,7 @@ class PeerOptionsTest {
     assertThatThrownBy(() -> PeerOptions.of("--jvms", "0"))
         .hasMessage("--jvms has '0', it may be 1 to 100");
     assertThatThrownBy(() -> PeerOptions.of("--write", "--quick"))
-        .hasMessage("--write takes a whole run: no --quick, --only or --traps");
+        .hasMessage("--write takes a whole run: no --quick, --only, --polluted or --traps");
     assertThatThrownBy(() -> PeerOptions.of("--check", "--traps"))
         .hasMessageStartingWith("--check and --traps exclude each other");
     assertThatThrownBy(() -> new PeerTable(PeerOptions.of("--only", "x 17")))
