@@ -121,8 +121,8 @@ final class Libtorch {
 
   private Turn layerNormOut() {
     Tensor y = rows(place.y);
-    Tensor mean = tensor(place.statistic(), ElementType.FLOAT32, place.contest.rows(), 1);
-    Tensor rstd = tensor(place.statistic(), ElementType.FLOAT32, place.contest.rows(), 1);
+    Tensor mean = torch.mean(x, LAST_AXIS, true, new ScalarTypeOptional());
+    Tensor rstd = torch.mean(x, LAST_AXIS, true, new ScalarTypeOptional());
     return () -> {
       try (PointerScope _ = new PointerScope()) {
         torch.native_layer_norm_out(y, mean, rstd, x, normalised, gain, bias, place.epsilon);
