@@ -1,0 +1,256 @@
+package io.github.rmsnorm4j.transformer;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A model at work on batches of one size: forward, loss, backward. Activations have their memory
+ * from the start, gradients of activations from the first loss on; later passes allocate next to
+ * nothing.
+ *
+ * <pre>{@code
+ * Weights weights = new Weights(config).initialise(seed);
+ * Model model = new Model(weights, 16, 64, 1);
+ * weights.zeroGradients();
+ * model.forward(tokens);
+ * double loss = model.loss(targets);
+ * model.backward();
+ * }</pre>
+ *
+ * <p>Not for use by several threads at once. Closing gives the activations' memory back; the
+ * weights are their owner's.
+ */
+public final class Model implements AutoCloseable {
+  private final Arena arena = Arena.ofShared();
+  private final Setup setup;
+  private final Embedding embedding;
+  private final Block[] blocks;
+  private final NormLayer finalNorm;
+  private final Linear head;
+  private final CrossEntropy crossEntropy = new CrossEntropy();
+  private final int[] tokens;
+
+  /** (N, d): before the first block, and behind the last norm if there is one. */
+  private final Matrix embedded;
+
+  private final Matrix normalised;
+
+  /** (N, V). */
+  private final Matrix logits;
+
+  private Matrix stream;
+  private Matrix dlogits;
+  private Scratch scratch;
+  private DepthObserver observer;
+
+  /**
+   * Makes room for batches.
+   *
+   * @param weights the learned numbers; not closed with the model
+   * @param batch sequences at a time
+   * @param sequence tokens of each
+   * @param threads that a norm may use; the products' are set by {@link MatrixProduct#useThreads}
+   * @throws IllegalArgumentException if a number is below 1, the sequence is longer than the
+   *     config's positions, or a batch has more than 2^31 tokens
+   */
+  public Model(Weights weights, int batch, int sequence, int threads) {
+    ModelConfig config = weights.config();
+    requireBetween("batch", batch, Integer.MAX_VALUE / Math.max(sequence, 1));
+    requireBetween("sequence", sequence, config.maxPositions());
+    requireBetween("threads", threads, Integer.MAX_VALUE);
+    setup = new Setup(weights, batch, sequence, threads, arena, new StepTimes());
+    embedding = new Embedding(weights, ParameterLayout.EMBEDDING);
+    Rotary rotary = new Rotary(setup);
+    blocks = new Block[config.layers()];
+    for (int i = 0; i < blocks.length; i++) {
+      blocks[i] = new Block(setup, "model.layers." + i, rotary);
+    }
+    boolean normed = config.hasFinalNorm();
+    finalNorm = normed ? NormLayer.of(setup, ParameterLayout.FINAL_NORM) : null;
+    head = new Linear(weights, config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD);
+    embedded = setup.allocate(setup.rows(), config.width());
+    normalised = normed ? setup.allocate(setup.rows(), config.width()) : null;
+    logits = setup.allocate(setup.rows(), config.vocabulary());
+    tokens = new int[setup.rows()];
+  }
+
+  private static void requireBetween(String name, int value, int most) {
+    if (value < 1 || value > most) {
+      throw new IllegalArgumentException(
+          name + " is " + value + ", it must be between 1 and " + most);
+    }
+  }
+
+  /**
+   * Computes the logits of a batch.
+   *
+   * @param batch its tokens, one sequence after the other
+   * @throws IllegalArgumentException if there are more or fewer than the model has room for, or one
+   *     is not in the vocabulary
+   */
+  public void forward(int[] batch) {
+    checkTokens("tokens", batch, 0);
+    System.arraycopy(batch, 0, tokens, 0, tokens.length);
+    embedding.forward(tokens, embedded);
+    Matrix x = embedded;
+    observeForward(0, x);
+    for (int i = 0; i < blocks.length; i++) {
+      x = blocks[i].forward(x);
+      observeForward(i + 1, x);
+    }
+    if (finalNorm != null) {
+      finalNorm.forward(x, normalised);
+      x = normalised;
+    }
+    stream = x;
+    head.forward(stream, logits, false);
+  }
+
+  private void checkTokens(String name, int[] batch, int least) {
+    if (batch.length != tokens.length) {
+      throw new IllegalArgumentException(
+          "%s has %d elements, a batch of %d x %d has %d"
+              .formatted(name, batch.length, setup.batch(), setup.sequence(), tokens.length));
+    }
+    int vocabulary = setup.config().vocabulary();
+    for (int i = 0; i < batch.length; i++) {
+      if (batch[i] < least || batch[i] >= vocabulary) {
+        throw new IllegalArgumentException(
+            "%s[%d] is %d, it must be between %d and %d"
+                .formatted(name, i, batch[i], least, vocabulary - 1));
+      }
+    }
+  }
+
+  /**
+   * The mean cross-entropy of the last forward pass, in nats.
+   *
+   * @param targets the token wanted at each place, or -1 where none is
+   * @return the loss; NaN where no token is wanted
+   * @throws IllegalArgumentException if there are more or fewer than the batch has tokens, or one
+   *     is not in the vocabulary
+   * @throws IllegalStateException if there was no forward pass
+   */
+  public double loss(int[] targets) {
+    checkTokens("targets", targets, -1);
+    requireForward();
+    if (dlogits == null) {
+      dlogits = setup.allocate(setup.rows(), setup.config().vocabulary());
+    }
+    return crossEntropy.run(logits, targets, dlogits);
+  }
+
+  private void requireForward() {
+    if (stream == null) {
+      throw new IllegalStateException("there has been no forward pass");
+    }
+  }
+
+  /**
+   * Adds the gradient of the last {@link #loss} to the weights' gradients. Once for each loss.
+   *
+   * @throws IllegalStateException if there was no loss
+   */
+  public void backward() {
+    if (dlogits == null) {
+      throw new IllegalStateException("there has been no loss to go back from");
+    }
+    if (scratch == null) {
+      scratch = new Scratch(setup);
+    }
+    Matrix d = scratch.dstream;
+    head.backward(stream, dlogits, d, false);
+    if (finalNorm != null) {
+      finalNorm.backward(d, d);
+    }
+    for (int i = blocks.length; i > 0; i--) {
+      observeBackward(i, d);
+      blocks[i - 1].backward(d, scratch);
+    }
+    observeBackward(0, d);
+    embedding.backward(tokens, d);
+  }
+
+  private void observeForward(int depth, Matrix x) {
+    if (observer != null) {
+      observer.forward(depth, x.segment.asReadOnly());
+    }
+  }
+
+  private void observeBackward(int depth, Matrix d) {
+    if (observer != null) {
+      observer.backward(depth, d.segment.asReadOnly());
+    }
+  }
+
+  /**
+   * Lets somebody see the residual stream of every pass from now on.
+   *
+   * @param observer who, or null for nobody
+   */
+  public void observe(DepthObserver observer) {
+    this.observer = observer;
+  }
+
+  /**
+   * The logits of the last forward pass.
+   *
+   * @return float32, a row of the vocabulary's size for each token; valid until the next pass
+   * @throws IllegalStateException if there was no forward pass
+   */
+  public MemorySegment logits() {
+    requireForward();
+    return logits.segment.asReadOnly();
+  }
+
+  /**
+   * How many of the last loss's targets had the largest logit.
+   *
+   * @return 0 to {@link #targets()}
+   */
+  public int correct() {
+    return crossEntropy.correct();
+  }
+
+  /**
+   * How many tokens the last loss asked for.
+   *
+   * @return targets that are not -1
+   */
+  public int targets() {
+    return crossEntropy.targets();
+  }
+
+  /**
+   * The learned numbers.
+   *
+   * @return the weights it was made with
+   */
+  public Weights weights() {
+    return setup.weights();
+  }
+
+  /**
+   * Where the time of its passes went.
+   *
+   * @return the model's watch
+   */
+  public StepTimes times() {
+    return setup.times();
+  }
+
+  /**
+   * Tokens of a batch.
+   *
+   * @return sequences times their length
+   */
+  public int tokensPerBatch() {
+    return tokens.length;
+  }
+
+  /** Gives the memory of the activations back. */
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

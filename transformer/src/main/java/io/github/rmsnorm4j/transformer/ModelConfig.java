@@ -1,0 +1,138 @@
+package io.github.rmsnorm4j.transformer;
+
+import java.util.List;
+
+/**
+ * What a model is made of: all that decides its tensors' shapes and its formula.
+ *
+ * @param vocabulary how many tokens there are, V
+ * @param width elements of a token's row in the residual stream, d
+ * @param layers how many blocks
+ * @param heads query heads, H
+ * @param keyValueHeads key and value heads, K; divides H
+ * @param headWidth elements of a head, h; even, as rotary positions need pairs
+ * @param mlpWidth elements between the MLP's projections, F
+ * @param maxPositions the longest sequence it is meant for
+ * @param ropeTheta base of the rotary positions' wavelengths
+ * @param tied whether the output head is the embedding
+ * @param norm which norm
+ * @param normShare the share p of a partial norm; not used by others
+ * @param normEpsilon epsilon of every norm
+ * @param placement where blocks have norms
+ * @param queryKeyNorm whether each query and key head has an RMSNorm before its rotation
+ * @param initialRange standard deviation of initial matrices and embeddings
+ */
+public record ModelConfig(
+    int vocabulary,
+    int width,
+    int layers,
+    int heads,
+    int keyValueHeads,
+    int headWidth,
+    int mlpWidth,
+    int maxPositions,
+    double ropeTheta,
+    boolean tied,
+    NormKind norm,
+    double normShare,
+    double normEpsilon,
+    Placement placement,
+    boolean queryKeyNorm,
+    double initialRange) {
+
+  /** More layers than any model has; bounds what a config file can ask for. */
+  static final int MOST_LAYERS = 10_000;
+
+  /** Any size above this is a mistake, and products of two of them fit a long. */
+  static final int LARGEST_SIZE = 1 << 24;
+
+  /**
+   * Checks that it is a model.
+   *
+   * @throws IllegalArgumentException if a number is out of its range or they do not fit together
+   */
+  public ModelConfig {
+    requireSize("vocabulary", vocabulary, LARGEST_SIZE);
+    requireSize("width", width, LARGEST_SIZE);
+    requireSize("layers", layers, MOST_LAYERS);
+    requireSize("heads", heads, LARGEST_SIZE);
+    requireSize("keyValueHeads", keyValueHeads, LARGEST_SIZE);
+    requireSize("headWidth", headWidth, LARGEST_SIZE);
+    requireSize("mlpWidth", mlpWidth, LARGEST_SIZE);
+    requireSize("maxPositions", maxPositions, Integer.MAX_VALUE);
+    require(heads % keyValueHeads == 0, "keyValueHeads", keyValueHeads, "divide heads, " + heads);
+    require(headWidth % 2 == 0, "headWidth", headWidth, "be even");
+    require(
+        (long) heads * headWidth <= LARGEST_SIZE,
+        "heads * headWidth",
+        (long) heads * headWidth,
+        "be at most " + LARGEST_SIZE);
+    require(ropeTheta > 0 && Double.isFinite(ropeTheta), "ropeTheta", ropeTheta, "be above 0");
+    require(normShare > 0 && normShare <= 1, "normShare", normShare, "be above 0 and at most 1");
+    require(
+        normEpsilon >= 0 && Double.isFinite(normEpsilon),
+        "normEpsilon",
+        normEpsilon,
+        "be finite and not negative");
+    require(
+        initialRange > 0 && Double.isFinite(initialRange),
+        "initialRange",
+        initialRange,
+        "be finite and above 0");
+    if (norm == null || placement == null) {
+      throw new IllegalArgumentException("norm and placement must not be null");
+    }
+  }
+
+  private static void requireSize(String name, int value, int most) {
+    require(value >= 1 && value <= most, name, value, "be between 1 and " + most);
+  }
+
+  private static void require(boolean holds, String name, Number value, String must) {
+    if (!holds) {
+      throw new IllegalArgumentException(name + " is " + value + ", it must " + must);
+    }
+  }
+
+  /**
+   * Begins a config.
+   *
+   * @param vocabulary how many tokens there are
+   * @param width elements of a token's row; heads must divide it unless {@link
+   *     ModelConfigBuilder#headWidth} is set
+   * @param layers how many blocks
+   * @param heads query heads
+   * @return a builder: a Llama with tied embeddings, unless told otherwise
+   */
+  public static ModelConfigBuilder builder(int vocabulary, int width, int layers, int heads) {
+    return new ModelConfigBuilder(vocabulary, width, layers, heads);
+  }
+
+  /** Whether there are norms at all, for {@link NormKind#NONE} only those of query and key. */
+  boolean hasNorms() {
+    return norm != NormKind.NONE;
+  }
+
+  /** Whether the last block is followed by a norm; after {@link Placement#POST} it ends in one. */
+  boolean hasFinalNorm() {
+    return hasNorms() && placement != Placement.POST;
+  }
+
+  /**
+   * The learned tensors, in the order in which they lie in memory and in files.
+   *
+   * @return their names, shapes and places
+   */
+  public List<Parameter> parameters() {
+    return ParameterLayout.of(this);
+  }
+
+  /**
+   * How many learned numbers there are.
+   *
+   * @return the sum over {@link #parameters()}
+   */
+  public long parameterCount() {
+    return parameters().stream().mapToLong(Parameter::elements).reduce(0, Math::addExact);
+  }
+}

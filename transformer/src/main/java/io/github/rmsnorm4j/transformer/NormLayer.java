@@ -1,0 +1,87 @@
+package io.github.rmsnorm4j.transformer;
+
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.ParameterGradients;
+import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.transformer.StepTimes.Part;
+
+/**
+ * One of the library's norms at its place in the model. Gain and bias are rows of the model's
+ * weights, given to each call, as they change with each step.
+ */
+final class NormLayer {
+  private final Norm norm;
+  private final StepTimes times;
+  private final Saved saved;
+  private final Rows gain;
+  private final Rows bias;
+  private final Matrix gainGradient;
+  private final Matrix biasGradient;
+  private final float[] gainSum;
+  private final float[] biasSum;
+  private final ParameterGradients sums;
+
+  private NormLayer(Norm norm, Setup setup, String name, int rows) {
+    this.norm = norm;
+    times = setup.times();
+    saved = new Saved(Keep.INPUT, rows);
+    Weights weights = setup.weights();
+    gain = weights.matrix(name + ".weight").asRows();
+    gainGradient = weights.gradientMatrix(name + ".weight");
+    gainSum = new float[norm.width()];
+    boolean hasBias = weights.has(name + ".bias");
+    bias = hasBias ? weights.matrix(name + ".bias").asRows() : null;
+    biasGradient = hasBias ? weights.gradientMatrix(name + ".bias") : null;
+    biasSum = hasBias ? new float[norm.width()] : null;
+    sums = ParameterGradients.assigned(gainSum, biasSum);
+  }
+
+  /** The model's norm, of rows as wide as the model. */
+  static NormLayer of(Setup setup, String name) {
+    Norm norm = setup.config().norm().build(setup.config(), setup.threads());
+    return new NormLayer(norm, setup, name, setup.rows());
+  }
+
+  /** An RMSNorm of query or key heads, whatever the model's norm is. */
+  static NormLayer ofHeads(Setup setup, String name, int rows) {
+    RmsNorm norm =
+        RmsNorm.builder(setup.config().headWidth())
+            .epsilon(setup.config().normEpsilon())
+            .threads(setup.threads())
+            .build();
+    return new NormLayer(norm, setup, name, rows);
+  }
+
+  /** {@code y = norm(x)}; x must stay as it is until the backward pass, y need not. */
+  void forward(Matrix x, Matrix y) {
+    Part before = times.switchTo(Part.NORM);
+    norm.apply(x.asRows(), gain, bias, y.asRows(), saved);
+    times.switchTo(before);
+  }
+
+  /** dx from dy; dx may be dy. */
+  void backward(Matrix dy, Matrix dx) {
+    Part before = times.switchTo(Part.NORM);
+    norm.backward(dy.asRows(), saved, dx.asRows(), sums);
+    addSums();
+    times.switchTo(before);
+  }
+
+  /** dx from dy, and from the gradient of the residual that x is added to; dx may be either. */
+  void backward(Matrix dy, Matrix dresidual, Matrix dx) {
+    Part before = times.switchTo(Part.NORM);
+    norm.backward(dy.asRows(), saved, dresidual.asRows(), dx.asRows(), sums);
+    addSums();
+    times.switchTo(before);
+  }
+
+  private void addSums() {
+    gainGradient.add(gainSum);
+    if (biasGradient != null) {
+      biasGradient.add(biasSum);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package io.github.rmsnorm4j.transformer;
+
+import java.lang.foreign.Arena;
+
+/**
+ * What layers are built from.
+ *
+ * @param weights the learned numbers
+ * @param batch sequences, B
+ * @param sequence tokens of each, T
+ * @param threads that a norm may use
+ * @param arena where activations live
+ * @param times where the time goes
+ */
+record Setup(Weights weights, int batch, int sequence, int threads, Arena arena, StepTimes times) {
+
+  ModelConfig config() {
+    return weights.config();
+  }
+
+  /** Rows of the residual stream, N. */
+  int rows() {
+    return batch * sequence;
+  }
+
+  Matrix allocate(int rows, int columns) {
+    return Matrix.allocate(arena, rows, columns);
+  }
+}

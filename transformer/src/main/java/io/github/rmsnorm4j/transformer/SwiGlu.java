@@ -1,0 +1,73 @@
+package io.github.rmsnorm4j.transformer;
+
+/**
+ * The MLP: {@code down(silu(gate(x)) * up(x))}, silu(g) being {@code g / (1 + e^-g)}. Shazeer, "GLU
+ * Variants Improve Transformer", 2020.
+ */
+final class SwiGlu implements Inner {
+  private final Linear gateProjection;
+  private final Linear upProjection;
+  private final Linear downProjection;
+
+  /** (N, F) each. */
+  private final Matrix gate;
+
+  private final Matrix up;
+  private final Matrix hidden;
+
+  SwiGlu(Setup setup, String name) {
+    gateProjection = new Linear(setup.weights(), name + ".gate_proj");
+    upProjection = new Linear(setup.weights(), name + ".up_proj");
+    downProjection = new Linear(setup.weights(), name + ".down_proj");
+    int width = setup.config().mlpWidth();
+    gate = setup.allocate(setup.rows(), width);
+    up = setup.allocate(setup.rows(), width);
+    hidden = setup.allocate(setup.rows(), width);
+  }
+
+  @Override
+  public void forward(Matrix x, Matrix y, boolean add) {
+    gateProjection.forward(x, gate, false);
+    upProjection.forward(x, up, false);
+    combine();
+    downProjection.forward(hidden, y, add);
+  }
+
+  private void combine() {
+    Floats g = new Floats(gate.segment);
+    Floats u = new Floats(up.segment);
+    Floats y = new Floats(hidden.segment);
+    long n = hidden.elements();
+    for (long i = 0; i < n; i++) {
+      y.set(i, g.get(i) * sigmoid(g.get(i)) * u.get(i));
+    }
+  }
+
+  @Override
+  public void backward(Matrix x, Matrix dy, Matrix dx, boolean add, Scratch scratch) {
+    downProjection.backward(hidden, dy, scratch.dup, false);
+    separate(scratch.dgate, scratch.dup);
+    gateProjection.backward(x, scratch.dgate, dx, add);
+    upProjection.backward(x, scratch.dup, dx, true);
+  }
+
+  /** From the gradient of hidden, in dup, those of gate and up. */
+  private void separate(Matrix dgate, Matrix dup) {
+    Floats g = new Floats(gate.segment);
+    Floats u = new Floats(up.segment);
+    Floats dg = new Floats(dgate.segment);
+    Floats du = new Floats(dup.segment);
+    long n = hidden.elements();
+    for (long i = 0; i < n; i++) {
+      float d = du.get(i);
+      float x = g.get(i);
+      float s = sigmoid(x);
+      dg.set(i, d * u.get(i) * (s * (1 + x * (1 - s))));
+      du.set(i, d * (x * s));
+    }
+  }
+
+  private static float sigmoid(float x) {
+    return (float) (1 / (1 + Math.exp(-x)));
+  }
+}

@@ -1,0 +1,178 @@
+package io.github.rmsnorm4j.transformer;
+
+import io.github.rmsnorm4j.transformer.Parameter.Role;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The learned numbers of a model and their gradients: two pieces of native memory of the same
+ * layout, one tensor after the other.
+ *
+ * <p>Several {@link Model}s, of other batch sizes, may share them; not by several threads at once.
+ * Closing gives the memory back; no model may be at work on them then or afterwards.
+ */
+public final class Weights implements AutoCloseable {
+  private static final int ALIGNMENT = 64;
+
+  private final ModelConfig config;
+  private final List<Parameter> parameters;
+  private final Map<String, Parameter> byName = new HashMap<>();
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment values;
+  private final MemorySegment gradients;
+
+  /**
+   * Makes room for a model, all zeros.
+   *
+   * @param config what the model is made of
+   */
+  public Weights(ModelConfig config) {
+    this.config = config;
+    parameters = config.parameters();
+    parameters.forEach(parameter -> byName.put(parameter.name(), parameter));
+    values = allocate(arena);
+    gradients = allocate(arena);
+  }
+
+  /** Zeros, as many as all parameters take. */
+  MemorySegment allocate(Arena arena) {
+    long elements = ParameterLayout.end(parameters);
+    return arena.allocate(Math.multiplyExact(elements, Float.BYTES), ALIGNMENT);
+  }
+
+  /**
+   * Sets weights to begin with: gains 1, biases 0, everything else normal with the config's
+   * standard deviation. Each tensor's numbers depend on the seed, its name and its size, so models
+   * that differ in their norms begin with the same matrices.
+   *
+   * @param seed of the random numbers
+   * @return this
+   */
+  public Weights initialise(long seed) {
+    SeededRandom random = new SeededRandom(seed, 0);
+    for (Parameter parameter : parameters) {
+      random.reset(seed, stream(parameter.name()));
+      MemorySegment tensor = part(values, parameter);
+      for (long i = 0; i < parameter.elements(); i++) {
+        float value =
+            switch (parameter.role()) {
+              case GAIN -> 1;
+              case BIAS -> 0;
+              case MATRIX -> (float) (random.nextGaussian() * config.initialRange());
+            };
+        tensor.setAtIndex(ValueLayout.JAVA_FLOAT, i, value);
+      }
+    }
+    return this;
+  }
+
+  /** A number for each name: FNV-1a, 64 bits. */
+  private static long stream(String name) {
+    long hash = 0xcbf29ce484222325L;
+    for (int i = 0; i < name.length(); i++) {
+      hash = (hash ^ name.charAt(i)) * 0x100000001b3L;
+    }
+    return hash;
+  }
+
+  /**
+   * What the model is made of.
+   *
+   * @return the config
+   */
+  public ModelConfig config() {
+    return config;
+  }
+
+  /**
+   * The tensors, in the order of the memory.
+   *
+   * @return their names, shapes and places
+   */
+  public List<Parameter> parameters() {
+    return parameters;
+  }
+
+  /**
+   * The tensor of a name.
+   *
+   * @param name its name, for example {@code model.embed_tokens.weight}
+   * @return the tensor
+   * @throws IllegalArgumentException if there is none
+   */
+  public Parameter parameter(String name) {
+    Parameter parameter = byName.get(name);
+    if (parameter == null) {
+      throw new IllegalArgumentException("the model has no tensor '" + name + "'");
+    }
+    return parameter;
+  }
+
+  /**
+   * A tensor's numbers.
+   *
+   * @param parameter one of {@link #parameters()}
+   * @return a view of them, row by row
+   */
+  public MemorySegment values(Parameter parameter) {
+    return part(values, parameter);
+  }
+
+  /**
+   * A tensor's gradient.
+   *
+   * @param parameter one of {@link #parameters()}
+   * @return a view of it, row by row
+   */
+  public MemorySegment gradient(Parameter parameter) {
+    return part(gradients, parameter);
+  }
+
+  /** Sets all gradients to 0. */
+  public void zeroGradients() {
+    gradients.fill((byte) 0);
+  }
+
+  /** All tensors; between them are zeros, less than 64 bytes each. */
+  MemorySegment values() {
+    return values;
+  }
+
+  MemorySegment gradients() {
+    return gradients;
+  }
+
+  static MemorySegment part(MemorySegment all, Parameter parameter) {
+    return all.asSlice(parameter.offset() * Float.BYTES, parameter.elements() * Float.BYTES);
+  }
+
+  boolean has(String name) {
+    return byName.containsKey(name);
+  }
+
+  Matrix matrix(String name) {
+    return view(values, parameter(name));
+  }
+
+  Matrix gradientMatrix(String name) {
+    return view(gradients, parameter(name));
+  }
+
+  private static Matrix view(MemorySegment all, Parameter parameter) {
+    return Matrix.of(part(all, parameter), parameter.rows(), parameter.columns());
+  }
+
+  static boolean decays(Parameter parameter) {
+    return parameter.role() == Role.MATRIX;
+  }
+
+  /** Gives the memory back. */
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * A Transformer language model, explicit in both directions: one class per layer, each with a
+ * forward and a backward method and the shapes in its comments.
+ *
+ * <p>Letters in shapes: B sequences of T tokens, N = B * T rows; d the model's width; H query heads
+ * and K key/value heads of h elements each; F the MLP's width; V the vocabulary. Matrices are
+ * row-major float32 in native memory. Gradients of parameters are added to, those of activations
+ * assigned.
+ *
+ * <p>{@link io.github.rmsnorm4j.transformer.ModelConfig} says what is built, {@link
+ * io.github.rmsnorm4j.transformer.Weights} holds the learned numbers, {@link
+ * io.github.rmsnorm4j.transformer.Model} computes loss and gradients for batches of one size.
+ */
+package io.github.rmsnorm4j.transformer;

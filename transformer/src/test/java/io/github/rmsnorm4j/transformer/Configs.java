@@ -1,0 +1,70 @@
+package io.github.rmsnorm4j.transformer;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Models small enough for tests, and batches for them. */
+final class Configs {
+  static final int BATCH = 2;
+  static final int SEQUENCE = 5;
+
+  private Configs() {}
+
+  static ModelConfigBuilder tiny() {
+    return ModelConfig.builder(11, 12, 2, 4).headWidth(4).mlpWidth(10).initialRange(0.3);
+  }
+
+  /** Every norm at every place; grouped heads, tied heads and head norms in turn. */
+  static List<ModelConfig> all() {
+    List<ModelConfig> all = new ArrayList<>();
+    for (NormKind norm : NormKind.values()) {
+      for (Placement placement : Placement.values()) {
+        int i = all.size();
+        all.add(
+            tiny()
+                .norm(norm)
+                .normShare(0.3)
+                .normEpsilon(1e-3)
+                .placement(placement)
+                .tied(i % 2 == 0)
+                .queryKeyNorm(i / 2 % 2 == 0)
+                .keyValueHeads(i % 3 == 0 ? 4 : i % 3)
+                .build());
+      }
+    }
+    return all;
+  }
+
+  /** Weights with gains and biases that are not those of the start, which would hide mistakes. */
+  static Weights weights(ModelConfig config, long seed) {
+    Weights weights = new Weights(config).initialise(seed);
+    SeededRandom random = new SeededRandom(seed, -1);
+    for (Parameter parameter : weights.parameters()) {
+      if (!Weights.decays(parameter)) {
+        Floats values = new Floats(weights.values(parameter));
+        for (int i = 0; i < parameter.elements(); i++) {
+          values.set(i, values.get(i) + (float) (0.3 * random.nextGaussian()));
+        }
+      }
+    }
+    return weights;
+  }
+
+  static int[] tokens(ModelConfig config, int count, long seed) {
+    SeededRandom random = new SeededRandom(seed, 1);
+    int[] tokens = new int[count];
+    for (int i = 0; i < count; i++) {
+      tokens[i] = random.nextInt(config.vocabulary());
+    }
+    return tokens;
+  }
+
+  /** One in four wants nothing. */
+  static int[] targets(ModelConfig config, int count, long seed) {
+    int[] targets = tokens(config, count, seed + 1);
+    for (int i = 0; i < count; i += 4) {
+      targets[i] = -1;
+    }
+    return targets;
+  }
+}
