@@ -248,6 +248,19 @@ public final class Model implements AutoCloseable {
     return tokens.length;
   }
 
+  void requireFits(BatchSource source) {
+    if (source.sequence() != setup.sequence()) {
+      throw new IllegalArgumentException(
+          "the source's sequences have %d tokens, the model's must have as many, they have %d"
+              .formatted(source.sequence(), setup.sequence()));
+    }
+    if (source.vocabulary() > setup.config().vocabulary()) {
+      throw new IllegalArgumentException(
+          "the source's vocabulary is %d, the model's is %d and must not be smaller"
+              .formatted(source.vocabulary(), setup.config().vocabulary()));
+    }
+  }
+
   /** Gives the memory of the activations back. */
   @Override
   public void close() {

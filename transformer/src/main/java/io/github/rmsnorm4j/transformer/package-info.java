@@ -9,6 +9,7 @@
  *
  * <p>{@link io.github.rmsnorm4j.transformer.ModelConfig} says what is built, {@link
  * io.github.rmsnorm4j.transformer.Weights} holds the learned numbers, {@link
- * io.github.rmsnorm4j.transformer.Model} computes loss and gradients for batches of one size.
+ * io.github.rmsnorm4j.transformer.Model} computes loss and gradients for batches of one size,
+ * {@link io.github.rmsnorm4j.transformer.Trainer} takes steps.
  */
 package io.github.rmsnorm4j.transformer;
