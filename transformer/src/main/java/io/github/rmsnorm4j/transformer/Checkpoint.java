@@ -1,0 +1,181 @@
+package io.github.rmsnorm4j.transformer;
+
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.formats.TensorWriter;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Training as it was after a step, in one {@code .safetensors} file: weights, both moments, config,
+ * settings and the number of steps, and notes of whoever saved it. Training that goes on from it
+ * gives the bits of training that never stopped, with the same batches and number of threads.
+ *
+ * <pre>{@code
+ * Checkpoint.save(path, trainer, Map.of("seed", "7"));
+ *
+ * try (Checkpoint checkpoint = Checkpoint.open(path)) {
+ *   Weights weights = new Weights(checkpoint.config());
+ *   Trainer trainer = new Trainer(new Model(weights, ...), source, checkpoint.settings());
+ *   checkpoint.restore(trainer);
+ * }
+ * }</pre>
+ */
+public final class Checkpoint implements Closeable {
+  private static final String MEANS = "adamw.means.";
+  private static final String SQUARES = "adamw.squares.";
+  private static final String NOTE = "note.";
+
+  private final TensorFile file;
+  private final ModelConfig config;
+  private final TrainingSettings settings;
+  private final long step;
+
+  private Checkpoint(TensorFile file) throws FormatException {
+    this.file = file;
+    config = ConfigParser.parse(file.path(), metadata("config"));
+    settings = SettingsText.parse(file.path(), metadata("settings"));
+    step = SettingsText.wholeNumber(file.path(), "step", metadata("step"));
+    for (String prefix : new String[] {"", MEANS, SQUARES}) {
+      TensorReader.check(file, config.parameters(), prefix);
+    }
+  }
+
+  private String metadata(String key) throws FormatException {
+    String value = file.metadata().get(key);
+    if (value == null) {
+      throw new FormatException(file.path(), "is no checkpoint of a training: it lacks " + key);
+    }
+    return value;
+  }
+
+  /**
+   * Saves training as it is now. The file is there whole or not at all; until then one that it
+   * replaces stays.
+   *
+   * @param path a name that ends in {@code .safetensors}
+   * @param trainer what is saved
+   * @param notes texts to be read back by {@link #notes()}
+   * @throws IOException if it cannot be written
+   */
+  public static void save(Path path, Trainer trainer, Map<String, String> notes)
+      throws IOException {
+    Weights weights = trainer.model().weights();
+    List<Parameter> parameters = weights.parameters();
+    List<Tensor> tensors = new ArrayList<>();
+    for (String prefix : new String[] {"", MEANS, SQUARES}) {
+      parameters.forEach(parameter -> tensors.add(ModelFolder.tensor(prefix, parameter)));
+    }
+    Map<String, String> metadata = new HashMap<>();
+    metadata.put("config", ConfigJson.write(weights.config()));
+    metadata.put("settings", SettingsText.write(trainer.settings()));
+    metadata.put("step", Long.toString(trainer.step()));
+    notes.forEach((key, value) -> metadata.put(NOTE + key, value));
+    try (TensorWriter file = TensorWriter.create(path, tensors, metadata, true)) {
+      ModelFolder.write(file, parameters, weights.values());
+      ModelFolder.write(file, parameters, trainer.optimiser().means());
+      ModelFolder.write(file, parameters, trainer.optimiser().squares());
+      file.commit();
+    }
+  }
+
+  /**
+   * Opens a checkpoint; its tensors are read by {@link #restore}.
+   *
+   * @param path the file
+   * @return the checkpoint, checked
+   * @throws FormatException if it is none, or lacks something
+   * @throws IOException if it cannot be read
+   */
+  public static Checkpoint open(Path path) throws IOException {
+    TensorFile file = TensorFile.open(path);
+    try {
+      return new Checkpoint(file);
+    } catch (Throwable e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  /**
+   * What the model is made of.
+   *
+   * @return its config
+   */
+  public ModelConfig config() {
+    return config;
+  }
+
+  /**
+   * How it was trained.
+   *
+   * @return the trainer's settings
+   */
+  public TrainingSettings settings() {
+    return settings;
+  }
+
+  /**
+   * After how many steps it was saved.
+   *
+   * @return 0 or more
+   */
+  public long step() {
+    return step;
+  }
+
+  /**
+   * The texts that it was saved with.
+   *
+   * @return the notes
+   */
+  public Map<String, String> notes() {
+    Map<String, String> notes = new HashMap<>();
+    file.metadata()
+        .forEach(
+            (key, value) -> {
+              if (key.startsWith(NOTE)) {
+                notes.put(key.substring(NOTE.length()), value);
+              }
+            });
+    return notes;
+  }
+
+  /**
+   * Makes a trainer go on where the checkpoint is.
+   *
+   * @param trainer of a model of the same config, with the same settings
+   * @throws IllegalArgumentException if config or settings differ; nothing has been changed then
+   * @throws IOException if the file cannot be read; the trainer is then not to be used any more
+   */
+  public void restore(Trainer trainer) throws IOException {
+    Weights weights = trainer.model().weights();
+    requireEqual("config", config, weights.config());
+    requireEqual("settings", settings, trainer.settings());
+    List<Parameter> parameters = weights.parameters();
+    TensorReader.read(file, parameters, "", weights.values());
+    TensorReader.read(file, parameters, MEANS, trainer.optimiser().means());
+    TensorReader.read(file, parameters, SQUARES, trainer.optimiser().squares());
+    trainer.optimiser().goOnFrom(step);
+  }
+
+  private static void requireEqual(String what, Record saved, Record given) {
+    if (!saved.equals(given)) {
+      throw new IllegalArgumentException(
+          "the checkpoint's %s is %s, the trainer's must be the same, it is %s"
+              .formatted(what, saved, given));
+    }
+  }
+
+  /** Closes the file; what was restored from it stays. */
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

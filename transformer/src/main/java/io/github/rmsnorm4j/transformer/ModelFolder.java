@@ -1,0 +1,152 @@
+package io.github.rmsnorm4j.transformer;
+
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.ReplacingFile;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.formats.TensorWriter;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * A model as Hugging Face stores it: a folder with {@code config.json} and {@code
+ * model.safetensors}.
+ *
+ * <p>Saving over a model of the same config replaces its weights in one step. A folder that holds
+ * anything else is left alone, so a crash at any moment loses nothing that was there.
+ */
+public final class ModelFolder {
+  private static final String CONFIG = "config.json";
+  private static final String WEIGHTS = "model.safetensors";
+  private static final long LONGEST_CONFIG = 1 << 20;
+
+  private ModelFolder() {}
+
+  /**
+   * Saves a model, in float32.
+   *
+   * @param folder where to; made if it is not there
+   * @param weights the model
+   * @throws FileAlreadyExistsException if there is a model of another config, or weights without
+   *     one
+   * @throws IOException if it cannot be written; what was there before is there still
+   */
+  public static void save(Path folder, Weights weights) throws IOException {
+    Files.createDirectories(folder);
+    Path configFile = folder.resolve(CONFIG);
+    byte[] config = ConfigJson.write(weights.config()).getBytes(StandardCharsets.UTF_8);
+    if (Files.exists(configFile)) {
+      requireSame(configFile, weights.config());
+    } else if (Files.exists(folder.resolve(WEIGHTS))) {
+      throw new FileAlreadyExistsException(
+          folder.resolve(WEIGHTS).toString(), null, "exists already, and without a " + CONFIG);
+    } else {
+      try (ReplacingFile file = ReplacingFile.create(configFile, false)) {
+        file.write(MemorySegment.ofArray(config));
+        file.commit();
+      }
+    }
+    List<Tensor> tensors = weights.parameters().stream().map(p -> tensor("", p)).toList();
+    Path path = folder.resolve(WEIGHTS);
+    try (TensorWriter file = TensorWriter.create(path, tensors, Map.of("format", "pt"), true)) {
+      write(file, weights.parameters(), weights.values());
+      file.commit();
+    }
+  }
+
+  private static void requireSame(Path file, ModelConfig config) throws IOException {
+    if (!ConfigParser.parse(file, readConfig(file)).equals(config)) {
+      throw new FileAlreadyExistsException(
+          file.toString(), null, "is of another model: choose another folder");
+    }
+  }
+
+  /** The tensor that holds a parameter, all of them being float32 and thus in order. */
+  static Tensor tensor(String prefix, Parameter parameter) {
+    List<Long> shape = parameter.shape().stream().map(Integer::longValue).toList();
+    return new Tensor(prefix + parameter.name(), Dtype.F32, shape);
+  }
+
+  static void write(TensorWriter file, List<Parameter> parameters, MemorySegment values)
+      throws IOException {
+    for (Parameter parameter : parameters) {
+      file.write(Weights.part(values, parameter));
+    }
+  }
+
+  /**
+   * Loads a model: one saved here, or one of Llama's formula in float64, float32, float16 or
+   * bfloat16, in one file.
+   *
+   * @param folder where it is
+   * @return its weights, in float32
+   * @throws NoSuchFileException if a file is missing
+   * @throws FormatException if a file is not as it should be, lacks a tensor or has one of another
+   *     shape, or the config is of a formula that is not known here
+   * @throws IOException if a file cannot be read
+   */
+  public static Weights load(Path folder) throws IOException {
+    Path configFile = folder.resolve(CONFIG);
+    ModelConfig config = ConfigParser.parse(configFile, readConfig(configFile));
+    List<Parameter> parameters = config.parameters();
+    if (!Files.exists(folder.resolve(WEIGHTS))
+        && Files.exists(folder.resolve(WEIGHTS + ".index.json"))) {
+      throw new FormatException(
+          folder, "has its weights in several files, which is not supported: they must be in one");
+    }
+    try (TensorFile file = TensorFile.open(folder.resolve(WEIGHTS))) {
+      TensorReader.check(file, parameters, "");
+      requireNoOthers(file, parameters, config);
+      Weights weights = new Weights(config);
+      try {
+        TensorReader.read(file, parameters, "", weights.values());
+        return weights;
+      } catch (Throwable e) {
+        weights.close();
+        throw e;
+      }
+    }
+  }
+
+  private static String readConfig(Path file) throws IOException {
+    if (!Files.exists(file)) {
+      throw new NoSuchFileException(file.toString(), null, "there is no such file");
+    }
+    if (!Files.isRegularFile(file)) {
+      throw new FileSystemException(file.toString(), null, "is not a regular file");
+    }
+    if (Files.size(file) > LONGEST_CONFIG) {
+      throw new FormatException(
+          file, "has " + Files.size(file) + " bytes, at most " + LONGEST_CONFIG + " are read");
+    }
+    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+  }
+
+  /** A tensor that is passed over would be a part of the formula that is passed over. */
+  private static void requireNoOthers(
+      TensorFile file, List<Parameter> parameters, ModelConfig config) throws FormatException {
+    Set<String> known = parameters.stream().map(Parameter::name).collect(Collectors.toSet());
+    for (Tensor tensor : file.tensors()) {
+      String name = tensor.name();
+      // Old files store what follows from rope_theta, and some a tied head a second time.
+      boolean harmless =
+          name.endsWith(".rotary_emb.inv_freq")
+              || config.tied() && name.equals(ParameterLayout.HEAD + ".weight");
+      if (!known.contains(name) && !harmless) {
+        throw new FormatException(
+            file.path(), name, "is not of the model that config.json tells of");
+      }
+    }
+  }
+}
