@@ -1,0 +1,47 @@
+package io.github.rmsnorm4j.transformer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Steps after the first make next to no objects, however large the model. */
+class AllocationTest {
+  /** Until the JIT is through with the norms' vectors, which are objects before that. */
+  private static final int MOST_ROUNDS = 100;
+
+  private static final int STEPS = 20;
+
+  /** What the library makes for a forward and a backward call of a norm on up to 256 rows. */
+  private static final long PER_NORM = 30_000;
+
+  private static final long REST = 2_000;
+
+  @ParameterizedTest
+  @CsvSource({"NONE, 8, 16", "NONE, 16, 64", "RMS_NORM, 8, 16", "LAYER_NORM, 16, 64"})
+  void aStepAllocatesNextToNothing(NormKind norm, int batch, int width) {
+    ModelConfig config = ModelConfig.builder(32, width, 2, 2).norm(norm).build();
+    long allowed = REST + (norm == NormKind.NONE ? 0 : 5 * PER_NORM);
+    try (Weights weights = new Weights(config).initialise(1);
+        Model model = new Model(weights, batch, 16, 1);
+        Trainer trainer =
+            new Trainer(model, new RecallTask(32, 4, 16, 1), TrainingSettings.of(1000, 1e-3))) {
+      long least = Long.MAX_VALUE;
+      for (int i = 0; i < MOST_ROUNDS && least > allowed; i++) {
+        least = Math.min(least, allocatedPerStep(trainer));
+      }
+      assertThat(least).isLessThanOrEqualTo(allowed);
+    }
+  }
+
+  private static long allocatedPerStep(Trainer trainer) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < STEPS; i++) {
+      trainer.takeStep();
+    }
+    return (threads.getCurrentThreadAllocatedBytes() - before) / STEPS;
+  }
+}

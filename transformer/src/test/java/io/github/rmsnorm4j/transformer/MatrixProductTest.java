@@ -1,0 +1,106 @@
+package io.github.rmsnorm4j.transformer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.lang.foreign.Arena;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** OpenBLAS is given what is meant. */
+class MatrixProductTest {
+  private static final long SEED = 11;
+
+  @AfterEach
+  void oneThread() {
+    MatrixProduct.useThreads(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"false, false", "false, true", "true, false", "true, true"})
+  void blocksOfMatricesEitherTransposedOrNot(boolean transposeA, boolean transposeB) {
+    int m = 5;
+    int n = 7;
+    int k = 3;
+    try (Arena arena = Arena.ofConfined()) {
+      Matrix a = random(arena, 1).block(2, 1, transposeA ? k : m, transposeA ? m : k);
+      Matrix b = random(arena, 2).block(1, 3, transposeB ? n : k, transposeB ? k : n);
+      Matrix all = random(arena, 3);
+      Matrix before = random(arena, 3);
+      Matrix c = all.block(3, 2, m, n);
+      MatrixProduct.multiply(a, transposeA, b, transposeB, 0.5f, 2, c);
+      for (int i = 0; i < all.rows; i++) {
+        for (int j = 0; j < all.columns; j++) {
+          double expected = before.get(i, j);
+          boolean inside = i >= 3 && i < 3 + m && j >= 2 && j < 2 + n;
+          expected *= inside ? 2 : 1;
+          for (int l = 0; inside && l < k; l++) {
+            double x = transposeA ? a.get(l, i - 3) : a.get(i - 3, l);
+            double y = transposeB ? b.get(j - 2, l) : b.get(l, j - 2);
+            expected += 0.5 * x * y;
+          }
+          assertThat((double) all.get(i, j)).as("%d, %d", i, j).isCloseTo(expected, within(1e-5));
+        }
+      }
+    }
+  }
+
+  private static Matrix random(Arena arena, int stream) {
+    Matrix matrix = Matrix.allocate(arena, 12, 13);
+    fill(matrix, stream);
+    return matrix;
+  }
+
+  private static void fill(Matrix matrix, int stream) {
+    SeededRandom random = new SeededRandom(SEED, stream);
+    Floats values = new Floats(matrix.segment);
+    for (long i = 0; i < matrix.elements(); i++) {
+      values.set(i, (float) random.nextGaussian());
+    }
+  }
+
+  /** Large enough that two threads do share it. */
+  @ParameterizedTest
+  @CsvSource({"1", "2"})
+  void theSameNumberOfThreadsGivesTheSameBits(int threads) {
+    MatrixProduct.useThreads(threads);
+    try (Arena arena = Arena.ofConfined()) {
+      Matrix a = Matrix.allocate(arena, 150, 200);
+      Matrix b = Matrix.allocate(arena, 200, 170);
+      fill(a, 1);
+      fill(b, 2);
+      Matrix first = Matrix.allocate(arena, 150, 170);
+      MatrixProduct.multiply(a, false, b, false, 1, 0, first);
+      for (int i = 0; i < 5; i++) {
+        Matrix again = Matrix.allocate(arena, 150, 170);
+        MatrixProduct.multiply(a, false, b, false, 1, 0, again);
+        assertThat(again.segment.mismatch(first.segment)).isEqualTo(-1);
+      }
+    }
+  }
+
+  @Test
+  void shapesThatDoNotFitNeverReachNativeCode() {
+    try (Arena arena = Arena.ofConfined()) {
+      Matrix a = Matrix.allocate(arena, 2, 3);
+      Matrix b = Matrix.allocate(arena, 3, 4);
+      Matrix c = Matrix.allocate(arena, 2, 4);
+      assertThatThrownBy(() -> MatrixProduct.multiply(a, true, b, false, 1, 0, c))
+          .hasMessage("the product of 2 x 3 and 3 x 4, either transposed or not, is not 2 x 4");
+      assertThatThrownBy(() -> MatrixProduct.multiply(a, false, b, true, 1, 0, c))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> MatrixProduct.multiply(a, false, b, false, 1, 0, b))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> a.block(1, 0, 2, 3)).isInstanceOf(IndexOutOfBoundsException.class);
+    }
+  }
+
+  @Test
+  void threadsAreAtLeastOne() {
+    assertThatThrownBy(() -> MatrixProduct.useThreads(0))
+        .hasMessage("threads is 0, it must be at least 1");
+  }
+}
