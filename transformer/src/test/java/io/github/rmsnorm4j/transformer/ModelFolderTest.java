@@ -153,6 +153,9 @@ class ModelFolderTest {
     try (Weights first = Configs.weights(Configs.tiny().build(), 1);
         Weights second = Configs.weights(Configs.tiny().build(), 2)) {
       ModelFolder.save(folder, first);
+      // As after a crash between the two files.
+      Files.delete(folder.resolve("model.safetensors"));
+      ModelFolder.save(folder, first);
       ModelFolder.save(folder, second);
       try (Weights loaded = ModelFolder.load(folder)) {
         assertThat(loaded.values().mismatch(second.values())).isEqualTo(-1);

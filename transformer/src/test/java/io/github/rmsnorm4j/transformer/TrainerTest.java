@@ -12,7 +12,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,6 +79,19 @@ class TrainerTest {
   @Test
   void theSameSeedGivesTheSameBits() {
     assertThat(weightsAfter(12)).isEqualTo(weightsAfter(12));
+  }
+
+  /** Trainings beside each other, each in a thread of its own, do not meet. */
+  @Test
+  void trainingsAtTheSameTimeGiveTheBitsOfEachAlone() throws Exception {
+    float[] alone = weightsAfter(12);
+    try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+      List<Future<float[]>> both =
+          threads.invokeAll(List.of(() -> weightsAfter(12), () -> weightsAfter(12)));
+      for (Future<float[]> one : both) {
+        assertThat(one.get()).isEqualTo(alone);
+      }
+    }
   }
 
   private static float[] weightsAfter(int steps) {
