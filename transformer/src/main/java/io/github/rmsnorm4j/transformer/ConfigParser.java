@@ -105,6 +105,7 @@ final class ConfigParser {
     if (!fields.containsKey("head_dim") && (heads < 1 || width % heads != 0)) {
       throw wrong("num_attention_heads", heads, "divide hidden_size, " + width);
     }
+    Integer usualHeads = type.equals("qwen3") || heads < 1 ? null : Integer.valueOf(width / heads);
     NormKind norm = choice(ConfigJson.NORM, NormKind.values(), NormKind.RMS_NORM);
     Placement placement = choice(ConfigJson.PLACEMENT, Placement.values(), Placement.PRE);
     try {
@@ -114,7 +115,7 @@ final class ConfigParser {
           wholeNumber("num_hidden_layers", null),
           heads,
           wholeNumber("num_key_value_heads", llama ? heads : null),
-          wholeNumber("head_dim", type.equals("qwen3") ? null : Integer.valueOf(width / heads)),
+          wholeNumber("head_dim", usualHeads),
           wholeNumber("intermediate_size", null),
           wholeNumber("max_position_embeddings", 2048),
           ropeTheta(),

@@ -219,6 +219,7 @@ class ModelFolderTest {
         "\"num_hidden_layers\": 2 | \"num_hidden_layers\": 2000000000 | layers is 2000000000, it must be between 1 and 10000",
         "\"num_key_value_heads\": 2 | \"num_key_value_heads\": 3 | keyValueHeads is 3, it must divide heads, 4",
         "\"num_attention_heads\": 4 | \"num_attention_heads\": 3 | num_attention_heads is 3, it must divide hidden_size, 8",
+        "\"num_attention_heads\": 4 | \"head_dim\": 2, \"num_attention_heads\": 0 | heads is 0, it must be between 1 and",
         "\"silu\" | \"gelu\" | hidden_act is gelu, it must be silu",
         "\"llama\" | \"gemma2\" | model_type is gemma2, it must be llama",
         "\"attention_bias\": false | \"attention_bias\": true | attention_bias is true, it must be false",
@@ -239,6 +240,32 @@ class ModelFolderTest {
         .extracting(Throwable::getMessage)
         .asString()
         .doesNotContain("\n");
+  }
+
+  @Test
+  void aConfigOfAnyTextIsReadOrRefused() {
+    String[] pieces = {
+      "0", "-1", "1e9", "1e999", "null", "true", "[", "{", "}", "\"", ",", "8", ".5"
+    };
+    SeededRandom random = new SeededRandom(SEED, 0);
+    int read = 0;
+    for (int i = 0; i < 20_000; i++) {
+      StringBuilder text = new StringBuilder(LLAMA);
+      for (int edits = random.nextInt(4); edits >= 0; edits--) {
+        int from = random.nextInt(text.length());
+        int to = Math.min(text.length(), from + random.nextInt(3));
+        text.replace(from, to, pieces[random.nextInt(pieces.length)]);
+      }
+      try {
+        ConfigParser.parse(folder, text.toString()).parameters();
+        read++;
+      } catch (FormatException e) {
+        assertThat(e.getMessage()).doesNotContain("\n").hasSizeLessThan(400);
+      } catch (RuntimeException e) {
+        throw new AssertionError("seed " + SEED + ", text " + i + ": " + text, e);
+      }
+    }
+    assertThat(read).isBetween(100, 19_900);
   }
 
   @Test

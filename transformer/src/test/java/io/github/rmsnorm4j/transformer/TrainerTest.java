@@ -3,8 +3,10 @@ package io.github.rmsnorm4j.transformer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.transformer.StepTimes.Part;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -20,7 +22,9 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Steps: that they learn, repeat, and go on. */
 class TrainerTest {
@@ -194,6 +198,53 @@ class TrainerTest {
       assertThat(weights.values().toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(before);
       assertThat(trainer.step()).isEqualTo(1);
     }
+  }
+
+  /** After the first step the means are a tenth of the gradients that were used. */
+  @ParameterizedTest
+  @ValueSource(doubles = {0.01, 1000})
+  void gradientsAreClippedByTheirNorm(double clip) {
+    TrainingSettings settings = new TrainingSettings(5, 0, 0, 1, 0, 0.9, 0.95, 1e-8, clip);
+    try (Weights weights = new Weights(config(NormKind.RMS_NORM)).initialise(3);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Trainer trainer = new Trainer(model, task(), settings)) {
+      float[] before = weights.values().toArray(ValueLayout.JAVA_FLOAT);
+      trainer.takeStep();
+      double square = 0;
+      for (float mean : trainer.optimiser().means().toArray(ValueLayout.JAVA_FLOAT)) {
+        square += (double) mean * mean;
+      }
+      double norm = trainer.gradientNorm();
+      assertThat(norm).isBetween(0.1, 100.0);
+      assertThat(Math.sqrt(square)).isCloseTo(0.1 * Math.min(norm, clip), withinPercentage(0.01));
+      assertThat(weights.values().toArray(ValueLayout.JAVA_FLOAT))
+          .as("at a rate of 0")
+          .isEqualTo(before);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "-1 | 20 2 0.01 0.1 0.1 0.9 0.95 1e-8 1 | step is '-1', it must be a whole number",
+        "x  | 20 2 0.01 0.1 0.1 0.9 0.95 1e-8 1 | step is 'x', it must be a whole number",
+        "1  | 20 2 0.01 0.1 0.1 0.9 0.95 1e-8   | nine numbers are needed",
+        "1  | 20 2 0.01 0.1 0.1 0.9 0.95 1e-8 ? | nine numbers are needed",
+        "1  | 20 30 0.01 0.1 0.1 0.9 0.95 1e-8 1 | settings: warmup is 30, it must be between 0 and",
+      })
+  void wrongNumbersInACheckpoint(String step, String settings, String message) throws IOException {
+    Path path = folder.resolve("run.safetensors");
+    Map<String, String> metadata =
+        Map.of(
+            "config", ConfigJson.write(config(NormKind.NONE)), "step", step, "settings", settings);
+    try (TensorWriter writer = TensorWriter.create(path, List.of(), metadata, false)) {
+      writer.commit();
+    }
+    assertThatThrownBy(() -> Checkpoint.open(path))
+        .isInstanceOf(FormatException.class)
+        .hasMessageContaining("run.safetensors")
+        .hasMessageContaining(message);
   }
 
   @Test
