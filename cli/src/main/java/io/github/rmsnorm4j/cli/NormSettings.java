@@ -144,6 +144,12 @@ record NormSettings(
         "--gain-offset",
         gainOffset,
         "with %s t5 it must be 0".formatted(castOrder == null ? "--like" : "--cast-order"));
+    // Gemma's own offset, which nobody may have thought of.
+    require(
+        order != Order.t5 || like != Preset.gemma || gainOffset != null || gain == null,
+        "--cast-order",
+        castOrder,
+        "with --like gemma it needs --gain-offset 0");
     // The others round a row before it meets the gain, which leaves no place for a bias.
     boolean unbiased = bias == null || order == Order.float32;
     require(
@@ -199,7 +205,9 @@ record NormSettings(
 
   private <B extends Norm.Builder<B>> B configure(B builder, Backend backend) throws IOException {
     builder.backend(backend);
-    if (gainOffset != null) {
+    if (gain == null) {
+      builder.gainOffset(0); // A preset's; there is nothing that it could be added to.
+    } else if (gainOffset != null) {
       builder.gainOffset(gainOffset);
     }
     if (epsilon != null) {

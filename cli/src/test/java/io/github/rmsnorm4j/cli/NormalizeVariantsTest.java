@@ -147,6 +147,11 @@ class NormalizeVariantsTest {
         RmsNorm.onnx(WIDTH).epsilon(1e-3).build(), x, normalize(x, "--like=onnx", "--eps=1e-3"));
     assertGives(
         RmsNorm.llama(WIDTH).part(18).build(), x, normalize(x, "--like=llama", "--partial=0.25"));
+    assertGives(RmsNorm.t5(WIDTH).build(), x, normalize(x, "--like=gemma", "--cast-order=t5"));
+    assertGives(
+        RmsNorm.t5(WIDTH).gain(gain.rows(WIDTH)).build(),
+        x,
+        normalize(x, "--like=gemma", "--cast-order=t5", gainOption("g"), "--gain-offset=0"));
   }
 
   @ParameterizedTest
