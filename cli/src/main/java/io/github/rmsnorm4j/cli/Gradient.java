@@ -25,19 +25,25 @@ import picocli.CommandLine.Parameters;
           + " --dgain and --dbias get those of gain and bias, which are sums over all rows. The"
           + " options of the norm are those of normalize.",
       "",
+      "With --residual, X was added to a residual, and the norm is that of the sum. OUT is then the"
+          + " gradient of X and of the residual as it was, which are the same; --dresidual is the"
+          + " gradient that comes to the sum from where else it went.",
+      "",
       "Each file appears when it is complete, or not at all, OUT last. No file that is read is"
           + " replaced. What was done is said in one line on standard error.",
       ""
     },
     footer = {
       "",
-      "After a residual X is the sum, which normalize writes with --residual-out.",
+      "Without --residual, X may also be the sum that normalize wrote with --residual-out: the same"
+          + " to the bit if the sum was rounded first.",
       "",
       "Examples:",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --gain g.npy --dgain dgain.npy",
       "  rmsnorm gradient x.safetensors --tensor h --dy dy.safetensors:h -o dx.npy",
-      "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --norm layer --dbias dbias.npy"
+      "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --norm layer --dbias dbias.npy",
+      "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --residual h.npy --dresidual dh.npy"
     })
 final class Gradient implements Callable<Integer> {
   @Parameters(paramLabel = "X", description = "The file of the rows that were normalized.")
@@ -70,8 +76,8 @@ final class Gradient implements Callable<Integer> {
       names = "--dresidual",
       paramLabel = "FILE[:NAME]",
       description =
-          "Another gradient of X, of its shape, that is added to OUT: that of the residual's sum"
-              + " (default: none).")
+          "Another gradient of what was normalized, of its shape, that is added to OUT: that of the"
+              + " residual's sum (default: none).")
   private String dresidual;
 
   @Option(
@@ -82,15 +88,18 @@ final class Gradient implements Callable<Integer> {
 
   @Mixin private NormOptions norm;
 
+  @Mixin private ResidualOptions residuals;
+
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
     outputs().forEach(result::requireName);
     result.requireName("X", in);
     try (TensorFile file = TensorFile.open(in);
+        StoredRows residual = result.checked(residuals::open);
         StoredRows slopes = open("--dy", dy);
-        StoredRows residual = dresidual == null ? null : open("--dresidual", dresidual)) {
-      GradientJob job = result.checked(() -> plan(file, slopes, residual));
+        StoredRows ofSum = dresidual == null ? null : open("--dresidual", dresidual)) {
+      GradientJob job = result.checked(() -> plan(file, residual, slopes, ofSum));
       try (TensorWriter dx = create(result.out(), job.result());
           TensorWriter gain = dgain == null ? null : create(dgain, job.parameter("dgain"));
           TensorWriter bias = dbias == null ? null : create(dbias, job.parameter("dbias"));
@@ -126,22 +135,26 @@ final class Gradient implements Callable<Integer> {
     return result.checked(() -> StoredRows.open(option, text));
   }
 
-  private GradientJob plan(TensorFile file, StoredRows slopes, StoredRows residual)
+  private GradientJob plan(
+      TensorFile file, StoredRows residual, StoredRows slopes, StoredRows ofSum)
       throws IOException {
-    NormSettings settings = norm.settings(null);
+    NormSettings settings = norm.settings(residuals.rounding());
     Map<String, Path> inputs = new LinkedHashMap<>();
     inputs.put("X", in);
     inputs.put("--dy", slopes.file().path());
     if (residual != null) {
-      inputs.put("--dresidual", residual.file().path());
+      inputs.put("--residual", residual.file().path());
+    }
+    if (ofSum != null) {
+      inputs.put("--dresidual", ofSum.file().path());
     }
     for (StoredParameter parameter : settings.parameters()) {
       inputs.put("--" + parameter.kind(), parameter.reference().file());
     }
     requireDistinct(inputs);
     StoredRows rows = new StoredRows("X", file, choose(file, settings));
-    return new GradientJob(
-        rows, slopes, residual, result.axis(), result.type(), settings, GradientJob.PIECE);
+    GradientInputs read = new GradientInputs(rows, residual, slopes, ofSum);
+    return new GradientJob(read, result.axis(), result.type(), settings, GradientJob.PIECE);
   }
 
   /** Each file that is written must be none that is read and no other that is written. */

@@ -26,9 +26,7 @@ final class GradientJob {
 
   private static final int ALIGNMENT = 64;
 
-  private final StoredRows x;
-  private final StoredRows dy;
-  private final StoredRows dresidual;
+  private final GradientInputs in;
   private final int axis;
   private final ElementType type;
   private final Norm norm;
@@ -41,53 +39,40 @@ final class GradientJob {
   /**
    * Plans.
    *
-   * @param x the rows, as wide as they may be
-   * @param dresidual the gradient of the residual's sum, or null
+   * @param in what is read, of rows as wide as they may be
    * @param axis the first axis of a row
    * @param type the type of DX, or null for that of DY
    * @throws IllegalArgumentException if shapes or types do not go together, or a setting cannot be
    */
-  GradientJob(
-      StoredRows x,
-      StoredRows dy,
-      StoredRows dresidual,
-      int axis,
-      ElementType type,
-      NormSettings settings,
-      long pieceBytes)
+  GradientJob(GradientInputs in, int axis, ElementType type, NormSettings settings, long pieceBytes)
       throws IOException {
-    this.x = x;
-    this.dy = dy;
-    this.dresidual = dresidual;
+    this.in = in;
     this.axis = axis;
-    this.type = type == null ? dy.type() : type;
+    this.type = type == null ? in.dy().type() : type;
     this.pieceBytes = pieceBytes;
-    dy.requireLike(x.tensor());
-    if (dresidual != null) {
-      dresidual.requireLike(x.tensor());
-    }
     if (isFloat64() != (this.type == ElementType.FLOAT64)) {
       throw new IllegalArgumentException(
           "--dtype is %s, the rows are %s: both must be f64, or neither"
-              .formatted(this.type.shortName(), x.type().shortName()));
+              .formatted(this.type.shortName(), in.x().type().shortName()));
     }
-    width = Math.toIntExact(x.tensor().width(axis));
-    rows = x.tensor().rows(axis);
-    norm = settings.norm(width, x.type(), KernelChoice.forAll(List.of(x.tensor(), dy.tensor())));
+    Tensor x = in.x().tensor();
+    width = Math.toIntExact(x.width(axis));
+    rows = x.rows(axis);
+    norm = settings.norm(width, in.x().type(), KernelChoice.forAll(List.of(x, in.dy().tensor())));
   }
 
   private boolean isFloat64() {
-    return x.type() == ElementType.FLOAT64;
+    return in.x().type() == ElementType.FLOAT64;
   }
 
   /** What OUT will hold. */
   Tensor result() {
-    return new Tensor(x.name(), Dtype.of(type), x.tensor().shape());
+    return new Tensor(in.x().name(), Dtype.of(type), in.x().tensor().shape());
   }
 
   /** What the file of a gain's or bias's gradient will hold: of the shape of one row. */
   Tensor parameter(String name) {
-    List<Long> shape = x.tensor().shape();
+    List<Long> shape = in.x().tensor().shape();
     int first = axis < 0 ? axis + shape.size() : axis;
     return new Tensor(
         name, isFloat64() ? Dtype.F64 : Dtype.F32, shape.subList(first, shape.size()));
@@ -95,8 +80,7 @@ final class GradientJob {
 
   /** All bytes that are read. */
   long bytes() {
-    long both = x.tensor().bytes() + dy.tensor().bytes();
-    return dresidual == null ? both : both + dresidual.tensor().bytes();
+    return in.bytes();
   }
 
   /**
@@ -107,10 +91,7 @@ final class GradientJob {
    */
   void run(TensorWriter dx, TensorWriter dgain, TensorWriter dbias, Progress progress)
       throws IOException {
-    long widest = Math.max(Math.max(x.type().bytes(), dy.type().bytes()), type.bytes());
-    if (dresidual != null) {
-      widest = Math.max(widest, dresidual.type().bytes());
-    }
+    long widest = Math.max(in.widest(), type.bytes());
     long pieceRows = GradientSum.pieceRows(pieceBytes / (widest * width));
     GradientSum gain = dgain == null ? null : new GradientSum(width, isFloat64(), pieceRows);
     GradientSum bias = dbias == null ? null : new GradientSum(width, isFloat64(), pieceRows);
@@ -132,22 +113,21 @@ final class GradientJob {
     Saved saved = new Saved(Keep.INPUT, most);
     NonFinite counter = new NonFinite(type);
     try (Arena arena = Arena.ofShared()) {
-      MemorySegment xs = buffer(arena, x.type(), most);
-      MemorySegment dys = buffer(arena, dy.type(), most);
+      MemorySegment xs = buffer(arena, in.x(), most);
+      MemorySegment residuals = buffer(arena, in.residual(), most);
+      MemorySegment dys = buffer(arena, in.dy(), most);
+      MemorySegment dresiduals = buffer(arena, in.dresidual(), most);
       MemorySegment dxs = buffer(arena, type, most);
-      MemorySegment residuals = dresidual == null ? null : buffer(arena, dresidual.type(), most);
       for (long row = 0; row < rows; row += most) {
         long count = Math.min(most, rows - row);
-        Rows kept = read(x, row, count, xs);
-        Rows slopes = read(dy, row, count, dys);
-        Rows added = dresidual == null ? null : read(dresidual, row, count, residuals);
         Rows dx = Rows.of(dxs, type, count, width);
-        // The library goes back from a forward pass only; nobody needs its result.
-        norm.apply(kept, dx, saved);
-        backward(slopes, saved, added, dx, gain, bias);
+        forward(
+            read(in.x(), row, count, xs), read(in.residual(), row, count, residuals), dx, saved);
+        Rows dy = read(in.dy(), row, count, dys);
+        backward(dy, saved, read(in.dresidual(), row, count, dresiduals), dx, gain, bias);
         nonFinite += counter.count(dx.segment());
         write(dx.segment(), out);
-        progress.step(bytes() / rows * count);
+        progress.step(in.bytes() / rows * count);
       }
     }
   }
@@ -156,20 +136,37 @@ final class GradientJob {
     return arena.allocate(count * width * of.bytes(), ALIGNMENT);
   }
 
+  /** Room for rows of what is read; null for what is not. */
+  private MemorySegment buffer(Arena arena, StoredRows input, long count) {
+    return input == null ? null : buffer(arena, input.type(), count);
+  }
+
   private Rows read(StoredRows from, long row, long count, MemorySegment into) throws IOException {
+    if (from == null) {
+      return null;
+    }
     from.read(row * width, count * width, into);
     return Rows.of(into, from.type(), count, width);
   }
 
+  /** The library goes back from a forward pass only; its result goes where there is room. */
+  private void forward(Rows x, Rows residual, Rows y, Saved saved) {
+    if (residual == null) {
+      norm.apply(x, y, saved);
+    } else {
+      norm.addAndApply(x, residual, y, saved);
+    }
+  }
+
   private void backward(
-      Rows slopes, Saved saved, Rows added, Rows dx, GradientSum gain, GradientSum bias) {
+      Rows dy, Saved saved, Rows dresidual, Rows dx, GradientSum gain, GradientSum bias) {
     double[] ofGain = gain == null ? null : gain.open();
     double[] ofBias = bias == null ? null : bias.open();
     ParameterGradients gradients = ParameterGradients.assigned(ofGain, ofBias);
-    if (added == null) {
-      norm.backward(slopes, saved, dx, gradients);
+    if (dresidual == null) {
+      norm.backward(dy, saved, dx, gradients);
     } else {
-      norm.backward(slopes, saved, added, dx, gradients);
+      norm.backward(dy, saved, dresidual, dx, gradients);
     }
     if (gain != null) {
       gain.add(ofGain);
@@ -205,16 +202,15 @@ final class GradientJob {
     String line =
         String.format(
             Locale.ROOT,
-            "%d %s of %d, x %s, dy %s, dx %s, %s, %.2f s, %.3g GB/s read and written",
+            "%d %s of %d, %s, dx %s, %s, %.2f s, %.3g GB/s read and written",
             rows,
             rows == 1 ? "row" : "rows",
             width,
-            x.type().shortName(),
-            dy.type().shortName(),
+            in.types(),
             type.shortName(),
             norm.backend().describe(),
             nanos * 1e-9,
-            (double) (bytes() + written) / nanos);
+            (double) (in.bytes() + written) / nanos);
     return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";
   }
 }

@@ -54,17 +54,24 @@ final class Normalize implements Callable<Integer> {
 
   @Mixin private ResidualOptions residuals;
 
+  @Option(
+      names = "--residual-out",
+      paramLabel = "FILE",
+      description =
+          "Where the sum with the residual is written, in the residual's type (default: nowhere).")
+  private Path sums;
+
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
     Path out = result.out();
     result.requireName("IN", in);
     result.requireName("OUT", out);
-    if (residuals.out() != null) {
-      result.requireName("--residual-out", residuals.out());
+    if (sums != null) {
+      result.requireName("--residual-out", sums);
     }
     try (TensorFile file = TensorFile.open(in);
-        StoredResidual residual = result.checked(residuals::open)) {
+        StoredResidual residual = result.checked(this::residual)) {
       NormalizeJob job = result.checked(() -> plan(file, residual));
       try (TensorWriter writer = result.checked(() -> create(job, residual));
           Progress progress = result.progress(job.bytes())) {
@@ -77,6 +84,15 @@ final class Normalize implements Callable<Integer> {
       result.done(job.summary(System.nanoTime() - start));
     }
     return ExitCode.OK;
+  }
+
+  private StoredResidual residual() throws IOException {
+    StoredRows residual = residuals.open();
+    if (residual == null && sums != null) {
+      throw new IllegalArgumentException(
+          "--residual-out is %s, it needs --residual".formatted(sums));
+    }
+    return residual == null ? null : new StoredResidual(residual);
   }
 
   private NormalizeJob plan(TensorFile file, StoredResidual residual) throws IOException {
@@ -103,8 +119,8 @@ final class Normalize implements Callable<Integer> {
   }
 
   private TensorWriter create(NormalizeJob job, StoredResidual residual) throws IOException {
-    if (residuals.out() != null) {
-      residual.create(residuals.out(), in, result.out(), result.force());
+    if (sums != null) {
+      residual.create(sums, in, result.out(), result.force());
     }
     return job.create(result.force());
   }

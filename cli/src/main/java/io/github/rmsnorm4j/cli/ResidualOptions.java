@@ -1,23 +1,17 @@
 package io.github.rmsnorm4j.cli;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** The options for what is added to the rows before they are normalised. */
+/** The options for what rows are added to before they are normalised. */
 final class ResidualOptions {
   @Option(
       names = "--residual",
       paramLabel = "FILE[:NAME]",
       description =
-          "A residual, of the same shape as the one tensor that is normalized (default: none).")
+          "A residual that the rows are added to first, of the same shape as the one tensor that is"
+              + " taken (default: none).")
   private String residual;
-
-  @Option(
-      names = "--residual-out",
-      paramLabel = "FILE",
-      description = "Where the sum is written, in the residual's type (default: nowhere).")
-  private Path out;
 
   @Option(
       names = "--residual-rounding",
@@ -31,29 +25,24 @@ final class ResidualOptions {
     return rounding;
   }
 
-  /** Where the sum goes, or null. */
-  Path out() {
-    return out;
-  }
-
   /**
    * Opens the residual, if there is one.
    *
    * @return the residual, or null
-   * @throws IllegalArgumentException if there is none and other options need one, or it is not of a
+   * @throws IllegalArgumentException if there is none and the rounding needs one, or it is not of a
    *     floating type
    */
-  StoredResidual open() throws IOException {
-    if (residual == null) {
-      if (out != null || rounding != null) {
-        throw new IllegalArgumentException(
-            "%s is %s, it needs --residual"
-                .formatted(
-                    out != null ? "--residual-out" : "--residual-rounding",
-                    out != null ? out : rounding));
+  StoredRows open() throws IOException {
+    if (residual != null) {
+      if (residual.isEmpty()) {
+        throw new IllegalArgumentException("--residual is empty, it must name a file");
       }
-      return null;
+      return StoredRows.open("the residual", residual);
     }
-    return StoredResidual.open(residual);
+    if (rounding != null) {
+      throw new IllegalArgumentException(
+          "--residual-rounding is %s, it needs --residual".formatted(rounding));
+    }
+    return null;
   }
 }

@@ -16,18 +16,9 @@ final class StoredResidual implements Closeable {
   private final StoredRows in;
   private TensorWriter out;
 
-  private StoredResidual(StoredRows in) {
+  /** Takes one over, to close it too. */
+  StoredResidual(StoredRows in) {
     this.in = in;
-  }
-
-  /**
-   * Opens one.
-   *
-   * @param text where it is, as {@code FILE} or {@code FILE:TENSOR}
-   * @throws IllegalArgumentException if the file has no such tensor, or not of a floating type
-   */
-  static StoredResidual open(String text) throws IOException {
-    return new StoredResidual(StoredRows.open("the residual", text));
   }
 
   ElementType type() {

@@ -254,7 +254,9 @@ class GradientCommandTest {
     try (StoredRows x = StoredRows.open("X", "" + file("x.safetensors"));
         StoredRows dy = StoredRows.open("--dy", "" + file("dy.safetensors"));
         StoredRows dresidual = StoredRows.open("--dresidual", "" + file("dh.safetensors"))) {
-      GradientJob job = new GradientJob(x, dy, dresidual, -1, null, settings, pieceBytes);
+      GradientJob job =
+          new GradientJob(
+              new GradientInputs(x, null, dy, dresidual), -1, null, settings, pieceBytes);
       try (TensorWriter dx = writer("dx", job.result());
           TensorWriter dgain = writer("dgain", job.parameter("dgain"));
           TensorWriter dbias = writer("dbias", job.parameter("dbias"));

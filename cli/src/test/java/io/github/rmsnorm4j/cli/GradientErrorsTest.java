@@ -85,7 +85,10 @@ class GradientErrorsTest {
         "@x.npy --dy @dy.npy -o @dx.npy --eps -1; epsilon is -1.0, it must be finite",
         "@x.npy --dy @dy.npy -o @dx.npy --norm layer --like t5; --like is t5, it needs --norm rms",
         "@x.npy --dy @dy.npy -o @dx.npy --gain @short.npy; the gain has 7 elements, the rows are 8",
-        "@x.npy --dy @dy.npy -o @dx.npy --residual @dy.npy; Unknown options: '--residual'",
+        "@x.npy --dy @dy.npy -o @dx.npy --residual=; --residual is empty, it must name a file",
+        "@x.npy --dy @dy.npy -o @dx.npy --residual-rounding last; --residual-rounding is last, it needs --residual",
+        "@x.npy --dy @dy.npy -o @dx.npy --residual @dy.npy --residual-rounding no; expected one of [first, between, last]",
+        "@x.npy --dy @dy.npy -o @dx.npy --residual-out @h.npy; Unknown options: '--residual-out'",
       })
   void optionsThatCannotBe(String args, String message) throws IOException {
     assertError(WRONG_USE, message, args);
@@ -108,6 +111,10 @@ class GradientErrorsTest {
         WRONG_USE,
         "@m.safetensors: --dresidual " + problem,
         "@x.npy -o @dx.npy --dy @dy.npy --dresidual @m.safetensors:" + name);
+    assertError(
+        WRONG_USE,
+        "@m.safetensors: the residual " + problem,
+        "@x.npy -o @dx.npy --dy @dy.npy --residual @m.safetensors:" + name);
   }
 
   @Test
@@ -149,6 +156,8 @@ class GradientErrorsTest {
         "-o @dx.npy --dgain @g.npy --gain @g.npy; --dgain is @g.npy, --gain is the same file",
         "-o @dx.npy --dbias @g.npy --bias @g.npy; --dbias is @g.npy, --bias is the same file",
         "-o @m.safetensors --dresidual @m.safetensors:a; @m.safetensors, --dresidual is the same",
+        "-o @m.safetensors --residual @m.safetensors:a; OUT is @m.safetensors, --residual is the same",
+        "-o @dx.npy --dgain @g.npy --residual @link/g.npy; --dgain is @g.npy, --residual is the same",
       })
   void aFileInThePlaceOfAnother(String options, String message) throws IOException {
     assertError(WRONG_USE, message, "@x.npy --force --dy @dy.npy " + options);
@@ -166,6 +175,8 @@ class GradientErrorsTest {
   void filesThatAreNotThere() throws IOException {
     assertError(FAILURE, "@none.npy: no such file", "@none.npy --dy @dy.npy -o @dx.npy");
     assertError(FAILURE, "@none.npy: no such file", "@x.npy --dy @none.npy -o @dx.npy");
+    assertError(
+        FAILURE, "@none.npy: no such file", "@x.npy --dy @dy.npy -o @dx.npy --residual @none.npy");
     assertError(
         FAILURE,
         "@none/dg.npy: there is no folder",

@@ -320,6 +320,7 @@ class NormalizeErrorsTest {
         "--cast-order=t5 --norm=layer; --cast-order is t5, it needs --norm rms",
         "--cast-order=onnx --bias={g}; --cast-order is onnx, with --bias it may be float32",
         "--cast-order=t5 --gain={g} --gain-offset=1; --gain-offset is 1.0, with --cast-order t5 it must be 0",
+        "--like=gemma --cast-order=t5 --gain={g}; --cast-order is t5, with --like gemma it needs --gain-offset 0",
         "--partial-rounding=down; --partial-rounding is down, it needs --partial",
         "--partial=0.5 --norm=layer; --partial is 0.5, it needs --norm rms",
         "--partial=0; --partial is 0.0, it must be above 0 and at most 1",
@@ -330,6 +331,7 @@ class NormalizeErrorsTest {
         "--residual-out=h.npy; --residual-out is h.npy, it needs --residual",
         "--residual-rounding=last; --residual-rounding is last, it needs --residual",
         "--residual={r} --residual-rounding=never; expected one of [first, between, last]",
+        "--residual=; --residual is empty, it must name a file",
         "--residual={r} --residual-out=; --residual-out is empty, it must name a file",
         "--residual={r} --residual-out=h.bin; h.bin: the name must end in .npy or .safetensors",
       })

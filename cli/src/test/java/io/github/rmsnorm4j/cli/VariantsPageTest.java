@@ -204,6 +204,7 @@ class VariantsPageTest {
     asked.addAll(List.of("--eps-at outside", "--eps-at floor", "--partial ", "--gain-offset "));
     asked.addAll(List.of("--bias ", "--residual-rounding between", "--residual-rounding last"));
     asked.addAll(List.of("gradient x.npy", "--dgain ", "--dbias ", "--dresidual "));
+    asked.addAll(List.of("dx.npy --residual h.npy", "dx.npy --residual h.npy --residual-rounding"));
     assertThat(asked)
         .allSatisfy(option -> assertThat(commands).anyMatch(command -> command.contains(option)));
   }
