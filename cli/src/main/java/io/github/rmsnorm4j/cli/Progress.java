@@ -10,7 +10,8 @@ import me.tongfei.progressbar.ProgressBarStyle;
 
 /**
  * Progress for whoever is watching: a bar that appears after a second, if standard error is a
- * terminal, and leaves no trace. In a pipe, and for short work, it is silent.
+ * terminal, and leaves no trace. In a pipe, and for short work, it is silent. Where the JVM is
+ * ended meanwhile, as by Ctrl-C, the bar stays where it got to and its line is finished.
  */
 final class Progress implements AutoCloseable {
   private static final long PATIENCE = TimeUnit.SECONDS.toNanos(1);
@@ -23,6 +24,7 @@ final class Progress implements AutoCloseable {
   private final long start = System.nanoTime();
   private boolean decided;
   private ProgressBar bar;
+  private Thread atExit;
   private long done;
 
   /**
@@ -49,33 +51,57 @@ final class Progress implements AutoCloseable {
   }
 
   private ProgressBar show() {
+    Line line = new Line();
+    atExit = new Thread(line::finish);
+    try {
+      Runtime.getRuntime().addShutdownHook(atExit);
+    } catch (IllegalStateException _) {
+      return null; // The JVM is being ended already.
+    }
     return new ProgressBarBuilder()
         .setStyle(ProgressBarStyle.ASCII)
         .setInitialMax(totalBytes)
         .setUnit(" MiB", MIB)
         .setUpdateIntervalMillis(200)
-        .setConsumer(new Line())
+        .setConsumer(line)
         .build();
   }
 
   /** Wipes the bar away. */
   @Override
   public void close() {
-    if (bar != null) {
-      bar.close();
+    if (bar == null) {
+      return;
+    }
+    bar.close();
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException _) {
+      // The JVM is being ended, and the line is finished, or will be in a moment.
     }
   }
 
   /** One line of the terminal, written over and over. */
   private final class Line implements ProgressBarConsumer {
+    private boolean finished;
+
     @Override
     public int getMaxRenderedLength() {
       return COLUMNS;
     }
 
     @Override
-    public void accept(String text) {
-      err.print("\r" + text);
+    public synchronized void accept(String text) {
+      if (!finished) {
+        err.print("\r" + text);
+        err.flush();
+      }
+    }
+
+    /** Nothing comes after this: threads that go on until the JVM has ended write no more. */
+    synchronized void finish() {
+      finished = true;
+      err.println();
       err.flush();
     }
 
