@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -140,6 +141,7 @@ class CompareTest {
   }
 
   /** Each figure of the page is the JSON's, to the digits that the page shows. */
+  @Tag("browser")
   @Test
   void thePagesFiguresAreTheJsonsAndItLoadsInABrowser() throws IOException {
     try (Browser browser = Browser.start(folder.resolve("profile"))) {
