@@ -184,26 +184,30 @@ public final class RmsNorm extends Norm {
     }
 
     /**
-     * Partial RMSNorm as the paper defines it: of the first {@code ceil(width * p)} elements.
+     * Partial RMSNorm as the paper defines it: of the first {@code ceil(width * p)} elements, of
+     * the decimal number that p was written as, so that 0.07 of 100 is 7.
      *
      * @param p above 0, at most 1; the paper's is 0.0625
      * @return this
      * @throws IllegalArgumentException if it is anything else
      */
     public Builder partial(double p) {
-      return part(share(p, RoundingMode.CEILING));
+      requireShare(p);
+      BigDecimal share = BigDecimal.valueOf(p).multiply(BigDecimal.valueOf(width()));
+      return part(share.setScale(0, RoundingMode.CEILING).intValueExact());
     }
 
     /**
-     * Partial RMSNorm as the code published with the paper has it: of the first {@code floor(width
-     * * p)} elements.
+     * Partial RMSNorm as the code published with the paper has it: of the first {@code (int) (width
+     * * p)} elements, multiplied in float64, so that 0.29 of 100 is 28.
      *
      * @param p above 0, at most 1, and such that at least one element is left
      * @return this
      * @throws IllegalArgumentException if it is anything else
      */
     public Builder partialRoundedDown(double p) {
-      int k = share(p, RoundingMode.FLOOR);
+      requireShare(p);
+      int k = (int) (width() * p);
       if (k == 0) {
         throw new IllegalArgumentException(
             "p is " + p + ", it must leave at least one of the " + width() + " elements of a row");
@@ -211,13 +215,10 @@ public final class RmsNorm extends Norm {
       return part(k);
     }
 
-    /** Of the decimal number that p was written as, so that 0.07 of 100 is 7. */
-    private int share(double p, RoundingMode rounding) {
+    private static void requireShare(double p) {
       if (!(p > 0 && p <= 1)) {
         throw new IllegalArgumentException("p is " + p + ", it must be above 0 and at most 1");
       }
-      BigDecimal share = BigDecimal.valueOf(p).multiply(BigDecimal.valueOf(width()));
-      return share.setScale(0, rounding).intValueExact();
     }
 
     /**

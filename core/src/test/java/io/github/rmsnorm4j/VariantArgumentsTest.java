@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.rmsnorm4j.reference.Definitions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.math.RoundingMode;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,22 +79,27 @@ class VariantArgumentsTest {
     assertThat(partOf(RmsNorm.builder(4).partial(Double.MIN_VALUE))).isEqualTo(1);
   }
 
-  /** Shares are decimals: 0.07 * 100 and 0.29 * 100 are not whole numbers in float64. */
+  /**
+   * Rounded up shares are decimals; rounded down they are float64 numbers, as in the published
+   * code: there 100 * 0.07 is above 7, and 100 * 0.29 below 29.
+   */
   @ParameterizedTest
   @CsvSource({
     "512, 0.0625, 32, 32",
     "100, 0.0625, 7, 6",
     "100, 0.07, 7, 7",
-    "100, 0.29, 29, 29",
+    "100, 0.29, 29, 28",
     "10, 0.3, 3, 3",
+    "1000, 0.001, 1, 1",
+    "1000, 0.57, 570, 570",
     "10, 0.31, 4, 3",
     "3, 1, 3, 3"
   })
   void shares(int width, double p, int up, int down) {
     assertThat(partOf(RmsNorm.builder(width).partial(p))).isEqualTo(up);
     assertThat(partOf(RmsNorm.builder(width).partialRoundedDown(p))).isEqualTo(down);
-    assertThat(Definitions.part(width, p, RoundingMode.CEILING)).isEqualTo(up);
-    assertThat(Definitions.part(width, p, RoundingMode.FLOOR)).isEqualTo(down);
+    assertThat(Definitions.part(width, p)).isEqualTo(up);
+    assertThat(Definitions.partOfPublishedCode(width, p)).isEqualTo(down);
   }
 
   /** Seen from outside: of a row 1, 2, 3, ... every part has a mean square of its own. */

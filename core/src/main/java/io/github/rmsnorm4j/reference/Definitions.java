@@ -58,19 +58,27 @@ public final class Definitions {
   }
 
   /**
-   * The k of partial RMSNorm: {@code ceil(n * p)} in the paper, {@code floor(n * p)} in its code.
-   * The p is the decimal number that it is written as.
+   * The k of partial RMSNorm in the paper: {@code ceil(n * p)}, p the decimal number that it is
+   * written as.
    *
    * @param n the width
    * @param p above 0, at most 1
-   * @param rounding {@link RoundingMode#CEILING} or {@link RoundingMode#FLOOR}
    * @return how many elements count
    */
-  public static int part(int n, double p, RoundingMode rounding) {
-    return new BigDecimal(Double.toString(p))
-        .multiply(new BigDecimal(n))
-        .setScale(0, rounding)
-        .intValue();
+  public static int part(int n, double p) {
+    BigDecimal share = new BigDecimal(Double.toString(p)).multiply(new BigDecimal(n));
+    return share.setScale(0, RoundingMode.CEILING).intValue();
+  }
+
+  /**
+   * The k of partial RMSNorm in the code published with the paper: {@code int(n * p)}, in float64.
+   *
+   * @param n the width
+   * @param p above 0, at most 1
+   * @return how many elements count
+   */
+  public static int partOfPublishedCode(int n, double p) {
+    return (int) Math.floor(n * p);
   }
 
   /**
