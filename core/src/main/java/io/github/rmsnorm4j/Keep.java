@@ -15,6 +15,12 @@ public enum Keep {
    * bytes a row of the input can be given back. No element of the gain may be 0, since the
    * normalised row is computed back as {@code (y - b) / g}, and what the output was rounded by is
    * missing from the gradients. Not for partial norms, and not from float64 rows to others or back.
+   *
+   * <p>So the output must have the normalised row in it. A gain so near 0 that {@code xh * g} falls
+   * below the smallest numbers of the output's type leaves 0 there, or few bits: its element of
+   * dgain is 0, or as bad, and dx lacks its share. One so large that it goes beyond the largest (of
+   * float16 that is 65504) leaves infinity: its dx and dgain are infinite or NaN. A bias much
+   * larger than {@code xh * g} rounds that away likewise. Keep the input where gains are like that.
    */
   OUTPUT,
 

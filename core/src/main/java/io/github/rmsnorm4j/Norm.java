@@ -386,19 +386,29 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * for what they stand for: the gradient is that of the formula without them. Rounded once, to the
    * type of dx.
    *
-   * <p><b>Values.</b> NaN and infinity propagate as the formula gives them, and nothing is flushed
-   * to zero. A NaN in x, or a row of zeros (LayerNorm: of equal elements) with epsilon 0, makes the
-   * row's dx NaN and all of dgain; one in dy the row's dx, and its element of dgain and dbias; one
-   * in dresidual its element of dx alone. Other rows' dx never change. A gain of 0 has a gradient
-   * as any other has, unless the output is kept, which refuses it. Without rows gradients of
-   * parameters are 0: assigned, or not added.
+   * <p><b>Values.</b> Every operation above is one of float32, or of float64 for float64 rows and
+   * for float32 rows whose rstd is not a normal float32 number. While {@code dy * g}, {@code h *
+   * xh}, {@code xh} times its mean and {@code dy * xh} are normal numbers, a finite row of any size
+   * has gradients as good as float32 has them. One that is beyond float32 is infinite, and with it
+   * dx is infinite or NaN, though dx itself may be small; one below 2^-126 is rounded to a multiple
+   * of 2^-149, and dx is off by as much times rstd. Nothing is flushed to zero.
+   *
+   * <p>NaN and infinity propagate as the formula gives them. A NaN in x, or a row of zeros
+   * (LayerNorm: of equal elements) with epsilon 0, makes the row's dx NaN and all of dgain; one in
+   * dy the row's dx, and its element of dgain and dbias; one in dresidual its element of dx alone.
+   * Outside the part of a partial norm, and where epsilon is the root, less is NaN: numerics.md
+   * among the project's documents has it all. Other rows' dx never change. A gain of 0 has a
+   * gradient as any other has, unless the output is kept, which refuses it. Without rows gradients
+   * of parameters are 0: assigned, or not added.
    *
    * <p><b>Aliasing.</b> dx may be dy, dresidual, both, or the input where that is not kept. It must
    * share nothing with what is kept, with gain and bias of the call, or else with dy and dresidual
    * in part. What is between rows stays as it is.
    *
-   * <p><b>Memory.</b> After the first calls nothing is allocated that grows with rows or width, up
-   * to a width of 2^18; the arrays for sums over rows are kept, 64 MiB of them at most.
+   * <p><b>Memory.</b> After the first calls nothing is allocated that grows with rows or width, but
+   * what arrays for sums over rows take beyond 64 MiB, or have beyond 2^18 elements: so much is
+   * kept from call to call. On 8 threads that is enough for gain and bias of 2^19 float32 rows of
+   * 2^16 elements, of 2^14 rows of 2^17, of 2^11 rows of 2^18; on more threads for fewer.
    *
    * @param dy the gradient of the output, as many rows as the forward pass had, of the norm's width
    * @param saved of the forward pass

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -75,6 +76,9 @@ class AllocationTest {
     ON_TWO_THREADS * NORMS + 7
   };
 
+  /** In place of a vector width: {@link #wideRowsOnManyThreads}. */
+  private static final int WIDE = -1;
+
   private static final long PATIENCE_NANOS = 10_000_000_000L;
 
   /**
@@ -94,6 +98,40 @@ class AllocationTest {
 
   static Stream<Integer> usableVectorBits() {
     return Stream.of(0, 128, 256, 512).filter(bits -> bits <= Backend.best().vectorBits());
+  }
+
+  /**
+   * Sums of two parameters in rows of 2^17 elements and one, which share arrays with rows of 2^18,
+   * on eight threads: 33 blocks of rows, of which each could be a sub-tree.
+   */
+  @Test
+  void wideRowsOnManyThreadsFitInWhatIsKept() throws Exception {
+    assertThat(inJvmOfItsOwn(WIDE)).isEmpty();
+  }
+
+  /** As much as whatever wide rows there are: an array for sums alone has a MiB. */
+  private static void wideRowsOnManyThreads() {
+    int width = (1 << 17) + 1;
+    int rows = 33 * 32;
+    RmsNorm norm = RmsNorm.builder(width).threads(8).build();
+    try (Arena arena = Arena.ofShared()) {
+      long bytes = 2L * rows * width;
+      Rows x = Rows.of(arena.allocate(bytes), ElementType.BFLOAT16, rows, width, width);
+      Rows dx = Rows.of(arena.allocate(bytes), ElementType.BFLOAT16, rows, width, width);
+      Saved saved = new Saved(Keep.INPUT, rows);
+      norm.apply(x, dx, saved);
+      ParameterGradients gradients =
+          ParameterGradients.assigned(new float[width], new float[width]);
+      long fewest = Long.MAX_VALUE;
+      for (int call = 0; call < 10 && fewest > 1 << 20; call++) {
+        long before = allocatedBytes(true);
+        norm.backward(x, saved, dx, gradients);
+        fewest = Math.min(fewest, allocatedBytes(true) - before);
+      }
+      if (fewest > 1 << 20) {
+        System.out.println(norm + ", " + rows + " rows, 8 threads: " + fewest + " bytes a call");
+      }
+    }
   }
 
   private static List<String> inJvmOfItsOwn(int bits) throws Exception {
@@ -117,11 +155,19 @@ class AllocationTest {
   /** Prints the calls whose allocations grow at a vector width, then that it is done. */
   public static void main(String[] args) {
     int bits = Integer.parseInt(args[0]);
+    if (bits == WIDE) {
+      wideRowsOnManyThreads();
+    } else {
+      ofManyShapes(bits);
+    }
+    System.out.println("done");
+  }
+
+  private static void ofManyShapes(int bits) {
     Backend backend = bits == 0 ? Backend.scalar() : Backend.vector(bits);
     // Once for the JIT to see every kind of call, and once more with all that it has learned.
     growing(backend);
     growing(backend).forEach(System.out::println);
-    System.out.println("done");
   }
 
   /** The first few calls whose allocations grow. */

@@ -30,10 +30,10 @@ public final class BackwardRunner {
     /** To be called when they are read: the arrays are for other calls then. */
     public void giveBack() {
       if (gain != null) {
-        SumArrays.giveBack(gain);
+        SumArrays.SHARED.giveBack(gain);
       }
       if (bias != null) {
-        SumArrays.giveBack(bias);
+        SumArrays.SHARED.giveBack(bias);
       }
     }
   }
@@ -50,13 +50,8 @@ public final class BackwardRunner {
         return pass.tree(0, rows);
       }
     }
-    long blocks = (rows + BLOCK - 1) / BLOCK;
-    long tree = 1;
-    while ((blocks + tree - 1) / tree > Math.min(MAX_TREES, (long) TREES_PER_THREAD * useful)) {
-      tree *= 2;
-    }
-    int trees = (int) ((blocks + tree - 1) / tree);
-    long treeRows = tree * BLOCK;
+    long treeRows = treeRows(call, rows, useful);
+    int trees = (int) ((rows + treeRows - 1) / treeRows);
     Result[] results = new Result[trees];
     RowScheduler.run(
         trees,
@@ -69,6 +64,28 @@ public final class BackwardRunner {
           }
         });
     return sum(call, results);
+  }
+
+  /** Rows of a sub-tree: a power of two blocks, so that there are no more sub-trees than may be. */
+  private static long treeRows(BackwardCall call, long rows, int threads) {
+    int arrays = (call.gainGradient() ? 1 : 0) + (call.biasGradient() ? 1 : 0);
+    long bytes = arrays * SumArrays.bytes(call.choices().width(), call.float64());
+    int most = maxTrees(bytes, threads);
+    long treeRows = BLOCK;
+    while ((rows + treeRows - 1) / treeRows > most) {
+      treeRows *= 2;
+    }
+    return treeRows;
+  }
+
+  /**
+   * Sub-trees whose sums, of so many bytes each, take half the room for arrays; the other half is
+   * for those that threads are at. Two for each thread must be, or some would have nothing to do.
+   */
+  static int maxTrees(long bytes, int threads) {
+    long fit = bytes == 0 ? MAX_TREES : SumArrays.MAX_BYTES / 2 / bytes;
+    long wanted = Math.clamp(fit, 2L * threads, (long) TREES_PER_THREAD * threads);
+    return (int) Math.min(MAX_TREES, wanted);
   }
 
   private static Result sum(BackwardCall call, Result[] trees) {

@@ -28,7 +28,7 @@ final class BlockSums implements AutoCloseable {
 
   /** An array for the next leaf, zeros up to the width: float[] or double[]. */
   Object open() {
-    Object array = held > nodes ? arrays[--held] : SumArrays.take(width, float64);
+    Object array = held > nodes ? arrays[--held] : SumArrays.SHARED.take(width, float64);
     if (float64) {
       Arrays.fill((double[]) array, 0, width, 0.0);
     } else {
@@ -69,7 +69,7 @@ final class BlockSums implements AutoCloseable {
   @Override
   public void close() {
     while (held > nodes) {
-      SumArrays.giveBack(arrays[--held]);
+      SumArrays.SHARED.giveBack(arrays[--held]);
     }
   }
 

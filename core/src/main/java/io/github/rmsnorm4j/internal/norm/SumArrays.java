@@ -10,72 +10,89 @@ import java.util.stream.Stream;
  * several widths share them.
  */
 final class SumArrays {
+  /** Bytes kept at most. */
+  static final long MAX_BYTES = 1 << 26;
+
+  /** Those of all calls. */
+  static final SumArrays SHARED = new SumArrays(MAX_BYTES);
+
   /** Shorter arrays than of 64 elements are not made. */
   private static final int MIN_LOG = 6;
 
   /** Elements of an array that is kept; longer ones are of their call alone. */
   private static final int MAX_KEPT = 1 << 18;
 
-  /** Bytes kept at most: two parameters of 64 sub-trees of rows of 2^17 float32 elements. */
-  static final long MAX_BYTES = 1 << 26;
-
-  private static final SumArrays POOL = new SumArrays();
-
   /** By the logarithm of the length, float32 and float64 one after the other. */
   private final List<ArrayDeque<Object>> kept =
       Stream.generate(ArrayDeque<Object>::new).limit(2 * Integer.SIZE).toList();
 
+  private final long limit;
   private long bytes;
 
+  /** With room for so many bytes. */
+  SumArrays(long limit) {
+    this.limit = limit;
+  }
+
+  /** Bytes of an array for rows of a width. */
+  static long bytes(int width, boolean float64) {
+    return width > MAX_KEPT ? (float64 ? 8L : 4L) * width : bytes(index(log(width), float64));
+  }
+
   /** An array of at least the width, float[] or double[]; what is in it is undefined. */
-  static Object take(int width, boolean float64) {
-    if (width > MAX_KEPT) {
-      return float64 ? new double[width] : new float[width];
-    }
-    int log = Math.max(MIN_LOG, Integer.SIZE - Integer.numberOfLeadingZeros(width - 1));
-    Object array = POOL.poll(log, float64);
+  Object take(int width, boolean float64) {
+    int length = width > MAX_KEPT ? width : 1 << log(width);
+    Object array = width > MAX_KEPT ? null : poll(index(log(width), float64));
     if (array != null) {
       return array;
     }
-    return float64 ? new double[1 << log] : new float[1 << log];
+    return float64 ? new double[length] : new float[length];
   }
 
   /** Takes an array back, which is not the giver's any more. */
-  static void giveBack(Object array) {
+  void giveBack(Object array) {
     int length = array instanceof float[] floats ? floats.length : ((double[]) array).length;
     if (length <= MAX_KEPT) {
-      POOL.add(array, Integer.numberOfTrailingZeros(length), array instanceof double[]);
+      add(array, index(Integer.numberOfTrailingZeros(length), array instanceof double[]));
     }
   }
 
   /** Bytes kept at the moment. */
-  static long bytesKept() {
-    synchronized (POOL) {
-      return POOL.bytes;
-    }
+  synchronized long bytesKept() {
+    return bytes;
   }
 
-  private synchronized Object poll(int log, boolean float64) {
-    Object array = kept.get(index(log, float64)).pollLast();
-    bytes -= array == null ? 0 : bytes(log, float64);
+  private synchronized Object poll(int index) {
+    Object array = kept.get(index).pollLast();
+    bytes -= array == null ? 0 : bytes(index);
     return array;
   }
 
-  /** Where there is no room all others are let go: they may be of norms that are no more. */
-  private synchronized void add(Object array, int log, boolean float64) {
-    if (bytes + bytes(log, float64) > MAX_BYTES) {
-      kept.forEach(ArrayDeque::clear);
-      bytes = 0;
+  /**
+   * Where there is no room, arrays of other lengths are let go: they may be of norms that are no
+   * more. Where that is not enough the array itself is.
+   */
+  private synchronized void add(Object array, int index) {
+    for (int other = 0; other < kept.size(); other++) {
+      while (other != index && bytes + bytes(index) > limit && !kept.get(other).isEmpty()) {
+        poll(other);
+      }
     }
-    kept.get(index(log, float64)).addLast(array);
-    bytes += bytes(log, float64);
+    if (bytes + bytes(index) <= limit) {
+      kept.get(index).addLast(array);
+      bytes += bytes(index);
+    }
+  }
+
+  private static int log(int width) {
+    return Math.max(MIN_LOG, Integer.SIZE - Integer.numberOfLeadingZeros(width - 1));
   }
 
   private static int index(int log, boolean float64) {
     return 2 * log + (float64 ? 1 : 0);
   }
 
-  private static long bytes(int log, boolean float64) {
-    return (float64 ? 8L : 4L) << log;
+  private static long bytes(int index) {
+    return (index % 2 == 0 ? 4L : 8L) << index / 2;
   }
 }
