@@ -1,6 +1,9 @@
 package io.github.rmsnorm4j;
 
-import static io.github.rmsnorm4j.ElementType.FLOAT32;
+import static io.github.rmsnorm4j.BackwardEdge.alternating;
+import static io.github.rmsnorm4j.BackwardEdge.constant;
+import static io.github.rmsnorm4j.BackwardEdge.rows;
+import static io.github.rmsnorm4j.BackwardEdge.with;
 import static io.github.rmsnorm4j.ElementType.FLOAT64;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -20,167 +23,6 @@ class GradientEdgesTest {
   private static final double NAN = Double.NaN;
   private static final double INFINITY = Double.POSITIVE_INFINITY;
 
-  /** A norm and what it is given; the rest is as usual. */
-  private static final class Pass {
-    final boolean centred;
-    double epsilon = 1e-6;
-    EpsilonPlacement placement = EpsilonPlacement.INSIDE;
-    int part;
-    Keep keep = Keep.INPUT;
-    ElementType type = FLOAT32;
-    double[] gain;
-    double[][] dresidual;
-    final double[][] x;
-    final double[][] dy;
-
-    Pass(boolean centred, double[][] x, double[][] dy) {
-      this.centred = centred;
-      this.x = x;
-      this.dy = dy;
-      part = x[0].length;
-    }
-
-    Pass epsilon(double epsilon, EpsilonPlacement placement) {
-      this.epsilon = epsilon;
-      this.placement = placement;
-      return this;
-    }
-
-    Pass keep(Keep keep) {
-      this.keep = keep;
-      return this;
-    }
-
-    Pass type(ElementType type) {
-      this.type = type;
-      return this;
-    }
-
-    Pass part(int part) {
-      this.part = part;
-      return this;
-    }
-
-    Pass gain(double... gain) {
-      this.gain = gain;
-      return this;
-    }
-
-    Pass dresidual(double[]... dresidual) {
-      this.dresidual = dresidual;
-      return this;
-    }
-
-    Norm norm(Backend backend) {
-      int width = x[0].length;
-      Variant is =
-          new Variant(
-              centred,
-              width,
-              part,
-              epsilon,
-              placement,
-              CastOrder.FLOAT32,
-              0,
-              ResidualRounding.FIRST);
-      return is.norm(
-          builder -> {
-            builder.backend(backend);
-            if (gain != null) {
-              builder.gain(gain);
-            }
-          });
-    }
-
-    /** On every backend, each with the contract's bits. */
-    BackwardContract.Result run() {
-      BackwardContract.Result result = null;
-      for (int bits : new int[] {0, 128, 256, 512}) {
-        result = run(bits == 0 ? Backend.scalar() : Backend.vector(bits));
-      }
-      return result;
-    }
-
-    private BackwardContract.Result run(Backend backend) {
-      int rows = x.length;
-      int width = x[0].length;
-      Norm norm = norm(backend);
-      try (Arena arena = Arena.ofConfined()) {
-        Block in = block(arena, x);
-        Block slopes = block(arena, dy);
-        Block y = block(arena, new double[rows][width]);
-        Block out = block(arena, new double[rows][width]);
-        Saved statistics = new Saved(Keep.INPUT, rows);
-        norm.apply(in.rows, y.rows, statistics);
-        Saved saved = new Saved(keep, rows);
-        norm.apply(in.rows, y.rows, saved);
-        double[] dgain = new double[width];
-        double[] dbias = new double[width];
-        ParameterGradients gradients = ParameterGradients.assigned(dgain, dbias);
-        if (dresidual == null) {
-          norm.backward(slopes.rows, saved, out.rows, gradients);
-        } else {
-          norm.backward(slopes.rows, saved, block(arena, dresidual).rows, out.rows, gradients);
-        }
-        boolean output = keep == Keep.OUTPUT;
-        BackwardContract.Result expected =
-            BackwardContract.of(
-                new BackwardContract.Choice(
-                    centred, part, epsilon, placement, type == FLOAT64, output, gain, null),
-                output ? values(y) : x,
-                dy,
-                centred && !output ? statistics.mean() : new double[rows],
-                statistics.rstd(),
-                dresidual,
-                type);
-        double[][] dx = values(out);
-        for (int r = 0; r < rows; r++) {
-          assertThat(dx[r]).as("dx of row %d, %s", r, backend).isEqualTo(expected.dx()[r]);
-        }
-        assertThat(dgain).as("dgain, %s", backend).isEqualTo(expected.dgain());
-        assertThat(dbias).as("dbias, %s", backend).isEqualTo(expected.dbias());
-        return new BackwardContract.Result(dx, dgain, dbias);
-      }
-    }
-
-    private Block block(Arena arena, double[][] values) {
-      Block block = new Block(arena, Place.NATIVE, type, values.length, x[0].length, x[0].length);
-      for (int r = 0; r < values.length; r++) {
-        block.put(r, values[r]);
-      }
-      return block;
-    }
-
-    private static double[][] values(Block block) {
-      double[][] values = new double[(int) block.rows.rows()][];
-      Arrays.setAll(values, block::values);
-      return values;
-    }
-  }
-
-  /** One size and two signs in turn: longer than the widest vector, and with a tail. */
-  private static double[] alternating(double size) {
-    double[] row = new double[36];
-    Arrays.setAll(row, i -> i % 2 == 0 ? size : -size);
-    return row;
-  }
-
-  private static double[] constant(double value) {
-    double[] row = new double[36];
-    Arrays.fill(row, value);
-    return row;
-  }
-
-  private static double[] with(double[] row, int at, double value) {
-    double[] changed = row.clone();
-    changed[at] = value;
-    return changed;
-  }
-
-  private static double[][] rows(double[]... rows) {
-    return rows;
-  }
-
   @ParameterizedTest
   @EnumSource
   void aRowOfZerosWithEpsilonZeroIsNaN(EpsilonPlacement placement) {
@@ -188,7 +30,8 @@ class GradientEdgesTest {
       for (Keep keep : Keep.values()) {
         for (ElementType type : ElementType.values()) {
           BackwardContract.Result is =
-              new Pass(centred, rows(constant(0), alternating(1)), rows(constant(1), constant(2)))
+              new BackwardEdge(
+                      centred, rows(constant(0), alternating(1)), rows(constant(1), constant(2)))
                   .epsilon(0, placement)
                   .keep(keep)
                   .type(type)
@@ -210,11 +53,17 @@ class GradientEdgesTest {
     double[] dy = with(constant(0), 3, 36);
     for (Keep keep : Keep.values()) {
       BackwardContract.Result is =
-          new Pass(false, rows(constant(0)), rows(dy)).epsilon(epsilon, placement).keep(keep).run();
+          new BackwardEdge(false, rows(constant(0)), rows(dy))
+              .epsilon(epsilon, placement)
+              .keep(keep)
+              .run();
       assertThat(is.dx()[0]).isEqualTo(with(constant(0), 3, 144));
       assertThat(is.dgain()).containsOnly(0);
       BackwardContract.Result centred =
-          new Pass(true, rows(constant(0)), rows(dy)).epsilon(epsilon, placement).keep(keep).run();
+          new BackwardEdge(true, rows(constant(0)), rows(dy))
+              .epsilon(epsilon, placement)
+              .keep(keep)
+              .run();
       assertThat(centred.dx()[0]).isEqualTo(with(constant(-4), 3, 140));
       assertThat(centred.dgain()).containsOnly(0);
     }
@@ -225,7 +74,7 @@ class GradientEdgesTest {
   void aNaNInARowIsNaNInAllOfItsDxAndAllOfDgain(boolean centred) {
     for (Keep keep : Keep.values()) {
       BackwardContract.Result is =
-          new Pass(
+          new BackwardEdge(
                   centred,
                   rows(with(alternating(1), 5, NAN), alternating(1)),
                   rows(constant(1), constant(2)))
@@ -244,7 +93,7 @@ class GradientEdgesTest {
     for (Keep keep : Keep.values()) {
       double[] dy = with(constant(1), 5, NAN);
       BackwardContract.Result is =
-          new Pass(centred, rows(alternating(1), alternating(1)), rows(dy, constant(2)))
+          new BackwardEdge(centred, rows(alternating(1), alternating(1)), rows(dy, constant(2)))
               .keep(keep)
               .run();
       assertThat(is.dx()[0]).containsOnly(NAN);
@@ -266,9 +115,10 @@ class GradientEdgesTest {
     double[] x = alternating(1);
     double[] inX = with(x, 30, NAN);
     double[] inDy = with(constant(1), 30, NAN);
-    for (Pass pass :
-        new Pass[] {
-          new Pass(false, rows(inX), rows(constant(1))), new Pass(false, rows(x), rows(inDy))
+    for (BackwardEdge pass :
+        new BackwardEdge[] {
+          new BackwardEdge(false, rows(inX), rows(constant(1))),
+          new BackwardEdge(false, rows(x), rows(inDy))
         }) {
       BackwardContract.Result is = pass.part(20).run();
       assertThat(Arrays.copyOf(is.dx()[0], 20)).containsOnly(NAN);
@@ -277,10 +127,25 @@ class GradientEdgesTest {
     }
   }
 
+  /** Beside the root an epsilon is all there is of the divisor, inside it is not. */
+  @ParameterizedTest
+  @EnumSource
+  void aNaNInTheDyOfARowOfZeros(EpsilonPlacement placement) {
+    double epsilon = placement == EpsilonPlacement.INSIDE ? 0.25 : 0.5;
+    double[] dy = with(constant(1), 5, NAN);
+    for (Keep keep : Keep.values()) {
+      BackwardEdge edge = new BackwardEdge(false, rows(constant(0)), rows(dy)).keep(keep);
+      BackwardContract.Result is = edge.epsilon(epsilon, placement).run();
+      boolean everywhere = placement == EpsilonPlacement.INSIDE;
+      assertThat(is.dx()[0]).isEqualTo(everywhere ? constant(NAN) : with(constant(2), 5, NAN));
+      onlyAt(is.dgain(), 5);
+    }
+  }
+
   @Test
   void onTheFloorANaNInDyStaysWhereItIs() {
     double[] dy = with(constant(1), 5, NAN);
-    Pass pass = new Pass(false, rows(alternating(1)), rows(dy));
+    BackwardEdge pass = new BackwardEdge(false, rows(alternating(1)), rows(dy));
     BackwardContract.Result is = pass.epsilon(2, EpsilonPlacement.FLOOR).run();
     assertThat(is.dx()[0]).isEqualTo(with(constant(0.5), 5, NAN));
   }
@@ -289,12 +154,14 @@ class GradientEdgesTest {
   void anInfinityInARow() {
     for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
       double[] x = with(alternating(1), 5, INFINITY);
-      BackwardContract.Result is = new Pass(false, rows(x), rows(constant(1))).keep(keep).run();
+      BackwardContract.Result is =
+          new BackwardEdge(false, rows(x), rows(constant(1))).keep(keep).run();
       assertThat(is.dx()[0]).containsOnly(NAN);
       for (int i = 0; i < x.length; i++) {
         assertThat(is.dgain()[i]).isEqualTo(Double.valueOf(i == 5 ? NAN : 0.0));
       }
-      BackwardContract.Result centred = new Pass(true, rows(x), rows(constant(1))).keep(keep).run();
+      BackwardContract.Result centred =
+          new BackwardEdge(true, rows(x), rows(constant(1))).keep(keep).run();
       assertThat(centred.dx()[0]).containsOnly(NAN);
       assertThat(centred.dgain()).containsOnly(NAN);
     }
@@ -307,8 +174,8 @@ class GradientEdgesTest {
   void anInfinityInDy() {
     double[] x = alternating(1);
     double[] dy = with(constant(1), 4, INFINITY);
-    BackwardContract.Result is = new Pass(false, rows(x), rows(dy)).run();
-    BackwardContract.Result centred = new Pass(true, rows(x), rows(dy)).run();
+    BackwardContract.Result is = new BackwardEdge(false, rows(x), rows(dy)).run();
+    BackwardContract.Result centred = new BackwardEdge(true, rows(x), rows(dy)).run();
     for (int i = 0; i < x.length; i++) {
       assertThat(is.dx()[0][i]).isEqualTo(Double.valueOf(i == 4 ? NAN : -x[i] * INFINITY));
       assertThat(centred.dx()[0][i])
@@ -323,7 +190,7 @@ class GradientEdgesTest {
   @ParameterizedTest
   @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY})
   void whatTheResidualsGradientHasStaysInItsElement(double value) {
-    Pass pass = new Pass(false, rows(alternating(1)), rows(constant(0)));
+    BackwardEdge pass = new BackwardEdge(false, rows(alternating(1)), rows(constant(0)));
     BackwardContract.Result is = pass.dresidual(with(constant(7), 5, value)).run();
     assertThat(is.dx()[0]).isEqualTo(with(constant(7), 5, value));
     assertThat(is.dgain()).containsOnly(0);
@@ -338,7 +205,7 @@ class GradientEdgesTest {
         double slope = size < 1 ? 36 * size : 36;
         double[] dy = with(constant(0), 0, slope);
         BackwardContract.Result is =
-            new Pass(centred, rows(alternating(size)), rows(dy))
+            new BackwardEdge(centred, rows(alternating(size)), rows(dy))
                 .epsilon(0, EpsilonPlacement.INSIDE)
                 .keep(keep)
                 .run();
@@ -358,7 +225,7 @@ class GradientEdgesTest {
   void aGradientBeyondFloat32IsInfinite() {
     double[] dy = with(constant(0), 0, 36);
     BackwardContract.Result is =
-        new Pass(false, rows(alternating(0x1p-149)), rows(dy))
+        new BackwardEdge(false, rows(alternating(0x1p-149)), rows(dy))
             .epsilon(0, EpsilonPlacement.INSIDE)
             .run();
     for (int i = 0; i < 36; i++) {
@@ -372,12 +239,70 @@ class GradientEdgesTest {
   void subnormalGradients() {
     double[] dy = with(constant(0), 0, 36 * 0x1p-149);
     BackwardContract.Result is =
-        new Pass(false, rows(alternating(1)), rows(dy)).epsilon(0, EpsilonPlacement.INSIDE).run();
+        new BackwardEdge(false, rows(alternating(1)), rows(dy))
+            .epsilon(0, EpsilonPlacement.INSIDE)
+            .run();
     for (int i = 1; i < 36; i++) {
       assertThat(is.dx()[0][i]).isEqualTo(i % 2 == 0 ? -0x1p-149 : 0x1p-149);
     }
     assertThat(is.dx()[0][0]).isEqualTo(35 * 0x1p-149);
     assertThat(is.dgain()[0]).isEqualTo(36 * 0x1p-149);
+  }
+
+  /** dy * g is beyond float32, though dx is not: 2^-40 times 0.75 of it, and -0.25 in turn. */
+  @Test
+  void aProductBeyondFloat32OnTheWay() {
+    double[] dy = {3e38, 0, 0, 0};
+    double[] x = {0x1p40, -0x1p40, 0x1p40, -0x1p40};
+    BackwardContract.Result is =
+        new BackwardEdge(false, rows(x), rows(dy))
+            .epsilon(0, EpsilonPlacement.INSIDE)
+            .gain(8, 1, 1, 1)
+            .run();
+    assertThat(is.dx()[0]).containsExactly(NAN, INFINITY, -INFINITY, INFINITY);
+    assertThat(is.dgain()).containsExactly((float) 3e38, 0, 0, 0);
+    assertThat(is.dbias()).containsExactly((float) 3e38, 0, 0, 0);
+  }
+
+  /** h * xh is: of a row of one number that is not 0 the gradient is 0. */
+  @Test
+  void aTermOfARowSumBeyondFloat32() {
+    BackwardContract.Result is =
+        new BackwardEdge(false, rows(new double[] {1, 0, 0, 0}), rows(new double[] {3e38, 0, 0, 0}))
+            .epsilon(0, EpsilonPlacement.INSIDE)
+            .run();
+    assertThat(is.dx()[0]).containsExactly(-INFINITY, NAN, NAN, NAN);
+    assertThat(is.dgain()).containsExactly(INFINITY, 0, 0, 0);
+  }
+
+  /** The mean of h * xh is 2^-151, which is 0 in float32, and would be 2^-51 of dx. */
+  @Test
+  void aProductBelowFloat32OnTheWay() {
+    double[] x = {0x1p-100, -0x1p-100, 0x1p-100, -0x1p-100};
+    BackwardContract.Result is =
+        new BackwardEdge(false, rows(x), rows(new double[] {0x1p-149, 0, 0, 0}))
+            .epsilon(0, EpsilonPlacement.INSIDE)
+            .run();
+    assertThat(is.dx()[0]).containsExactly(0x1p-49, 0, 0, 0);
+    assertThat(is.dgain()[0]).isEqualTo(0x1p-149);
+  }
+
+  /** An output has no more of the normalised row than its type can hold. */
+  @Test
+  void aKeptOutputThatIsOutOfItsTypesRange() {
+    double[] x = alternating(1);
+    double[] dy = with(constant(0), 0, 36);
+    BackwardEdge edge = new BackwardEdge(false, rows(x), rows(dy)).type(ElementType.FLOAT16);
+    edge.epsilon(0, EpsilonPlacement.INSIDE);
+    assertThat(edge.gain(with(constant(1), 0, 0x1p-26)).run().dgain()[0]).isEqualTo(36);
+    assertThat(edge.keep(Keep.OUTPUT).run().dgain()[0]).as("y is 0").isZero();
+    edge.keep(Keep.INPUT).gain(with(constant(1), 0, 1e5));
+    assertThat(edge.run().dgain()[0]).isEqualTo(36);
+    BackwardContract.Result beyond = edge.keep(Keep.OUTPUT).run();
+    assertThat(beyond.dgain()).as("y is infinite").isEqualTo(with(constant(0), 0, INFINITY));
+    for (int i = 0; i < 36; i++) {
+      assertThat(beyond.dx()[0][i]).isEqualTo(i % 2 == 0 ? -INFINITY : INFINITY);
+    }
   }
 
   /**
@@ -389,7 +314,7 @@ class GradientEdgesTest {
       for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
         double slope = size < 1 ? 36 * size : 36;
         BackwardContract.Result is =
-            new Pass(false, rows(alternating(size)), rows(with(constant(0), 0, slope)))
+            new BackwardEdge(false, rows(alternating(size)), rows(with(constant(0), 0, slope)))
                 .epsilon(0, EpsilonPlacement.INSIDE)
                 .type(FLOAT64)
                 .keep(keep)
@@ -401,7 +326,7 @@ class GradientEdgesTest {
     }
     for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
       BackwardContract.Result beyond =
-          new Pass(false, rows(alternating(0x1p-1030)), rows(constant(1)))
+          new BackwardEdge(false, rows(alternating(0x1p-1030)), rows(constant(1)))
               .epsilon(0, EpsilonPlacement.INSIDE)
               .type(FLOAT64)
               .keep(keep)
@@ -418,7 +343,8 @@ class GradientEdgesTest {
     double[] x = alternating(1);
     double[] gain = with(constant(1), 5, 0);
     for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
-      Pass pass = new Pass(centred, rows(x), rows(x)).epsilon(0, EpsilonPlacement.INSIDE);
+      BackwardEdge pass =
+          new BackwardEdge(centred, rows(x), rows(x)).epsilon(0, EpsilonPlacement.INSIDE);
       BackwardContract.Result is = pass.keep(keep).gain(gain).run();
       double m = (float) (35 / 36.0);
       double c = centred ? (float) (1 / 36.0) : 0; // 18 of 1 and 17 of -1.
@@ -428,7 +354,7 @@ class GradientEdgesTest {
       }
       assertThat(is.dgain()).as("dy * xh").containsOnly(1);
     }
-    Pass output = new Pass(centred, rows(x), rows(x)).keep(Keep.OUTPUT).gain(gain);
+    BackwardEdge output = new BackwardEdge(centred, rows(x), rows(x)).keep(Keep.OUTPUT).gain(gain);
     assertThatThrownBy(output::run)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("gain[5] is 0, to go back from the output none may be");
@@ -436,7 +362,7 @@ class GradientEdgesTest {
 
   @Test
   void gainsOfZeroAlone() {
-    Pass pass = new Pass(false, rows(alternating(1)), rows(constant(1)));
+    BackwardEdge pass = new BackwardEdge(false, rows(alternating(1)), rows(constant(1)));
     BackwardContract.Result is = pass.epsilon(0, EpsilonPlacement.INSIDE).gain(constant(0)).run();
     assertThat(Arrays.stream(is.dx()[0]).map(Math::abs)).containsOnly(0.0);
     assertThat(is.dgain()).isEqualTo(alternating(1));
@@ -444,9 +370,9 @@ class GradientEdgesTest {
 
   @Test
   void rowsOfOneElement() {
-    Pass centred = new Pass(true, rows(new double[] {5}), rows(new double[] {3}));
+    BackwardEdge centred = new BackwardEdge(true, rows(new double[] {5}), rows(new double[] {3}));
     assertThat(centred.run().dx()[0]).containsExactly(0);
-    Pass exact = new Pass(false, rows(new double[] {5}), rows(new double[] {3}));
+    BackwardEdge exact = new BackwardEdge(false, rows(new double[] {5}), rows(new double[] {3}));
     exact.epsilon(0, EpsilonPlacement.INSIDE);
     assertThat(exact.run().dx()[0]).containsExactly(0);
   }
