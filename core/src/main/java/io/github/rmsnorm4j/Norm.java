@@ -387,11 +387,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * type of dx.
    *
    * <p><b>Values.</b> Every operation above is one of float32, or of float64 for float64 rows and
-   * for float32 rows whose rstd is not a normal float32 number. While {@code dy * g}, {@code h *
-   * xh}, {@code xh} times its mean and {@code dy * xh} are normal numbers, a finite row of any size
-   * has gradients as good as float32 has them. One that is beyond float32 is infinite, and with it
-   * dx is infinite or NaN, though dx itself may be small; one below 2^-126 is rounded to a multiple
-   * of 2^-149, and dx is off by as much times rstd. Nothing is flushed to zero.
+   * for float32 rows whose rstd is not a normal float32 number or whose mean is 2^103 or more.
+   * While {@code h}, {@code h * xh}, the mean m of that, {@code xh * m} and {@code dy * xh} are
+   * normal numbers or 0, a finite row of any size has gradients as good as float32 has them. One
+   * that is beyond float32 is infinite, and with it dx is infinite or NaN, though dx itself may be
+   * small; one below 2^-126 is rounded to a multiple of 2^-149, and dx is off by as much times
+   * rstd. Nothing is flushed to zero.
    *
    * <p>NaN and infinity propagate as the formula gives them. A NaN in x, or a row of zeros
    * (LayerNorm: of equal elements) with epsilon 0, makes the row's dx NaN and all of dgain; one in
