@@ -54,13 +54,13 @@ public final class RowSum {
     Arrays.fill(from, 0.0);
   }
 
-  /** The sum of 32 lanes, overwriting the first 16. */
+  /** The sum of 32 lanes, overwriting the first 8: each with the one 16 on, then 8, 4, 2 and 1. */
   public static double tree(double[] lanes, int at) {
-    for (int w = LANES / 2; w > 0; w /= 2) {
-      for (int j = at; j < at + w; j++) {
-        lanes[j] += lanes[j + w];
-      }
+    for (int j = at; j < at + 8; j++) {
+      lanes[j] = (lanes[j] + lanes[j + 16]) + (lanes[j + 8] + lanes[j + 24]);
     }
-    return lanes[at];
+    double even = (lanes[at] + lanes[at + 4]) + (lanes[at + 2] + lanes[at + 6]);
+    double odd = (lanes[at + 1] + lanes[at + 5]) + (lanes[at + 3] + lanes[at + 7]);
+    return even + odd;
   }
 }

@@ -11,11 +11,28 @@ import java.lang.invoke.MethodType;
  */
 public final class StatisticKernel {
   /** Rows up to this width are narrow: many of them, and few steps in each. */
-  public static final int NARROW = 256;
+  private static final int NARROW = 256;
+
+  /** How wide rows are that a kernel is made for. */
+  public enum Width {
+    /** Any width, and pieces of rows. */
+    ANY,
+    /** For which the JIT compiles loops of few steps. */
+    NARROW,
+    /** Narrow, and a multiple of the number of lanes, so that these stay in registers. */
+    NARROW_LANES;
+
+    /** That of rows which are summed up to an element. */
+    public static Width of(int width, int part) {
+      if (part > StatisticKernel.NARROW || width > RowSum.SUPER_BLOCK) {
+        return ANY;
+      }
+      return part % RowSum.LANES == 0 ? NARROW_LANES : NARROW;
+    }
+  }
 
   /**
-   * What a kernel of this kind is specialised on; 0 bits are plain Java. Narrow rows have a kernel
-   * of their own, so that the JIT compiles its loops for few steps.
+   * What a kernel of this kind is specialised on; 0 bits are plain Java.
    *
    * @param residual where the residual lies that rows are added to on the way; null for none, and
    *     in float64
@@ -26,7 +43,18 @@ public final class StatisticKernel {
       Memory memory,
       Memory residual,
       boolean centred,
-      boolean narrow) {}
+      Width width) {
+
+    private String source() {
+      if (vectorBits == 0) {
+        return "ScalarStatistic";
+      }
+      boolean inRegisters = vectorBits >= 256 && !float64 && residual == null;
+      return inRegisters && width == Width.NARROW_LANES
+          ? "VectorNarrowStatistic"
+          : "VectorStatistic";
+    }
+  }
 
   private static final MethodType ROWS =
       MethodType.methodType(
@@ -38,10 +66,10 @@ public final class StatisticKernel {
   private final MethodHandle superBlock;
 
   private StatisticKernel(Spec spec) {
-    String source = spec.vectorBits() == 0 ? "ScalarStatistic" : "VectorStatistic";
-    MethodHandles.Lookup kernel = Kernels.define(MethodHandles.lookup(), source, spec);
+    MethodHandles.Lookup kernel = Kernels.define(MethodHandles.lookup(), spec.source(), spec);
     rows = Kernels.method(kernel, "rows", ROWS);
-    superBlock = Kernels.method(kernel, "superBlock", SUPER_BLOCK);
+    superBlock =
+        spec.width() == Width.ANY ? Kernels.method(kernel, "superBlock", SUPER_BLOCK) : null;
   }
 
   /** The kernel of these choices. */
@@ -67,7 +95,8 @@ public final class StatisticKernel {
 
   /**
    * Adds one super-block of a longer row to the lanes {@code work.rowSquares} and, if centred, with
-   * {@code shift} taken off every element, {@code work.rowSums}. There is no residual.
+   * {@code shift} taken off every element, {@code work.rowSums}. There is no residual, and the
+   * kernel is one for any width.
    */
   public void superBlock(Rectangle x, int length, double shift, Workspace work) {
     try {

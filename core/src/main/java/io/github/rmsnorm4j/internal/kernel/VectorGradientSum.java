@@ -47,10 +47,15 @@ final class VectorGradientSum {
       Object gain,
       Object bias,
       Workspace work) {
+    boolean oneBlock = columns <= BLOCK;
     for (int r = 0; r < rows; r++) {
-      lanes(x, dy, r, column, columns, gain, bias, work);
-      work.squares[r] = RowSum.tree(work.totalSquares, 0);
-      work.sums[r] = CENTRED ? RowSum.tree(work.totalSums, 0) : 0.0;
+      if (oneBlock) {
+        block(x, dy, r, 0, column, columns, gain, bias, work);
+      } else {
+        lanes(x, dy, r, column, columns, gain, bias, work);
+      }
+      work.squares[r] = RowSum.tree(oneBlock ? work.laneSquares : work.totalSquares, 0);
+      work.sums[r] = CENTRED ? RowSum.tree(oneBlock ? work.laneSums : work.totalSums, 0) : 0.0;
     }
   }
 

@@ -132,12 +132,7 @@ final class VectorStaggered {
     for (int l = at; l < at + LANES; l++) {
       lanes[l] += totals[l];
     }
-    for (int l = at; l < at + 8; l++) {
-      lanes[l] = (lanes[l] + lanes[l + 16]) + (lanes[l + 8] + lanes[l + 24]);
-    }
-    double even = (lanes[at] + lanes[at + 4]) + (lanes[at + 2] + lanes[at + 6]);
-    double odd = (lanes[at + 1] + lanes[at + 5]) + (lanes[at + 3] + lanes[at + 7]);
-    return even + odd;
+    return RowSum.tree(lanes, at);
   }
 
   /** Element i of row r, or of its sum with the residual. */

@@ -33,11 +33,11 @@ final class BackwardPlan {
     Memory x = call.kept().memory();
     Memory dy = call.dy().memory();
     RowMemory residual = call.residual();
-    boolean narrow = norm.part() <= StatisticKernel.NARROW;
+    StatisticKernel.Width width = StatisticKernel.Width.of(norm.width(), norm.part());
     statistic =
         call.rstd() != null
             ? null
-            : StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, null, centred, narrow));
+            : StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, null, centred, width));
     sums =
         GradientSumKernel.of(
             new GradientSumKernel.Spec(

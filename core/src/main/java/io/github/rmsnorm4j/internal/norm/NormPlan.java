@@ -77,14 +77,14 @@ public final class NormPlan {
     int bits = norm.vectorBits();
     boolean centred = norm.centred();
     boolean float64 = kind.x == ElementType.FLOAT64;
-    boolean narrow = norm.part() <= StatisticKernel.NARROW;
+    StatisticKernel.Width width = StatisticKernel.Width.of(norm.width(), norm.part());
     boolean onTheWay = kind.addsOnTheWay;
     Memory in = kind.residual == null ? kind.in : onTheWay ? kind.sum : Memory.HEAP;
     Scaling by = norm.divides() ? Scaling.DIVIDED : Scaling.MULTIPLIED;
     boolean gain = kind.gain;
     boolean bias = kind.bias;
-    statistic = statistic(float64, bits, in, null, centred, narrow);
-    adding = onTheWay ? statistic(false, bits, kind.in, kind.sum, centred, narrow) : null;
+    statistic = statistic(float64, bits, in, null, centred, width);
+    adding = onTheWay ? statistic(false, bits, kind.in, kind.sum, centred, width) : null;
     if (kind.rounding == null) {
       normalise = output(float64, bits, in, kind.out, centred, by, gain, bias);
       scale = null;
@@ -124,9 +124,13 @@ public final class NormPlan {
   }
 
   private static StatisticKernel statistic(
-      boolean float64, int bits, Memory x, Memory residual, boolean centred, boolean narrow) {
-    return StatisticKernel.of(
-        new StatisticKernel.Spec(float64, bits, x, residual, centred, narrow));
+      boolean float64,
+      int bits,
+      Memory x,
+      Memory residual,
+      boolean centred,
+      StatisticKernel.Width width) {
+    return StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, residual, centred, width));
   }
 
   private static OutputKernel output(
