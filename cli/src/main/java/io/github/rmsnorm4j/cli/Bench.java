@@ -1,16 +1,11 @@
 package io.github.rmsnorm4j.cli;
 
-import java.io.File;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -43,9 +38,7 @@ final class Bench implements Callable<Integer> {
   /** The top folder of the checkout that the launcher belongs to. */
   static final String HOME = "rmsnorm.home";
 
-  private static final List<String> MODULES = List.of("core", "measure", "benchmarks", "peers");
   private static final String PROGRAM = "io.github.rmsnorm4j.peers.PeerTable";
-  private static final int ERRORS_SHOWN = 5;
 
   @Spec private CommandSpec spec;
 
@@ -98,10 +91,7 @@ final class Bench implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     List<String> arguments = arguments();
     Path checkout = checkout();
-    Path classPath = checkout.resolve("peers/target/classpath");
-    if (isStale(checkout, classPath)) {
-      build(checkout, classPath);
-    }
+    String classPath = new PeersBuild(checkout, spec.commandLine().getErr()).classPath();
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -113,14 +103,12 @@ final class Bench implements Callable<Integer> {
                 "-Dorg.bytedeco.javacpp.maxbytes=0",
                 "-Dorg.bytedeco.javacpp.maxphysicalbytes=0",
                 "-cp",
-                checkout.resolve("peers/target/classes")
-                    + File.pathSeparator
-                    + Files.readString(classPath).strip(),
+                classPath,
                 PROGRAM,
                 "--checkout",
                 checkout.toString()));
     command.addAll(arguments);
-    return run(new ProcessBuilder(command).inheritIO());
+    return PeersBuild.run(new ProcessBuilder(command).inheritIO());
   }
 
   private List<String> arguments() {
@@ -177,83 +165,5 @@ final class Bench implements Callable<Integer> {
           "the measurements are built from a checkout of rmsnorm4j: start ./rmsnorm bench there");
     }
     return Path.of(home);
-  }
-
-  /** Whether something is missing, or some source is newer than what was built. */
-  static boolean isStale(Path checkout, Path classPath) throws IOException {
-    if (!Files.isRegularFile(classPath)
-        || !Files.isDirectory(checkout.resolve("peers/target/classes"))) {
-      return true;
-    }
-    FileTime built = Files.getLastModifiedTime(classPath);
-    for (String part : Files.readString(classPath).strip().split(File.pathSeparator)) {
-      if (!Files.exists(Path.of(part))) {
-        return true;
-      }
-    }
-    List<Path> sources = new ArrayList<>(List.of(checkout.resolve("pom.xml")));
-    for (String module : MODULES) {
-      sources.add(checkout.resolve(module).resolve("pom.xml"));
-      try (Stream<Path> files = Files.walk(checkout.resolve(module).resolve("src/main"))) {
-        files.forEach(sources::add);
-      }
-    }
-    for (Path source : sources) {
-      if (Files.getLastModifiedTime(source).compareTo(built) > 0) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private void build(Path checkout, Path classPath) throws IOException, InterruptedException {
-    PrintWriter err = spec.commandLine().getErr();
-    err.println(
-        Files.exists(classPath)
-            ? "rmsnorm bench: building the measurements again, since sources have changed"
-            : "rmsnorm bench: building the measurements and fetching what they compare with, about"
-                + " 190 MB the first time (libtorch, oneDNN, ONNX Runtime)");
-    err.flush();
-    Path log = Files.createDirectories(classPath.getParent()).resolve("build.log");
-    Instant start = Instant.now();
-    ProcessBuilder maven =
-        new ProcessBuilder(
-                "/bin/sh",
-                checkout.resolve("mvnw").toString(),
-                "-q",
-                "-B",
-                "-f",
-                checkout.resolve("pom.xml").toString(),
-                "-Ppeers",
-                "-pl",
-                "peers",
-                "-am",
-                "compile",
-                "dependency:build-classpath")
-            .redirectErrorStream(true)
-            .redirectOutput(log.toFile());
-    if (run(maven) != 0) {
-      try (Stream<String> lines = Files.lines(log)) {
-        lines.filter(line -> line.contains("[ERROR]")).limit(ERRORS_SHOWN).forEach(err::println);
-      }
-      throw new IOException("the build failed; all it said is in " + log);
-    }
-    // Maven leaves a file alone whose text is the same; what is edited meanwhile is newer.
-    Files.setLastModifiedTime(classPath, FileTime.from(start));
-  }
-
-  /** To its end, and never longer than this process. */
-  private static int run(ProcessBuilder builder) throws IOException, InterruptedException {
-    Process process = builder.start();
-    Thread end =
-        new Thread(
-            () -> {
-              process.descendants().forEach(ProcessHandle::destroy);
-              process.destroy();
-            });
-    Runtime.getRuntime().addShutdownHook(end);
-    int status = process.waitFor();
-    Runtime.getRuntime().removeShutdownHook(end);
-    return status;
   }
 }

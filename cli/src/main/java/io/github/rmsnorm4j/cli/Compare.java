@@ -54,6 +54,12 @@ import picocli.CommandLine.Spec;
 final class Compare implements Callable<Integer> {
   private static final int MOST_THREADS = 1024;
 
+  /**
+   * Say where the launcher is and keeps its archive, which nobody needs in order to repeat a run.
+   */
+  private static final List<String> FLAGS_OF_THE_LAUNCHER =
+      List.of("-XX:AOTCache=", "-Xlog:aot", "-Xlog:cds", "-D" + Bench.HOME + "=");
+
   @Spec private CommandSpec spec;
 
   @Option(names = "--full", description = "Also backward, and float16 and bfloat16.")
@@ -122,7 +128,7 @@ final class Compare implements Callable<Integer> {
                   new Version().getVersion()[0],
                   Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
                   command(),
-                  Machine.thisOne(backend),
+                  Machine.thisOne(backend).withoutFlags(FLAGS_OF_THE_LAUNCHER),
                   atMost,
                   available));
       new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);

@@ -3,6 +3,8 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -42,7 +44,8 @@ class BenchTest {
   @Test
   void whatIsMissingOrOlderThanItsSourcesIsBuilt() throws IOException {
     Path classPath = checkout.resolve("peers/target/classpath");
-    assertThat(Bench.isStale(checkout, classPath)).isTrue();
+    PeersBuild build = new PeersBuild(checkout, new PrintWriter(Writer.nullWriter()));
+    assertThat(build.isStale()).isTrue();
 
     Files.createDirectories(checkout.resolve("peers/target/classes"));
     Path jar = Files.createFile(checkout.resolve("peer.jar"));
@@ -59,14 +62,14 @@ class BenchTest {
     }
     Files.createFile(checkout.resolve("pom.xml"));
     Files.setLastModifiedTime(checkout.resolve("pom.xml"), FileTime.from(old));
-    assertThat(Bench.isStale(checkout, classPath)).isFalse();
+    assertThat(build.isStale()).isFalse();
 
     Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(60)));
-    assertThat(Bench.isStale(checkout, classPath)).isTrue();
+    assertThat(build.isStale()).isTrue();
 
     Files.setLastModifiedTime(source, FileTime.from(old));
-    assertThat(Bench.isStale(checkout, classPath)).isFalse();
+    assertThat(build.isStale()).isFalse();
     Files.delete(jar);
-    assertThat(Bench.isStale(checkout, classPath)).isTrue();
+    assertThat(build.isStale()).isTrue();
   }
 }

@@ -47,6 +47,18 @@ public record Machine(
   }
 
   /**
+   * The same without flags that only tell where something is on this machine.
+   *
+   * @param beginnings of the flags to leave out
+   * @return a machine with the other flags
+   */
+  public Machine withoutFlags(List<String> beginnings) {
+    List<String> others =
+        flags.stream().filter(flag -> beginnings.stream().noneMatch(flag::startsWith)).toList();
+    return new Machine(cpu, processors, system, java, others, backend, vectorBits);
+  }
+
+  /**
    * For the name of a file: {@code amd-epyc}.
    *
    * @return the processor's name in lower case, of letters, digits and hyphens

@@ -23,4 +23,12 @@ class MachineTest {
         new Machine("AMD EPYC 7B13 (family 25, model 1)", 2, "", "", List.of(), "", 256);
     assertThat(machine.slug()).isEqualTo("amd-epyc-7b13");
   }
+
+  @Test
+  void flagsThatNameAPlaceCanBeLeftOut() {
+    List<String> flags = List.of("-Xmx1g", "-Dhome=/a", "-Dhomes=/b");
+    Machine machine = new Machine("a", 2, "b", "c", flags, "d", 256);
+    assertThat(machine.withoutFlags(List.of("-Dhome=", "-Xlog")))
+        .isEqualTo(new Machine("a", 2, "b", "c", List.of("-Xmx1g", "-Dhomes=/b"), "d", 256));
+  }
 }

@@ -88,24 +88,11 @@ public final class PeerTable {
     }
     return new PeerResults(
         LocalDate.now().toString(),
-        machine(),
+        Machine.thisOne(Backend.best()).withoutFlags(List.of("-Dorg.bytedeco.")),
         Versions.all(),
         figures(),
         wholeOrTraps ? Traps.run() : List.of(),
         wholeOrTraps ? Changes.run() : List.of());
-  }
-
-  /** Without the flags that only tell where the peers unpack themselves. */
-  private static Machine machine() {
-    Machine machine = Machine.thisOne(Backend.best());
-    return new Machine(
-        machine.cpu(),
-        machine.processors(),
-        machine.system(),
-        machine.java(),
-        machine.flags().stream().filter(f -> !f.startsWith("-Dorg.bytedeco.")).toList(),
-        machine.backend(),
-        machine.vectorBits());
   }
 
   /** Alone and polluted in turn: a machine that slows down for a minute slows both. */

@@ -13,7 +13,6 @@ import java.util.function.Consumer;
 
 /** Carries out a plan. */
 public final class Comparison {
-  private static final Effort REHEARSAL = new Effort(200_000_000, 1, 1_000_000);
   private static final int REHEARSAL_ELEMENTS = 1 << 19;
 
   /** Of a JVM that measures, beside its tensors. */
@@ -70,8 +69,8 @@ public final class Comparison {
       List<Timing> timings = new ArrayList<>();
       for (Subject subject : plan.times()) {
         progress.accept("time: " + subject);
-        try (Bench bench = new Bench(subject, crew, backend)) {
-          timings.add(bench.measure(plan.effort(subject)));
+        try (Race race = new Race(subject, crew, backend)) {
+          timings.add(race.measure(plan.effort(subject)));
         }
       }
       double seconds = (System.nanoTime() - start) / 1e9;
@@ -79,23 +78,27 @@ public final class Comparison {
     }
   }
 
-  /** So that the first subjects do not pay for the compiler's work on all of them. */
+  /**
+   * So that no subject pays for the compiler's work. Few rows take other ways through the library
+   * than many, so each shape is rehearsed, large ones in part.
+   */
   private void rehearse(Crew crew) {
     progress.accept("warming up");
     plan.times().stream()
-        .map(
-            s -> {
-              int width = s.shape().width();
-              int rows = Math.max(1, REHEARSAL_ELEMENTS / width);
-              return new Subject(s.pass(), s.type(), Shape.of(rows, width));
-            })
+        .map(Comparison::rehearsal)
         .distinct()
         .forEach(
             subject -> {
-              try (Bench bench = new Bench(subject, crew, backend)) {
-                bench.measure(REHEARSAL);
+              try (Race race = new Race(subject, crew, backend)) {
+                race.rehearse();
               }
             });
+  }
+
+  private static Subject rehearsal(Subject subject) {
+    Shape shape = subject.shape();
+    int rows = Math.clamp(REHEARSAL_ELEMENTS / shape.width(), 1, shape.rows());
+    return new Subject(subject.pass(), subject.type(), Shape.of(rows, shape.width()));
   }
 
   private List<MemoryUse> memory() throws IOException {

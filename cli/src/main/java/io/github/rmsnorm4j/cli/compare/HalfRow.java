@@ -44,8 +44,8 @@ public record HalfRow(
     try (Tensors tensors = new Tensors(subject.tensorBytes())) {
       MemorySegment x = tensors.take();
       data.write(x, 0, row);
-      Contestant slow = Bench.contestant(naive, subject, crew, backend, tensors, x, null);
-      Contestant fast = Bench.contestant(fused, subject, crew, backend, tensors, x, null);
+      Contestant slow = Race.contestant(naive, subject, crew, backend, tensors, x, null);
+      Contestant fast = Race.contestant(fused, subject, crew, backend, tensors, x, null);
       double[] byNaive = data.read(slow.pass(), 0);
       double[] byFused = data.read(fast.pass(), 0);
       return new HalfRow(

@@ -5,26 +5,15 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.measure.ChildJvm;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.management.CompilationMXBean;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.locks.LockSupport;
 
 /** The program that runs one variant once and tells how much memory that took. */
 public final class PeakMemory {
   private static final Path STATUS = Path.of("/proc/self/status");
   private static final int WARM_ELEMENTS = 1 << 20;
-
-  /** The compiler has had enough once it was idle so long; it is not waited for forever. */
-  private static final long IDLE_NANOS = 200_000_000;
-
-  /** Between calls, for the compiler to have the processors. */
-  private static final long PAUSE_NANOS = 2_000_000;
-
-  private static final long LONGEST_NANOS = 10_000_000_000L;
 
   private PeakMemory() {}
 
@@ -73,19 +62,7 @@ public final class PeakMemory {
     int width = subject.shape().width();
     int rows = Math.clamp(WARM_ELEMENTS / width, 1, subject.shape().rows());
     Subject small = new Subject(subject.pass(), subject.type(), Shape.of(rows, width));
-    CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
-    long start = System.nanoTime();
-    long busy = start;
-    long compiled = -1;
-    while (System.nanoTime() - busy < IDLE_NANOS && System.nanoTime() - start < LONGEST_NANOS) {
-      run(variant, small, crew);
-      LockSupport.parkNanos(PAUSE_NANOS);
-      long now = compiler == null ? 0 : compiler.getTotalCompilationTime();
-      if (now != compiled) {
-        compiled = now;
-        busy = System.nanoTime();
-      }
-    }
+    CompilerRest.after(() -> run(variant, small, crew));
   }
 
   private static void run(Variant variant, Subject subject, Crew crew) {
@@ -99,7 +76,7 @@ public final class PeakMemory {
         data.fill(dy, Data.DY);
       }
       Contestant contestant =
-          Bench.contestant(variant, subject, crew, Backend.best(), tensors, x, dy);
+          Race.contestant(variant, subject, crew, Backend.best(), tensors, x, dy);
       contestant.prepare();
       contestant.pass();
     }

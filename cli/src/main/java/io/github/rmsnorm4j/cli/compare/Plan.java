@@ -146,7 +146,7 @@ public record Plan(
   }
 
   static long needed(Subject subject) {
-    return Bench.tensorsHeld(subject.pass()) * subject.tensorBytes()
+    return Race.tensorsHeld(subject.pass()) * subject.tensorBytes()
         + BYTES_PER_ROW * subject.shape().rows();
   }
 

@@ -92,7 +92,7 @@ final class ReportCharts {
         Chart.titled("Roofline, " + results.headline().shape())
             .over(
                 Axis.logarithmic("operations per byte read or written"),
-                Axis.logarithmic("billions of operations per second"));
+                Axis.logarithmic("billion operations/s"));
     for (Timed timed : headline.variants()) {
       chart =
           chart.with(

@@ -1,10 +1,8 @@
 package io.github.rmsnorm4j.cli.compare;
 
 import io.github.rmsnorm4j.measure.Machine;
-import io.github.rmsnorm4j.report.Cell;
 import io.github.rmsnorm4j.report.Page;
 import io.github.rmsnorm4j.report.Table;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -44,8 +42,14 @@ public final class ReportPage {
     page.section("How much overhead does RMSNorm really remove?").list(verdicts.overhead());
     page.section("Can LayerNorm be fused?").list(verdicts.layerNormFused());
     page.section("How do fused kernels do it?").list(verdicts.howKernelsFuse());
-    halfRows(page);
-    page.section("All figures").table(figures()).table(copies());
+    ReportTables tables = new ReportTables(results);
+    page.section("Where naive float16 overflows")
+        .paragraph(
+            "The largest float16 number is 65504, so squares of elements past 255.9 are infinite."
+                + " The fused norms compute in float32 inside.");
+    tables.halfRows().forEach(page::table);
+    page.section("All figures");
+    tables.figures().forEach(page::table);
     page.details("How the figures were made", this::method);
     repeat(page);
     return page;
@@ -64,8 +68,8 @@ public final class ReportPage {
   }
 
   private void time(Page page, Variant variant, String name) {
-    Verdicts.Ratio ratio =
-        new Verdicts.Ratio(timing.of(variant).nanos(), timing.of(Variant.LAYER_FUSED).nanos());
+    Contrast.Ratio ratio =
+        new Contrast.Ratio(timing.of(variant).nanos(), timing.of(Variant.LAYER_FUSED).nanos());
     page.keyFigure(
         Figures.ratio(ratio.value()) + " x",
         "the time: %s over fused LayerNorm%s"
@@ -74,99 +78,6 @@ public final class ReportPage {
 
   private Optional<Long> memory(Variant variant) {
     return results.memory(results.headline(), variant).map(MemoryUse::bytes);
-  }
-
-  private void halfRows(Page page) {
-    page.section("Where naive float16 overflows");
-    page.paragraph(
-        "The largest float16 number is 65504, so squares of elements past 255.9 are infinite. The"
-            + " fused norms compute in float32 inside.");
-    for (HalfRow row : results.halfRows()) {
-      Table table =
-          Table.titled(
-                  "%s of a float16 row of %s elements, the first four"
-                      .formatted(row.norm(), Figures.count(row.width())))
-              .text("");
-      for (double input : row.input()) {
-        table = table.number("%.0f".formatted(input));
-      }
-      table =
-          table
-              .number("wrong")
-              .row(cells("exact", row.exact(), Cell.of("")))
-              .row(cells("naive", row.naive(), wrong(row.naiveWrong())))
-              .row(cells("fused", row.fused(), wrong(row.fusedWrong())));
-      page.table(table);
-    }
-  }
-
-  private static Cell wrong(int wrong) {
-    Cell cell = Cell.of(Figures.count(wrong));
-    return wrong == 0 ? cell.good() : cell.bad();
-  }
-
-  private static List<Cell> cells(String name, List<Double> values, Cell last) {
-    List<Cell> cells = new ArrayList<>();
-    cells.add(Cell.of(name));
-    values.forEach(v -> cells.add(Cell.of(v)));
-    cells.add(last);
-    return cells;
-  }
-
-  private Table figures() {
-    Table table =
-        Table.titled("Times, bytes, memory, errors")
-            .text("pass")
-            .text("type")
-            .text("shape")
-            .text("variant")
-            .number("median")
-            .number("lowest to highest")
-            .number("bytes an element")
-            .number("GB/s")
-            .number("of copy")
-            .number("operations a byte")
-            .number("memory")
-            .number("parameters")
-            .number("error");
-    for (Row row : Row.all(results)) {
-      table =
-          table.row(
-              row.pass().toString(),
-              row.type(),
-              row.shape(),
-              row.variant(),
-              Figures.time(row.medianNanos()),
-              Figures.times(row.lowestNanos(), row.highestNanos()),
-              String.valueOf(row.bytesPerElement()),
-              Figures.billions(row.bytesPerSecond()),
-              Figures.percent(row.shareOfCopy()),
-              Figures.ratio(row.operationsPerByte()),
-              row.memoryBytes() == null ? "not measured" : Figures.bytes(row.memoryBytes()),
-              Figures.count(row.parameters()),
-              Figures.error(row.error()));
-    }
-    return table;
-  }
-
-  private Table copies() {
-    Table table =
-        Table.titled("Copies of the same bytes, in turn with the variants")
-            .text("type")
-            .text("shape")
-            .number("median")
-            .number("lowest to highest")
-            .number("GB/s");
-    for (Timing t : results.timings()) {
-      table =
-          table.row(
-              t.subject().type().toString(),
-              t.subject().shape() + (t.subject().pass() == Pass.BACKWARD ? " (backward)" : ""),
-              Figures.time(t.copy().median()),
-              Figures.times(t.copy().lowest(), t.copy().highest()),
-              Figures.billions(t.copyBandwidth()));
-    }
-    return table;
   }
 
   private void method(Page page) {

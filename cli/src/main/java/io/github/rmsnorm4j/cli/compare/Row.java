@@ -49,6 +49,12 @@ record Row(
     return rows;
   }
 
+  boolean isOf(Subject subject) {
+    return pass == subject.pass()
+        && type.equals(subject.type().toString())
+        && shape.equals(subject.shape().toString());
+  }
+
   private static Row of(Results results, Timing timing, Timed timed) {
     Subject subject = timing.subject();
     return new Row(

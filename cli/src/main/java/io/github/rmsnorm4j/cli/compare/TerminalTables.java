@@ -48,6 +48,11 @@ public final class TerminalTables {
     Subject subject = timing.subject();
     List<String> lines = new ArrayList<>();
     lines.add("%s (%s a tensor)".formatted(subject, Figures.bytes(subject.tensorBytes())));
+    lines.add(
+        "parameters: LayerNorm %s, RMSNorm %s"
+            .formatted(
+                Figures.count(timing.of(Variant.LAYER_FUSED).parameters()),
+                Figures.count(timing.of(Variant.RMS_FUSED).parameters())));
     lines.add(row("", "median", "lowest to highest", "B/el", "GB/s", "copy", "memory", "error"));
     for (Timed timed : timing.variants()) {
       lines.add(

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.cli.compare;
 
-import io.github.rmsnorm4j.measure.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -10,15 +9,6 @@ import java.util.Optional;
  * sentence.
  */
 public final class Verdicts {
-  /** Two times differ where no round of the one lies among the rounds of the other. */
-  private static final String NO_DIFFERENCE =
-      "no difference found between the times of %s and %s (%s; %s)";
-
-  /** Fresh JVMs of the same kind differ by some MiB. */
-  private static final double LIKE_IN_MEMORY = 0.03;
-
-  private static final long LIKE_IN_BYTES = 8 << 20;
-
   private final Results results;
   private final Subject headline;
   private final Timing timing;
@@ -42,7 +32,7 @@ public final class Verdicts {
   public List<String> headline() {
     String where = "On %s %s (%s), ".formatted(headline.shape(), headline.type(), headline.pass());
     List<String> sentences = new ArrayList<>();
-    sentences.add(where + time(timing, Variant.RMS_NAIVE, Variant.LAYER_FUSED) + ".");
+    sentences.add(where + Contrast.ofTime(timing, Variant.RMS_NAIVE, Variant.LAYER_FUSED) + ".");
     memory(Variant.RMS_NAIVE, Variant.LAYER_FUSED).ifPresent(s -> sentences.add(sentence(s)));
     return sentences;
   }
@@ -54,8 +44,8 @@ public final class Verdicts {
    */
   public List<String> fusion() {
     List<String> sentences = new ArrayList<>();
-    sentences.add(sentence(time(timing, Variant.RMS_FUSED, Variant.LAYER_FUSED)));
-    sentences.add(sentence(time(timing, Variant.RMS_FUSED, Variant.RMS_NAIVE)));
+    sentences.add(sentence(Contrast.ofTime(timing, Variant.RMS_FUSED, Variant.LAYER_FUSED)));
+    sentences.add(sentence(Contrast.ofTime(timing, Variant.RMS_FUSED, Variant.RMS_NAIVE)));
     memory(Variant.RMS_FUSED, Variant.LAYER_FUSED).ifPresent(s -> sentences.add(sentence(s)));
     return sentences;
   }
@@ -71,12 +61,14 @@ public final class Verdicts {
       Subject s = t.subject();
       if (s.pass() == headline.pass() && s.type() == headline.type()) {
         sentences.add(
-            "%s: %s.".formatted(s.shape(), time(t, Variant.RMS_FUSED, Variant.LAYER_FUSED)));
+            "%s: %s."
+                .formatted(s.shape(), Contrast.ofTime(t, Variant.RMS_FUSED, Variant.LAYER_FUSED)));
       }
     }
     sentences.add(
         "%s: %s."
-            .formatted(headline.shape(), time(timing, Variant.RMS_NAIVE, Variant.LAYER_NAIVE)));
+            .formatted(
+                headline.shape(), Contrast.ofTime(timing, Variant.RMS_NAIVE, Variant.LAYER_NAIVE)));
     Timed layer = timing.of(Variant.LAYER_FUSED);
     Timed rms = timing.of(Variant.RMS_FUSED);
     sentences.add(
@@ -98,7 +90,7 @@ public final class Verdicts {
   public List<String> layerNormFused() {
     Timed naive = timing.of(Variant.LAYER_NAIVE);
     Timed fused = timing.of(Variant.LAYER_FUSED);
-    Ratio ratio = new Ratio(fused.nanos(), naive.nanos());
+    Contrast.Ratio ratio = new Contrast.Ratio(fused.nanos(), naive.nanos());
     String gain =
         !ratio.differs()
             ? "here that saves no time"
@@ -110,7 +102,7 @@ public final class Verdicts {
                 bytesPerElement(fused),
                 bytesPerElement(naive),
                 gain,
-                time(timing, Variant.LAYER_FUSED, Variant.LAYER_NAIVE)));
+                Contrast.ofTime(timing, Variant.LAYER_FUSED, Variant.LAYER_NAIVE)));
     memory(Variant.LAYER_FUSED, Variant.LAYER_NAIVE).ifPresent(s -> sentences.add(sentence(s)));
     return sentences;
   }
@@ -139,74 +131,17 @@ public final class Verdicts {
     return timed.work().passes() * headline.type().bytes();
   }
 
-  /** "naive RMSNorm took 2.31 times as long as fused LayerNorm". */
-  private static String time(Timing timing, Variant one, Variant other) {
-    Samples a = timing.of(one).nanos();
-    Samples b = timing.of(other).nanos();
-    Ratio ratio = new Ratio(a, b);
-    if (!ratio.differs()) {
-      return NO_DIFFERENCE.formatted(
-          name(one),
-          name(other),
-          Figures.times(a.lowest(), a.highest()),
-          Figures.times(b.lowest(), b.highest()));
-    }
-    return ratio.value() > 1
-        ? "%s took %s times as long as %s (%s against %s)"
-            .formatted(
-                name(one),
-                Figures.ratio(ratio.value()),
-                name(other),
-                Figures.time(a.median()),
-                Figures.time(b.median()))
-        : "%s took %s of the time of %s (%s against %s)"
-            .formatted(
-                name(one),
-                Figures.ratio(ratio.value()),
-                name(other),
-                Figures.time(a.median()),
-                Figures.time(b.median()));
-  }
-
   private Optional<String> memory(Variant one, Variant other) {
     return results
         .memory(headline, one)
         .flatMap(
             a ->
-                results.memory(headline, other).map(b -> memory(one, a.bytes(), other, b.bytes())));
-  }
-
-  private static String memory(Variant one, long a, Variant other, long b) {
-    double ratio = (double) a / b;
-    String sizes = "(%s against %s)".formatted(Figures.bytes(a), Figures.bytes(b));
-    if (Math.abs(a - b) <= Math.max(LIKE_IN_BYTES, LIKE_IN_MEMORY * Math.max(a, b))) {
-      return "no difference found between the memory of %s and %s %s"
-          .formatted(name(one), name(other), sizes);
-    }
-    return ratio > 1
-        ? "%s took %s times the memory of %s %s"
-            .formatted(name(one), Figures.ratio(ratio), name(other), sizes)
-        : "%s took %s of the memory of %s %s"
-            .formatted(name(one), Figures.ratio(ratio), name(other), sizes);
-  }
-
-  private static String name(Variant variant) {
-    return (variant.isFused() ? "fused " : "naive ") + (variant.isRms() ? "RMSNorm" : "LayerNorm");
+                results
+                    .memory(headline, other)
+                    .map(b -> Contrast.ofMemory(one, a.bytes(), other, b.bytes())));
   }
 
   private static String sentence(String clause) {
     return Character.toUpperCase(clause.charAt(0)) + clause.substring(1) + ".";
-  }
-
-  /** One time over another. */
-  record Ratio(Samples one, Samples other) {
-    double value() {
-      return one.over(other);
-    }
-
-    /** Whether all rounds of one were longer than all of the other. */
-    boolean differs() {
-      return one.lowest() > other.highest() || one.highest() < other.lowest();
-    }
   }
 }

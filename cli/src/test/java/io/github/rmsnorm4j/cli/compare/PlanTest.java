@@ -72,7 +72,7 @@ class PlanTest {
     for (long available = GIB; available < 40 * GIB; available += GIB / 3) {
       long room = available;
       assertThat(Plan.of(null, null, Extent.FULL, available).times())
-          .allMatch(s -> Bench.tensorsHeld(s.pass()) * s.tensorBytes() < 0.8 * room);
+          .allMatch(s -> Race.tensorsHeld(s.pass()) * s.tensorBytes() < 0.8 * room);
     }
   }
 }

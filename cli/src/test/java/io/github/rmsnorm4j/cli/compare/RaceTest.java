@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class BenchTest {
+class RaceTest {
   private static final Effort ONCE = new Effort(0, 1, 1);
 
   private static Stream<Subject> subjects() {
@@ -32,8 +32,8 @@ class BenchTest {
   @MethodSource("subjects")
   void allVariantsGiveTheRightAnswer(Subject subject) {
     try (Crew crew = new Crew(3);
-        Bench bench = new Bench(subject, crew, Backend.best())) {
-      Timing timing = bench.measure(ONCE);
+        Race race = new Race(subject, crew, Backend.best())) {
+      Timing timing = race.measure(ONCE);
       assertThat(timing.variants()).extracting(Timed::variant).containsExactly(Variant.values());
       assertThat(timing.variants()).allMatch(t -> t.nanos().median() > 0 && t.error() >= 0);
     }
@@ -50,8 +50,8 @@ class BenchTest {
   private static Stream<Work> work(Pass pass) {
     Subject subject = new Subject(pass, ElementType.FLOAT32, Shape.of(8, 64));
     try (Crew crew = new Crew(1);
-        Bench bench = new Bench(subject, crew, Backend.best())) {
-      return bench.measure(ONCE).variants().stream().map(Timed::work);
+        Race race = new Race(subject, crew, Backend.best())) {
+      return race.measure(ONCE).variants().stream().map(Timed::work);
     }
   }
 

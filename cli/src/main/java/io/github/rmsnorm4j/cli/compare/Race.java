@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /** All variants of a subject, and a copy, made ready on the same tensors. */
-final class Bench implements AutoCloseable {
+final class Race implements AutoCloseable {
   private final Subject subject;
   private final Crew crew;
   private final Tensors tensors;
@@ -19,7 +19,7 @@ final class Bench implements AutoCloseable {
   private final MemorySegment dy;
   private final Map<Variant, Contestant> contestants = new EnumMap<>(Variant.class);
 
-  Bench(Subject subject, Crew crew, Backend backend) {
+  Race(Subject subject, Crew crew, Backend backend) {
     this.subject = subject;
     this.crew = crew;
     tensors = new Tensors(subject.tensorBytes());
@@ -52,6 +52,17 @@ final class Bench implements AutoCloseable {
   static int tensorsHeld(Pass pass) {
     // x and two temporaries; or x, dy, what two naive forward passes keep (1 and 2), and three.
     return pass == Pass.FORWARD ? 3 : 8;
+  }
+
+  /** Runs every variant until it is compiled. */
+  void rehearse() {
+    contestants
+        .values()
+        .forEach(
+            contestant -> {
+              contestant.prepare();
+              CompilerRest.after(() -> tensors.giveBack(contestant.pass()));
+            });
   }
 
   /** Checks the answers, then measures the variants and the copy in turn. */
