@@ -59,7 +59,7 @@ final class Answer {
       return FLOAT_SUMS + 3 * roundings;
     }
     if (contest.backward()) {
-      return GRADIENT;
+      return GRADIENT + roundings;
     }
     double float32 =
         0x1p-24 * (entrant.kernel() == Kernel.RMS_NORM ? RMS_NORM_ROUNDINGS : LAYER_NORM_ROUNDINGS);

@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Whether a row's answer depends on the number of threads, or on the rows that came with it. */
@@ -40,11 +41,9 @@ final class Changes {
       int[] one = answer(contest, entrant, 1, arena);
       int[] two = answer(contest, entrant, 2, arena);
       changes.add(change(contest, entrant, contest + ": one thread and two", one, two));
-      if (!contest.backward()) {
-        Contest alone = Contest.forward(contest.kernel(), 1, WIDTH);
-        int[] row = answer(alone, entrant, 1, arena);
-        changes.add(change(contest, entrant, contest + ": its first row alone", one, row));
-      }
+      Contest alone = new Contest(contest.kernel(), contest.backward(), contest.type(), 1, WIDTH);
+      int[] row = Arrays.copyOf(answer(alone, entrant, 1, arena), WIDTH);
+      changes.add(change(contest, entrant, contest + ": its first row alone", one, row));
     } catch (RuntimeException | LinkageError e) {
       return List.of();
     }
@@ -62,7 +61,10 @@ final class Changes {
     return new Change(what, contest, entrant.name(), differing, elements);
   }
 
-  /** The bits of all that is computed. Rows with the same number have the same elements. */
+  /**
+   * The bits of all that is computed, that of each row first. Rows with the same number have the
+   * same elements.
+   */
   private static int[] answer(Contest contest, Entrant entrant, int threads, Arena arena) {
     Place place = Place.random(contest, arena);
     place.forget();

@@ -71,9 +71,7 @@ final class OneDnn {
 
   /** It has kernels for float32 and bfloat16; other types it refuses. */
   static List<Entrant> entrants(Contest contest) {
-    boolean known =
-        contest.type() == ElementType.FLOAT32
-            || contest.type() == ElementType.BFLOAT16 && !contest.backward();
+    boolean known = contest.type() == ElementType.FLOAT32 || contest.type() == ElementType.BFLOAT16;
     return known
         ? List.of(new Entrant(Systems.ONEDNN, contest.kernel(), OneDnn::ready))
         : List.of();

@@ -81,6 +81,16 @@ final class Place {
     return place;
   }
 
+  /** Given rows, with gain, bias and epsilon of another place. */
+  static Place like(Place other, double[][] rows, Arena arena) {
+    Contest contest = Contest.forward(other.contest.kernel(), rows.length, other.contest.width());
+    Place place = new Place(contest, other.epsilon, other.gain, other.bias, arena);
+    for (int r = 0; r < rows.length; r++) {
+      place.fill(place.x, r, rows[r]);
+    }
+    return place;
+  }
+
   private static double epsilon(Kernel kernel) {
     return kernel.hasBias() ? LayerNorm.DEFAULT_EPSILON : RmsNorm.DEFAULT_EPSILON;
   }

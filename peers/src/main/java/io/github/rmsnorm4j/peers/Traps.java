@@ -62,10 +62,12 @@ final class Traps {
         }
       }
     }
-    Contest gradient = Contest.backward(RMS_NORM, 1, 64);
-    for (Entrant entrant : Entrant.in(gradient)) {
-      if (entrant.kernel() != null) {
-        traps.add(gradient(gradient, entrant));
+    for (Kernel kernel : Kernel.values()) {
+      Contest gradient = Contest.backward(kernel, 1, 64);
+      for (Entrant entrant : Entrant.in(gradient)) {
+        if (entrant.kernel() != null) {
+          traps.addAll(gradients(gradient, entrant));
+        }
       }
     }
     return traps;
@@ -75,24 +77,40 @@ final class Traps {
     try (Arena arena = Arena.ofShared()) {
       Place place = Place.of(contest, one.epsilon, one.row, arena);
       double[] exact = Answer.exact(place, one.kernel, place.row(place.x, 0));
-      return trap(one.input, place, entrant, exact);
+      return trap(one.input, place, entrant, exact, Answer.allowed(entrant, contest));
     }
   }
 
-  /** dx, beside the formula in float64. */
-  private static Trap gradient(Contest contest, Entrant entrant) {
+  /** dx, beside the formula in float64 and beside how the system's own output moves. */
+  private static List<Trap> gradients(Contest contest, Entrant entrant) {
     try (Arena arena = Arena.ofShared()) {
       Place place = Place.random(contest, arena);
       double[] sums = new double[contest.width()];
       double[] exact =
           Answer.gradient(place, place.row(place.x, 0), place.row(place.dy, 0), sums, sums);
-      return trap("RMSNorm backward of 64 random numbers, dx", place, entrant, exact);
+      String input = contest.kernel() + " backward of 64 random numbers, dx";
+      return List.of(
+          trap(input, place, entrant, exact, Answer.allowed(entrant, contest)),
+          trap(
+              input + " beside differences of its own output",
+              place,
+              entrant,
+              Differences.of(place, forward(contest, entrant), arena),
+              Differences.ALLOWED));
     }
   }
 
-  private static Trap trap(String input, Place place, Entrant entrant, double[] exact) {
+  private static Entrant forward(Contest backward, Entrant entrant) {
+    Contest contest = Contest.forward(backward.kernel(), 1, backward.width());
+    return Entrant.in(contest).stream()
+        .filter(one -> one.name().equals(entrant.name()))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static Trap trap(
+      String input, Place place, Entrant entrant, double[] exact, double allowed) {
     Contest contest = place.contest;
-    double allowed = Answer.allowed(entrant, contest);
     place.forget();
     try (Turn turn = entrant.entry().ready(place, 1)) {
       turn.run();

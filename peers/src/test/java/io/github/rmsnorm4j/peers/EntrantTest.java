@@ -19,9 +19,11 @@ class EntrantTest {
     for (Kernel kernel : Kernel.values()) {
       for (ElementType type : ElementType.values()) {
         all.add(Contest.forward(kernel, 5, 1000).with(type));
+        if (type != ElementType.FLOAT64) { // The parameters' gradients are float32 here.
+          all.add(Contest.backward(kernel, 5, 1000).with(type));
+        }
       }
       all.add(Contest.forward(kernel, 1, 65_536));
-      all.add(Contest.backward(kernel, 5, 1000));
       all.add(Contest.backward(kernel, 70, 64));
     }
     return all;

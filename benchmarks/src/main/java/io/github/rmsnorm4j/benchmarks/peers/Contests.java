@@ -25,7 +25,7 @@ public final class Contests {
   private Contests() {}
 
   /**
-   * All: four shapes, forward and backward, other types, and widths swept.
+   * All: four shapes, forward and backward, other types of one or two, and widths swept.
    *
    * @return each once
    */
@@ -42,7 +42,16 @@ public final class Contests {
                             Contest.forward(RMS_NORM, 8192, 4096),
                             Contest.forward(LAYER_NORM, 128, 4096))
                         .map(contest -> contest.with(type)));
-    return Stream.of(float32, otherTypes, sweep()).flatMap(s -> s).distinct().toList();
+    Stream<Contest> narrowBackward =
+        Stream.of(BFLOAT16, FLOAT16)
+            .flatMap(
+                type ->
+                    Stream.of(Kernel.values())
+                        .map(kernel -> Contest.backward(kernel, 128, 4096).with(type)));
+    return Stream.of(float32, otherTypes, narrowBackward, sweep())
+        .flatMap(s -> s)
+        .distinct()
+        .toList();
   }
 
   /** One token, a prompt, a batch beyond the caches, and head norms. */
@@ -82,21 +91,32 @@ public final class Contests {
     return List.of(
         new Group("RMSNorm, float32", c -> isForward(c, RMS_NORM) && isShape(c)),
         new Group("LayerNorm, float32", c -> isForward(c, LAYER_NORM) && isShape(c)),
-        new Group("RMSNorm backward, float32", c -> c.backward() && c.kernel() == RMS_NORM),
-        new Group("LayerNorm backward, float32", c -> c.backward() && c.kernel() == LAYER_NORM),
+        backward(RMS_NORM, FLOAT32),
+        backward(LAYER_NORM, FLOAT32),
         of(RMS_NORM, BFLOAT16),
         of(RMS_NORM, FLOAT16),
         of(RMS_NORM, FLOAT64),
         of(LAYER_NORM, BFLOAT16),
         of(LAYER_NORM, FLOAT16),
         of(LAYER_NORM, FLOAT64),
+        backward(RMS_NORM, BFLOAT16),
+        backward(RMS_NORM, FLOAT16),
+        backward(LAYER_NORM, BFLOAT16),
+        backward(LAYER_NORM, FLOAT16),
         new Group(
             "RMSNorm, float32, 2 MiB of rows, by width",
             c -> isForward(c, RMS_NORM) && c.elements() == SWEPT));
   }
 
   private static Group of(Kernel kernel, ElementType type) {
-    return new Group(kernel + ", " + type, c -> c.kernel() == kernel && c.type() == type);
+    return new Group(
+        kernel + ", " + type, c -> !c.backward() && c.kernel() == kernel && c.type() == type);
+  }
+
+  private static Group backward(Kernel kernel, ElementType type) {
+    return new Group(
+        kernel + " backward, " + type,
+        c -> c.backward() && c.kernel() == kernel && c.type() == type);
   }
 
   private static boolean isForward(Contest contest, Kernel kernel) {

@@ -54,15 +54,10 @@ final class Race implements AutoCloseable {
     return pass == Pass.FORWARD ? 3 : 8;
   }
 
-  /** Runs every variant until it is compiled. */
+  /** Runs all variants until they are compiled. */
   void rehearse() {
-    contestants
-        .values()
-        .forEach(
-            contestant -> {
-              contestant.prepare();
-              CompilerRest.after(() -> tensors.giveBack(contestant.pass()));
-            });
+    contestants.values().forEach(Contestant::prepare);
+    CompilerRest.after(() -> contestants.values().forEach(c -> tensors.giveBack(c.pass())));
   }
 
   /** Checks the answers, then measures the variants and the copy in turn. */

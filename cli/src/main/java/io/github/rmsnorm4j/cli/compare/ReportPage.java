@@ -108,7 +108,9 @@ public final class ReportPage {
                 .row("processor", machine.cpu() + ", " + machine.processors() + " usable")
                 .row("system", machine.system())
                 .row("Java", machine.java())
-                .row("flags of the JVM", String.join(" ", machine.flags()))
+                .row(
+                    "flags of the JVM",
+                    machine.flags().isEmpty() ? "none" : String.join(" ", machine.flags()))
                 .row("kernels of the fused norms", machine.backend())
                 .row("threads", String.valueOf(results.run().threads()))
                 .row("memory to take", Figures.bytes(results.run().availableBytes())));

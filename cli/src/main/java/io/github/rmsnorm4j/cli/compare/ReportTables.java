@@ -44,13 +44,13 @@ final class ReportTables {
                 Figures.billions(row.bytesPerSecond()),
                 Figures.percent(row.shareOfCopy()),
                 Figures.ratio(row.operationsPerByte()),
-                row.memoryBytes() == null ? "not measured" : Figures.bytes(row.memoryBytes()),
+                row.memoryBytes() == null ? "" : Figures.bytes(row.memoryBytes()),
                 Figures.count(row.parameters()),
                 Figures.error(row.error()));
       }
     }
     return table.row(
-        "copy of a tensor",
+        "copy",
         Figures.time(timing.copy().median()),
         Figures.times(timing.copy().lowest(), timing.copy().highest()),
         String.valueOf(2 * subject.type().bytes()),
