@@ -1,7 +1,9 @@
 package io.github.rmsnorm4j.cli.compare;
 
 import io.github.rmsnorm4j.measure.Machine;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -51,6 +53,22 @@ public record Results(
   /** Of the headline's pass, type and width, by size. */
   List<Timing> sweep() {
     return timings.stream().filter(t -> isOfSweep(t.subject())).toList();
+  }
+
+  /** Of each pass and type that is not the headline's, the largest tensors. */
+  List<Timing> largestOfOtherKinds() {
+    Map<List<Object>, Timing> largest = new LinkedHashMap<>();
+    for (Timing timing : timings) {
+      Subject subject = timing.subject();
+      if (subject.pass() != headline.pass() || subject.type() != headline.type()) {
+        largest.merge(
+            List.of(subject.type(), subject.pass()),
+            timing,
+            (one, other) ->
+                one.subject().tensorBytes() > other.subject().tensorBytes() ? one : other);
+      }
+    }
+    return List.copyOf(largest.values());
   }
 
   private boolean isOfSweep(Subject subject) {

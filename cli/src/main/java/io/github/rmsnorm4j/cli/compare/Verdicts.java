@@ -65,6 +65,11 @@ public final class Verdicts {
                 .formatted(s.shape(), Contrast.ofTime(t, Variant.RMS_FUSED, Variant.LAYER_FUSED)));
       }
     }
+    for (Timing t : results.largestOfOtherKinds()) {
+      sentences.add(
+          "%s: %s."
+              .formatted(t.subject(), Contrast.ofTime(t, Variant.RMS_FUSED, Variant.LAYER_FUSED)));
+    }
     sentences.add(
         "%s: %s."
             .formatted(

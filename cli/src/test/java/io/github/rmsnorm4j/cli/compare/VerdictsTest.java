@@ -6,6 +6,8 @@ import static io.github.rmsnorm4j.cli.compare.Variant.RMS_FUSED;
 import static io.github.rmsnorm4j.cli.compare.Variant.RMS_NAIVE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.ElementType;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Other results make other sentences: each with its sign flipped, and with no difference. */
@@ -98,6 +100,36 @@ class VerdictsTest {
                 + " against 1.00 s).",
             "RMSNorm computes 4 operations an element where LayerNorm computes 7; fused, both read"
                 + " and write 8 bytes an element. It has 4,096 parameters, LayerNorm 8,192.");
+  }
+
+  @Test
+  void otherPassesAndTypesHaveASentenceEachOnTheirLargest() {
+    Results backward = new SyntheticResults().millis(RMS_FUSED, 250).results();
+    Results forward = new SyntheticResults().results();
+    Timing headline = forward.timings().getFirst();
+    Results both =
+        new Results(
+            forward.run(),
+            forward.headline(),
+            List.of(
+                of(backward, headline, Shape.of(1, 4096)),
+                headline,
+                of(backward, headline, Shape.of(64, 4096))),
+            forward.memory(),
+            forward.computeRoof(),
+            forward.halfRows(),
+            forward.notes(),
+            forward.seconds());
+    assertThat(new Verdicts(both).overhead())
+        .filteredOn(sentence -> sentence.startsWith("backward"))
+        .containsExactly(
+            "backward, bfloat16, 64 x 4096: fused RMSNorm took 0.25 of the time of fused LayerNorm"
+                + " (250 ms against 1.00 s).");
+  }
+
+  private static Timing of(Results times, Timing headline, Shape shape) {
+    Subject subject = new Subject(Pass.BACKWARD, ElementType.BFLOAT16, shape);
+    return new Timing(subject, headline.copy(), times.timings().getFirst().variants());
   }
 
   @Test
