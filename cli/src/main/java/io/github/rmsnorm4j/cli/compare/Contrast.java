@@ -48,7 +48,7 @@ final class Contrast {
   static String ofMemory(Variant one, long a, Variant other, long b) {
     double ratio = (double) a / b;
     String sizes = "(%s against %s)".formatted(Figures.bytes(a), Figures.bytes(b));
-    if (Math.abs(a - b) <= Math.max(LIKE_IN_BYTES, LIKE_IN_MEMORY * Math.max(a, b))) {
+    if (!differ(a, b)) {
       return "no difference found between the memory of %s and %s %s"
           .formatted(name(one), name(other), sizes);
     }
@@ -57,6 +57,11 @@ final class Contrast {
             .formatted(name(one), Figures.ratio(ratio), name(other), sizes)
         : "%s took %s of the memory of %s %s"
             .formatted(name(one), Figures.ratio(ratio), name(other), sizes);
+  }
+
+  /** Whether two sizes are farther apart than processes of the same kind. */
+  static boolean differ(long a, long b) {
+    return Math.abs(a - b) > Math.max(LIKE_IN_BYTES, LIKE_IN_MEMORY * Math.max(a, b));
   }
 
   private static String name(Variant variant) {

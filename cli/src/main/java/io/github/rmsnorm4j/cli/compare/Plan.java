@@ -40,6 +40,9 @@ public record Plan(
   /** Numbers of a row that are kept beside the tensors. */
   private static final long BYTES_PER_ROW = 64;
 
+  /** From which size on a tensor is more than fresh processes differ by, which is some MiB. */
+  private static final long SEEN_IN_A_PROCESS = 1 << 24;
+
   /** From which size on a call is long enough to be a sample. */
   private static final long LARGE = 1 << 26;
 
@@ -101,6 +104,11 @@ public record Plan(
           times.add(new Subject(pass, t, small));
         }
       }
+    }
+    if (memories.removeIf(subject -> subject.tensorBytes() < SEEN_IN_A_PROCESS)) {
+      notes.add(
+          "Memory is not measured of tensors below %s: processes differ by some MiB."
+              .formatted(Figures.bytes(SEEN_IN_A_PROCESS)));
     }
     times.sort(Comparator.comparingLong(Subject::tensorBytes));
     return new Plan(headline, List.copyOf(times), List.copyOf(memories), extent, available, notes);

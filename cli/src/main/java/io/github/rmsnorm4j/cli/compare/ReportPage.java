@@ -62,7 +62,8 @@ public final class ReportPage {
     if (naive.isPresent() && fused.isPresent()) {
       page.keyFigure(
           Figures.ratio((double) naive.get() / fused.get()) + " x",
-          "the memory: naive RMSNorm over fused LayerNorm");
+          "the memory: naive RMSNorm over fused LayerNorm"
+              + unless(Contrast.differ(naive.get(), fused.get())));
     }
     time(page, Variant.RMS_FUSED, "fused RMSNorm");
   }
@@ -72,8 +73,11 @@ public final class ReportPage {
         new Contrast.Ratio(timing.of(variant).nanos(), timing.of(Variant.LAYER_FUSED).nanos());
     page.keyFigure(
         Figures.ratio(ratio.value()) + " x",
-        "the time: %s over fused LayerNorm%s"
-            .formatted(name, ratio.differs() ? "" : " (no difference found)"));
+        "the time: %s over fused LayerNorm%s".formatted(name, unless(ratio.differs())));
+  }
+
+  private static String unless(boolean different) {
+    return different ? "" : " (no difference found)";
   }
 
   private Optional<Long> memory(Variant variant) {

@@ -68,6 +68,13 @@ class PlanTest {
   }
 
   @Test
+  void memoryOfSmallTensorsIsLeftOutAndTheReaderIsTold() {
+    Plan plan = Plan.of(Shape.of(64, 512, 1024), null, Extent.USUAL, 4 * GIB);
+    assertThat(plan.memories()).extracting(s -> s.shape().batch()).containsExactly(16, 64);
+    assertThat(plan.notes()).singleElement().asString().contains("below 16.0 MiB");
+  }
+
+  @Test
   void noLargerThanFits() {
     for (long available = GIB; available < 40 * GIB; available += GIB / 3) {
       long room = available;
