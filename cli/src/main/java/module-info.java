@@ -5,10 +5,13 @@ module io.github.rmsnorm4j.cli {
   requires io.github.rmsnorm4j.formats;
   requires io.github.rmsnorm4j.measure;
   requires io.github.rmsnorm4j.report;
+  requires io.github.rmsnorm4j.transformer;
   requires static jdk.incubator.vector;
   requires java.logging;
   requires jdk.management;
+  requires jdk.unsupported;
   requires me.tongfei.progressbar;
+  requires org.bytedeco.javacpp;
 
   opens io.github.rmsnorm4j.cli to
       info.picocli;

@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
       Compare.class,
       Show.class,
       Bench.class,
+      Train.class,
       Doctor.class,
       Completion.class
     })

@@ -1,10 +1,6 @@
 package io.github.rmsnorm4j.cli.compare;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
-import java.io.IOException;
-import java.io.StringWriter;
-import java.lang.reflect.RecordComponent;
+import io.github.rmsnorm4j.cli.json.Records;
 import java.util.List;
 
 /** Results for machines: records become objects whose fields are named as their components. */
@@ -44,40 +40,7 @@ public final class JsonFile {
    * @return JSON, indented
    */
   public static String text(Results results) {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.useDefaultPrettyPrinter();
-      write(json, new Document(results, Row.all(results), Sentences.of(new Verdicts(results))));
-    } catch (IOException | ReflectiveOperationException e) {
-      throw new IllegalStateException("results cannot be written as JSON", e);
-    }
-    return text + "\n";
-  }
-
-  private static void write(JsonGenerator json, Object value)
-      throws IOException, ReflectiveOperationException {
-    switch (value) {
-      case null -> json.writeNull();
-      case Record fields -> {
-        json.writeStartObject();
-        for (RecordComponent field : fields.getClass().getRecordComponents()) {
-          json.writeFieldName(field.getName());
-          write(json, field.getAccessor().invoke(fields));
-        }
-        json.writeEndObject();
-      }
-      case List<?> list -> {
-        json.writeStartArray();
-        for (Object each : list) {
-          write(json, each);
-        }
-        json.writeEndArray();
-      }
-      case Integer number -> json.writeNumber(number);
-      case Long number -> json.writeNumber(number);
-      case Double number -> json.writeNumber(number);
-      case Boolean yes -> json.writeBoolean(yes);
-      default -> json.writeString(value.toString());
-    }
+    return Records.write(
+        new Document(results, Row.all(results), Sentences.of(new Verdicts(results))));
   }
 }

@@ -1,0 +1,2 @@
+/** Records as JSON objects, written and read back. */
+package io.github.rmsnorm4j.cli.json;

@@ -1,0 +1,46 @@
+package io.github.rmsnorm4j.cli.train;
+
+import java.util.Locale;
+
+/** Numbers as the reader meets them, in the table, on the page and in the sentences. */
+final class Figures {
+  private Figures() {}
+
+  /** In nats. */
+  static String loss(double loss) {
+    return Double.isNaN(loss) ? "diverged" : number("%.4f", loss);
+  }
+
+  /** A difference, with its sign. */
+  static String difference(double difference) {
+    return Double.isNaN(difference) ? "none" : number("%+.4f", difference);
+  }
+
+  static String percent(double part) {
+    return Double.isNaN(part) ? "-" : number("%.1f %%", 100 * part);
+  }
+
+  static String millis(double millis) {
+    return number("%.2f ms", millis);
+  }
+
+  static String millisDifference(double millis) {
+    return Double.isNaN(millis) ? "none" : number("%+.2f ms", millis);
+  }
+
+  static String rate(double rate) {
+    return number("%.1e", rate).replace("e-0", "e-").replace(".0e", "e");
+  }
+
+  static String count(long count) {
+    return number("%,d", count);
+  }
+
+  static String seconds(double seconds) {
+    return seconds < 120 ? number("%.0f s", seconds) : number("%.0f min", seconds / 60);
+  }
+
+  static String number(String format, Object value) {
+    return String.format(Locale.ROOT, format, value);
+  }
+}

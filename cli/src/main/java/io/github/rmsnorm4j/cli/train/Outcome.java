@@ -1,0 +1,44 @@
+package io.github.rmsnorm4j.cli.train;
+
+import java.util.List;
+
+/**
+ * How a training went.
+ *
+ * @param run which
+ * @param parameters of its model
+ * @param steps that were taken
+ * @param tokensPerStep tokens of a batch
+ * @param loss on held-out batches at the end; NaN if it diverged
+ * @param accuracy on them
+ * @param seconds in steps
+ * @param stepMillis median of a step, its first tenth left out
+ * @param shares of those steps' time
+ * @param curve the loss on the way
+ * @param before the depth as it was in the first step
+ * @param after and in the last one
+ * @param diverged what became of it if it came to no end; empty otherwise
+ */
+public record Outcome(
+    Run run,
+    long parameters,
+    long steps,
+    int tokensPerStep,
+    double loss,
+    double accuracy,
+    double seconds,
+    double stepMillis,
+    Shares shares,
+    List<Point> curve,
+    List<Layer> before,
+    List<Layer> after,
+    String diverged) {
+  boolean isDiverged() {
+    return !diverged.isEmpty();
+  }
+
+  /** To choose a rate by: a training that came to no end is worse than any. */
+  double lossOrInfinity() {
+    return isDiverged() ? Double.POSITIVE_INFINITY : loss;
+  }
+}

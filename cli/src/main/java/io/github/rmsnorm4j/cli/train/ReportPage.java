@@ -1,0 +1,212 @@
+package io.github.rmsnorm4j.cli.train;
+
+import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.report.Page;
+import io.github.rmsnorm4j.report.Table;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The results as a page that one may send to a colleague. */
+public final class ReportPage {
+  private final Results results;
+  private final Plan plan;
+  private final Verdicts verdicts;
+
+  private ReportPage(Results results) {
+    this.results = results;
+    plan = results.plan();
+    verdicts = new Verdicts(results);
+  }
+
+  /**
+   * Makes the page.
+   *
+   * @param results what came of the trainings
+   * @return the page
+   */
+  public static Page of(Results results) {
+    return new ReportPage(results).page();
+  }
+
+  private Page page() {
+    String title =
+        switch (plan.kind()) {
+          case USUAL, QUICK -> "LayerNorm and RMSNorm, trained here";
+          case NORMS -> "Four norms, each at its best rate";
+          case DEPTH -> "Deep stacks with each norm";
+        };
+    Page page = Page.titled(title);
+    List<String> sentences = verdicts.all();
+    page.lead(sentences.getFirst());
+    page.list(sentences.subList(1, sentences.size()));
+    new ReportCharts(results).addTo(page);
+    page.section("All figures").table(figures()).table(shares());
+    if (!results.pairs().isEmpty()) {
+      page.table(differences());
+    }
+    page.table(trainings());
+    page.details("How the figures were made", this::method);
+    repeat(page);
+    return page;
+  }
+
+  private Table figures() {
+    Table table =
+        Table.titled("At the end, on held-out batches")
+            .text("norm")
+            .number("rate")
+            .number("parameters")
+            .number("loss")
+            .number("standard deviation")
+            .number("95 % interval")
+            .number(plan.task().unit())
+            .number("worst seed")
+            .number("median step")
+            .number("seeds")
+            .number("diverged");
+    for (Row row : results.rows()) {
+      table =
+          table.row(
+              row.name(),
+              Figures.rate(row.rate()),
+              Figures.count(row.parameters()),
+              Figures.loss(row.loss().mean()),
+              Figures.number("%.4f", row.loss().deviation()),
+              Figures.number("%.4f", row.loss().low())
+                  + " to "
+                  + Figures.number("%.4f", row.loss().high()),
+              Figures.percent(row.accuracy()),
+              Figures.percent(row.lowestAccuracy()),
+              Figures.millis(row.stepMillis().mean()),
+              String.valueOf(row.seeds()),
+              String.valueOf(row.diverged()));
+    }
+    return table;
+  }
+
+  private Table shares() {
+    Table table =
+        Table.titled("Where a step's time goes")
+            .text("norm")
+            .number("norms")
+            .number("attention")
+            .number("MLP")
+            .number("rest");
+    for (Row row : results.rows()) {
+      table =
+          table.row(
+              row.name(),
+              Figures.percent(row.shares().norm()),
+              Figures.percent(row.shares().attention()),
+              Figures.percent(row.shares().mlp()),
+              Figures.percent(row.shares().rest()));
+    }
+    return table;
+  }
+
+  private Table differences() {
+    Table table =
+        Table.titled("Paired differences, seed by seed: mean and 95 % interval")
+            .text("")
+            .number("loss")
+            .number("from")
+            .number("to")
+            .number("step")
+            .number("from")
+            .number("to")
+            .number("seeds");
+    for (Pair pair : results.pairs()) {
+      table =
+          table.row(
+              pair.one().name() + " less " + pair.other().name(),
+              Figures.difference(pair.loss().mean()),
+              Figures.difference(pair.loss().low()),
+              Figures.difference(pair.loss().high()),
+              Figures.millisDifference(pair.stepMillis().mean()),
+              Figures.millisDifference(pair.stepMillis().low()),
+              Figures.millisDifference(pair.stepMillis().high()),
+              String.valueOf(pair.loss().values()));
+    }
+    return table;
+  }
+
+  private Table trainings() {
+    Table table =
+        Table.titled("Every training")
+            .text("for")
+            .text("model")
+            .number("rate")
+            .number("seed")
+            .number("loss")
+            .number("right")
+            .number("steps")
+            .number("time");
+    for (Outcome outcome : results.outcomes()) {
+      table =
+          table.row(
+              outcome.run().stage() == Stage.TUNING ? "choosing a rate" : "the report",
+              outcome.run().contender().name(plan.isDepth()),
+              Figures.rate(outcome.run().rate()),
+              String.valueOf(outcome.run().seed()),
+              Figures.loss(outcome.loss()),
+              Figures.percent(outcome.accuracy()),
+              Figures.count(outcome.steps()),
+              Figures.seconds(outcome.seconds()));
+    }
+    return table;
+  }
+
+  private void method(Page page) {
+    Sizes sizes = plan.sizes();
+    List<String> entries = new ArrayList<>();
+    entries.add(
+        plan.task().isRecall()
+            ? "The task: %d pairs of key and value out of %d tokens, then each key once more among others at random; its value is wanted. Guessing among the values that were there gives %s."
+                .formatted(
+                    plan.task().pairs(),
+                    plan.task().vocabulary(),
+                    Figures.percent(1.0 / plan.task().pairs()))
+            : "The text: %s, %s characters, the last tenth held out; the next character is wanted."
+                .formatted(plan.task().name(), Figures.count(plan.task().characters())));
+    entries.add(
+        "The model: a Pre-Norm Transformer as Llama's, width %d, %d heads, SwiGLU, unless the table says otherwise; AdamW, %d steps of %d sequences of %d tokens, a tenth of them warm-up, then a cosine down to a tenth of the rate."
+            .formatted(
+                sizes.width(),
+                sizes.heads(),
+                sizes.steps(),
+                sizes.batch(),
+                plan.task().sequence()));
+    entries.add(
+        "A seed decides the initial matrices and the order of the data, the same for every norm. LayerNorm has a bias, and so as many parameters more as the widths of its norms.");
+    if (!plan.tuningSeeds().isEmpty()) {
+      entries.add(
+          "Each model's rate is the one of %d with the smallest mean final loss over %d seeds (a training that diverged counts as infinite). The reported trainings have other seeds."
+              .formatted(plan.rates().size(), plan.tuningSeeds().size()));
+    }
+    entries.add(
+        "Loss and accuracy are of 32 held-out batches after the last step, the same for all. Curves are means over stretches of steps.");
+    entries.add(
+        "Intervals are of Student's t over seeds. Two things are said to differ only if the 95 % interval of their paired difference leaves out 0. With several comparisons on a page some will do so by chance.");
+    entries.add(
+        "Time is of the clock, %d trainings side by side, each on one thread; both norms are this library's fused kernels. The median step and the shares leave out the first tenth of a training, in which code is still being compiled; the curves by second do not."
+            .formatted(results.circumstances().jobs()));
+    page.list(entries);
+  }
+
+  private void repeat(Page page) {
+    Machine machine = results.circumstances().machine();
+    page.section("To repeat it")
+        .code(results.circumstances().command())
+        .table(
+            Table.titled("What it ran on")
+                .text("")
+                .text("")
+                .row("program", results.circumstances().version())
+                .row("date", results.circumstances().date())
+                .row("processor", machine.cpu() + ", " + machine.processors() + " usable")
+                .row("system", machine.system())
+                .row("Java", machine.java())
+                .row("kernels of the norms", machine.backend())
+                .row("trainings side by side", String.valueOf(results.circumstances().jobs())));
+  }
+}

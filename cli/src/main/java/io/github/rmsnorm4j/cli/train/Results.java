@@ -1,0 +1,99 @@
+package io.github.rmsnorm4j.cli.train;
+
+import io.github.rmsnorm4j.cli.json.Records;
+import io.github.rmsnorm4j.measure.Machine;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All that came of a plan.
+ *
+ * @param circumstances what it ran under
+ * @param plan what was trained
+ * @param outcomes of every training
+ */
+public record Results(Circumstances circumstances, Plan plan, List<Outcome> outcomes) {
+
+  /**
+   * What a run ran under.
+   *
+   * @param version of the program
+   * @param date when it ended
+   * @param command that was given
+   * @param machine what on
+   * @param jobs trainings side by side
+   */
+  public record Circumstances(
+      String version, String date, String command, Machine machine, int jobs) {}
+
+  /** What is in the JSON file: the results, what follows from them, and the sentences. */
+  record Document(
+      Results results, List<Row> rows, List<Difference> differences, List<String> verdicts) {}
+
+  /** A pair by its names. */
+  record Difference(String one, String other, Interval loss, Interval stepMillis) {}
+
+  /**
+   * For programs, and to be read back by {@link #parse}.
+   *
+   * @return JSON
+   */
+  public String json() {
+    List<Difference> differences =
+        pairs().stream()
+            .map(p -> new Difference(p.one().name(), p.other().name(), p.loss(), p.stepMillis()))
+            .toList();
+    return Records.write(new Document(this, rows(), differences, new Verdicts(this).all()));
+  }
+
+  /**
+   * What {@link #json} wrote.
+   *
+   * @param text JSON
+   * @return the results
+   * @throws java.io.IOException if it is something else
+   */
+  public static Results parse(String text) throws java.io.IOException {
+    return Records.read(Document.class, text).results();
+  }
+
+  List<Outcome> reported(Contender contender) {
+    return outcomes.stream()
+        .filter(o -> o.run().stage() == Stage.REPORTED && o.run().contender().equals(contender))
+        .toList();
+  }
+
+  /** Of each contender, in the plan's order. */
+  List<Row> rows() {
+    return plan.contenders().stream()
+        .map(c -> Row.of(c.name(plan.isDepth()), c, reported(c)))
+        .toList();
+  }
+
+  /**
+   * Each contender beside the first; in a study of depth RMSNorm beside LayerNorm at each depth and
+   * placement.
+   */
+  List<Pair> pairs() {
+    List<Row> rows = rows();
+    List<Pair> pairs = new ArrayList<>();
+    for (Row row : rows) {
+      rows.stream()
+          .filter(other -> isReference(other.contender(), row.contender()))
+          .map(other -> Pair.of(row, reported(row.contender()), other, reported(other.contender())))
+          .forEach(pairs::add);
+    }
+    return pairs;
+  }
+
+  private boolean isReference(Contender of, Contender contender) {
+    if (of.equals(contender)) {
+      return false;
+    }
+    return plan.isDepth()
+        ? of.norm() == plan.contenders().getFirst().norm()
+            && of.placement() == contender.placement()
+            && of.layers() == contender.layers()
+        : of.equals(plan.contenders().getFirst());
+  }
+}

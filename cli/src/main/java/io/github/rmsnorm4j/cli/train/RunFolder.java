@@ -1,0 +1,164 @@
+package io.github.rmsnorm4j.cli.train;
+
+import io.github.rmsnorm4j.cli.json.Records;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.ReplacingFile;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The folder of what a plan has come to: the plan, the outcome of each finished training, and a
+ * checkpoint of each that was stopped. Every file is there whole or not at all.
+ */
+public final class RunFolder {
+  private static final String PLAN = "plan.json";
+  private static final String OURS = "(tuning|reported)-[a-z0-9.-]+\\.(json|safetensors)";
+  private static final long LONGEST = 64 << 20;
+
+  private final Path path;
+
+  private RunFolder(Path path) {
+    this.path = path;
+  }
+
+  /**
+   * Checks that a plan can begin, or go on, in a folder; changes nothing.
+   *
+   * @param path the folder
+   * @param plan what is to be trained
+   * @param resume whether to go on
+   * @param force whether what is there may be replaced
+   * @throws IllegalArgumentException if it cannot
+   * @throws IOException if the folder cannot be read
+   */
+  public static void require(Path path, Plan plan, boolean resume, boolean force)
+      throws IOException {
+    Path file = path.resolve(PLAN);
+    if (Files.exists(path) && !Files.isDirectory(path)) {
+      throw new IllegalArgumentException("--out " + path + " is no folder");
+    }
+    if (resume && !Files.exists(file)) {
+      throw new IllegalArgumentException(
+          "--resume: there is nothing to go on with in " + path + ", it has no " + PLAN);
+    }
+    if (resume && !read(file).equals(Records.write(plan))) {
+      throw new IllegalArgumentException(
+          "--resume: %s is of a training with other settings; give those it was begun with, or another --out"
+              .formatted(file));
+    }
+    if (!resume && Files.exists(file) && !force) {
+      throw new IllegalArgumentException(
+          path
+              + " holds a training: --resume goes on with it, --force begins anew, --out takes"
+              + " another folder");
+    }
+    if (!resume && !Files.exists(file) && Files.exists(path) && !isEmpty(path)) {
+      throw new IllegalArgumentException(
+          "--out " + path + " holds other files; give a folder that is empty or not there yet");
+    }
+  }
+
+  private static boolean isEmpty(Path path) throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
+      return !files.iterator().hasNext();
+    }
+  }
+
+  /**
+   * Begins a plan in a folder, or goes on.
+   *
+   * @param path the folder; made if it is not there
+   * @param plan what is to be trained
+   * @param resume whether to go on
+   * @param force whether what is there may be replaced
+   * @return the folder
+   * @throws IllegalArgumentException if it cannot begin there
+   * @throws IOException if the folder cannot be read or written
+   */
+  public static RunFolder open(Path path, Plan plan, boolean resume, boolean force)
+      throws IOException {
+    require(path, plan, resume, force);
+    RunFolder folder = new RunFolder(path);
+    if (!resume) {
+      Files.createDirectories(path);
+      folder.deleteOurs();
+      write(path.resolve(PLAN), Records.write(plan));
+    }
+    return folder;
+  }
+
+  private void deleteOurs() throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
+      for (Path file : files) {
+        String name = file.getFileName().toString();
+        if (name.matches(OURS) || name.equals(PLAN)) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  /** Where a training is kept that is not finished. */
+  Path checkpoint(Run run) {
+    return path.resolve(run.key() + ".safetensors");
+  }
+
+  /** How a training ended, if it has. */
+  Optional<Outcome> outcome(Run run) throws IOException {
+    Path file = path.resolve(run.key() + ".json");
+    if (!Files.exists(file)) {
+      return Optional.empty();
+    }
+    Outcome outcome;
+    try {
+      outcome = Records.read(Outcome.class, read(file));
+    } catch (FileSystemException e) {
+      throw e;
+    } catch (IOException e) {
+      throw new FormatException(file, "is not the outcome of a training: " + e.getMessage());
+    }
+    if (!outcome.run().equals(run)) {
+      throw new FormatException(file, "is of another training: " + outcome.run().title());
+    }
+    return Optional.of(outcome);
+  }
+
+  /** A training has ended. */
+  void keep(Outcome outcome) throws IOException {
+    write(path.resolve(outcome.run().key() + ".json"), Records.write(outcome));
+    Files.deleteIfExists(checkpoint(outcome.run()));
+  }
+
+  /**
+   * Removes it with all that is known of the plan; other files stay, and the folder with them.
+   *
+   * @throws IOException if that fails
+   */
+  public void delete() throws IOException {
+    deleteOurs();
+    if (isEmpty(path)) {
+      Files.delete(path);
+    }
+  }
+
+  private static String read(Path file) throws IOException {
+    if (Files.size(file) > LONGEST) {
+      throw new FormatException(
+          file, "has " + Files.size(file) + " bytes, at most " + LONGEST + " are read");
+    }
+    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+  }
+
+  private static void write(Path file, String text) throws IOException {
+    try (ReplacingFile out = ReplacingFile.create(file, true)) {
+      out.write(MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)));
+      out.commit();
+    }
+  }
+}

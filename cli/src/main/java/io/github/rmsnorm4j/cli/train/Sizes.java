@@ -1,0 +1,33 @@
+package io.github.rmsnorm4j.cli.train;
+
+import io.github.rmsnorm4j.transformer.ModelConfig;
+
+/**
+ * How large a training is.
+ *
+ * @param width elements of a token's row
+ * @param heads of the attention
+ * @param batch sequences in a step
+ * @param steps how many
+ */
+public record Sizes(int width, int heads, int batch, int steps) {
+  /**
+   * Of the initial matrices: about 1 / sqrt(width) at these widths. From the usual 0.02 so small a
+   * model takes several times as long to begin.
+   */
+  private static final double INITIAL_RANGE = 0.1;
+
+  /** Base of the rotary positions: the sequences are tens of tokens, not thousands. */
+  private static final double ROPE_THETA = 100;
+
+  /** The model of a contender. */
+  ModelConfig config(Task task, Contender contender) {
+    return ModelConfig.builder(task.vocabulary(), width, contender.layers(), heads)
+        .norm(contender.norm())
+        .placement(contender.placement())
+        .maxPositions(task.sequence())
+        .ropeTheta(ROPE_THETA)
+        .initialRange(INITIAL_RANGE)
+        .build();
+  }
+}

@@ -1,0 +1,99 @@
+package io.github.rmsnorm4j.cli.train;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The results as text, no wider than 80 columns. */
+public final class TerminalTables {
+  private static final int COLUMNS = 79;
+  private static final String ROW = "%-25s %7s %9s %7s %8s %9s %5s";
+  private static final String SPLIT = "%-25s %9s %9s %9s %9s";
+
+  private final Results results;
+
+  /**
+   * For results.
+   *
+   * @param results what came of the trainings
+   */
+  public TerminalTables(Results results) {
+    this.results = results;
+  }
+
+  /**
+   * All of it.
+   *
+   * @return lines
+   */
+  public List<String> lines() {
+    List<String> lines = new ArrayList<>();
+    Plan plan = results.plan();
+    lines.addAll(
+        wrapped(
+            "",
+            "%s, %d steps of %d x %d tokens, %d seeds each"
+                .formatted(
+                    plan.task().name(),
+                    plan.sizes().steps(),
+                    plan.sizes().batch(),
+                    plan.task().sequence(),
+                    plan.seeds().size())));
+    lines.add("");
+    lines.add(row("", "rate", "loss", "+-", "right", "ms/step", "seeds"));
+    for (Row row : results.rows()) {
+      lines.add(
+          row(
+              row.name(),
+              Figures.rate(row.rate()),
+              Figures.loss(row.loss().mean()),
+              Figures.number("%.4f", row.loss().deviation()),
+              Figures.percent(row.accuracy()),
+              Figures.number("%.2f", row.stepMillis().mean()),
+              row.diverged() == 0
+                  ? String.valueOf(row.seeds())
+                  : row.seeds() + "/" + (row.seeds() + row.diverged())));
+    }
+    lines.add("");
+    lines.add(SPLIT.formatted("where a step's time goes", "norms", "attention", "MLP", "rest"));
+    for (Row row : results.rows()) {
+      lines.add(
+          SPLIT.formatted(
+              row.name(),
+              Figures.percent(row.shares().norm()),
+              Figures.percent(row.shares().attention()),
+              Figures.percent(row.shares().mlp()),
+              Figures.percent(row.shares().rest())));
+    }
+    lines.add("");
+    lines.addAll(
+        wrapped(
+            "",
+            "loss: in nats on held-out batches at the end, mean over the seeds; +-: standard"
+                + " deviation; right: "
+                + plan.task().unit()
+                + "; ms/step: mean over the seeds of the median step, "
+                + results.circumstances().jobs()
+                + " side by side."));
+    lines.add("");
+    new Verdicts(results).all().forEach(s -> lines.addAll(wrapped("  ", s)));
+    return lines;
+  }
+
+  private static String row(String... cells) {
+    return ROW.formatted((Object[]) cells).stripTrailing();
+  }
+
+  private static List<String> wrapped(String indent, String text) {
+    List<String> lines = new ArrayList<>();
+    StringBuilder line = new StringBuilder(indent);
+    for (String word : text.split(" ")) {
+      if (line.length() + 1 + word.length() > COLUMNS && line.length() > indent.length()) {
+        lines.add(line.toString());
+        line = new StringBuilder(indent);
+      }
+      line.append(line.length() == indent.length() ? "" : " ").append(word);
+    }
+    lines.add(line.toString());
+    return lines;
+  }
+}
