@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.cli.train.Corpus;
 import io.github.rmsnorm4j.cli.train.Live;
 import io.github.rmsnorm4j.cli.train.Natives;
+import io.github.rmsnorm4j.cli.train.Outcome;
 import io.github.rmsnorm4j.cli.train.Plan;
 import io.github.rmsnorm4j.cli.train.Plan.Kind;
 import io.github.rmsnorm4j.cli.train.Plans;
@@ -12,6 +13,7 @@ import io.github.rmsnorm4j.cli.train.Results;
 import io.github.rmsnorm4j.cli.train.RunFolder;
 import io.github.rmsnorm4j.cli.train.StopSignal;
 import io.github.rmsnorm4j.cli.train.TerminalTables;
+import io.github.rmsnorm4j.cli.train.TrainingPage;
 import io.github.rmsnorm4j.cli.train.Trainings;
 import io.github.rmsnorm4j.formats.ReplacingFile;
 import io.github.rmsnorm4j.measure.ChildJvm;
@@ -32,6 +34,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -122,7 +125,7 @@ final class Train implements Callable<Integer> {
   @Option(
       names = "--jobs",
       paramLabel = "N",
-      description = "Trainings side by side, each on one thread (default: 2, or 1 processor's 1).")
+      description = "Trainings side by side, each on one thread (default: 2, on one processor 1).")
   private Integer jobs;
 
   @Option(
@@ -147,6 +150,11 @@ final class Train implements Callable<Integer> {
       paramLabel = "FILE.json",
       description = "Write all figures of every training, for programs.")
   private Path json;
+
+  @Option(
+      names = "--write",
+      description = "Keep figures and page in docs/training and make docs/training.md again.")
+  private boolean write;
 
   @Option(
       names = {"-f", "--force"},
@@ -186,7 +194,7 @@ final class Train implements Callable<Integer> {
     RunFolder folder = RunFolder.open(path, plan, resume, force);
     StopSignal signal = new StopSignal();
     Live live = new Live(err, plan, Terminal.isStandardError(), quiet);
-    Optional<List<io.github.rmsnorm4j.cli.train.Outcome>> outcomes;
+    Optional<List<Outcome>> outcomes;
     try {
       outcomes = new Trainings(plan, corpus, folder, live, signal::came).run(jobs());
     } finally {
@@ -210,13 +218,36 @@ final class Train implements Callable<Integer> {
     new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
     write(page, ReportPage.of(results).html());
     write(data, results.json());
+    if (write) {
+      writeDocs(results);
+    }
     if (out == null && study == null) {
       folder.delete();
     }
     return ExitCode.OK;
   }
 
+  private void writeDocs(Results results) throws IOException {
+    Path docs = Path.of(System.getProperty(Bench.HOME), "docs");
+    String name = TrainingPage.name(results.plan().kind());
+    Path page = docs.resolve("training.md");
+    Files.createDirectories(docs.resolve("training"));
+    replace(docs.resolve("training").resolve(name + ".json"), results.json());
+    replace(docs.resolve("training").resolve(name + ".html"), ReportPage.of(results).html());
+    replace(page, TrainingPage.with(Files.readString(page), results));
+  }
+
+  private static void replace(Path file, String text) throws IOException {
+    try (ReplacingFile out = ReplacingFile.create(file, true)) {
+      write(out, text);
+    }
+  }
+
   private void requireSense() throws IOException {
+    if (write && (quick || text != null || System.getProperty(Bench.HOME) == null)) {
+      throw wrongUse(
+          null, "--write takes a whole run of the generated task in a checkout, by ./rmsnorm");
+    }
     if (quick && study != null) {
       throw wrongUse(null, "--quick and --study contradict each other, one may be given");
     }
@@ -299,7 +330,7 @@ final class Train implements Callable<Integer> {
     StopSignal signal = new StopSignal();
     Process child = new ProcessBuilder(words).inheritIO().start();
     while (child.isAlive()) {
-      if (child.waitFor(100, java.util.concurrent.TimeUnit.MILLISECONDS)) {
+      if (child.waitFor(100, TimeUnit.MILLISECONDS)) {
         break;
       }
       if (signal.status() == 143) {

@@ -23,7 +23,8 @@ class ArrowsTest {
     "formats, rmsnorm4j jackson-core",
     "measure, rmsnorm4j",
     "report, rmsnorm4j-formats jackson-core chart.js",
-    "cli, rmsnorm4j rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report jackson-core picocli progressbar"
+    "transformer, rmsnorm4j rmsnorm4j-formats jackson-core openblas javacpp",
+    "cli, rmsnorm4j rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report rmsnorm4j-transformer jackson-core openblas javacpp picocli progressbar"
   })
   void aModuleDependsOnTheseAlone(String module, String allowed) throws IOException {
     assertThat(dependencies(module))
@@ -32,7 +33,16 @@ class ArrowsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"core", "formats", "measure", "report", "cli", "benchmarks", "oracle-tests"})
+  @CsvSource({
+    "core",
+    "formats",
+    "measure",
+    "report",
+    "transformer",
+    "cli",
+    "benchmarks",
+    "oracle-tests"
+  })
   void nothingDependsOnTheCommandLineOrTheBenchmarks(String module) throws IOException {
     assertThat(dependencies(module)).doesNotContain("rmsnorm4j-cli", "rmsnorm4j-benchmarks");
   }

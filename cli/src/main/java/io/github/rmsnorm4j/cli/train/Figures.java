@@ -16,12 +16,22 @@ final class Figures {
     return Double.isNaN(difference) ? "none" : number("%+.4f", difference);
   }
 
+  /** How far values spread; a dash for one value. */
+  static String spread(double deviation) {
+    return Double.isNaN(deviation) ? "-" : number("%.4f", deviation);
+  }
+
+  /** {@code 1 seed}, {@code 3 seeds}. */
+  static String seeds(long count) {
+    return count + (count == 1 ? " seed" : " seeds");
+  }
+
   static String percent(double part) {
     return Double.isNaN(part) ? "-" : number("%.1f %%", 100 * part);
   }
 
   static String millis(double millis) {
-    return number("%.2f ms", millis);
+    return Double.isNaN(millis) ? "-" : number("%.2f ms", millis);
   }
 
   static String millisDifference(double millis) {

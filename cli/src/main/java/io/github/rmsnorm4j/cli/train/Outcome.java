@@ -14,7 +14,7 @@ import java.util.List;
  * @param seconds in steps
  * @param stepMillis median of a step, its first tenth left out
  * @param shares of those steps' time
- * @param curve the loss on the way
+ * @param curve the loss on the way; empty, as the depth, for trainings that choose a rate
  * @param before the depth as it was in the first step
  * @param after and in the last one
  * @param diverged what became of it if it came to no end; empty otherwise

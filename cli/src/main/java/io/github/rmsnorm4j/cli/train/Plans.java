@@ -17,14 +17,16 @@ public final class Plans {
   private static final int LAYERS = 2;
 
   /** Chosen by {@code --study norms}, docs/training.md. */
-  private static final double RATE = 5e-3;
+  private static final double RATE = 2e-3;
 
-  private static final List<Double> GRID = List.of(1e-3, 2.5e-3, 5e-3, 1e-2, 2e-2);
+  private static final List<Double> GRID = List.of(5e-4, 1e-3, 2e-3, 4e-3, 8e-3);
   private static final List<Double> DEPTH_GRID = List.of(1e-3, 3e-3);
   private static final List<Integer> DEPTHS = List.of(4, 8, 16, 32, 48);
 
   /** Seeds of tunings begin here, far from those that are reported. */
   private static final long FIRST_TUNING_SEED = 1001;
+
+  private static final int TUNING_SEEDS = 5;
 
   private Plans() {}
 
@@ -32,7 +34,7 @@ public final class Plans {
    * What differs from the usual; null, or an empty list, where nothing does.
    *
    * @param steps of a training
-   * @param seeds how many, for the tuning of norms as well
+   * @param seeds how many; for the choice of rates at most five
    * @param width of the model
    * @param heads of the attention
    * @param layers of the model; not for a study of depth
@@ -63,8 +65,8 @@ public final class Plans {
     boolean recall = text == null;
     int steps =
         switch (kind) {
-          case USUAL, NORMS -> 2000;
-          case QUICK -> 150;
+          case USUAL, NORMS -> 1500;
+          case QUICK -> 400;
           case DEPTH -> 300;
         };
     Sizes sizes =
@@ -107,14 +109,14 @@ public final class Plans {
         List.of(NormKind.values()).stream()
             .map(norm -> new Contender(norm, Placement.PRE, layers))
             .toList();
-    int seeds = or(wishes.seeds, 5);
+    int seeds = or(wishes.seeds, 10);
     return new Plan(
         Kind.NORMS,
         task,
         sizes,
         contenders,
         wishes.rates.isEmpty() ? GRID : wishes.rates,
-        seeds(FIRST_TUNING_SEED, seeds),
+        seeds(FIRST_TUNING_SEED, Math.min(seeds, TUNING_SEEDS)),
         seeds(1, seeds));
   }
 

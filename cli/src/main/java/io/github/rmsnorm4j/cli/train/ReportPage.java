@@ -71,10 +71,8 @@ public final class ReportPage {
               Figures.rate(row.rate()),
               Figures.count(row.parameters()),
               Figures.loss(row.loss().mean()),
-              Figures.number("%.4f", row.loss().deviation()),
-              Figures.number("%.4f", row.loss().low())
-                  + " to "
-                  + Figures.number("%.4f", row.loss().high()),
+              Figures.spread(row.loss().deviation()),
+              Figures.spread(row.loss().low()) + " to " + Figures.spread(row.loss().high()),
               Figures.percent(row.accuracy()),
               Figures.percent(row.lowestAccuracy()),
               Figures.millis(row.stepMillis().mean()),

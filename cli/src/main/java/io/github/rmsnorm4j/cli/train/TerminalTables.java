@@ -31,24 +31,24 @@ public final class TerminalTables {
     lines.addAll(
         wrapped(
             "",
-            "%s, %d steps of %d x %d tokens, %d seeds each"
+            "%s, %d steps of %d x %d tokens, %s each"
                 .formatted(
                     plan.task().name(),
                     plan.sizes().steps(),
                     plan.sizes().batch(),
                     plan.task().sequence(),
-                    plan.seeds().size())));
+                    Figures.seeds(plan.seeds().size()))));
     lines.add("");
-    lines.add(row("", "rate", "loss", "+-", "right", "ms/step", "seeds"));
+    lines.add(row("", "rate", "loss", "+-", "right", "step", "seeds"));
     for (Row row : results.rows()) {
       lines.add(
           row(
               row.name(),
               Figures.rate(row.rate()),
               Figures.loss(row.loss().mean()),
-              Figures.number("%.4f", row.loss().deviation()),
+              Figures.spread(row.loss().deviation()),
               Figures.percent(row.accuracy()),
-              Figures.number("%.2f", row.stepMillis().mean()),
+              Figures.millis(row.stepMillis().mean()),
               row.diverged() == 0
                   ? String.valueOf(row.seeds())
                   : row.seeds() + "/" + (row.seeds() + row.diverged())));
@@ -71,7 +71,7 @@ public final class TerminalTables {
             "loss: in nats on held-out batches at the end, mean over the seeds; +-: standard"
                 + " deviation; right: "
                 + plan.task().unit()
-                + "; ms/step: mean over the seeds of the median step, "
+                + "; step: mean over the seeds of the median step, "
                 + results.circumstances().jobs()
                 + " side by side."));
     lines.add("");

@@ -25,7 +25,7 @@ import java.util.function.BooleanSupplier;
 /** One training from its beginning, or its checkpoint, to its end, or until it is stopped. */
 final class Training {
   private static final int HELD_OUT_BATCHES = 32;
-  private static final int POINTS = 100;
+  private static final int POINTS = 60;
   private static final long SAVE_NANOS = 60_000_000_000L;
   private static final String HISTORY = "history";
 
@@ -164,6 +164,7 @@ final class Training {
   private Outcome outcome(Trainer trainer, String diverged) {
     int done = (int) trainer.step();
     boolean whole = diverged.isEmpty();
+    boolean reported = run.stage() == Stage.REPORTED;
     Evaluation evaluation =
         whole
             ? Evaluation.of(trainer.model(), plan.task().heldOut(text), 0, HELD_OUT_BATCHES)
@@ -179,9 +180,9 @@ final class Training {
         Arrays.stream(millis).sum() / 1e3,
         timed.length == 0 ? Double.NaN : timed[timed.length / 2],
         shares(),
-        curve(done),
-        before,
-        after,
+        reported ? curve(done) : List.of(),
+        reported ? before : List.of(),
+        reported ? after : List.of(),
         diverged);
   }
 

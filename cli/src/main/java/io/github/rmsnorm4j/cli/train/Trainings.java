@@ -1,6 +1,10 @@
 package io.github.rmsnorm4j.cli.train;
 
 import io.github.rmsnorm4j.transformer.MatrixProduct;
+import io.github.rmsnorm4j.transformer.Model;
+import io.github.rmsnorm4j.transformer.Trainer;
+import io.github.rmsnorm4j.transformer.TrainingSettings;
+import io.github.rmsnorm4j.transformer.Weights;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +20,8 @@ import java.util.function.BooleanSupplier;
 
 /** All trainings of a plan, several side by side, each on one thread. */
 public final class Trainings {
+  private static final long WARM_UP_NANOS = 2_000_000_000L;
+
   private final Plan plan;
   private final Corpus text;
   private final RunFolder folder;
@@ -52,6 +58,7 @@ public final class Trainings {
     MatrixProduct.useThreads(1);
     ExecutorService threads = Executors.newFixedThreadPool(jobs);
     try {
+      warmUp(threads, jobs);
       Optional<List<Outcome>> tuning = all(plan.tuning(), threads);
       if (tuning.isEmpty()) {
         return tuning;
@@ -65,6 +72,42 @@ public final class Trainings {
               });
     } finally {
       threads.shutdown();
+    }
+  }
+
+  /** Lets the JIT see each norm, so that the first training is not slower than the others. */
+  private void warmUp(ExecutorService threads, int jobs) throws IOException {
+    List<Contender> shallow =
+        plan.contenders().stream()
+            .map(c -> new Contender(c.norm(), c.placement(), 2))
+            .distinct()
+            .toList();
+    List<Future<Optional<Outcome>>> futures = new ArrayList<>();
+    for (int i = 0; i < Math.max(jobs, shallow.size()); i++) {
+      Contender contender = shallow.get(i % shallow.size());
+      futures.add(
+          threads.submit(
+              () -> {
+                warmUp(contender);
+                return Optional.empty();
+              }));
+    }
+    for (Future<Optional<Outcome>> future : futures) {
+      await(future);
+    }
+  }
+
+  private void warmUp(Contender contender) {
+    long end = System.nanoTime() + WARM_UP_NANOS;
+    try (Weights weights = new Weights(plan.sizes().config(plan.task(), contender)).initialise(0);
+        Model model = new Model(weights, plan.sizes().batch(), plan.task().sequence(), 1);
+        Trainer trainer =
+            new Trainer(model, plan.task().training(text, 0), TrainingSettings.of(1000, 1e-3))) {
+      while (System.nanoTime() < end
+          && trainer.step() < plan.sizes().steps()
+          && !stopped.getAsBoolean()) {
+        trainer.takeStep();
+      }
     }
   }
 

@@ -55,8 +55,8 @@ public final class Verdicts {
     String other = pair.other().name();
     Interval loss = pair.loss();
     if (loss.values() < 2) {
-      return "No verdict on the loss of %s and %s: only %d seed%s came to the end with both."
-          .formatted(one, other, loss.values(), loss.values() == 1 ? "" : "s");
+      return "No verdict on the losses of %s and %s: it takes two seeds or more that came to the end with both, here are %d."
+          .formatted(one, other, loss.values());
     }
     String figures =
         "%s nats, %s to %s (mean and 95 %% interval of %d paired seeds, Student's t)"
@@ -80,18 +80,18 @@ public final class Verdicts {
     for (Row row : rows) {
       if (row.seeds() == 0) {
         sentences.add(
-            "%s diverged with every one of %d seeds."
-                .formatted(capital(row.name()), row.diverged()));
+            "%s diverged with every seed, of %s."
+                .formatted(capital(row.name()), Figures.seeds(row.diverged())));
         continue;
       }
       String diverged = row.diverged() == 0 ? "" : "; %d more diverged".formatted(row.diverged());
       String figures =
-          "%s %s, %s in the worst of %d seeds%s"
+          "%s %s, %s in the worst of %s%s"
               .formatted(
                   plan.task().unit(),
                   Figures.percent(row.accuracy()),
                   Figures.percent(row.lowestAccuracy()),
-                  row.seeds(),
+                  Figures.seeds(row.seeds()),
                   diverged);
       if (!plan.task().isRecall()) {
         sentences.add("%s: %s.".formatted(capital(row.name()), figures));
@@ -154,7 +154,7 @@ public final class Verdicts {
     List<String> sentences = new ArrayList<>();
     kinds.forEach((kind, rows) -> sentences.add(depth(kind, rows)));
     sentences.add(
-        "\"Trained\" means that with every seed the final loss came under %s nats, half of what guessing costs, in %s steps."
+        "\"Trained\" means that with every seed the final loss came under %s nats, three quarters of what guessing costs, in %s steps."
             .formatted(Figures.loss(trainedBelow()), Figures.count(plan.sizes().steps())));
     results.pairs().stream()
         .filter(p -> p.one().contender().layers() == deepest())
@@ -192,7 +192,7 @@ public final class Verdicts {
   }
 
   private double trainedBelow() {
-    return Math.log(plan.task().vocabulary()) / 2;
+    return 0.75 * Math.log(plan.task().vocabulary());
   }
 
   private int deepest() {
@@ -216,9 +216,13 @@ public final class Verdicts {
             ? ""
             : " Differences of loss below about %s nats would not have been seen."
                 .formatted(Figures.loss(unseen));
-    return ("So small a run (models of at most %s parameters, %s tokens a training, %d seeds) cannot"
+    return ("So small a run (models of at most %s parameters, %s tokens a training, %s) cannot"
             + " show which norm is better in a large model, on other data or at other rates.%s")
-        .formatted(Figures.count(parameters), Figures.count(tokens), plan.seeds().size(), hidden);
+        .formatted(
+            Figures.count(parameters),
+            Figures.count(tokens),
+            Figures.seeds(plan.seeds().size()),
+            hidden);
   }
 
   private static String capital(String text) {

@@ -1,0 +1,215 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.github.rmsnorm4j.report.browser.Browser;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code rmsnorm train} from end to end, in processes of its own. */
+class TrainTest {
+  private static final List<String> TINY =
+      List.of("--seeds", "2", "--width", "8", "--heads", "2", "--batch", "2");
+
+  @TempDir private Path folder;
+
+  private ProcessBuilder train(List<String> more) {
+    List<Object> args = new ArrayList<>(List.of("train"));
+    args.addAll(TINY);
+    args.addAll(more);
+    List<String> command =
+        ChildJvm.command(
+            Rmsnorm.class,
+            List.of(
+                "-Dorg.bytedeco.javacpp.cachedir="
+                    + System.getProperty("org.bytedeco.javacpp.cachedir")),
+            args.toArray());
+    return new ProcessBuilder(command)
+        .directory(folder.toFile())
+        .redirectOutput(folder.resolve("out.txt").toFile())
+        .redirectError(folder.resolve("err.txt").toFile());
+  }
+
+  private String out() throws IOException {
+    return Files.readString(folder.resolve("out.txt"));
+  }
+
+  private String err() throws IOException {
+    return Files.readString(folder.resolve("err.txt"));
+  }
+
+  private Map<?, ?> json(String name) throws IOException {
+    try (JsonParser parser = new JsonFactory().createParser(folder.resolve(name).toFile())) {
+      parser.nextToken();
+      return (Map<?, ?>) value(parser);
+    }
+  }
+
+  private static Object value(JsonParser parser) throws IOException {
+    return switch (parser.currentToken()) {
+      case START_OBJECT -> {
+        Map<String, Object> object = new LinkedHashMap<>();
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+          String name = parser.currentName();
+          parser.nextToken();
+          object.put(name, value(parser));
+        }
+        yield object;
+      }
+      case START_ARRAY -> {
+        List<Object> list = new ArrayList<>();
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+          list.add(value(parser));
+        }
+        yield list;
+      }
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
+      case VALUE_NULL -> Double.NaN;
+      default -> parser.getText();
+    };
+  }
+
+  @SuppressWarnings("unchecked") // What is asked for in a test is there or the test fails.
+  private static <T> T get(Object from, String path) {
+    Object value = from;
+    for (String name : path.split("\\.")) {
+      value =
+          value instanceof List<?> list
+              ? list.get(Integer.parseInt(name))
+              : ((Map<?, ?>) value).get(name);
+      assertThat(value).as(path).isNotNull();
+    }
+    return (T) value;
+  }
+
+  @Test
+  void aSignalSavesAndOneLineSaysHowToGoOn() throws IOException, InterruptedException {
+    List<String> plan = List.of("--steps", "20000");
+    Process child = train(plan).start();
+    Path state = folder.resolve("rmsnorm-train");
+    try {
+      waitFor(state.resolve("plan.json"));
+      Thread.sleep(4000); // Past the warming up.
+      new ProcessBuilder("kill", "-INT", Long.toString(child.pid())).start().waitFor();
+      assertThat(child.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      child.destroyForcibly();
+    }
+    assertThat(child.exitValue()).as(err()).isEqualTo(130);
+    assertThat(out()).isEmpty();
+    assertThat(err())
+        .contains("rmsnorm train: saved in rmsnorm-train; to go on: ./rmsnorm train --seeds 2")
+        .endsWith("--steps 20000 --resume\n");
+    assertThat(state).isDirectoryContaining("glob:**.safetensors");
+    assertThat(folder).isDirectoryNotContaining("glob:**.tmp");
+  }
+
+  private static void waitFor(Path file) throws InterruptedException {
+    for (int i = 0; i < 600 && !Files.exists(file); i++) {
+      Thread.sleep(50);
+    }
+    assertThat(file).exists();
+  }
+
+  /** Each figure of the page is the JSON's, to the digits that the page shows. */
+  @Test
+  void thePagesFiguresAreTheJsonsAndItLoadsInABrowser() throws IOException, InterruptedException {
+    Process child =
+        train(List.of("--steps", "60", "--report", "a page.html", "--json", "a.json")).start();
+    assertThat(child.waitFor()).as(err()).isZero();
+    assertThat(out().lines()).allMatch(line -> line.length() <= 80);
+    assertThat(err()).contains("[1/4] ").contains("[4/4] ");
+    assertThat(folder.resolve("rmsnorm-train")).doesNotExist();
+
+    Map<?, ?> json = json("a.json");
+    List<String> sentences = get(json, "verdicts");
+    String printed = out().replaceAll("\\s+", " ");
+    assertThat(sentences).hasSizeGreaterThan(4).allMatch(printed::contains);
+    assertThat(TrainTest.<String>get(json, "results.circumstances.command"))
+        .isEqualTo(
+            "./rmsnorm train "
+                + String.join(" ", TINY)
+                + " --steps 60 --report 'a page.html' --json a.json");
+
+    Path page = folder.resolve("a page.html");
+    try (Browser browser = Browser.start(folder.resolve("profile"))) {
+      for (int width : new int[] {1280, 390}) {
+        browser.show(width, 900, false);
+        browser.open(page);
+        assertThat(browser.console()).isEmpty();
+        assertThat(browser.requests()).containsExactly(page.toUri().toString());
+        assertThat(browser.run("return document.documentElement.scrollWidth"))
+            .isEqualTo(browser.run("return document.documentElement.clientWidth"));
+      }
+      assertThat(browser.run("return document.querySelectorAll('canvas').length")).isEqualTo(3L);
+      String shown = browser.run("return document.body.textContent").toString();
+      assertThat(sentences).allMatch(shown::contains);
+      assertSameFigures(json, rows(browser, "worst seed"), rows(browser, "less"));
+    }
+  }
+
+  private static List<String[]> rows(Browser browser, String having) {
+    Object rows =
+        browser.run(
+            """
+            return [...document.querySelectorAll("table")]
+              .filter((t) => !t.closest("details") && t.textContent.includes("%s"))
+              .flatMap((t) => [...t.querySelectorAll("tbody tr")])
+              .map((r) => [...r.children].map((c) => c.textContent).join("|"))
+            """
+                .formatted(having));
+    return ((List<?>) rows).stream().map(row -> row.toString().split(Pattern.quote("|"))).toList();
+  }
+
+  private static void assertSameFigures(
+      Map<?, ?> json, List<String[]> norms, List<String[]> differences) {
+    List<Object> rows = get(json, "rows");
+    assertThat(norms).hasSize(rows.size()).hasSize(2);
+    for (int i = 0; i < norms.size(); i++) {
+      Object row = rows.get(i);
+      assertThat(Stream.of(norms.get(i)))
+          .containsExactly(
+              get(row, "name"),
+              "2e-3",
+              format("%,.0f", get(row, "parameters")),
+              format("%.4f", get(row, "loss.mean")),
+              format("%.4f", get(row, "loss.deviation")),
+              format("%.4f", get(row, "loss.low")) + " to " + format("%.4f", get(row, "loss.high")),
+              format("%.1f %%", 100 * TrainTest.<Double>get(row, "accuracy")),
+              format("%.1f %%", 100 * TrainTest.<Double>get(row, "lowestAccuracy")),
+              format("%.2f ms", get(row, "stepMillis.mean")),
+              "2",
+              "0");
+    }
+    Object difference = get(json, "differences.0");
+    assertThat(differences).hasSize(1);
+    assertThat(Stream.of(differences.getFirst()))
+        .containsExactly(
+            "RMSNorm less LayerNorm",
+            format("%+.4f", get(difference, "loss.mean")),
+            format("%+.4f", get(difference, "loss.low")),
+            format("%+.4f", get(difference, "loss.high")),
+            format("%+.2f ms", get(difference, "stepMillis.mean")),
+            format("%+.2f ms", get(difference, "stepMillis.low")),
+            format("%+.2f ms", get(difference, "stepMillis.high")),
+            "2");
+  }
+
+  private static String format(String format, double value) {
+    return String.format(Locale.ROOT, format, value);
+  }
+}
