@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 import org.junit.jupiter.api.Test;
 
-class VerdictsTest {
+class TrainingVerdictsTest {
   private static final ToDoubleFunction<Run> LEARNED = run -> 0.99;
 
   /** Of a seed alone, so that it is the same for both norms. */
