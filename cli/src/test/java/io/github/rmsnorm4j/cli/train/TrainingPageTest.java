@@ -72,7 +72,8 @@ class TrainingPageTest {
             run -> run.contender().equals(plan.contenders().getLast()) ? Double.NaN : run.seed(),
             run -> 0.5,
             run -> 5);
-    assertThat(ReportPage.of(results).html()).contains(plan.isDepth() ? "trained at no depth" : "diverged with every seed");
+    assertThat(ReportPage.of(results).html())
+        .contains(plan.isDepth() ? "trained at no depth" : "diverged with every seed");
     assertThat(new TerminalTables(results).lines()).allMatch(line -> line.length() <= 80);
   }
 }
