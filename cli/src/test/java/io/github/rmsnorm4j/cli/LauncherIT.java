@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.cli.Shell.Result;
 import io.github.rmsnorm4j.cli.Shell.Running;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -93,6 +95,31 @@ class LauncherIT {
     assertThat(firstStart.err()).isEqualTo(BUILDING);
     assertThat(firstStart.out()).startsWith("RMSNorm of 4 numbers").contains("1.4606");
     assertThat(firstStart.status()).isZero();
+  }
+
+  /** The JVM that trains has its libraries from the folder in which they are kept once fetched. */
+  @Test
+  void trainingsRunInAJvmThatHasOpenBlas() throws IOException, InterruptedException {
+    Path natives = Files.createDirectories(checkout.resolve("cli/target/run/natives"));
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+      String name = Path.of(entry).getFileName().toString();
+      if (name.matches("(openblas|javacpp)-.*-(linux|macosx)-.*\\.jar")) {
+        Files.copy(Path.of(entry), natives.resolve(name));
+      }
+    }
+    Path state = folder.resolve("state");
+    Path launcher = checkout.resolve("rmsnorm");
+    List<Object> train = new ArrayList<>(List.of(launcher, "train", "--out", state, "--steps", "2"));
+    train.addAll(List.of("--seeds", "1", "--width", "8", "--heads", "2"));
+    Result first = shell().run(train.toArray());
+    assertThat(first.err()).contains("[2/2] ").doesNotContain("fetching", "WARNING");
+    assertThat(first.out()).contains("RMSNorm").contains("cannot show which norm is better");
+    assertThat(first.status()).isZero();
+    assertThat(natives.resolve("unpacked")).isNotEmptyDirectory();
+
+    Result again = shell().run(train.toArray());
+    assertThat(again.err()).contains("holds a training: --resume goes on with it").hasLineCount(1);
+    assertThat(again.status()).isEqualTo(2);
   }
 
   /**

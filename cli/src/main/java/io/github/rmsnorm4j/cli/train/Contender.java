@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli.train;
 
 import io.github.rmsnorm4j.transformer.NormKind;
 import io.github.rmsnorm4j.transformer.Placement;
+import java.util.Locale;
 
 /**
  * A kind of model that is compared with others.
@@ -30,11 +31,11 @@ public record Contender(NormKind norm, Placement placement, int layers) {
       case LAYER_NORM -> "LayerNorm";
       case RMS_NORM -> "RMSNorm";
       case PARTIAL_RMS_NORM -> "pRMSNorm";
-      case NONE -> "no norm";
+      case NONE -> "norm-free";
     };
   }
 
   private String placementName() {
-    return placement.name().toLowerCase(java.util.Locale.ROOT);
+    return placement.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -122,9 +122,12 @@ final class ReportCharts {
   }
 
   private Chart lossByDepth() {
+    double[] depths =
+        plan.contenders().stream().mapToDouble(Contender::layers).distinct().sorted().toArray();
     Chart chart =
         Chart.titled("Final loss by depth")
-            .over(Axis.logarithmic("blocks"), Axis.linear("final loss (nats)").from(0));
+            .over(
+                Axis.logarithmic("blocks").ticks(depths), Axis.linear("final loss (nats)").from(0));
     Map<String, List<Row>> kinds = new LinkedHashMap<>();
     results
         .rows()
@@ -152,7 +155,9 @@ final class ReportCharts {
     int deepest = plan.contenders().stream().mapToInt(Contender::layers).max().orElseThrow();
     Chart chart =
         Chart.titled(title + ", " + deepest + " blocks")
-            .over(Axis.linear("depth").from(0), Axis.logarithmic(unit));
+            .over(
+                Axis.linear("depth").from(0),
+                title.startsWith("Rho") ? Axis.linear(unit).from(0) : Axis.logarithmic(unit));
     for (Contender contender : plan.contenders()) {
       List<Outcome> reported = results.reported(contender);
       if (contender.layers() == deepest && !when.apply(reported.getFirst()).isEmpty()) {

@@ -226,6 +226,7 @@ public final class Verdicts {
   }
 
   private static String capital(String text) {
-    return Character.toUpperCase(text.charAt(0)) + text.substring(1);
+    boolean name = text.startsWith("pRMS"); // Written so everywhere.
+    return name ? text : Character.toUpperCase(text.charAt(0)) + text.substring(1);
   }
 }

@@ -73,7 +73,8 @@ class TrainingPageTest {
             run -> 0.5,
             run -> 5);
     assertThat(ReportPage.of(results).html())
-        .contains(plan.isDepth() ? "trained at no depth" : "diverged with every seed");
+        .contains(
+            plan.isDepth() ? "trained with 4 blocks, and not with 8" : "diverged with every seed");
     assertThat(new TerminalTables(results).lines()).allMatch(line -> line.length() <= 80);
   }
 }

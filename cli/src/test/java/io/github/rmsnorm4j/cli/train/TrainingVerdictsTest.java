@@ -135,7 +135,7 @@ class TrainingVerdictsTest {
         .contains(
             "RMSNorm pre trained at every depth from 4 to 8 blocks.",
             "RMSNorm post trained with 4 blocks, and not with 8.",
-            "No norm trained at no depth from 4 to 8 blocks.");
+            "Norm-free trained at no depth from 4 to 8 blocks.");
   }
 
   @Test
