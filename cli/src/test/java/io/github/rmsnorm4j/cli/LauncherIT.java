@@ -109,7 +109,8 @@ class LauncherIT {
     }
     Path state = folder.resolve("state");
     Path launcher = checkout.resolve("rmsnorm");
-    List<Object> train = new ArrayList<>(List.of(launcher, "train", "--out", state, "--steps", "2"));
+    List<Object> train =
+        new ArrayList<>(List.of(launcher, "train", "--out", state, "--steps", "2"));
     train.addAll(List.of("--seeds", "1", "--width", "8", "--heads", "2"));
     Result first = shell().run(train.toArray());
     assertThat(first.err()).contains("[2/2] ").doesNotContain("fetching", "WARNING");

@@ -104,12 +104,13 @@ class TrainTest {
     try {
       waitFor(state.resolve("plan.json"));
       Thread.sleep(4000); // Past the warming up.
-      new ProcessBuilder("kill", "-INT", Long.toString(child.pid())).start().waitFor();
+      // As Ctrl-C does, but that a process started in the background may be deaf to.
+      new ProcessBuilder("kill", "-TERM", Long.toString(child.pid())).start().waitFor();
       assertThat(child.waitFor(60, TimeUnit.SECONDS)).isTrue();
     } finally {
       child.destroyForcibly();
     }
-    assertThat(child.exitValue()).as(err()).isEqualTo(130);
+    assertThat(child.exitValue()).as(err()).isEqualTo(143);
     assertThat(out()).isEmpty();
     assertThat(err())
         .contains("rmsnorm train: saved in rmsnorm-train; to go on: ./rmsnorm train --seeds 2")
