@@ -64,23 +64,6 @@ class BitEqualityTest {
     }
   }
 
-  /** Of rows this wide, each is summed while the one before is written. */
-  @Test
-  void anyCallOfManyWideRows() {
-    int[] widths = {1024, 1025, 1056, 2055, 4096, 4100, 5003};
-    for (long seed = 0; seed < 280; seed++) {
-      int width = widths[(int) seed % widths.length];
-      int rows = 1 + (int) (seed / widths.length % 11);
-      Case drawn = Case.of(seed + 30_000, width, rows, ElementType.FLOAT32);
-      for (int bits : new int[] {0, 128, 256}) {
-        drawn.check(bits, 1);
-      }
-      if (seed < 6 || Backend.best().vectorBits() == 512) {
-        drawn.check(512, 1);
-      }
-    }
-  }
-
   /** With enough rows that every thread gets its MiB. */
   @Test
   void anyCallOnManyThreads() {

@@ -1,0 +1,113 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.internal.kernel.Workspace;
+import java.lang.foreign.Arena;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Wide float32 rows, each summed while the one before is written, have the bits of plain Java:
+ * every memory, norm and residual, at the widths where that begins and ends, with a row out of
+ * range in the middle and a chunk that is not whole at the end.
+ */
+class StaggeredRowsTest {
+  private static final Place[] PLACES = {Place.NATIVE, Place.ARRAY};
+
+  /** What a call wrote: y, and the sum where there is a residual. */
+  private record Written(Block y, Block sum) {}
+
+  private record Call(
+      int width, boolean centred, boolean residual, boolean inPlace, Place in, Place out) {
+    /** Chunks enough to begin, to begin anew, and one that is not whole. */
+    int rows() {
+      return 5 * Math.max(1, Workspace.CHUNK / width) + 1;
+    }
+
+    Norm norm(Backend backend, int threads) {
+      float[] gain = new float[width];
+      for (int i = 0; i < width; i++) {
+        gain[i] = 1 - i % 5 / 4f;
+      }
+      return centred
+          ? configure(LayerNorm.builder(width).bias(gain), gain, backend, threads).build()
+          : configure(RmsNorm.builder(width), gain, backend, threads).build();
+    }
+
+    private static <B extends Norm.Builder<B>> B configure(
+        B builder, float[] gain, Backend backend, int threads) {
+      return builder.gain(gain).epsilon(0).backend(backend).threads(threads);
+    }
+
+    Written run(Arena arena, Norm norm) {
+      Block x = filled(arena, in, 1);
+      Block y = inPlace ? x : new Block(arena, out, ElementType.FLOAT32, rows(), width, width + 3L);
+      if (!residual) {
+        norm.apply(x.rows, y.rows);
+        return new Written(y, y);
+      }
+      Block sum = filled(arena, in, 2);
+      norm.addAndApply(x.rows, sum.rows, y.rows);
+      return new Written(y, sum);
+    }
+
+    private Block filled(Arena arena, Place place, long seed) {
+      RandomRows random = new RandomRows(new SplittableRandom(seed));
+      Block block = new Block(arena, place, ElementType.FLOAT32, rows(), width, width + 2L);
+      for (int r = 0; r < rows(); r++) {
+        // So small that its rstd is above float32's range, or not finite.
+        double size = r == rows() / 2 ? 1e-41 : r == rows() / 2 + 1 ? Double.NaN : r + 1;
+        block.put(r, random.scaled(ElementType.FLOAT32, width, size, 0.1 * size));
+      }
+      return block;
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "1024,128", "1025,128", "2055,128", "4096,128", "5003,128", "65536,128",
+    "1024,256", "1025,256", "2055,256", "4096,256", "5003,256", "65536,256",
+    "1024,512", "1025,512", "2055,512"
+  })
+  void haveTheBitsOfPlainJava(int width, int bits) {
+    for (int choice = 0; choice < 32; choice++) {
+      Place in = PLACES[choice & 1];
+      Place out = PLACES[choice >> 1 & 1];
+      boolean centred = (choice & 4) != 0;
+      boolean residual = (choice & 8) != 0;
+      boolean inPlace = (choice & 16) != 0;
+      check(new Call(width, centred, residual, inPlace, in, out), Backend.vector(bits), 1);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"false,false", "false,true", "true,false", "true,true"})
+  void onSeveralThreadsToo(boolean centred, boolean residual) {
+    Call call = new Call(65_536, centred, residual, false, Place.NATIVE, Place.NATIVE);
+    check(call, Backend.best(), 3);
+  }
+
+  private static void check(Call call, Backend backend, int threads) {
+    try (Arena arena = Arena.ofShared()) {
+      Written expected = call.run(arena, call.norm(Backend.scalar(), 1));
+      Written actual = call.run(arena, call.norm(backend, threads));
+      assertSame(call + " y", actual.y, expected.y);
+      assertSame(call + " sum", actual.sum, expected.sum);
+    }
+  }
+
+  private static void assertSame(String what, Block actual, Block expected) {
+    assertThat(actual.isGuardIntact()).as(what).isTrue();
+    for (int r = 0; r < actual.rows.rows(); r++) {
+      for (int i = 0; i < actual.rows.width(); i++) {
+        if (actual.bits(r, i) != expected.bits(r, i)) {
+          assertThat(actual.value(r, i))
+              .as("%s, row %d, element %d", what, r, i)
+              .isEqualTo(expected.value(r, i));
+        }
+      }
+    }
+  }
+}
