@@ -16,7 +16,9 @@ public final class Plans {
   private static final int TEXT_SEQUENCE = 64;
   private static final int LAYERS = 2;
 
-  /** Chosen by {@code --study norms}, docs/training.md. */
+  /**
+   * From short trials of both norms; {@code --study norms} is to confirm it, see docs/training.md.
+   */
   private static final double RATE = 2e-3;
 
   private static final List<Double> GRID = List.of(5e-4, 1e-3, 2e-3, 4e-3, 8e-3);
