@@ -3,15 +3,10 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
 import io.github.rmsnorm4j.report.browser.Browser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -52,56 +47,15 @@ class CompareTest {
     out = Files.readString(output);
     err = Files.readString(errors);
     assertThat(status).as(err).isZero();
-    json = (Map<?, ?>) parsed(Files.readString(data));
-  }
-
-  private static Object parsed(String text) throws IOException {
-    try (JsonParser parser = new JsonFactory().createParser(text)) {
-      parser.nextToken();
-      return value(parser);
-    }
-  }
-
-  private static Object value(JsonParser parser) throws IOException {
-    return switch (parser.currentToken()) {
-      case START_OBJECT -> {
-        Map<String, Object> object = new LinkedHashMap<>();
-        while (parser.nextToken() != JsonToken.END_OBJECT) {
-          String name = parser.currentName();
-          parser.nextToken();
-          object.put(name, value(parser));
-        }
-        yield object;
-      }
-      case START_ARRAY -> {
-        List<Object> list = new ArrayList<>();
-        while (parser.nextToken() != JsonToken.END_ARRAY) {
-          list.add(value(parser));
-        }
-        yield list;
-      }
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
-      case VALUE_NULL -> "null";
-      default -> parser.getText();
-    };
-  }
-
-  @SuppressWarnings("unchecked") // What is asked for in a test is there or the test fails.
-  private static <T> T get(Object from, String path) {
-    Object value = from;
-    for (String name : path.split("\\.")) {
-      value = ((Map<?, ?>) value).get(name);
-      assertThat(value).as(path).isNotNull();
-    }
-    return (T) value;
+    json = TestJson.read(data);
   }
 
   private static List<Map<String, Object>> rows() {
-    return get(json, "rows");
+    return TestJson.get(json, "rows");
   }
 
   private static List<String> sentences() {
-    Map<String, List<String>> verdicts = get(json, "verdicts");
+    Map<String, List<String>> verdicts = TestJson.get(json, "verdicts");
     return verdicts.values().stream().flatMap(List::stream).toList();
   }
 
@@ -115,21 +69,21 @@ class CompareTest {
 
   @Test
   void whatItTakesToRepeatItIsThere() {
-    String command = get(json, "results.run.command");
+    String command = TestJson.get(json, "results.run.command");
     assertThat(command)
         .startsWith("./rmsnorm compare --quick --report")
         .contains("a page.html'")
         .endsWith("data.json");
-    assertThat(CompareTest.<String>get(json, "results.run.machine.java"))
+    assertThat(TestJson.<String>get(json, "results.run.machine.java"))
         .contains(System.getProperty("java.vm.name"));
-    assertThat(CompareTest.<String>get(json, "results.run.version")).startsWith("rmsnorm ");
-    assertThat(CompareTest.<List<?>>get(json, "results.timings")).hasSize(5);
+    assertThat(TestJson.<String>get(json, "results.run.version")).startsWith("rmsnorm ");
+    assertThat(TestJson.<List<?>>get(json, "results.timings")).hasSize(5);
   }
 
   @Test
   void aFusedNormTakesTwoTensorsAndANaiveOneThree() {
     assumeThat(Path.of("/proc/self/status")).isReadable(); // No other system tells.
-    List<Map<String, Object>> uses = get(json, "results.memory");
+    List<Map<String, Object>> uses = TestJson.get(json, "results.memory");
     assertThat(uses).hasSize(VARIANTS);
     double tensor = 4.0 * 8 * 1024 * 4096;
     for (Map<String, Object> use : uses) {
@@ -189,7 +143,7 @@ class CompareTest {
       assertThat(cells[6])
           .isEqualTo(String.format(Locale.ROOT, "%.0f %%", 100 * number(row, "shareOfCopy")));
       assertRounded(Double.parseDouble(cells[7]), number(row, "operationsPerByte"));
-      if (row.get("memoryBytes").equals("null")) {
+      if (row.get("memoryBytes").equals(Double.NaN)) {
         assertThat(cells[8]).isEmpty();
       } else {
         assertNear(

@@ -2,15 +2,11 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
 import io.github.rmsnorm4j.report.browser.Browser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -50,50 +46,6 @@ class TrainTest {
 
   private String err() throws IOException {
     return Files.readString(folder.resolve("err.txt"));
-  }
-
-  private Map<?, ?> json(String name) throws IOException {
-    try (JsonParser parser = new JsonFactory().createParser(folder.resolve(name).toFile())) {
-      parser.nextToken();
-      return (Map<?, ?>) value(parser);
-    }
-  }
-
-  private static Object value(JsonParser parser) throws IOException {
-    return switch (parser.currentToken()) {
-      case START_OBJECT -> {
-        Map<String, Object> object = new LinkedHashMap<>();
-        while (parser.nextToken() != JsonToken.END_OBJECT) {
-          String name = parser.currentName();
-          parser.nextToken();
-          object.put(name, value(parser));
-        }
-        yield object;
-      }
-      case START_ARRAY -> {
-        List<Object> list = new ArrayList<>();
-        while (parser.nextToken() != JsonToken.END_ARRAY) {
-          list.add(value(parser));
-        }
-        yield list;
-      }
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
-      case VALUE_NULL -> Double.NaN;
-      default -> parser.getText();
-    };
-  }
-
-  @SuppressWarnings("unchecked") // What is asked for in a test is there or the test fails.
-  private static <T> T get(Object from, String path) {
-    Object value = from;
-    for (String name : path.split("\\.")) {
-      value =
-          value instanceof List<?> list
-              ? list.get(Integer.parseInt(name))
-              : ((Map<?, ?>) value).get(name);
-      assertThat(value).as(path).isNotNull();
-    }
-    return (T) value;
   }
 
   @Test
@@ -136,11 +88,11 @@ class TrainTest {
     assertThat(err()).contains("[1/4] ").contains("[4/4] ");
     assertThat(folder.resolve("rmsnorm-train")).doesNotExist();
 
-    Map<?, ?> json = json("a.json");
-    List<String> sentences = get(json, "verdicts");
+    Map<?, ?> json = TestJson.read(folder.resolve("a.json"));
+    List<String> sentences = TestJson.get(json, "verdicts");
     String printed = out().replaceAll("\\s+", " ");
     assertThat(sentences).hasSizeGreaterThan(4).allMatch(printed::contains);
-    assertThat(TrainTest.<String>get(json, "results.circumstances.command"))
+    assertThat(TestJson.<String>get(json, "results.circumstances.command"))
         .isEqualTo(
             "./rmsnorm train "
                 + String.join(" ", TINY)
@@ -178,35 +130,37 @@ class TrainTest {
 
   private static void assertSameFigures(
       Map<?, ?> json, List<String[]> norms, List<String[]> differences) {
-    List<Object> rows = get(json, "rows");
+    List<Object> rows = TestJson.get(json, "rows");
     assertThat(norms).hasSize(rows.size()).hasSize(2);
     for (int i = 0; i < norms.size(); i++) {
       Object row = rows.get(i);
       assertThat(Stream.of(norms.get(i)))
           .containsExactly(
-              get(row, "name"),
+              TestJson.get(row, "name"),
               "2e-3",
-              format("%,.0f", get(row, "parameters")),
-              format("%.4f", get(row, "loss.mean")),
-              format("%.4f", get(row, "loss.deviation")),
-              format("%.4f", get(row, "loss.low")) + " to " + format("%.4f", get(row, "loss.high")),
-              format("%.1f %%", 100 * TrainTest.<Double>get(row, "accuracy")),
-              format("%.1f %%", 100 * TrainTest.<Double>get(row, "lowestAccuracy")),
-              format("%.2f ms", get(row, "stepMillis.mean")),
+              format("%,.0f", TestJson.get(row, "parameters")),
+              format("%.4f", TestJson.get(row, "loss.mean")),
+              format("%.4f", TestJson.get(row, "loss.deviation")),
+              format("%.4f", TestJson.get(row, "loss.low"))
+                  + " to "
+                  + format("%.4f", TestJson.get(row, "loss.high")),
+              format("%.1f %%", 100 * TestJson.<Double>get(row, "accuracy")),
+              format("%.1f %%", 100 * TestJson.<Double>get(row, "lowestAccuracy")),
+              format("%.2f ms", TestJson.get(row, "stepMillis.mean")),
               "2",
               "0");
     }
-    Object difference = get(json, "differences.0");
+    Object difference = TestJson.get(json, "differences.0");
     assertThat(differences).hasSize(1);
     assertThat(Stream.of(differences.getFirst()))
         .containsExactly(
             "RMSNorm less LayerNorm",
-            format("%+.4f", get(difference, "loss.mean")),
-            format("%+.4f", get(difference, "loss.low")),
-            format("%+.4f", get(difference, "loss.high")),
-            format("%+.2f ms", get(difference, "stepMillis.mean")),
-            format("%+.2f ms", get(difference, "stepMillis.low")),
-            format("%+.2f ms", get(difference, "stepMillis.high")),
+            format("%+.4f", TestJson.get(difference, "loss.mean")),
+            format("%+.4f", TestJson.get(difference, "loss.low")),
+            format("%+.4f", TestJson.get(difference, "loss.high")),
+            format("%+.2f ms", TestJson.get(difference, "stepMillis.mean")),
+            format("%+.2f ms", TestJson.get(difference, "stepMillis.low")),
+            format("%+.2f ms", TestJson.get(difference, "stepMillis.high")),
             "2");
   }
 
