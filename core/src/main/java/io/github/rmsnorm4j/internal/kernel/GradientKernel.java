@@ -18,6 +18,8 @@ public final class GradientKernel {
    * @param residual whether the gradient of the residual is added to dx
    * @param gainGradient whether {@code dy * xh} is added up
    * @param biasGradient whether dy is added up
+   * @param lanes the width of narrow rows that are a multiple of the number of lanes and not the
+   *     output; 0 of others
    */
   public record Spec(
       boolean float64,
@@ -32,7 +34,15 @@ public final class GradientKernel {
       boolean bias,
       boolean residual,
       boolean gainGradient,
-      boolean biasGradient) {}
+      boolean biasGradient,
+      int lanes) {
+    private String source() {
+      if (vectorBits == 0 || float64) {
+        return "ScalarGradient";
+      }
+      return lanes > 0 && vectorBits >= 256 ? "VectorNarrowGradient" : "VectorGradient";
+    }
+  }
 
   private static final MethodType ROWS =
       MethodType.methodType(
@@ -53,8 +63,7 @@ public final class GradientKernel {
   private final MethodHandle rows;
 
   private GradientKernel(Spec spec) {
-    String source = spec.vectorBits() == 0 || spec.float64() ? "ScalarGradient" : "VectorGradient";
-    MethodHandles.Lookup kernel = Kernels.define(MethodHandles.lookup(), source, spec);
+    MethodHandles.Lookup kernel = Kernels.define(MethodHandles.lookup(), spec.source(), spec);
     rows = Kernels.method(kernel, "rows", ROWS);
   }
 

@@ -15,6 +15,8 @@ public final class GradientSumKernel {
    *
    * @param fromOutput whether x is the output: then xh is {@code (x - b) / g}
    * @param bias whether the output has a bias to be taken off
+   * @param lanes the width of narrow rows that are a multiple of the number of lanes and not the
+   *     output; 0 of others
    */
   public record Spec(
       boolean float64,
@@ -24,7 +26,15 @@ public final class GradientSumKernel {
       boolean centred,
       boolean fromOutput,
       boolean gain,
-      boolean bias) {}
+      boolean bias,
+      int lanes) {
+    private String source() {
+      if (vectorBits == 0 || float64) {
+        return "ScalarGradientSum";
+      }
+      return lanes > 0 && vectorBits >= 256 ? "VectorNarrowGradientSum" : "VectorGradientSum";
+    }
+  }
 
   private static final MethodType ROWS =
       MethodType.methodType(
@@ -42,11 +52,9 @@ public final class GradientSumKernel {
   private final MethodHandle superBlock;
 
   private GradientSumKernel(Spec spec) {
-    String source =
-        spec.vectorBits() == 0 || spec.float64() ? "ScalarGradientSum" : "VectorGradientSum";
-    MethodHandles.Lookup kernel = Kernels.define(MethodHandles.lookup(), source, spec);
+    MethodHandles.Lookup kernel = Kernels.define(MethodHandles.lookup(), spec.source(), spec);
     rows = Kernels.method(kernel, "rows", ROWS);
-    superBlock = Kernels.method(kernel, "superBlock", ROWS);
+    superBlock = spec.lanes() > 0 ? null : Kernels.method(kernel, "superBlock", ROWS);
   }
 
   /** The kernel of these choices. */

@@ -63,4 +63,23 @@ public final class RowSum {
     double odd = (lanes[at + 1] + lanes[at + 5]) + (lanes[at + 3] + lanes[at + 7]);
     return even + odd;
   }
+
+  /**
+   * What is left of the trees of some rows: of row r the vector of partial sums at 32 r, halved
+   * until it is one sum.
+   *
+   * @param vector how many there are, 4 or 8; overwritten
+   */
+  static void trees(double[] lanes, int vector, int rows, double[] sums) {
+    for (int r = 0; r < rows; r++) {
+      int l = r * LANES;
+      if (vector == 8) {
+        lanes[l] += lanes[l + 4];
+        lanes[l + 1] += lanes[l + 5];
+        lanes[l + 2] += lanes[l + 6];
+        lanes[l + 3] += lanes[l + 7];
+      }
+      sums[r] = (lanes[l] + lanes[l + 2]) + (lanes[l + 1] + lanes[l + 3]);
+    }
+  }
 }

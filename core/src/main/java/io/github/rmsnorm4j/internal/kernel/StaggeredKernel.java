@@ -15,6 +15,9 @@ public final class StaggeredKernel {
    * @param in where rows lie, and the residual that they are added to on the way
    * @param residual whether there is one
    * @param out where rows are written
+   * @param lanes the width of narrow rows that are a multiple of the number of lanes, and 0 of
+   *     others; with it there is no residual, rows are not centred, and vectors have 256 bits or
+   *     more
    */
   public record Spec(
       int vectorBits,
@@ -24,7 +27,8 @@ public final class StaggeredKernel {
       boolean centred,
       Scaling scaling,
       boolean gain,
-      boolean bias) {}
+      boolean bias,
+      int lanes) {}
 
   private static final MethodType ROWS =
       MethodType.methodType(
@@ -42,7 +46,8 @@ public final class StaggeredKernel {
   private final MethodHandle rows;
 
   private StaggeredKernel(Spec spec) {
-    MethodHandles.Lookup kernel = Kernels.define(MethodHandles.lookup(), "VectorStaggered", spec);
+    String source = spec.lanes() > 0 ? "VectorNarrow" : "VectorStaggered";
+    MethodHandles.Lookup kernel = Kernels.define(MethodHandles.lookup(), source, spec);
     rows = Kernels.method(kernel, "rows", ROWS);
   }
 

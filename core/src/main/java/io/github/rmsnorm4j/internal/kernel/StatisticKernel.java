@@ -13,21 +13,19 @@ public final class StatisticKernel {
   /** Rows up to this width are narrow: many of them, and few steps in each. */
   private static final int NARROW = 256;
 
-  /** How wide rows are that a kernel is made for. */
-  public enum Width {
-    /** Any width, and pieces of rows. */
-    ANY,
-    /** For which the JIT compiles loops of few steps. */
-    NARROW,
-    /** Narrow, and a multiple of the number of lanes, so that these stay in registers. */
-    NARROW_LANES;
-
+  /**
+   * How wide rows are that a kernel is made for.
+   *
+   * @param narrow whether the JIT is to compile loops of few steps; otherwise rows may be of any
+   *     width, or pieces of rows
+   * @param lanes the width itself where rows are narrow and a multiple of the number of lanes, so
+   *     that these stay in registers; otherwise 0
+   */
+  public record Width(boolean narrow, int lanes) {
     /** That of rows which are summed up to an element. */
     public static Width of(int width, int part) {
-      if (part > StatisticKernel.NARROW || width > RowSum.SUPER_BLOCK) {
-        return ANY;
-      }
-      return part % RowSum.LANES == 0 ? NARROW_LANES : NARROW;
+      boolean narrow = part <= NARROW && width <= RowSum.SUPER_BLOCK;
+      return new Width(narrow, narrow && part % RowSum.LANES == 0 ? part : 0);
     }
   }
 
@@ -50,9 +48,7 @@ public final class StatisticKernel {
         return "ScalarStatistic";
       }
       boolean inRegisters = vectorBits >= 256 && !float64 && residual == null;
-      return inRegisters && width == Width.NARROW_LANES
-          ? "VectorNarrowStatistic"
-          : "VectorStatistic";
+      return inRegisters && width.lanes() > 0 ? "VectorNarrow" : "VectorStatistic";
     }
   }
 
@@ -68,8 +64,7 @@ public final class StatisticKernel {
   private StatisticKernel(Spec spec) {
     MethodHandles.Lookup kernel = Kernels.define(MethodHandles.lookup(), spec.source(), spec);
     rows = Kernels.method(kernel, "rows", ROWS);
-    superBlock =
-        spec.width() == Width.ANY ? Kernels.method(kernel, "superBlock", SUPER_BLOCK) : null;
+    superBlock = spec.width().narrow() ? null : Kernels.method(kernel, "superBlock", SUPER_BLOCK);
   }
 
   /** The kernel of these choices. */

@@ -239,7 +239,7 @@ final class VectorStatistic {
         a1 = FUSED ? v1.fma(v1, a1) : a1.add(v1.mul(v1));
         a2 = FUSED ? v2.fma(v2, a2) : a2.add(v2.mul(v2));
         a3 = FUSED ? v3.fma(v3, a3) : a3.add(v3.mul(v3));
-        if (SPEC.width() == StatisticKernel.Width.ANY && i % BLOCK == BLOCK - LANES) {
+        if (!SPEC.width().narrow() && i % BLOCK == BLOCK - LANES) {
           t0 = t0.add(a0);
           t1 = t1.add(a1);
           t2 = t2.add(a2);
@@ -329,7 +329,7 @@ final class VectorStatistic {
         s1 = s1.add(d1);
         q0 = q0.add(d0.mul(d0));
         q1 = q1.add(d1.mul(d1));
-        if (SPEC.width() == StatisticKernel.Width.ANY && i % BLOCK == BLOCK - LANES) {
+        if (!SPEC.width().narrow() && i % BLOCK == BLOCK - LANES) {
           ts0 = ts0.add(s0);
           ts1 = ts1.add(s1);
           tq0 = tq0.add(q0);

@@ -35,6 +35,9 @@ public final class Workspace {
 
   public final double[] meanGradient = new double[MAX_ROWS];
 
+  /** The same and the statistic, five of each row, in float32. */
+  final float[] statistics = new float[5 * MAX_ROWS];
+
   /** The power of two that a row out of the usual range is multiplied by; its rstd is for that. */
   public double scale = 1.0;
 

@@ -38,10 +38,11 @@ final class BackwardPlan {
         call.rstd() != null
             ? null
             : StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, null, centred, width));
+    int lanes = norm.part() == norm.width() && !call.fromOutput() ? width.lanes() : 0;
     sums =
         GradientSumKernel.of(
             new GradientSumKernel.Spec(
-                float64, bits, x, dy, centred, call.fromOutput(), gain, bias));
+                float64, bits, x, dy, centred, call.fromOutput(), gain, bias, lanes));
     gradient =
         GradientKernel.of(
             new GradientKernel.Spec(
@@ -57,7 +58,8 @@ final class BackwardPlan {
                 bias,
                 residual != null,
                 call.gainGradient(),
-                call.biasGradient()));
+                call.biasGradient(),
+                lanes));
     dyCodec = NarrowCodec.of(call.dy().type(), bits);
     keptCodec = NarrowCodec.of(call.kept().type(), bits);
     ElementType residualType = residual == null ? ElementType.FLOAT32 : residual.type();

@@ -92,10 +92,20 @@ public final class NormPlan {
       normalise = output(float64, bits, in, Memory.HEAP, centred, by, false, false);
       scale = output(float64, bits, Memory.HEAP, kind.out, false, Scaling.NONE, gain, bias);
     }
+    boolean narrow = width.lanes() > 0 && kind.residual == null && bits >= 256 && !centred;
     staggered =
-        isStaggered(kind, norm)
+        isStaggered(kind, norm, narrow)
             ? StaggeredKernel.of(
-                new StaggeredKernel.Spec(bits, in, onTheWay, kind.out, centred, by, gain, bias))
+                new StaggeredKernel.Spec(
+                    bits,
+                    in,
+                    onTheWay,
+                    kind.out,
+                    centred,
+                    by,
+                    gain,
+                    bias,
+                    narrow ? width.lanes() : 0))
             : null;
     sum =
         kind.residual == null || onTheWay
@@ -108,18 +118,18 @@ public final class NormPlan {
   }
 
   /**
-   * Rows that are read and written where they lie, whole, with vectors; and not so narrow that what
-   * there is to do for each, beside its elements, would cost more.
+   * Rows that are read and written where they lie, whole, with vectors. In between narrow and wide
+   * ones what there is to do for each, beside its elements, would cost more.
    */
-  private static boolean isStaggered(Kind kind, NormChoices norm) {
-    return norm.vectorBits() > 0
+  private static boolean isStaggered(Kind kind, NormChoices norm, boolean narrow) {
+    boolean wide = norm.vectorBits() > 0 && norm.width() >= RowSum.BLOCK;
+    return (wide || narrow)
         && kind.x == ElementType.FLOAT32
         && kind.y == ElementType.FLOAT32
         && kind.direct
         && (kind.residual == null || kind.addsOnTheWay && kind.sum == kind.in)
         && kind.rounding == null
         && norm.part() == norm.width()
-        && norm.width() >= RowSum.BLOCK
         && norm.width() <= RowSum.SUPER_BLOCK;
   }
 

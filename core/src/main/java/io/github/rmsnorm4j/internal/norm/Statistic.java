@@ -11,25 +11,40 @@ import io.github.rmsnorm4j.internal.kernel.Workspace;
  * @param divides whether rows are divided by their root, which then must be a float32 number too
  */
 record Statistic(boolean centred, boolean divides, double epsilon, EpsilonPlacement placement) {
-  /** A mean from here on could overflow in float32 when taken off an element. */
-  private static final double MAX_MEAN = 0x1p103;
+  /** Means beyond it could overflow in float32 when taken off an element. */
+  private static final int LARGEST_MEAN = Float.floatToRawIntBits(0x1p103f) - 1;
+
+  private static final int SMALLEST_NORMAL = Float.floatToRawIntBits(Float.MIN_NORMAL);
+  private static final int LARGEST_NORMAL = Float.floatToRawIntBits(Float.MAX_VALUE);
 
   /** For each row of n elements the root and rstd, and the mean. */
   void of(Workspace work, int rows, long n) {
-    if (centred) {
-      for (int r = 0; r < rows; r++) {
-        double sum = work.sums[r];
-        work.mean[r] = work.shift[r] + sum / n;
-        work.root[r] = Math.max(0.0, (work.squares[r] - sum * sum / n) / n);
-      }
-    } else {
-      for (int r = 0; r < rows; r++) {
-        work.root[r] = work.squares[r] / n;
-      }
-    }
-    roots(work.root, rows);
+    double[] root = work.root;
+    double[] rstd = work.rstd;
+    meanSquares(work, rows, n);
+    roots(root, rows);
     for (int r = 0; r < rows; r++) {
-      work.rstd[r] = 1.0 / work.root[r];
+      rstd[r] = 1.0 / root[r];
+    }
+  }
+
+  /** To the roots' place; plain loops, so that the JIT can vectorise. */
+  private void meanSquares(Workspace work, int rows, long n) {
+    double[] squares = work.squares;
+    double[] root = work.root;
+    if (!centred) {
+      for (int r = 0; r < rows; r++) {
+        root[r] = squares[r] / n;
+      }
+      return;
+    }
+    double[] sums = work.sums;
+    double[] shift = work.shift;
+    double[] mean = work.mean;
+    for (int r = 0; r < rows; r++) {
+      double sum = sums[r];
+      mean[r] = shift[r] + sum / n;
+      root[r] = Math.max(0.0, (squares[r] - sum * sum / n) / n);
     }
   }
 
@@ -64,32 +79,46 @@ record Statistic(boolean centred, boolean divides, double epsilon, EpsilonPlacem
   }
 
   /**
-   * Rounds the float64 rstd and root of float32 rows to float32, up to the first row that is out of
+   * Rounds the float64 rstd and root of float32 rows to float32, unless one of them is out of
    * float32's range.
    *
-   * @return whether there is such a row; it is not rounded
+   * @return whether one is; then nothing is rounded
    */
   boolean roundToFloat32(Workspace work, int rows) {
     work.scale = 1.0;
-    for (int r = 0; r < rows; r++) {
-      float rounded = (float) work.rstd[r];
-      boolean normal = isNormal(rounded);
-      if (!normal || centred && Math.abs((float) work.mean[r]) >= MAX_MEAN) {
-        return true;
+    int outOfRange = notNormal(work.rstd, rows);
+    if (divides) {
+      outOfRange |= notNormal(work.root, rows);
+    }
+    if (centred) {
+      double[] mean = work.mean;
+      for (int r = 0; r < rows; r++) {
+        outOfRange |= LARGEST_MEAN - (Float.floatToRawIntBits((float) mean[r]) & Integer.MAX_VALUE);
       }
-      if (divides) {
-        float root = (float) work.root[r];
-        if (!isNormal(root)) {
-          return true;
-        }
-        work.root[r] = root;
-      }
-      work.rstd[r] = rounded;
+    }
+    if (outOfRange < 0) {
+      return true;
+    }
+    round(work.rstd, rows);
+    if (divides) {
+      round(work.root, rows);
     }
     return false;
   }
 
-  private static boolean isNormal(float value) {
-    return value >= Float.MIN_NORMAL && value <= Float.MAX_VALUE;
+  /** Below 0 if one of the values is not a normal number above 0 in float32; without a branch. */
+  private static int notNormal(double[] values, int rows) {
+    int any = 0;
+    for (int r = 0; r < rows; r++) {
+      int above = Float.floatToRawIntBits((float) values[r]) - SMALLEST_NORMAL;
+      any |= above | (LARGEST_NORMAL - SMALLEST_NORMAL) - above;
+    }
+    return any;
+  }
+
+  private static void round(double[] values, int rows) {
+    for (int r = 0; r < rows; r++) {
+      values[r] = (float) values[r];
+    }
   }
 }
