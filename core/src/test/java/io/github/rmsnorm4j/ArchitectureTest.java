@@ -77,7 +77,7 @@ class ArchitectureTest {
    */
   @ParameterizedTest
   @CsvSource({
-    "internal.kernel,",
+    "internal.kernel, EpsilonPlacement",
     "internal.parallel,",
     "internal.codec, ElementType internal.kernel",
     "internal.norm, ElementType CastOrder EpsilonPlacement ResidualRounding internal.kernel"

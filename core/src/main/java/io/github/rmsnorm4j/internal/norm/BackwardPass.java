@@ -44,7 +44,7 @@ final class BackwardPass implements AutoCloseable {
     width = norm.width();
     part = norm.part();
     float64 = call.float64();
-    statistic = new Statistic(norm.centred(), false, norm.epsilon(), norm.placement());
+    statistic = plan.roots;
     slope = new Slope(norm, float64);
     kept = new RowReader(call.kept(), plan.keptCodec, work, null);
     dy = new RowReader(call.dy(), plan.dyCodec, dyWork, null);

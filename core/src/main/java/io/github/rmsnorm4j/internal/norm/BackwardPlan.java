@@ -13,6 +13,9 @@ final class BackwardPlan {
   /** For where no statistic was kept. */
   final StatisticKernel statistic;
 
+  /** From sums to the statistic, and its range. */
+  final Statistic roots;
+
   final GradientSumKernel sums;
   final GradientKernel gradient;
 
@@ -38,6 +41,7 @@ final class BackwardPlan {
         call.rstd() != null
             ? null
             : StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, null, centred, width));
+    roots = Statistic.of(norm, false, float64);
     int lanes = norm.part() == norm.width() && !call.fromOutput() ? width.lanes() : 0;
     sums =
         GradientSumKernel.of(

@@ -44,7 +44,7 @@ final class NormPass {
     NormChoices norm = call.choices();
     width = norm.width();
     part = norm.part();
-    statistic = new Statistic(norm.centred(), norm.divides(), norm.epsilon(), norm.placement());
+    statistic = plan.roots;
     if (plan.adding != null) {
       added = new RowReader(call.x(), plan.xCodec, work, null);
       residual = null;

@@ -53,6 +53,9 @@ public final class NormPlan {
   /** The statistic of rows that are added to their residual on the way; null where none are. */
   final StatisticKernel adding;
 
+  /** From sums to the statistic. */
+  final Statistic roots;
+
   /** From row to normalised row; with gain and bias, unless it is rounded before those. */
   final OutputKernel normalise;
 
@@ -85,6 +88,7 @@ public final class NormPlan {
     boolean bias = kind.bias;
     statistic = statistic(float64, bits, in, null, centred, width);
     adding = onTheWay ? statistic(false, bits, kind.in, kind.sum, centred, width) : null;
+    roots = Statistic.of(norm, norm.divides(), float64);
     if (kind.rounding == null) {
       normalise = output(float64, bits, in, kind.out, centred, by, gain, bias);
       scale = null;

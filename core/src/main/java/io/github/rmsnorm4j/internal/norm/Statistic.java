@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.internal.kernel.RootKernel;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 
 /**
@@ -9,8 +10,24 @@ import io.github.rmsnorm4j.internal.kernel.Workspace;
  *
  * @param centred whether sums are of differences from a row's shift
  * @param divides whether rows are divided by their root, which then must be a float32 number too
+ * @param kernel does it for float32 rows; null without vectors, and in float64
  */
-record Statistic(boolean centred, boolean divides, double epsilon, EpsilonPlacement placement) {
+record Statistic(
+    boolean centred,
+    boolean divides,
+    double epsilon,
+    EpsilonPlacement placement,
+    RootKernel kernel) {
+
+  /** That of a norm. */
+  static Statistic of(NormChoices norm, boolean divides, boolean float64) {
+    boolean vectors = norm.vectorBits() > 0 && !float64;
+    RootKernel.Spec spec =
+        new RootKernel.Spec(norm.vectorBits(), norm.centred(), divides, norm.placement());
+    RootKernel kernel = vectors ? RootKernel.of(spec) : null;
+    return new Statistic(norm.centred(), divides, norm.epsilon(), norm.placement(), kernel);
+  }
+
   /** Means beyond it could overflow in float32 when taken off an element. */
   private static final int LARGEST_MEAN = Float.floatToRawIntBits(0x1p103f) - 1;
 
@@ -19,6 +36,10 @@ record Statistic(boolean centred, boolean divides, double epsilon, EpsilonPlacem
 
   /** For each row of n elements the root and rstd, and the mean. */
   void of(Workspace work, int rows, long n) {
+    if (kernel != null) {
+      kernel.rows(work, rows, n, epsilon);
+      return;
+    }
     double[] root = work.root;
     double[] rstd = work.rstd;
     meanSquares(work, rows, n);
@@ -86,6 +107,9 @@ record Statistic(boolean centred, boolean divides, double epsilon, EpsilonPlacem
    */
   boolean roundToFloat32(Workspace work, int rows) {
     work.scale = 1.0;
+    if (kernel != null) {
+      return kernel.round(work, rows);
+    }
     int outOfRange = notNormal(work.rstd, rows);
     if (divides) {
       outOfRange |= notNormal(work.root, rows);
