@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.kernel.Workspace;
 import io.github.rmsnorm4j.internal.norm.BackwardCall;
+import io.github.rmsnorm4j.internal.norm.BackwardPlan;
 import io.github.rmsnorm4j.internal.norm.BackwardRunner;
 import io.github.rmsnorm4j.internal.norm.NormCall;
 import io.github.rmsnorm4j.internal.norm.NormChoices;
@@ -45,6 +46,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   /** The kernels of the last call, which are most often those of the next. */
   private volatile NormPlan plan;
+
+  private volatile BackwardPlan backwardPlan;
 
   /**
    * A norm.
@@ -473,7 +476,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               && CallMemory.isShared(call.kept())
               && CallMemory.isShared(call.dx())
               && (dresidual == null || CallMemory.isShared(call.residual()));
-      BackwardRunner.Result sums = BackwardRunner.run(call, kept.rows(), shared ? threads : 1);
+      BackwardPlan plan = BackwardPlan.of(call, backwardPlan);
+      backwardPlan = plan;
+      int most = shared ? threads : 1;
+      BackwardRunner.Result sums = BackwardRunner.run(call, plan, kept.rows(), most);
       gradients.take(sums.gain(), sums.bias());
       sums.giveBack();
     } finally {

@@ -9,9 +9,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Wide float32 rows, each summed while the one before is written, have the bits of plain Java:
- * every memory, norm and residual, at the widths where that begins and ends, with a row out of
- * range in the middle and a chunk that is not whole at the end.
+ * Float32 rows that are summed while others are written have the bits of plain Java: every memory,
+ * norm and residual, at the widths where that begins and ends, with a row out of range in the
+ * middle and a chunk that is not whole at the end.
  */
 class StaggeredRowsTest {
   private static final Place[] PLACES = {Place.NATIVE, Place.ARRAY};
@@ -67,9 +67,29 @@ class StaggeredRowsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "1024,128", "1025,128", "2055,128", "4096,128", "5003,128", "65536,128",
-    "1024,256", "1025,256", "2055,256", "4096,256", "5003,256", "65536,256",
-    "1024,512", "1025,512", "2055,512"
+    "1024,128",
+    "1025,128",
+    "2055,128",
+    "4096,128",
+    "5003,128",
+    "65536,128",
+    "1024,256",
+    "1025,256",
+    "2055,256",
+    "4096,256",
+    "5003,256",
+    "65536,256",
+    "1024,512",
+    "1025,512",
+    "2055,512",
+    "32,256",
+    "64,256",
+    "96,256",
+    "128,256",
+    "256,256",
+    "32,512",
+    "64,512",
+    "256,512"
   })
   void haveTheBitsOfPlainJava(int width, int bits) {
     for (int choice = 0; choice < 32; choice++) {

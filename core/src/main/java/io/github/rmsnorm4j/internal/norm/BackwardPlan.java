@@ -8,8 +8,48 @@ import io.github.rmsnorm4j.internal.kernel.GradientSumKernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.StatisticKernel;
 
-/** The kernels of one backward call. */
-final class BackwardPlan {
+/**
+ * The kernels of one kind of backward call. A norm keeps the last one, as it does {@link NormPlan}.
+ */
+public final class BackwardPlan {
+  /** What kernels depend on, beside the norm. */
+  private record Kind(
+      ElementType dy,
+      Memory dyMemory,
+      ElementType kept,
+      Memory keptMemory,
+      boolean fromOutput,
+      boolean keptStatistic,
+      ElementType residual,
+      Memory residualMemory,
+      ElementType dx,
+      Memory dxMemory,
+      boolean gain,
+      boolean bias,
+      boolean gainGradient,
+      boolean biasGradient) {
+    static Kind of(BackwardCall call) {
+      RowMemory residual = call.residual();
+      return new Kind(
+          call.dy().type(),
+          call.dy().memory(),
+          call.kept().type(),
+          call.kept().memory(),
+          call.fromOutput(),
+          call.rstd() != null,
+          residual == null ? null : residual.type(),
+          residual == null ? Memory.HEAP : residual.memory(),
+          call.dx().type(),
+          call.dx().memory(),
+          call.gain() != null,
+          call.bias() != null,
+          call.gainGradient(),
+          call.biasGradient());
+    }
+  }
+
+  private final Kind kind;
+
   /** For where no statistic was kept. */
   final StatisticKernel statistic;
 
@@ -26,48 +66,57 @@ final class BackwardPlan {
   final NarrowCodec residualCodec;
   final NarrowCodec dxCodec;
 
-  BackwardPlan(BackwardCall call) {
-    NormChoices norm = call.choices();
+  private BackwardPlan(Kind kind, NormChoices norm) {
+    this.kind = kind;
     int bits = norm.vectorBits();
-    boolean float64 = call.float64();
+    boolean float64 = kind.kept == ElementType.FLOAT64;
     boolean centred = norm.centred();
-    boolean gain = call.gain() != null;
-    boolean bias = call.bias() != null;
-    Memory x = call.kept().memory();
-    Memory dy = call.dy().memory();
-    RowMemory residual = call.residual();
+    Memory x = kind.keptMemory;
     StatisticKernel.Width width = StatisticKernel.Width.of(norm.width(), norm.part());
+    int lanes = norm.part() == norm.width() && !kind.fromOutput ? width.lanes() : 0;
     statistic =
-        call.rstd() != null
+        kind.keptStatistic
             ? null
             : StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, null, centred, width));
     roots = Statistic.of(norm, false, float64);
-    int lanes = norm.part() == norm.width() && !call.fromOutput() ? width.lanes() : 0;
     sums =
         GradientSumKernel.of(
             new GradientSumKernel.Spec(
-                float64, bits, x, dy, centred, call.fromOutput(), gain, bias, lanes));
+                float64,
+                bits,
+                x,
+                kind.dyMemory,
+                centred,
+                kind.fromOutput,
+                kind.gain,
+                kind.bias,
+                lanes));
     gradient =
         GradientKernel.of(
             new GradientKernel.Spec(
                 float64,
                 bits,
                 x,
-                dy,
-                call.dx().memory(),
-                residual == null ? Memory.HEAP : residual.memory(),
+                kind.dyMemory,
+                kind.dxMemory,
+                kind.residualMemory,
                 centred,
-                call.fromOutput(),
-                gain,
-                bias,
-                residual != null,
-                call.gainGradient(),
-                call.biasGradient(),
+                kind.fromOutput,
+                kind.gain,
+                kind.bias,
+                kind.residual != null,
+                kind.gainGradient,
+                kind.biasGradient,
                 lanes));
-    dyCodec = NarrowCodec.of(call.dy().type(), bits);
-    keptCodec = NarrowCodec.of(call.kept().type(), bits);
-    ElementType residualType = residual == null ? ElementType.FLOAT32 : residual.type();
-    residualCodec = NarrowCodec.of(residualType, bits);
-    dxCodec = NarrowCodec.of(call.dx().type(), bits);
+    dyCodec = NarrowCodec.of(kind.dy, bits);
+    keptCodec = NarrowCodec.of(kind.kept, bits);
+    residualCodec = kind.residual == null ? null : NarrowCodec.of(kind.residual, bits);
+    dxCodec = NarrowCodec.of(kind.dx, bits);
+  }
+
+  /** The plan of a call: the last one if it fits. */
+  public static BackwardPlan of(BackwardCall call, BackwardPlan last) {
+    Kind kind = Kind.of(call);
+    return last != null && last.kind.equals(kind) ? last : new BackwardPlan(kind, call.choices());
   }
 }

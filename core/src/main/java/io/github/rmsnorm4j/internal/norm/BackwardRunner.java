@@ -41,8 +41,7 @@ public final class BackwardRunner {
   private BackwardRunner() {}
 
   /** Writes dx and returns the sums of the parameters' gradients. */
-  public static Result run(BackwardCall call, long rows, int threads) {
-    BackwardPlan plan = new BackwardPlan(call);
+  public static Result run(BackwardCall call, BackwardPlan plan, long rows, int threads) {
     double bytes = 12.0 * rows * call.choices().width();
     int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
     if (useful == 1) {
