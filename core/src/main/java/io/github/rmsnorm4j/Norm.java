@@ -745,7 +745,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
     /**
      * How many threads a call may use, the caller's among them. Fewer are used where there is less
-     * than about a MiB for each to read and write. The default is the number of processors.
+     * than about a MiB for each to read and write. The default is the number of processors. The
+     * others are daemon threads of the library, which all norms share. After a call they stay awake
+     * for 50 microseconds, so that the next one need not wake them.
      *
      * @param threads 1 or more
      * @return this
