@@ -1,0 +1,217 @@
+package io.github.rmsnorm4j.spark;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.Rows;
+import java.io.Serializable;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
+import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.classic.ExpressionUtils;
+import org.apache.spark.sql.types.AbstractDataType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.ObjectType;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Normalises the rows of a column, one a call, in the form that they have between Spark's
+ * operations, so that no element becomes an object. Public because the code that Spark generates
+ * calls it; it is not for anybody else. Every task has one of its own.
+ */
+public final class RowFunction implements Serializable {
+  private static final long serialVersionUID = 1;
+
+  private final String column;
+  private final NormSettings settings;
+  private final RowColumn in;
+  private final RowColumn out;
+  private final RowRules rules;
+
+  /** Whether a row that breaks the rules becomes null. */
+  private final boolean keep;
+
+  /** That of the last row, which most often is as wide as the next. */
+  private transient volatile Norm norm;
+
+  RowFunction(
+      String column,
+      NormSettings settings,
+      RowColumn in,
+      RowColumn out,
+      RowRules rules,
+      boolean keep) {
+    this.column = column;
+    this.settings = settings;
+    this.in = in;
+    this.out = out;
+    this.rules = rules;
+    this.keep = keep;
+  }
+
+  /** The normalised column; null where the other is. */
+  Column normalised(Column rows) {
+    return call("apply", rows, out.dataType());
+  }
+
+  /** Whether a row can be normalised; null where there is none. */
+  Column isValid(Column rows) {
+    return call("isValid", rows, DataTypes.BooleanType);
+  }
+
+  /** A plan that is not run yet, with everything of Spark's that it needs to be run fast. */
+  private Column call(String method, Column rows, DataType result) {
+    Seq<Expression> arguments = seq(List.of(ExpressionUtils.expression(rows)));
+    Seq<AbstractDataType> asTheyAre = seq(List.of());
+    Expression self = new Literal(this, new ObjectType(RowFunction.class));
+    return ExpressionUtils.column(
+        new Invoke(self, method, result, arguments, asTheyAre, true, true, true));
+  }
+
+  private static <T> Seq<T> seq(List<T> list) {
+    return CollectionConverters.asScala(list).toSeq();
+  }
+
+  /**
+   * Normalises an array.
+   *
+   * @param row of float or double
+   * @return the result as the output's column holds it, or null for a row that cannot be
+   * @throws IllegalArgumentException if it cannot be and is not to become null
+   */
+  public Object apply(ArrayData row) {
+    if (isRefused(rules.problem(row))) {
+      return null;
+    }
+    return in.element() == ElementType.FLOAT64
+        ? result(row.toDoubleArray(), true)
+        : result(row.toFloatArray(), true);
+  }
+
+  /**
+   * Normalises a vector; a sparse one as the dense one that it stands for.
+   *
+   * @param row as Spark ML's vectors are stored
+   * @return the result as the output's column holds it, or null for a row that cannot be
+   * @throws IllegalArgumentException if it cannot be and is not to become null
+   */
+  public Object apply(InternalRow row) {
+    return isRefused(rules.problem(row)) ? null : result(StoredVector.elements(row), true);
+  }
+
+  /**
+   * Normalises packed elements.
+   *
+   * @param row the elements in the machine's byte order
+   * @return the result as the output's column holds it, or null for a row that cannot be
+   * @throws IllegalArgumentException if it cannot be and is not to become null
+   */
+  public Object apply(byte[] row) {
+    return isRefused(rules.problem(row)) ? null : result(row, false);
+  }
+
+  /**
+   * Whether an array can be normalised.
+   *
+   * @param row of float or double
+   * @return whether it has the right width and all its elements
+   */
+  public boolean isValid(ArrayData row) {
+    return rules.problem(row) == null;
+  }
+
+  /**
+   * Whether a vector can be normalised.
+   *
+   * @param row as Spark ML's vectors are stored
+   * @return whether it has the right width
+   */
+  public boolean isValid(InternalRow row) {
+    return rules.problem(row) == null;
+  }
+
+  /**
+   * Whether packed elements can be normalised.
+   *
+   * @param row the elements
+   * @return whether they are whole elements, and as many as there must be
+   */
+  public boolean isValid(byte[] row) {
+    return rules.problem(row) == null;
+  }
+
+  private boolean isRefused(String problem) {
+    if (problem != null && !keep) {
+      throw new IllegalArgumentException(
+          "column '%s': %s; handleInvalid 'keep' makes such rows null, 'skip' leaves them out"
+              .formatted(column, problem));
+    }
+    return problem != null;
+  }
+
+  /**
+   * Normalises.
+   *
+   * @param own whether the array is this call's alone, so that the result may go where the row was
+   */
+  private Object result(Object array, boolean own) {
+    Rows x = rows(array, in.element());
+    Object y = own && in.element() == out.element() ? array : out.newArray(x.width());
+    norm(x.width()).apply(x, rows(y, out.element()));
+    return switch (y) {
+      case float[] floats -> UnsafeArrayData.fromPrimitiveArray(floats);
+      case double[] doubles when out.container() == RowColumn.Container.VECTOR ->
+          StoredVector.dense(doubles);
+      case double[] doubles -> UnsafeArrayData.fromPrimitiveArray(doubles);
+      default -> y;
+    };
+  }
+
+  private static Rows rows(Object array, ElementType type) {
+    return switch (array) {
+      case float[] floats -> Rows.of(floats, floats.length);
+      case double[] doubles -> Rows.of(doubles, doubles.length);
+      default -> {
+        byte[] bytes = (byte[]) array;
+        yield Rows.of(MemorySegment.ofArray(bytes), type, 1, bytes.length / type.bytes());
+      }
+    };
+  }
+
+  private Norm norm(int width) {
+    Norm last = norm;
+    if (last == null || last.width() != width) {
+      last = settings.norm(width, in.element());
+      norm = last;
+    }
+    return last;
+  }
+
+  private List<Object> parts() {
+    return Arrays.asList(column, settings, in, out, rules, keep);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof RowFunction function && parts().equals(function.parts());
+  }
+
+  @Override
+  public int hashCode() {
+    return parts().hashCode();
+  }
+
+  /** For a plan that somebody reads: the norm, for example {@code RmsNorm of 768, gain}. */
+  @Override
+  public String toString() {
+    return settings.toString();
+  }
+}

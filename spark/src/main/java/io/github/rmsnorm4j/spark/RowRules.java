@@ -1,0 +1,76 @@
+package io.github.rmsnorm4j.spark;
+
+import java.io.Serializable;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.unsafe.bitset.BitSetMethods;
+
+/**
+ * What a row must be to be normalised. NaN and infinity may be in it: they propagate.
+ *
+ * @param width the only one, or null where every row has its own
+ * @param part of a row, of which something must be left when it is rounded down
+ * @param elementBytes of packed elements
+ * @param nullable whether elements of arrays can be null
+ */
+record RowRules(Integer width, double part, int elementBytes, boolean nullable)
+    implements Serializable {
+  static RowRules of(NormSettings settings, RowColumn in, boolean nullable) {
+    return new RowRules(settings.width(), settings.leastPart(), in.element().bytes(), nullable);
+  }
+
+  /** What is wrong with an array, or null. */
+  String problem(ArrayData row) {
+    String problem = problem(row.numElements());
+    if (problem == null && nullable) {
+      int i = firstNull(row);
+      problem = i < 0 ? null : "element %d of a row is null".formatted(i);
+    }
+    return problem;
+  }
+
+  /** What is wrong with a vector, or null. */
+  String problem(InternalRow row) {
+    return problem(StoredVector.width(row));
+  }
+
+  /** What is wrong with packed elements, or null. */
+  String problem(byte[] row) {
+    return row.length % elementBytes == 0
+        ? problem(row.length / elementBytes)
+        : "a row has %d bytes, an element %d".formatted(row.length, elementBytes);
+  }
+
+  private String problem(int n) {
+    if (width != null && n != width) {
+      return "a row is %d wide, it must be %d".formatted(n, width);
+    }
+    if (n == 0) {
+      return "a row is empty";
+    }
+    return (int) (n * part) > 0
+        ? null
+        : "a row is %d wide, of which partial %s, rounded down, leaves nothing".formatted(n, part);
+  }
+
+  /** The index of the first element that is null, or -1. */
+  private static int firstNull(ArrayData row) {
+    int n = row.numElements();
+    if (row instanceof UnsafeArrayData unsafe && !hasNull(unsafe, n)) {
+      return -1;
+    }
+    for (int i = 0; i < n; i++) {
+      if (row.isNullAt(i)) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  /** Looks at 64 elements at once: at the bits that lie between the length and the elements. */
+  private static boolean hasNull(UnsafeArrayData row, int n) {
+    long bits = row.getBaseOffset() + Long.BYTES;
+    return BitSetMethods.anySet(row.getBaseObject(), bits, (n + 63L) / 64);
+  }
+}

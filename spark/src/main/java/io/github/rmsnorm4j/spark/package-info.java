@@ -1,0 +1,8 @@
+/**
+ * RMSNorm and LayerNorm as transformers of Spark ML: {@link
+ * io.github.rmsnorm4j.spark.RmsNormalizer} and {@link io.github.rmsnorm4j.spark.LayerNormalizer}.
+ *
+ * <p>The result of a row depends on that row alone, whatever the partitions, the executors and
+ * their processors, and is bit for bit that of the library and of its command line.
+ */
+package io.github.rmsnorm4j.spark;
