@@ -81,70 +81,34 @@ public final class RowFunction implements Serializable {
   }
 
   /**
-   * Normalises an array.
+   * Normalises a row. A sparse vector becomes the dense one that it stands for.
    *
-   * @param row of float or double
+   * @param row an {@link ArrayData} of float or double, an {@link InternalRow} as Spark ML's
+   *     vectors are stored, or a {@code byte[]} of elements in the machine's byte order; left as it
+   *     is
    * @return the result as the output's column holds it, or null for a row that cannot be
    * @throws IllegalArgumentException if it cannot be and is not to become null
    */
-  public Object apply(ArrayData row) {
+  public Object apply(Object row) {
     if (isRefused(rules.problem(row))) {
       return null;
     }
-    return in.element() == ElementType.FLOAT64
-        ? result(row.toDoubleArray(), true)
-        : result(row.toFloatArray(), true);
+    return switch (row) {
+      case ArrayData array when in.element() == ElementType.FLOAT64 ->
+          result(array.toDoubleArray(), true);
+      case ArrayData array -> result(array.toFloatArray(), true);
+      case InternalRow vector -> result(StoredVector.elements(vector), true);
+      default -> result(row, false);
+    };
   }
 
   /**
-   * Normalises a vector; a sparse one as the dense one that it stands for.
+   * Whether a row can be normalised.
    *
-   * @param row as Spark ML's vectors are stored
-   * @return the result as the output's column holds it, or null for a row that cannot be
-   * @throws IllegalArgumentException if it cannot be and is not to become null
-   */
-  public Object apply(InternalRow row) {
-    return isRefused(rules.problem(row)) ? null : result(StoredVector.elements(row), true);
-  }
-
-  /**
-   * Normalises packed elements.
-   *
-   * @param row the elements in the machine's byte order
-   * @return the result as the output's column holds it, or null for a row that cannot be
-   * @throws IllegalArgumentException if it cannot be and is not to become null
-   */
-  public Object apply(byte[] row) {
-    return isRefused(rules.problem(row)) ? null : result(row, false);
-  }
-
-  /**
-   * Whether an array can be normalised.
-   *
-   * @param row of float or double
+   * @param row as for {@link #apply}
    * @return whether it has the right width and all its elements
    */
-  public boolean isValid(ArrayData row) {
-    return rules.problem(row) == null;
-  }
-
-  /**
-   * Whether a vector can be normalised.
-   *
-   * @param row as Spark ML's vectors are stored
-   * @return whether it has the right width
-   */
-  public boolean isValid(InternalRow row) {
-    return rules.problem(row) == null;
-  }
-
-  /**
-   * Whether packed elements can be normalised.
-   *
-   * @param row the elements
-   * @return whether they are whole elements, and as many as there must be
-   */
-  public boolean isValid(byte[] row) {
+  public boolean isValid(Object row) {
     return rules.problem(row) == null;
   }
 

@@ -20,26 +20,21 @@ record RowRules(Integer width, double part, int elementBytes, boolean nullable)
     return new RowRules(settings.width(), settings.leastPart(), in.element().bytes(), nullable);
   }
 
-  /** What is wrong with an array, or null. */
-  String problem(ArrayData row) {
-    String problem = problem(row.numElements());
-    if (problem == null && nullable) {
-      int i = firstNull(row);
-      problem = i < 0 ? null : "element %d of a row is null".formatted(i);
-    }
-    return problem;
-  }
-
-  /** What is wrong with a vector, or null. */
-  String problem(InternalRow row) {
-    return problem(StoredVector.width(row));
-  }
-
-  /** What is wrong with packed elements, or null. */
-  String problem(byte[] row) {
-    return row.length % elementBytes == 0
-        ? problem(row.length / elementBytes)
-        : "a row has %d bytes, an element %d".formatted(row.length, elementBytes);
+  /** What is wrong with an array, a vector or packed elements; null if nothing is. */
+  String problem(Object row) {
+    return switch (row) {
+      case ArrayData array -> {
+        String problem = problem(array.numElements());
+        yield problem == null && nullable ? nullProblem(array) : problem;
+      }
+      case InternalRow vector -> problem(StoredVector.width(vector));
+      default -> {
+        int bytes = ((byte[]) row).length;
+        yield bytes % elementBytes == 0
+            ? problem(bytes / elementBytes)
+            : "a row has %d bytes, an element %d".formatted(bytes, elementBytes);
+      }
+    };
   }
 
   private String problem(int n) {
@@ -54,18 +49,17 @@ record RowRules(Integer width, double part, int elementBytes, boolean nullable)
         : "a row is %d wide, of which partial %s, rounded down, leaves nothing".formatted(n, part);
   }
 
-  /** The index of the first element that is null, or -1. */
-  private static int firstNull(ArrayData row) {
+  private static String nullProblem(ArrayData row) {
     int n = row.numElements();
     if (row instanceof UnsafeArrayData unsafe && !hasNull(unsafe, n)) {
-      return -1;
+      return null;
     }
     for (int i = 0; i < n; i++) {
       if (row.isNullAt(i)) {
-        return i;
+        return "element %d of a row is null".formatted(i);
       }
     }
-    return -1;
+    return null;
   }
 
   /** Looks at 64 elements at once: at the bits that lie between the length and the elements. */
