@@ -41,6 +41,9 @@ record NormSettings(
    * @throws IllegalArgumentException if they make no sense
    */
   NormSettings {
+    // A plan may be run long after, when the caller has other numbers in the arrays.
+    gain = gain == null ? null : gain.clone();
+    bias = bias == null ? null : bias.clone();
     width = width != null ? width : gain != null ? (Integer) gain.length : lengthOf(bias);
     requireLength("gain", gain, width);
     requireLength("bias", bias, width);

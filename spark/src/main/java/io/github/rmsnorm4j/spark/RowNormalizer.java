@@ -325,12 +325,12 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
   /**
    * Sets {@link #gain}.
    *
-   * @param value as many elements as a row; numbers of narrower types are exact in it
+   * @param value copied; as many elements as a row; numbers of narrower types are exact in it
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
   public final T setGain(double[] value) {
-    return with(gain, value);
+    return with(gain, value == null ? null : value.clone());
   }
 
   /**
@@ -386,12 +386,12 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
   /**
    * Sets {@link #bias}.
    *
-   * @param value as many elements as a row
+   * @param value copied; as many elements as a row
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
   public final T setBias(double[] value) {
-    return with(bias, value);
+    return with(bias, value == null ? null : value.clone());
   }
 
   /**
