@@ -9,14 +9,19 @@ import java.util.NoSuchElementException;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.apache.spark.ml.param.DoubleArrayParam;
+import org.apache.spark.ml.param.DoubleParam;
+import org.apache.spark.ml.param.IntParam;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.param.ParamPair;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** What params may be, each by itself and together. */
 class ParamsTest {
@@ -195,5 +200,27 @@ class ParamsTest {
     stage.getBias()[1] = 7;
     assertThat(settings.gain()).containsExactly(1, 2, 3);
     assertThat(settings.bias()).containsExactly(1, 2, 3);
+  }
+
+  /** PySpark's wrapper asks for a param by name, for a pair with a value, and sets the pair. */
+  @Test
+  void valuesAsPythonGivesThem() {
+    RmsNormalizer stage = new RmsNormalizer("stage");
+    stage.set(((DoubleArrayParam) (Param<?>) stage.getParam("gain")).w(List.of(1.0, 2.0)));
+    stage.set(((IntParam) stage.getParam("width")).w(2));
+    stage.set(((DoubleParam) stage.getParam("epsilon")).w(0.25));
+    stage.set(stage.getParam("preset").w("llama"));
+    stage.setDefault(
+        CollectionConverters.<ParamPair<?>>asScala(
+                List.of(stage.getParam("outputCol").w("from Python")))
+            .toSeq());
+    assertThat(stage.getGain()).containsExactly(1, 2);
+    assertThat(stage.getWidth()).isEqualTo(2);
+    assertThat(stage.getEpsilon()).isEqualTo(0.25);
+    assertThat(stage.getPreset()).isEqualTo("llama");
+    assertThat(stage.getOutputCol()).isEqualTo("from Python");
+    assertThatThrownBy(
+            () -> ((DoubleArrayParam) (Param<?>) stage.getParam("gain")).w(List.<Double>of()))
+        .hasMessageStartingWith("stage: gain is empty");
   }
 }
