@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.RmsNorm;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.SparkException;
@@ -21,6 +22,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -84,6 +86,23 @@ class ColumnsTest {
     Float[] hole = {1f, null, 3f};
     assertHandled(
         stage().setWidth(3), FLOATS, new Object[] {ROW, hole, new Float[] {1f}, new Float[0]}, 1);
+  }
+
+  /** Read in batches there are no rows that hold their own marks of what is null. */
+  @Test
+  void arraysFromParquetThatAreInvalid(@TempDir Path directory) {
+    String path = directory.resolve("rows.parquet").toUri().toString();
+    Float[] hole = {1f, 2f, null};
+    column("x", FLOATS, ROW, hole, null, new Float[0], ROW).coalesce(1).write().parquet(path);
+    Dataset<Row> rows = spark.read().parquet(path);
+    assertThat(stage().setHandleInvalid("keep").transform(rows).collectAsList())
+        .extracting(row -> row.isNullAt(1))
+        .containsExactly(false, true, true, true, false);
+    assertThat(stage().setHandleInvalid("skip").transform(rows).collectAsList())
+        .extracting(row -> row.isNullAt(1))
+        .containsExactly(false, true, false);
+    assertThatThrownBy(() -> stage().transform(rows).collectAsList())
+        .hasStackTraceContaining("column 'x': element 2 of a row is null; ");
   }
 
   @Test

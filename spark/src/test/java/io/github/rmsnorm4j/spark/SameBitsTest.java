@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.spark.RowColumn.Container;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -18,6 +19,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,6 +30,7 @@ class SameBitsTest {
   private static final int ROWS = 200;
   private static final int WIDTH = 72;
 
+  @TempDir private Path directory;
   private final Random random = new Random(7);
 
   @ParameterizedTest
@@ -154,6 +157,34 @@ class SameBitsTest {
             .setGain(gain)
             .setGainOffset(-2),
         ElementType.FLOAT32);
+  }
+
+  /** Where a row is a piece of a column that is read in batches, or of Parquet's own rows. */
+  @ParameterizedTest
+  @CsvSource({"true, true", "true, false", "false, true"})
+  void fromParquet(boolean vectorized, boolean dictionary) {
+    SparkSession spark = LocalSpark.of(2);
+    spark.conf().set("spark.sql.parquet.enableVectorizedReader", vectorized);
+    try {
+      for (RowColumn column : columns().toList()) {
+        Sample sample = Sample.of(column.element(), WIDTH, ROWS, random);
+        String path = directory.resolve(column.toString()).toUri().toString();
+        sample
+            .dataset(spark, column, 2)
+            .write()
+            .option("parquet.enable.dictionary", dictionary)
+            .parquet(path);
+        RmsNormalizer stage = new RmsNormalizer().setOutputType("f32");
+        if (column.container() == Container.BINARY) {
+          stage.setInputType(column.element().toString());
+        }
+        assertThat(bits(stage, spark.read().parquet(path), ElementType.FLOAT32))
+            .as("%s", column)
+            .isEqualTo(sample.normalised(RmsNorm.builder(WIDTH).build(), ElementType.FLOAT32));
+      }
+    } finally {
+      spark.conf().unset("spark.sql.parquet.enableVectorizedReader");
+    }
   }
 
   @Test
