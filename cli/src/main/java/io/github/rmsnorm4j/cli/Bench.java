@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,9 +34,6 @@ import picocli.CommandLine.Spec;
       "  rmsnorm bench --traps"
     })
 final class Bench implements Callable<Integer> {
-  /** The top folder of the checkout that the launcher belongs to. */
-  static final String HOME = "rmsnorm.home";
-
   private static final String PROGRAM = "io.github.rmsnorm4j.peers.PeerTable";
 
   @Spec private CommandSpec spec;
@@ -90,8 +86,9 @@ final class Bench implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     List<String> arguments = arguments();
-    Path checkout = checkout();
-    String classPath = new PeersBuild(checkout, spec.commandLine().getErr()).classPath();
+    ModuleBuild build = ModuleBuild.peers();
+    Path checkout = build.checkout();
+    String classPath = build.classPath(checkout, spec.commandLine().getErr());
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -108,7 +105,7 @@ final class Bench implements Callable<Integer> {
                 "--checkout",
                 checkout.toString()));
     command.addAll(arguments);
-    return PeersBuild.run(new ProcessBuilder(command).inheritIO());
+    return ModuleBuild.run(new ProcessBuilder(command).inheritIO());
   }
 
   private List<String> arguments() {
@@ -156,14 +153,5 @@ final class Bench implements Callable<Integer> {
 
   private ParameterException wrong(String message) {
     return new ParameterException(spec.commandLine(), message);
-  }
-
-  private static Path checkout() throws IOException {
-    String home = System.getProperty(HOME);
-    if (home == null || !Files.isRegularFile(Path.of(home, "peers", "pom.xml"))) {
-      throw new IOException(
-          "the measurements are built from a checkout of rmsnorm4j: start ./rmsnorm bench there");
-    }
-    return Path.of(home);
   }
 }

@@ -58,7 +58,7 @@ final class Compare implements Callable<Integer> {
    * Say where the launcher is and keeps its archive, which nobody needs in order to repeat a run.
    */
   private static final List<String> FLAGS_OF_THE_LAUNCHER =
-      List.of("-XX:AOTCache=", "-Xlog:aot", "-Xlog:cds", "-D" + Bench.HOME + "=");
+      List.of("-XX:AOTCache=", "-Xlog:aot", "-Xlog:cds", "-D" + ModuleBuild.HOME + "=");
 
   @Spec private CommandSpec spec;
 

@@ -228,7 +228,7 @@ final class Train implements Callable<Integer> {
   }
 
   private void writeDocs(Results results) throws IOException {
-    Path docs = Path.of(System.getProperty(Bench.HOME), "docs");
+    Path docs = Path.of(System.getProperty(ModuleBuild.HOME), "docs");
     String name = TrainingPage.name(results.plan().kind());
     Path page = docs.resolve("training.md");
     Files.createDirectories(docs.resolve("training"));
@@ -244,7 +244,7 @@ final class Train implements Callable<Integer> {
   }
 
   private void requireSense() throws IOException {
-    if (write && (quick || text != null || System.getProperty(Bench.HOME) == null)) {
+    if (write && (quick || text != null || System.getProperty(ModuleBuild.HOME) == null)) {
       throw wrongUse(
           null, "--write takes a whole run of the generated task in a checkout, by ./rmsnorm");
     }
@@ -305,7 +305,7 @@ final class Train implements Callable<Integer> {
 
   /** The same in a JVM that has OpenBLAS on its class path. */
   private int inChild() throws IOException, InterruptedException {
-    String home = System.getProperty(Bench.HOME);
+    String home = System.getProperty(ModuleBuild.HOME);
     if (home == null || !Files.isRegularFile(Path.of(home, "pom.xml"))) {
       throw new IOException(
           "trainings need OpenBLAS, which is fetched for a checkout of rmsnorm4j: start"

@@ -24,6 +24,7 @@ class ArrowsTest {
     "measure, rmsnorm4j",
     "report, rmsnorm4j-formats jackson-core chart.js",
     "transformer, rmsnorm4j rmsnorm4j-formats jackson-core openblas javacpp",
+    "spark, rmsnorm4j spark-mllib_2.13",
     "cli, rmsnorm4j rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report rmsnorm4j-transformer jackson-core openblas javacpp picocli progressbar"
   })
   void aModuleDependsOnTheseAlone(String module, String allowed) throws IOException {
@@ -39,12 +40,14 @@ class ArrowsTest {
     "measure",
     "report",
     "transformer",
+    "spark",
     "cli",
     "benchmarks",
     "oracle-tests"
   })
   void nothingDependsOnTheCommandLineOrTheBenchmarks(String module) throws IOException {
-    assertThat(dependencies(module)).doesNotContain("rmsnorm4j-cli", "rmsnorm4j-benchmarks");
+    assertThat(dependencies(module))
+        .doesNotContain("rmsnorm4j-cli", "rmsnorm4j-benchmarks", "rmsnorm4j-spark");
   }
 
   private static Set<String> dependencies(String module) throws IOException {

@@ -1,0 +1,204 @@
+package io.github.rmsnorm4j.cli;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * Builds a module that is no part of the command line from a checkout, where it is not built yet,
+ * and fetches what it needs.
+ */
+final class ModuleBuild {
+  /** The top folder of the checkout that the launcher belongs to. */
+  static final String HOME = "rmsnorm.home";
+
+  private static final int ERRORS_SHOWN = 5;
+  private static final int SECONDS_TO_END = 10;
+
+  private final String command;
+  private final String module;
+
+  /** It, and what it is built of. */
+  private final List<String> modules;
+
+  /** What comes out, below the module's folder. */
+  private final String product;
+
+  private final List<String> goals;
+  private final String what;
+  private final String fetched;
+
+  /**
+   * @param what is built, in words
+   * @param fetched what is fetched the first time, in words
+   */
+  private ModuleBuild(
+      String command,
+      List<String> modules,
+      String product,
+      List<String> goals,
+      String what,
+      String fetched) {
+    this.command = command;
+    this.module = modules.getLast();
+    this.modules = modules;
+    this.product = product;
+    this.goals = goals;
+    this.what = what;
+    this.fetched = fetched;
+  }
+
+  /** The measurements beside other libraries. */
+  static ModuleBuild peers() {
+    return new ModuleBuild(
+        "bench",
+        List.of("core", "measure", "benchmarks", "peers"),
+        "target/classes",
+        List.of("-Ppeers", "compile", "dependency:build-classpath"),
+        "the measurements",
+        "what they compare with, about 190 MB the first time (libtorch, oneDNN, ONNX Runtime)");
+  }
+
+  /** The job on Spark, in the one jar that executors are sent. */
+  static ModuleBuild spark() {
+    return new ModuleBuild(
+        "spark",
+        List.of("core", "spark"),
+        "target/rmsnorm4j-spark.jar",
+        // Single goals in place of a phase, which would download the test tools bound to it.
+        List.of(
+            "resources:resources",
+            "compiler:compile",
+            "jar:jar",
+            "shade:shade",
+            "dependency:build-classpath"),
+        "the job",
+        "Spark, about 300 MB the first time");
+  }
+
+  /**
+   * The checkout that this command line was built from.
+   *
+   * @throws IOException if it was not built from one
+   */
+  Path checkout() throws IOException {
+    String home = System.getProperty(HOME);
+    if (home == null || !Files.isRegularFile(Path.of(home, module, "pom.xml"))) {
+      throw new IOException(
+          "needs a checkout of rmsnorm4j, to build %s from: start ./rmsnorm %s there"
+              .formatted(what, command));
+    }
+    return Path.of(home);
+  }
+
+  /** The class path of what is built, after it was. */
+  String classPath(Path checkout, PrintWriter err) throws IOException, InterruptedException {
+    if (isStale(checkout)) {
+      build(checkout, err);
+    }
+    return product(checkout) + File.pathSeparator + Files.readString(list(checkout)).strip();
+  }
+
+  private Path product(Path checkout) {
+    return checkout.resolve(module).resolve(product);
+  }
+
+  /** Maven's, of what the product needs. */
+  private Path list(Path checkout) {
+    return checkout.resolve(module).resolve("target/classpath");
+  }
+
+  /** Whether something is missing, or some source is newer than what was built. */
+  boolean isStale(Path checkout) throws IOException {
+    Path list = list(checkout);
+    if (!Files.isRegularFile(list) || !Files.exists(product(checkout))) {
+      return true;
+    }
+    FileTime built = Files.getLastModifiedTime(list);
+    for (String part : Files.readString(list).strip().split(File.pathSeparator)) {
+      if (!Files.exists(Path.of(part))) {
+        return true;
+      }
+    }
+    List<Path> sources = new ArrayList<>(List.of(checkout.resolve("pom.xml")));
+    for (String module : modules) {
+      sources.add(checkout.resolve(module).resolve("pom.xml"));
+      try (Stream<Path> files = Files.walk(checkout.resolve(module).resolve("src/main"))) {
+        files.forEach(sources::add);
+      }
+    }
+    for (Path source : sources) {
+      if (Files.getLastModifiedTime(source).compareTo(built) > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void build(Path checkout, PrintWriter err) throws IOException, InterruptedException {
+    Path list = list(checkout);
+    err.println(
+        Files.exists(list)
+            ? "rmsnorm %s: building %s again, since sources have changed".formatted(command, what)
+            : "rmsnorm %s: building %s and fetching %s".formatted(command, what, fetched));
+    err.flush();
+    Path log = Files.createDirectories(list.getParent()).resolve("build.log");
+    Instant start = Instant.now();
+    List<String> maven =
+        new ArrayList<>(List.of("/bin/sh", checkout.resolve("mvnw").toString(), "-q", "-B", "-f"));
+    maven.addAll(List.of(checkout.resolve("pom.xml").toString(), "-pl", module, "-am"));
+    maven.addAll(goals);
+    ProcessBuilder builder =
+        new ProcessBuilder(maven).redirectErrorStream(true).redirectOutput(log.toFile());
+    if (run(builder) != 0) {
+      try (Stream<String> lines = Files.lines(log)) {
+        lines.filter(line -> line.contains("[ERROR]")).limit(ERRORS_SHOWN).forEach(err::println);
+      }
+      throw new IOException("the build failed; all it said is in " + log);
+    }
+    // Maven leaves a file alone whose text is the same; what is edited meanwhile is newer.
+    Files.setLastModifiedTime(list, FileTime.from(start));
+  }
+
+  /** To its end, and never longer than this process. */
+  static int run(ProcessBuilder builder) throws IOException, InterruptedException {
+    return run(builder, errors -> {});
+  }
+
+  /**
+   * The same for one that this listens to.
+   *
+   * @param listener gets its standard error, and returns at the end of it
+   */
+  static int run(ProcessBuilder builder, Consumer<InputStream> listener)
+      throws IOException, InterruptedException {
+    Process process = builder.start();
+    Thread end = new Thread(() -> end(process));
+    Runtime.getRuntime().addShutdownHook(end);
+    listener.accept(process.getErrorStream());
+    int status = process.waitFor();
+    Runtime.getRuntime().removeShutdownHook(end);
+    return status;
+  }
+
+  /** It may have something to put in order before it ends. */
+  private static void end(Process process) {
+    process.descendants().forEach(ProcessHandle::destroy);
+    process.destroy();
+    try {
+      process.waitFor(SECONDS_TO_END, TimeUnit.SECONDS);
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

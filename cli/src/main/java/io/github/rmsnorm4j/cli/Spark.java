@@ -1,0 +1,287 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Rows;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code rmsnorm spark}: starts a job on Apache Spark, in a process of its own. Spark is no part of
+ * the command line: Maven fetches it when this is first asked for.
+ */
+@Command(
+    name = "spark",
+    description = {
+      "Normalize a column of Parquet on Apache Spark, on this machine or on a cluster.",
+      "",
+      "OUT is a folder of Parquet files with the rows of IN; it appears when it is complete, or not"
+          + " at all. What a killed process leaves behind is a folder .OUT.xxxxxxxx.tmp beside it,"
+          + " which can be deleted, and, where --force replaced something, perhaps that as"
+          + " .OUT.xxxxxxxx.old. The column holds array<float>, array<double>, vectors of spark.ml,"
+          + " or packed numbers as binary. RMSNORM_OPTS=-Xmx8g gives Spark 8 GiB.",
+      "",
+      "The first run fetches Spark, about 300 MB, which only this command uses.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  rmsnorm spark in.parquet -o out.parquet --column embedding",
+      "  rmsnorm spark in.parquet -o out.parquet --column embedding --like gemma --gain w.npy",
+      "  rmsnorm spark hdfs:///in -o hdfs:///out --column e --master spark://host:7077"
+    })
+final class Spark implements Callable<Integer> {
+  private static final String PROGRAM = "io.github.rmsnorm4j.spark.NormalizeParquet";
+
+  /** What a JVM says of its own accord where the Vector API is asked for; no news to a user. */
+  private static final String INCUBATOR = "WARNING: Using incubator modules";
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "IN", description = "The Parquet file, or folder of them, to read.")
+  private String in;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "OUT",
+      required = true,
+      description = "The folder to write.")
+  private String out;
+
+  @Option(
+      names = "--column",
+      paramLabel = "NAME",
+      required = true,
+      description = "The column to normalize.")
+  private String column;
+
+  @Option(
+      names = "--output-column",
+      paramLabel = "NAME",
+      description = "A new column for the result (default: it replaces the one of --column).")
+  private String outputColumn;
+
+  @Option(
+      names = "--dtype",
+      paramLabel = "TYPE",
+      converter = ResultOptions.TypeName.class,
+      description = "Type of the result: f16, bf16, f32, f64 (default: that of the column).")
+  private ElementType type;
+
+  @Option(
+      names = "--packed",
+      paramLabel = "TYPE",
+      converter = ResultOptions.TypeName.class,
+      description = "What a binary column holds, which it does not tell itself.")
+  private ElementType packed;
+
+  @Option(
+      names = "--invalid",
+      paramLabel = "WAY",
+      description =
+          "What becomes of rows of another width than the gain's, or with elements that are null:"
+              + " ${COMPLETION-CANDIDATES}: they end the job, get a null, or are left out (default:"
+              + " error).")
+  private Invalid invalid;
+
+  @Mixin private NormOptions norm;
+
+  @Option(
+      names = "--master",
+      paramLabel = "URL",
+      description =
+          "Where Spark runs: local[N] on N threads of this machine, spark://HOST:PORT, yarn, ..."
+              + " (default: local[*], all processors).")
+  private String master;
+
+  @Option(
+      names = "--conf",
+      paramLabel = "KEY=VALUE",
+      description = "A setting of Spark's own; may be repeated.")
+  private List<String> conf = List.of();
+
+  @Option(
+      names = {"-f", "--force"},
+      description = "Replace OUT, a file or a folder of nothing but Parquet, if it exists.")
+  private boolean force;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "No progress and no closing line.")
+  private boolean quiet;
+
+  /** Named as spark.ml has them. */
+  enum Invalid {
+    error,
+    keep,
+    skip
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    List<Path> written = new ArrayList<>();
+    try {
+      List<String> arguments = arguments(written);
+      ModuleBuild build = ModuleBuild.spark();
+      Path checkout = build.checkout();
+      List<String> command = new ArrayList<>();
+      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+      command.add("@" + checkout.resolve("spark/java.options"));
+      String options = System.getenv("RMSNORM_OPTS");
+      if (options != null && !options.isBlank()) {
+        command.addAll(List.of(options.strip().split("\\s+")));
+      }
+      command.addAll(List.of("-cp", build.classPath(checkout, err()), PROGRAM));
+      command.addAll(arguments);
+      return ModuleBuild.run(
+          new ProcessBuilder(command)
+              .redirectInput(ProcessBuilder.Redirect.INHERIT)
+              .redirectOutput(ProcessBuilder.Redirect.INHERIT),
+          this::passOn);
+    } finally {
+      for (Path file : written) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+
+  /**
+   * What the job is told.
+   *
+   * @param written gets the files that it must read, which are of no use afterwards
+   */
+  List<String> arguments(List<Path> written) throws IOException {
+    NormSettings settings;
+    try {
+      settings = norm.settings(null);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+    List<String> arguments = new ArrayList<>(List.of(in, "-o", out, "--column", column));
+    option(arguments, "--output-column", outputColumn);
+    option(arguments, "--norm", settings.kind());
+    param(arguments, "preset", settings.like());
+    param(arguments, "castOrder", settings.castOrder());
+    parameter(arguments, "gain", settings.gain(), written);
+    param(arguments, "gainOffset", settings.gainOffset());
+    parameter(arguments, "bias", settings.bias(), written);
+    param(arguments, "epsilon", settings.epsilon());
+    param(arguments, "epsilonPlacement", settings.epsilonPlace());
+    param(arguments, "partial", settings.partial());
+    param(arguments, "partialRounding", settings.partRounded());
+    param(arguments, "inputType", packed);
+    param(arguments, "outputType", type);
+    param(arguments, "handleInvalid", invalid);
+    option(arguments, "--master", master(settings.threads()));
+    conf.forEach(setting -> option(arguments, "--conf", setting));
+    if (force) {
+      arguments.add("--force");
+    }
+    option(arguments, "--progress", quiet ? "none" : Terminal.isStandardError() ? "bar" : "lines");
+    return arguments;
+  }
+
+  private String master(Integer threads) {
+    if (threads == null) {
+      return master;
+    }
+    if (master != null) {
+      throw new ParameterException(
+          spec.commandLine(), "--threads and --master exclude each other: --master local[4] has 4");
+    }
+    if (threads < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--threads is " + threads + ", it must be 1 or more");
+    }
+    return "local[" + threads + "]";
+  }
+
+  private static void option(List<String> arguments, String name, Object value) {
+    if (value != null) {
+      arguments.addAll(List.of(name, value.toString()));
+    }
+  }
+
+  private static void param(List<String> arguments, String name, Object value) {
+    option(arguments, "--set", value == null ? null : name + "=" + value);
+  }
+
+  /** By a file, since a command has no room for a gain. */
+  private static void parameter(
+      List<String> arguments, String name, StoredParameter parameter, List<Path> written)
+      throws IOException {
+    if (parameter == null) {
+      return;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      Rows row = parameter.read(arena);
+      Path file = Files.createTempFile("rmsnorm-" + name, ".json");
+      written.add(file);
+      Files.writeString(file, json(StoredParameter.values(row)));
+      param(arguments, name, "@" + file);
+      if (name.equals("gain")) {
+        param(arguments, "gainType", row.type());
+      }
+    }
+  }
+
+  /** As Spark reads it: what JSON has no number for is a text. */
+  private static String json(double[] values) {
+    StringBuilder json = new StringBuilder("[");
+    for (double value : values) {
+      json.append(json.length() == 1 ? "" : ",");
+      if (Double.isFinite(value)) {
+        json.append(value);
+      } else {
+        json.append(Double.isNaN(value) ? "\"NaN\"" : value > 0 ? "\"Inf\"" : "\"-Inf\"");
+      }
+    }
+    return json.append(']').toString();
+  }
+
+  private void passOn(InputStream errors) {
+    PrintWriter err = err();
+    try (errors) {
+      StringBuilder line = new StringBuilder();
+      byte[] buffer = new byte[1 << 13];
+      for (int length; (length = errors.read(buffer)) >= 0; ) {
+        line.append(new String(buffer, 0, length, System.err.charset()));
+        if (line.length() < INCUBATOR.length() && INCUBATOR.startsWith(line.toString())) {
+          continue;
+        }
+        if (line.indexOf(INCUBATOR) == 0) {
+          if (line.indexOf("\n") < 0) {
+            continue;
+          }
+          line.delete(0, line.indexOf("\n") + 1);
+        }
+        err.print(line);
+        err.flush();
+        line.setLength(0);
+      }
+      err.print(line);
+      err.flush();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private PrintWriter err() {
+    return spec.commandLine().getErr();
+  }
+}
