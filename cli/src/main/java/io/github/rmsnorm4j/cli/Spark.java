@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -230,28 +231,15 @@ final class Spark implements Callable<Integer> {
     }
     try (Arena arena = Arena.ofConfined()) {
       Rows row = parameter.read(arena);
-      Path file = Files.createTempFile("rmsnorm-" + name, ".json");
+      Path file = Files.createTempFile("rmsnorm-" + name, ".txt");
       written.add(file);
-      Files.writeString(file, json(StoredParameter.values(row)));
+      Files.write(
+          file, Arrays.stream(StoredParameter.values(row)).mapToObj(Double::toString)::iterator);
       param(arguments, name, "@" + file);
       if (name.equals("gain")) {
         param(arguments, "gainType", row.type());
       }
     }
-  }
-
-  /** As Spark reads it: what JSON has no number for is a text. */
-  private static String json(double[] values) {
-    StringBuilder json = new StringBuilder("[");
-    for (double value : values) {
-      json.append(json.length() == 1 ? "" : ",");
-      if (Double.isFinite(value)) {
-        json.append(value);
-      } else {
-        json.append(Double.isNaN(value) ? "\"NaN\"" : value > 0 ? "\"Inf\"" : "\"-Inf\"");
-      }
-    }
-    return json.append(']').toString();
   }
 
   private void passOn(InputStream errors) {

@@ -1,0 +1,191 @@
+package io.github.rmsnorm4j.spark;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.spark.ml.Transformer;
+import org.apache.spark.ml.param.DoubleArrayParam;
+import org.apache.spark.ml.param.DoubleParam;
+import org.apache.spark.ml.param.IntParam;
+import org.apache.spark.ml.param.Param;
+
+/**
+ * What {@link NormalizeParquet} is asked for.
+ *
+ * @param in a file or folder of Parquet
+ * @param out the folder to write
+ * @param column what to normalise
+ * @param outputColumn where the result goes, null for the column's own place
+ * @param layer LayerNorm in place of RMSNorm
+ * @param params of the transformer, as texts
+ * @param master null for Spark's own choice
+ * @param conf settings of Spark
+ * @param force whether to replace what is at {@code out}
+ * @param progress how to show it
+ */
+record JobArguments(
+    String in,
+    String out,
+    String column,
+    String outputColumn,
+    boolean layer,
+    Map<String, String> params,
+    String master,
+    Map<String, String> conf,
+    boolean force,
+    TaskProgress.Style progress) {
+  private static final String USAGE =
+      "usage: IN -o OUT --column NAME [--output-column NAME] [--norm rms|layer] [--set PARAM=VALUE]..."
+          + " [--master URL] [--conf KEY=VALUE]... [--force] [--progress lines|bar|none]";
+
+  private static final Pattern MASTER =
+      Pattern.compile("local(\\[.*])?|spark://.+|yarn|k8s://.+|local-cluster\\[.*]");
+
+  /**
+   * Reads the words of a command.
+   *
+   * @throws IllegalArgumentException if they make no sense
+   */
+  static JobArguments parse(String... args) throws IOException {
+    Map<String, String> options = new LinkedHashMap<>();
+    Map<String, String> params = new LinkedHashMap<>();
+    Map<String, String> conf = new LinkedHashMap<>();
+    for (int i = 0; i < args.length; i++) {
+      switch (args[i]) {
+        case "--force" -> options.put(args[i], "");
+        case "--set" -> pair(params, args[i], value(args, ++i));
+        case "--conf" -> pair(conf, args[i], value(args, ++i));
+        case "-o", "--column", "--output-column", "--norm", "--master", "--progress" ->
+            options.put(args[i], value(args, ++i));
+        default -> {
+          if (args[i].startsWith("--") || options.putIfAbsent("IN", args[i]) != null) {
+            throw new IllegalArgumentException("unknown: " + args[i] + "; " + USAGE);
+          }
+        }
+      }
+    }
+    for (Map.Entry<String, String> param : params.entrySet()) {
+      if (param.getValue().startsWith("@")) {
+        param.setValue(Files.readString(Path.of(param.getValue().substring(1))));
+      }
+    }
+    String master = options.get("--master");
+    require(
+        master == null || MASTER.matcher(master).matches(),
+        "--master",
+        master,
+        "local, local[N], local[*], spark://HOST:PORT, yarn or k8s://...");
+    String norm = options.getOrDefault("--norm", "rms");
+    require(norm.equals("rms") || norm.equals("layer"), "--norm", norm, "rms or layer");
+    return new JobArguments(
+        needed(options, "IN"),
+        needed(options, "-o"),
+        needed(options, "--column"),
+        options.get("--output-column"),
+        norm.equals("layer"),
+        params,
+        master,
+        conf,
+        options.containsKey("--force"),
+        style(options.getOrDefault("--progress", "lines")));
+  }
+
+  private static void require(boolean sense, String option, String value, String allowed) {
+    if (!sense) {
+      throw new IllegalArgumentException(
+          "%s is %s, it may be %s".formatted(option, value, allowed));
+    }
+  }
+
+  private static String value(String[] args, int i) {
+    if (i == args.length) {
+      throw new IllegalArgumentException(args[i - 1] + " takes a value; " + USAGE);
+    }
+    return args[i];
+  }
+
+  private static void pair(Map<String, String> pairs, String option, String text) {
+    int equals = text.indexOf('=');
+    if (equals < 1) {
+      throw new IllegalArgumentException("%s is %s, it must be NAME=VALUE".formatted(option, text));
+    }
+    pairs.put(text.substring(0, equals), text.substring(equals + 1));
+  }
+
+  private static String needed(Map<String, String> options, String name) {
+    String value = options.get(name);
+    if (value == null || value.isEmpty()) {
+      throw new IllegalArgumentException(
+          name + (value == null ? " is missing; " : " is empty; ") + USAGE);
+    }
+    return value;
+  }
+
+  private static TaskProgress.Style style(String name) {
+    for (TaskProgress.Style style : TaskProgress.Style.values()) {
+      if (style.name().equals(name)) {
+        return style;
+      }
+    }
+    throw new IllegalArgumentException(
+        "--progress is %s, it may be lines, bar or none".formatted(name));
+  }
+
+  String resultColumn() {
+    return outputColumn == null ? column : outputColumn;
+  }
+
+  /**
+   * The transformer that does it.
+   *
+   * @param result the column to add
+   * @throws IllegalArgumentException if it has no such param, or not with such a value
+   */
+  Transformer transformer(String result) {
+    Transformer transformer =
+        layer
+            ? new LayerNormalizer().setInputCol(column).setOutputCol(result)
+            : new RmsNormalizer().setInputCol(column).setOutputCol(result);
+    params.forEach((name, value) -> set(transformer, name, value));
+    return transformer;
+  }
+
+  private static void set(Transformer transformer, String name, String text) {
+    if (!transformer.hasParam(name)) {
+      throw new IllegalArgumentException(
+          "--set %s: there is no such param, there are %s"
+              .formatted(
+                  name,
+                  Arrays.stream(transformer.params())
+                      .map(Param::name)
+                      .collect(Collectors.joining(", "))));
+    }
+    Param<Object> param = transformer.getParam(name);
+    Object value;
+    try {
+      value =
+          switch ((Object) param) {
+            case DoubleParam _ -> Double.valueOf(text.strip());
+            case IntParam _ -> Integer.valueOf(text.strip());
+            case DoubleArrayParam _ -> numbers(text);
+            default -> text;
+          };
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "--set %s is %.100s, it is: %s".formatted(name, text, param.doc()), e);
+    }
+    transformer.set(param, value);
+  }
+
+  /** With commas or spaces between them, perhaps in brackets. */
+  private static double[] numbers(String text) {
+    return Arrays.stream(text.replaceAll("[\\[\\],]", " ").strip().split("\\s+"))
+        .mapToDouble(Double::parseDouble)
+        .toArray();
+  }
+}

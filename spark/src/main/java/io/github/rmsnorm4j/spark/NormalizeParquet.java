@@ -1,0 +1,213 @@
+package io.github.rmsnorm4j.spark;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.URISyntaxException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.ml.Transformer;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+
+/**
+ * Normalises a column of a Parquet file or folder into another: what {@code rmsnorm spark} starts,
+ * and what {@code spark-submit} may be given as {@code --class}.
+ *
+ * <p>The result is a folder of Parquet files that appears when it is complete, or not at all. The
+ * exit status is 0 if all went well, 1 for a failure and 2 for wrong use; an error is one line on
+ * standard error.
+ */
+public final class NormalizeParquet {
+  /** What Spark takes for a pattern in the name of a file. */
+  private static final String PATTERN_SIGNS = "[{}\\[\\]*?\\\\]";
+
+  private final JobArguments arguments;
+  private final PrintStream err;
+
+  NormalizeParquet(JobArguments arguments, PrintStream err) {
+    this.arguments = arguments;
+    this.err = err;
+  }
+
+  /**
+   * Runs one job and ends the JVM.
+   *
+   * @param args what wrong ones are answered with, or docs/spark.md
+   */
+  public static void main(String[] args) {
+    int status = status(args, System.err);
+    SparkSession.getDefaultSession().foreach(NormalizeParquet::stop);
+    System.exit(status);
+  }
+
+  private static Void stop(SparkSession session) {
+    session.stop();
+    return null;
+  }
+
+  static int status(String[] args, PrintStream err) {
+    try {
+      JobArguments arguments = JobArguments.parse(args);
+      new NormalizeParquet(arguments, err).run(session(arguments));
+      return 0;
+    } catch (IllegalArgumentException e) {
+      return failed(err, e.getMessage(), e, 2);
+    } catch (Exception e) { // Scala's methods throw checked exceptions that they do not declare.
+      return failed(err, Failure.reason(e), e, 1);
+    }
+  }
+
+  private static int failed(PrintStream err, String message, Exception e, int status) {
+    err.println("rmsnorm spark: " + Failure.oneLine(message));
+    if (System.getenv("RMSNORM_STACKTRACE") != null) {
+      e.printStackTrace(err);
+    }
+    return status;
+  }
+
+  private static SparkSession session(JobArguments arguments) throws IOException {
+    SparkConf conf = new SparkConf().setIfMissing("spark.app.name", "rmsnorm");
+    arguments.conf().forEach(conf::set);
+    if (arguments.master() != null) {
+      conf.setMaster(arguments.master());
+    }
+    conf.setIfMissing("spark.master", "local[*]");
+    conf.setIfMissing("spark.ui.enabled", "false");
+    // An executor without these flags has the same bits, more slowly.
+    conf.setIfMissing(
+        "spark.executor.extraJavaOptions",
+        "--add-modules=jdk.incubator.vector --enable-native-access=ALL-UNNAMED");
+    String jar = jar();
+    if (!conf.get("spark.master").startsWith("local") && jar != null) {
+      conf.setIfMissing("spark.jars", jar);
+    }
+    return SparkSession.builder().config(conf).getOrCreate();
+  }
+
+  /** The jar that this class is in, which executors elsewhere must be sent; null for a folder. */
+  private static String jar() throws IOException {
+    try {
+      String location =
+          NormalizeParquet.class
+              .getProtectionDomain()
+              .getCodeSource()
+              .getLocation()
+              .toURI()
+              .getPath();
+      return location.endsWith(".jar") ? location : null;
+    } catch (URISyntaxException e) {
+      throw new IOException(e);
+    }
+  }
+
+  /** Does all of it in a session that is there. */
+  void run(SparkSession session) throws IOException {
+    long start = System.nanoTime();
+    Configuration hadoop = session.sparkContext().hadoopConfiguration();
+    Path in = qualified(arguments.in(), hadoop);
+    Path to = qualified(arguments.out(), hadoop);
+    try (OutputFolder out = OutputFolder.create(to, arguments.force(), hadoop)) {
+      out.requireApartFrom(in);
+      long rows = write(normalised(read(session, in)), out.unfinished());
+      out.commit();
+      if (arguments.progress() != TaskProgress.Style.none) {
+        double seconds = (System.nanoTime() - start) * 1e-9;
+        err.println(Failure.oneLine(summary(rows, session.sparkContext().master(), seconds)));
+      }
+    }
+  }
+
+  private String summary(long rows, String master, double seconds) {
+    return String.format(
+        Locale.ROOT,
+        "%s: %d %s, column %s, on %s, %.2f s",
+        arguments.out(),
+        rows,
+        rows == 1 ? "row" : "rows",
+        arguments.resultColumn(),
+        master,
+        seconds);
+  }
+
+  private long write(Dataset<Row> rows, Path folder) {
+    SparkContext context = rows.sparkSession().sparkContext();
+    try (TaskProgress progress = new TaskProgress(err, arguments.progress())) {
+      context.addSparkListener(progress);
+      try {
+        rows.write().parquet(folder.toString());
+        return progress.awaitRows();
+      } finally {
+        context.removeSparkListener(progress);
+      }
+    }
+  }
+
+  private static Path qualified(String name, Configuration hadoop) throws IOException {
+    Path path = new Path(name);
+    return path.getFileSystem(hadoop).makeQualified(path);
+  }
+
+  private Dataset<Row> read(SparkSession session, Path in) throws IOException {
+    FileSystem files = in.getFileSystem(session.sparkContext().hadoopConfiguration());
+    if (!files.exists(in)) {
+      throw new IOException(arguments.in() + ": there is no such file or folder");
+    }
+    Dataset<Row> rows;
+    try {
+      rows = session.read().parquet(in.toString().replaceAll(PATTERN_SIGNS, "\\\\$0"));
+    } catch (Exception e) {
+      IOException failure =
+          new IOException(arguments.in() + ": is not Parquet: " + Failure.reason(e));
+      failure.addSuppressed(e);
+      throw failure;
+    }
+    List<String> columns = Arrays.asList(rows.columns());
+    if (!columns.contains(arguments.column())) {
+      throw new IllegalArgumentException(
+          "--column is %s, %s has %s"
+              .formatted(arguments.column(), arguments.in(), String.join(", ", columns)));
+    }
+    if (arguments.outputColumn() != null && columns.contains(arguments.outputColumn())) {
+      throw new IllegalArgumentException(
+          "--output-column is %s, %s has a column of that name: without --output-column the result takes the place of %s"
+              .formatted(arguments.outputColumn(), arguments.in(), arguments.column()));
+    }
+    return rows;
+  }
+
+  /** The rows with the result in the place of its column, or behind all of them. */
+  private Dataset<Row> normalised(Dataset<Row> rows) {
+    String result = arguments.outputColumn();
+    if (result == null) {
+      result = arguments.column() + " normalized";
+      while (Arrays.asList(rows.columns()).contains(result)) {
+        result += "'";
+      }
+    }
+    Transformer transformer = arguments.transformer(result);
+    Dataset<Row> all = transformer.transform(rows);
+    if (arguments.outputColumn() != null) {
+      return all;
+    }
+    List<Column> columns = new ArrayList<>();
+    for (String name : rows.columns()) {
+      columns.add(
+          name.equals(arguments.column()) ? column(all, result).as(name) : column(all, name));
+    }
+    return all.select(columns.toArray(Column[]::new));
+  }
+
+  /** By its name as it is: a dot in it is no path into a struct. */
+  private static Column column(Dataset<Row> rows, String name) {
+    return rows.col("`" + name.replace("`", "``") + "`");
+  }
+}

@@ -1,0 +1,247 @@
+package io.github.rmsnorm4j.spark;
+
+import static java.util.Comparator.comparing;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.LayerNorm;
+import io.github.rmsnorm4j.RmsNorm;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The job as a command, from its words to what it leaves behind. */
+class NormalizeParquetTest {
+  private static SparkSession session;
+
+  @TempDir Path folder;
+  private Path in;
+  private Path out;
+
+  private record Result(int status, String err) {}
+
+  @BeforeAll
+  static void start() {
+    session =
+        SparkSession.builder().master("local[2]").config("spark.ui.enabled", "false").getOrCreate();
+  }
+
+  @BeforeEach
+  void writeInput() {
+    in = folder.resolve("in [1]*{a}.parquet");
+    out = folder.resolve("out put.parquet");
+    write(in, "id", "array(cast(id + 1 as float), cast(-3 as float)) as `a.b`", "id * 2 as other");
+  }
+
+  private static void write(Path path, String... columns) {
+    session.range(0, 10, 1, 3).selectExpr(columns).write().parquet(path.toString());
+  }
+
+  private static Result run(Object... words) {
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    String[] args = Stream.of(words).map(Object::toString).toArray(String[]::new);
+    int status = NormalizeParquet.status(args, new PrintStream(err, true, StandardCharsets.UTF_8));
+    return new Result(status, err.toString(StandardCharsets.UTF_8));
+  }
+
+  private Result normalize(Object... more) {
+    List<Object> words = new ArrayList<>(List.of(in, "-o", out, "--column", "a.b"));
+    words.addAll(List.of(more));
+    return run(words.toArray());
+  }
+
+  /** In the order of their ids. */
+  private static List<Row> read(Path path) {
+    Dataset<Row> rows = session.read().parquet(path.toString().replaceAll("[\\[\\]{}*]", "?"));
+    return rows.collectAsList().stream().sorted(comparing(row -> row.getLong(0))).toList();
+  }
+
+  private static List<Float> row(RmsNorm norm, int id) {
+    float[] row = {id + 1, -3};
+    norm.apply(row, row);
+    return IntStream.range(0, row.length).mapToObj(i -> row[i]).toList();
+  }
+
+  private List<String> left() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.map(path -> path.getFileName().toString()).sorted().toList();
+    }
+  }
+
+  @Test
+  void theColumnIsReplacedInItsPlaceAndTheOthersStay() throws IOException {
+    Result result = normalize();
+    assertThat(result.err())
+        .matches("\\S.*out put.parquet: 10 rows, column a.b, on local\\[2], [0-9.]+ s\n");
+    assertThat(result.status()).isZero();
+
+    List<Row> rows = read(out);
+    assertThat(rows.getFirst().schema().fieldNames()).containsExactly("id", "a.b", "other");
+    RmsNorm norm = RmsNorm.builder(2).build();
+    for (int id = 0; id < 10; id++) {
+      assertThat(rows.get(id).getList(1)).isEqualTo(row(norm, id));
+      assertThat(rows.get(id).getLong(2)).isEqualTo(2L * id);
+    }
+    assertThat(left()).containsExactly(in.getFileName().toString(), "out put.parquet");
+  }
+
+  @Test
+  void anOutputColumnIsAddedAndParamsAreTheTransformers() throws IOException {
+    Path gain = Files.writeString(folder.resolve("gain.txt"), "0.5\n2\n");
+    Result result =
+        normalize(
+            "--output-column",
+            "y",
+            "--set",
+            "gain=@" + gain,
+            "--set",
+            "epsilon=0.25",
+            "--set",
+            "preset=gemma",
+            "--progress",
+            "none");
+    assertThat(result).isEqualTo(new Result(0, ""));
+    List<Row> rows = read(out);
+    assertThat(rows.getFirst().schema().fieldNames()).containsExactly("id", "a.b", "other", "y");
+    RmsNorm norm = RmsNorm.gemma(2).gain(new double[] {0.5, 2}).epsilon(0.25).build();
+    assertThat(rows.get(4).getList(1)).isEqualTo(List.of(5f, -3f));
+    assertThat(rows.get(4).getList(3)).isEqualTo(row(norm, 4));
+  }
+
+  @Test
+  void layerNorm() {
+    assertThat(normalize("--norm", "layer").status()).isZero();
+    float[] row = {4, -3};
+    LayerNorm.builder(2).build().apply(row, row);
+    assertThat(read(out).get(3).getList(1)).isEqualTo(List.of(row[0], row[1]));
+  }
+
+  @Test
+  void whatExistsIsReplacedOnlyIfAskedFor() throws IOException {
+    assertThat(normalize().status()).isZero();
+    Result again = normalize("--set", "preset=llama");
+    assertThat(again.err())
+        .isEqualTo("rmsnorm spark: " + out + ": exists already; --force replaces it\n");
+    assertThat(again.status()).isEqualTo(2);
+
+    assertThat(normalize("--force", "--set", "epsilon=100").status()).isZero();
+    assertThat(read(out).get(1).getList(1))
+        .isEqualTo(row(RmsNorm.builder(2).epsilon(100).build(), 1));
+    assertThat(left()).hasSize(2);
+  }
+
+  @Test
+  void inAndOutMayBeTheSame() throws IOException {
+    assertThat(run(in, "-o", in, "--column", "a.b", "--force").status()).isZero();
+    assertThat(read(in).get(7).getList(1)).isEqualTo(row(RmsNorm.builder(2).build(), 7));
+    assertThat(left()).hasSize(1);
+  }
+
+  @Test
+  void aFolderOfOtherThingsIsNeverReplaced() throws IOException {
+    Files.createDirectory(out);
+    Files.writeString(out.resolve("thesis.txt"), "years of work");
+    Result result = normalize("--force");
+    assertThat(result.err())
+        .contains("holds thesis.txt: --force replaces a file, or a folder of nothing but Parquet");
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(out.resolve("thesis.txt")).hasContent("years of work");
+  }
+
+  @Test
+  void outInsideOfInAndInInsideOfOutAreRefusedAlsoThroughLinks() throws IOException {
+    assertThat(run(in, "-o", in.resolve("out"), "--column", "a.b").err())
+        .contains("OUT is inside of IN, it must be elsewhere");
+    Path link = Files.createSymbolicLink(folder.resolve("link"), in);
+    assertThat(run(in, "-o", link.resolve("out"), "--column", "a.b").err())
+        .contains("OUT is inside of IN, it must be elsewhere");
+    Path inner = in.resolve("part=1.parquet");
+    write(inner, "id", "array(1.0f) as `a.b`");
+    assertThat(run(inner, "-o", in, "--column", "a.b", "--force").err())
+        .contains("IN is inside of OUT, which would replace it");
+    assertThat(inner).isDirectory();
+  }
+
+  @Test
+  void aJobThatFailsLeavesNothingNewAndSaysWhyInALine() throws IOException {
+    assertThat(normalize().status()).isZero();
+    Result result = normalize("--force", "--set", "width=3");
+    assertThat(result.status()).isOne();
+    assertThat(result.err())
+        .startsWith("rmsnorm spark: column 'a.b': a row is 2 wide, it must be 3")
+        .hasLineCount(1);
+    assertThat(read(out)).hasSize(10);
+    assertThat(left()).hasSize(2);
+
+    assertThat(normalize("--force", "--set", "width=3", "--set", "handleInvalid=skip").err())
+        .contains(": 0 rows,");
+    assertThat(read(out)).isEmpty();
+  }
+
+  @Test
+  void wrongUseIsOneLineAndStatusTwo() throws IOException {
+    assertThat(wrong("a.c")).contains("--column is a.c, ", "has id, a.b, other");
+    assertThat(wrong("other"))
+        .contains("inputCol is 'other', a column of bigint, it may be of array");
+    assertThat(wrong("a.b", "--output-column", "id")).contains("has a column of that name");
+    assertThat(wrong("a.b", "--set", "epsilon=x")).contains("--set epsilon is x, it is: what is");
+    assertThat(wrong("a.b", "--set", "epsilon=-1")).contains("it must be finite and not negative");
+    assertThat(wrong("a.b", "--set", "eps=1")).contains("no such param, there are bias, ");
+    assertThat(wrong("a.b", "--set", "preset=bert")).contains("bert", "llama");
+    assertThat(wrong("a.b", "--set", "=1")).contains("--set is =1, it must be NAME=VALUE");
+    assertThat(wrong("a.b", "--master", "moon")).contains("--master is moon, it may be local");
+    assertThat(wrong("a.b", "--norm", "batch")).contains("--norm is batch, it may be rms or layer");
+    assertThat(wrong("a.b", "--fast")).contains("unknown: --fast; usage: IN -o OUT");
+    assertThat(wrong("a.b", "--conf")).contains("--conf takes a value");
+    assertThat(wrong("a.b", "--progress", "loud")).contains("it may be lines, bar or none");
+    assertThat(run("in", "-o", "out").err()).contains("--column is missing");
+    assertThat(run("in", "-o", "/", "--column", "c").err()).contains("OUT must be a folder");
+    assertThat(run(in, "-o", folder.resolve("no/out"), "--column", "a.b").err())
+        .isEqualTo(
+            "rmsnorm spark: %s: there is no folder %s\n"
+                .formatted(folder.resolve("no/out"), folder.resolve("no")));
+    assertThat(left()).hasSize(1);
+  }
+
+  private String wrong(String column, String... more) {
+    List<Object> words = new ArrayList<>(List.of(in, "-o", out, "--column", column));
+    words.addAll(List.of(more));
+    Result result = run(words.toArray());
+    assertThat(result.status()).as(result.err()).isEqualTo(2);
+    assertThat(result.err()).startsWith("rmsnorm spark: ").hasLineCount(1);
+    return result.err();
+  }
+
+  @Test
+  void whatCannotBeReadIsNamed() throws IOException {
+    Path missing = folder.resolve("missing");
+    assertThat(run(missing, "-o", out, "--column", "c"))
+        .isEqualTo(
+            new Result(1, "rmsnorm spark: " + missing + ": there is no such file or folder\n"));
+
+    Path text = Files.writeString(folder.resolve("text.parquet"), "this is no Parquet at all");
+    Result result = run(text, "-o", out, "--column", "c");
+    assertThat(result.err()).startsWith("rmsnorm spark: " + text + ": is not Parquet: ");
+    assertThat(result.err()).hasLineCount(1);
+    assertThat(result.status()).isOne();
+
+    Path empty = Files.createDirectory(folder.resolve("empty"));
+    assertThat(run(empty, "-o", out, "--column", "c").err())
+        .startsWith("rmsnorm spark: " + empty + ": is not Parquet: ")
+        .hasLineCount(1);
+    assertThat(left()).doesNotContain(out.getFileName().toString()).hasSize(3);
+  }
+}
