@@ -1,0 +1,107 @@
+package io.github.rmsnorm4j.spark.measure;
+
+import static org.apache.spark.sql.functions.col;
+
+import io.github.rmsnorm4j.spark.LayerNormalizer;
+import io.github.rmsnorm4j.spark.RmsNormalizer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.apache.spark.ml.Transformer;
+import org.apache.spark.ml.feature.Normalizer;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+
+/** Jobs on the same rows, in turn, and what each took. */
+final class Jobs {
+  static final String COPY = "copy";
+  static final String RMS_NORM = "RmsNormalizer";
+  static final String LAYER_NORM = "LayerNormalizer";
+  static final String SPARK_ML = "Normalizer of spark.ml";
+
+  private static final String RESULT = "result";
+
+  private final SparkSession session;
+  private final GeneratedRows rows;
+  private final Path in;
+  private final Path out;
+
+  /** Whether results are written to Parquet, or computed and dropped. */
+  private final boolean written;
+
+  Jobs(SparkSession session, GeneratedRows rows, Path folder, boolean written) {
+    this.session = session;
+    this.rows = rows;
+    this.in = folder.resolve("in.parquet");
+    this.out = folder.resolve("out.parquet");
+    this.written = written;
+  }
+
+  /**
+   * Times jobs, after rounds that are not counted. The answers of the first one are checked.
+   *
+   * @param names which
+   * @return seconds, a number per round
+   */
+  List<SparkResults.Times> measure(long count, List<String> names, int warmups, int rounds)
+      throws IOException {
+    Map<String, List<Double>> seconds = new LinkedHashMap<>();
+    for (int round = -warmups; round < rounds; round++) {
+      for (String name : names) {
+        Dataset<Row> result = result(name, session.read().parquet(in.toString()));
+        long start = System.nanoTime();
+        if (written) {
+          result.write().parquet(out.toString());
+        } else {
+          result.write().format("noop").mode("overwrite").save();
+        }
+        double took = (System.nanoTime() - start) * 1e-9;
+        if (round >= 0) {
+          seconds.computeIfAbsent(name, _ -> new ArrayList<>()).add(took);
+        }
+        if (round == -warmups && written && name.equals(RMS_NORM)) {
+          rows.requireNormalised(session, count, out);
+        }
+        delete(out);
+      }
+    }
+    List<SparkResults.Times> times = new ArrayList<>();
+    seconds.forEach((name, list) -> times.add(new SparkResults.Times(name, list)));
+    return times;
+  }
+
+  /** What the job on a column gives: the id, and the column or what became of it. */
+  private static Dataset<Row> result(String name, Dataset<Row> rows) {
+    Transformer transformer =
+        switch (name) {
+          case COPY -> null;
+          case RMS_NORM ->
+              new RmsNormalizer().setInputCol(GeneratedRows.COLUMN).setOutputCol(RESULT);
+          case LAYER_NORM ->
+              new LayerNormalizer().setInputCol(GeneratedRows.COLUMN).setOutputCol(RESULT);
+          case SPARK_ML -> new Normalizer().setInputCol(GeneratedRows.COLUMN).setOutputCol(RESULT);
+          default -> throw new IllegalArgumentException(name);
+        };
+    return transformer == null
+        ? rows
+        : transformer.transform(rows).select(col("id"), col(RESULT).as(GeneratedRows.COLUMN));
+  }
+
+  static void delete(Path folder) throws IOException {
+    if (!Files.exists(folder)) {
+      return;
+    }
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+}
