@@ -18,6 +18,9 @@ public final class PerformancePage {
   private static final String END = "<!-- end -->";
   private static final String PEERS_ENDING = "-peers.json";
 
+  /** Of the module spark, which has its own part of the page. */
+  private static final String SPARK_ENDING = "-spark.json";
+
   private final Path page;
   private final Path folder;
 
@@ -105,6 +108,7 @@ public final class PerformancePage {
     try (Stream<Path> files = Files.list(folder)) {
       return files
           .filter(file -> file.toString().endsWith(".json"))
+          .filter(file -> !file.toString().endsWith(SPARK_ENDING))
           .sorted(Comparator.reverseOrder())
           .toList();
     }

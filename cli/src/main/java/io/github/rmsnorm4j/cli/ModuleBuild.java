@@ -83,7 +83,7 @@ final class ModuleBuild {
             "shade:shade",
             "dependency:build-classpath"),
         "the job",
-        "Spark, about 300 MB the first time");
+        "Spark, about 330 MB the first time");
   }
 
   /**

@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
           + " .OUT.xxxxxxxx.old. The column holds array<float>, array<double>, vectors of spark.ml,"
           + " or packed numbers as binary. RMSNORM_OPTS=-Xmx8g gives Spark 8 GiB.",
       "",
-      "The first run fetches Spark, about 300 MB, which only this command uses.",
+      "The first run fetches Spark, about 330 MB, which only this command uses.",
       ""
     },
     footer = {
@@ -178,7 +178,9 @@ final class Spark implements Callable<Integer> {
     option(arguments, "--norm", settings.kind());
     param(arguments, "preset", settings.like());
     param(arguments, "castOrder", settings.castOrder());
-    parameter(arguments, "gain", settings.gain(), written);
+    ElementType stored = parameter(arguments, "gain", settings.gain(), written);
+    // Some cast orders ask what a gain is stored in; LayerNorm has none.
+    param(arguments, "gainType", settings.kind() == NormSettings.Kind.rms ? stored : null);
     param(arguments, "gainOffset", settings.gainOffset());
     parameter(arguments, "bias", settings.bias(), written);
     param(arguments, "epsilon", settings.epsilon());
@@ -222,12 +224,12 @@ final class Spark implements Callable<Integer> {
     option(arguments, "--set", value == null ? null : name + "=" + value);
   }
 
-  /** By a file, since a command has no room for a gain. */
-  private static void parameter(
+  /** By a file, since a command has no room for a gain. Returns its type, or null without one. */
+  private static ElementType parameter(
       List<String> arguments, String name, StoredParameter parameter, List<Path> written)
       throws IOException {
     if (parameter == null) {
-      return;
+      return null;
     }
     try (Arena arena = Arena.ofConfined()) {
       Rows row = parameter.read(arena);
@@ -236,9 +238,7 @@ final class Spark implements Callable<Integer> {
       Files.write(
           file, Arrays.stream(StoredParameter.values(row)).mapToObj(Double::toString)::iterator);
       param(arguments, name, "@" + file);
-      if (name.equals("gain")) {
-        param(arguments, "gainType", row.type());
-      }
+      return row.type();
     }
   }
 

@@ -87,7 +87,11 @@ public final class NormalizeParquet {
         "spark.executor.extraJavaOptions",
         "--add-modules=jdk.incubator.vector --enable-native-access=ALL-UNNAMED");
     String jar = jar();
-    if (!conf.get("spark.master").startsWith("local") && jar != null) {
+    if (conf.get("spark.master").startsWith("local")) {
+      // Nobody else is to connect, and the machine's name may lead nowhere.
+      conf.setIfMissing("spark.driver.host", "127.0.0.1");
+      conf.setIfMissing("spark.driver.bindAddress", "127.0.0.1");
+    } else if (jar != null) {
       conf.setIfMissing("spark.jars", jar);
     }
     return SparkSession.builder().config(conf).getOrCreate();

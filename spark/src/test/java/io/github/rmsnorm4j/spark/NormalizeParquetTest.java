@@ -35,8 +35,7 @@ class NormalizeParquetTest {
 
   @BeforeAll
   static void start() {
-    session =
-        SparkSession.builder().master("local[2]").config("spark.ui.enabled", "false").getOrCreate();
+    session = LocalSpark.of(2);
   }
 
   @BeforeEach

@@ -95,7 +95,11 @@ class SparkPagesTest {
                     times(Jobs.RMS_NORM, 2.5),
                     times(Jobs.LAYER_NORM, 2.6))),
             new Contest(
-                "vector", 1, 1, 8, List.of(times(Jobs.COPY, 2), times(Jobs.RMS_NORM, 3), times(Jobs.SPARK_ML, 4)))),
+                "vector",
+                1,
+                1,
+                8,
+                List.of(times(Jobs.COPY, 2), times(Jobs.RMS_NORM, 3), times(Jobs.SPARK_ML, 4)))),
         List.of(growth(1), growth(2)),
         new Large(7, 64, 2_000_000_000, "-Xmx1g", 30, 1_500_000_000));
   }

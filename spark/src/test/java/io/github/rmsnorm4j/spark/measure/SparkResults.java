@@ -17,7 +17,7 @@ import java.util.List;
  * @param heapMiB how much memory the JVM that measures may use for objects
  * @param contests jobs beside each other
  * @param growth the same job on more and more rows
- * @param large one job on many rows in little memory
+ * @param large one job on many rows in little memory, or null if only contests were held
  */
 record SparkResults(
     String date,

@@ -18,10 +18,11 @@ import org.apache.spark.sql.SparkSession;
 public final class SparkTable {
   private static final String USAGE =
       """
-      SparkTable [--write] [--quick] [--folder FOLDER]
+      SparkTable [--write] [--quick] [--only TEXT] [--folder FOLDER]
         --write          keep the results in docs/benchmarks and make the pages again
         --page           only make the pages again, from the files in docs/benchmarks
         --quick          a hundredth of the rows; the figures mean nothing
+        --only TEXT      only jobs beside each other whose columns contain TEXT: "vector", "float"
         --folder FOLDER  where the rows go, 9 GiB of them (default: target/measure)
       """;
 
@@ -34,6 +35,7 @@ public final class SparkTable {
   private boolean write;
   private boolean page;
   private boolean quick;
+  private String only = "";
   private Path folder = Path.of("target/measure");
 
   private SparkTable(String... args) {
@@ -42,18 +44,21 @@ public final class SparkTable {
         case "--write" -> write = true;
         case "--page" -> page = true;
         case "--quick" -> quick = true;
-        case "--folder" -> {
-          if (++i == args.length) {
-            throw new IllegalArgumentException("--folder takes a value\n" + USAGE);
-          }
-          folder = Path.of(args[i]);
-        }
+        case "--only" -> only = value(args, ++i);
+        case "--folder" -> folder = Path.of(value(args, ++i));
         default -> throw new IllegalArgumentException("unknown: " + args[i] + "\n" + USAGE);
       }
     }
-    if (write && quick) {
-      throw new IllegalArgumentException("--write takes a whole run: it excludes --quick");
+    if (write && (quick || !only.isEmpty())) {
+      throw new IllegalArgumentException("--write takes a whole run: no --quick, no --only");
     }
+  }
+
+  private static String value(String[] args, int i) {
+    if (i == args.length) {
+      throw new IllegalArgumentException(args[i - 1] + " takes a value\n" + USAGE);
+    }
+    return args[i];
   }
 
   /**
@@ -98,14 +103,16 @@ public final class SparkTable {
     try (SparkSession session = session()) {
       version = session.version();
       for (Plan plan : Plan.ALL) {
-        contests.add(contest(session, plan, WARMUPS, ROUNDS));
+        if (plan.title.contains(only)) {
+          contests.add(contest(session, plan, WARMUPS, ROUNDS));
+        }
       }
-      for (int millions : GROWTH) {
+      for (int millions : only.isEmpty() ? GROWTH : List.<Integer>of()) {
         String title = millions + " million rows";
         List<String> jobs = List.of(Jobs.COPY, Jobs.RMS_NORM);
         growth.add(
             contest(
-                session, new Plan(title, false, 64, (long) millions * MILLION, true, jobs), 1, 3));
+                session, new Plan(title, false, 64, (long) millions * MILLION, true, jobs), 0, 3));
       }
     }
     return new SparkResults(
@@ -115,7 +122,7 @@ public final class SparkTable {
         Runtime.getRuntime().maxMemory() >> 20,
         contests,
         growth,
-        large());
+        only.isEmpty() ? large() : null);
   }
 
   private static SparkSession session() {
@@ -133,12 +140,12 @@ public final class SparkTable {
     private static final List<String> VECTORS = List.of(Jobs.COPY, Jobs.RMS_NORM, Jobs.SPARK_ML);
     private static final List<Plan> ALL =
         List.of(
-            new Plan("array&lt;float&gt;", false, 64, 2 * MILLION, true, ARRAYS),
-            new Plan("array&lt;float&gt;", false, 768, 200_000, true, ARRAYS),
-            new Plan("vector", true, 64, MILLION, true, VECTORS),
-            new Plan("vector", true, 768, 100_000, true, VECTORS),
-            new Plan("vector, result dropped", true, 64, MILLION, false, VECTORS),
-            new Plan("vector, result dropped", true, 768, 100_000, false, VECTORS));
+            new Plan("array&lt;float&gt;", false, 64, MILLION, true, ARRAYS),
+            new Plan("array&lt;float&gt;", false, 768, 100_000, true, ARRAYS),
+            new Plan("vector", true, 64, MILLION / 2, true, VECTORS),
+            new Plan("vector", true, 768, 50_000, true, VECTORS),
+            new Plan("vector, in memory", true, 64, MILLION, false, VECTORS),
+            new Plan("vector, in memory", true, 768, 100_000, false, VECTORS));
 
     GeneratedRows generated() {
       return new GeneratedRows(vectors, width);

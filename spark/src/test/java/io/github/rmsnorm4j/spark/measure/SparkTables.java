@@ -25,7 +25,8 @@ final class SparkTables {
   private SparkTables() {}
 
   static String of(SparkResults results) {
-    return machine(results) + contests(results) + growth(results) + large(results.large());
+    String beside = machine(results) + contests(results);
+    return results.large() == null ? beside : beside + growth(results) + large(results.large());
   }
 
   private static String machine(SparkResults results) {
