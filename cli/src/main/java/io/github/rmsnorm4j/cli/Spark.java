@@ -236,7 +236,7 @@ final class Spark implements Callable<Integer> {
       Path file = Files.createTempFile("rmsnorm-" + name, ".txt");
       written.add(file);
       Files.write(
-          file, Arrays.stream(StoredParameter.values(row)).mapToObj(Double::toString)::iterator);
+          file, Arrays.stream(StoredParameter.values(row)).mapToObj(Double::toString).toList());
       param(arguments, name, "@" + file);
       return row.type();
     }
