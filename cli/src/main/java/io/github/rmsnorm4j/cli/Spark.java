@@ -92,7 +92,7 @@ final class Spark implements Callable<Integer> {
   private ElementType packed;
 
   @Option(
-      names = "--invalid",
+      names = "--handle-invalid",
       paramLabel = "WAY",
       description =
           "What becomes of rows of another width than the gain's, or with elements that are null:"

@@ -60,7 +60,8 @@ public final class NormalizeParquet {
       new NormalizeParquet(arguments, err).run(session(arguments));
       return 0;
     } catch (IllegalArgumentException e) {
-      return failed(err, e.getMessage(), e, 2);
+      // Transformers begin with a name of their own, which tells one from another in a pipeline.
+      return failed(err, e.getMessage().replaceFirst("^\\w+Normalizer_\\w+: ", ""), e, 2);
     } catch (Exception e) { // Scala's methods throw checked exceptions that they do not declare.
       return failed(err, Failure.reason(e), e, 1);
     }

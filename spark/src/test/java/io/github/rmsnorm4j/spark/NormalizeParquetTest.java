@@ -194,7 +194,7 @@ class NormalizeParquetTest {
   void wrongUseIsOneLineAndStatusTwo() throws IOException {
     assertThat(wrong("a.c")).contains("--column is a.c, ", "has id, a.b, other");
     assertThat(wrong("other"))
-        .contains("inputCol is 'other', a column of bigint, it may be of array");
+        .startsWith("rmsnorm spark: inputCol is 'other', a column of bigint, it may be of array");
     assertThat(wrong("a.b", "--output-column", "id")).contains("has a column of that name");
     assertThat(wrong("a.b", "--set", "epsilon=x")).contains("--set epsilon is x, it is: what is");
     assertThat(wrong("a.b", "--set", "epsilon=-1")).contains("it must be finite and not negative");

@@ -53,7 +53,7 @@ class SparkPagesTest {
   @Test
   void ratiosAreOfMediansAndTargetsAreMetOrMissed() {
     assertThat(SparkTables.of(results()))
-        .contains("| array | 1000 x 64 | copy | 2.00 (1.00 to 9.00) | 0 | | | |\n")
+        .contains("| array | 1000 x 64 | copy | 2.00 (1.00 to 9.00) | 0 | | | | |\n")
         .contains("| RmsNormalizer | 2.50 (2.50 to 2.50) | 0 | copy | 1.25 | at most 1.25 | met |")
         .contains("| LayerNormalizer | 2.60 (2.60 to 2.60) | 0 | copy | 1.30 | at most 1.25 |")
         .contains("| **missed** |")
