@@ -26,7 +26,8 @@ class CompletionTest {
     assertThat(completed("gradient --"))
         .contains("--dy", "--dgain", "--dbias", "--dresidual", "--norm", "--tensor", "--axis");
     assertThat(completed("spark --"))
-        .contains("--column", "--output-column", "--packed", "--handle-invalid", "--master", "--like");
+        .contains(
+            "--column", "--output-column", "--packed", "--handle-invalid", "--master", "--like");
     assertThat(completed("normalize --like g")).containsExactly("gemma");
     assertThat(completed("normalize --eps-at o")).containsExactly("outside");
     assertThat(completed("normalize --residual-rounding b")).containsExactly("between");

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.cli.Shell.Result;
 import io.github.rmsnorm4j.cli.Shell.Running;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -73,6 +74,9 @@ class LauncherIT {
       for (Path module : modules.filter(path -> Files.exists(path.resolve("pom.xml"))).toList()) {
         Path target = Files.createDirectory(copy.resolve(module.getFileName()));
         copy(module.resolve("pom.xml"), target.resolve("pom.xml"));
+        if (Files.exists(module.resolve("java.options"))) {
+          copy(module.resolve("java.options"), target.resolve("java.options"));
+        }
         if (Files.exists(module.resolve("src/main"))) {
           Files.createDirectory(target.resolve("src"));
           copy(module.resolve("src/main"), target.resolve("src/main"));
@@ -120,6 +124,31 @@ class LauncherIT {
 
     Result again = shell().run(train.toArray());
     assertThat(again.err()).contains("holds a training: --resume goes on with it").hasLineCount(1);
+    assertThat(again.status()).isEqualTo(2);
+  }
+
+  /** Built where it is first asked for, from what Maven has fetched for its module already. */
+  @Test
+  void sparkNormalisesParquet() throws IOException, InterruptedException {
+    Path in = folder.resolve("three rows.parquet");
+    try (InputStream rows = LauncherIT.class.getResourceAsStream("three-rows.parquet")) {
+      Files.copy(rows, in);
+    }
+    Path out = folder.resolve("result.parquet");
+    List<Object> words = new ArrayList<>(List.of(checkout.resolve("rmsnorm"), "spark", in));
+    words.addAll(List.of("-o", out, "--column", "embedding", "--threads", "1"));
+
+    Result first = shell().run(words.toArray());
+    assertThat(first.err())
+        .startsWith("rmsnorm spark: building the job and fetching Spark")
+        .contains(out + ": 3 rows, column embedding, on local[1], ")
+        .doesNotContain("WARNING");
+    assertThat(first.status()).isZero();
+    assertThat(out.resolve("_SUCCESS")).exists();
+
+    Result again = shell().run(words.toArray());
+    assertThat(again.err())
+        .isEqualTo("rmsnorm spark: " + out + ": exists already; --force replaces it\n");
     assertThat(again.status()).isEqualTo(2);
   }
 

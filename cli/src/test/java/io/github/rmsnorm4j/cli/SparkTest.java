@@ -34,7 +34,8 @@ class SparkTest {
     assertThat(wrongUse("--threads", "2", "--master", "local"))
         .contains("--threads and --master exclude each other");
     assertThat(wrongUse("--threads", "0")).contains("--threads is 0, it must be 1 or more");
-    assertThat(wrongUse("--handle-invalid", "drop")).contains("'--handle-invalid'", "[error, keep, skip]");
+    assertThat(wrongUse("--handle-invalid", "drop"))
+        .contains("'--handle-invalid'", "[error, keep, skip]");
     assertThat(wrongUse("--dtype", "int8")).contains("'int8', it may be f16, bf16, f32 or f64");
   }
 
@@ -58,7 +59,8 @@ class SparkTest {
             "in -o out --column c --norm layer --set epsilonPlacement=floor --set inputType=bfloat16"
                 + " --set outputType=float16 --progress lines");
     assertThat(
-            arguments("--handle-invalid=skip", "--master=spark://h:1", "--conf=a=b", "--conf=c=d", "-fq"))
+            arguments(
+                "--handle-invalid=skip", "--master=spark://h:1", "--conf=a=b", "--conf=c=d", "-fq"))
         .isEqualTo(
             "in -o out --column c --norm rms --set handleInvalid=skip --master spark://h:1"
                 + " --conf a=b --conf c=d --force --progress none");

@@ -1,11 +1,14 @@
 package io.github.rmsnorm4j.spark;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.spark.ml.Transformer;
@@ -42,6 +45,10 @@ record JobArguments(
   private static final String USAGE =
       "usage: IN -o OUT --column NAME [--output-column NAME] [--norm rms|layer] [--set PARAM=VALUE]..."
           + " [--master URL] [--conf KEY=VALUE]... [--force] [--progress lines|bar|none]";
+
+  private static final String STANDALONE = "spark://";
+  private static final Pattern ADDRESS = Pattern.compile("(.+):(\\d{1,5})");
+  private static final int MILLIS_TO_ANSWER = 10_000;
 
   private static final Pattern MASTER =
       Pattern.compile("local(\\[.*])?|spark://.+|yarn|k8s://.+|local-cluster\\[.*]");
@@ -134,6 +141,31 @@ record JobArguments(
     }
     throw new IllegalArgumentException(
         "--progress is %s, it may be lines, bar or none".formatted(name));
+  }
+
+  /**
+   * Checks that somebody answers where a standalone master should be: Spark itself would try for a
+   * minute, and then say that something else is wrong.
+   *
+   * @throws IOException if nobody does
+   */
+  static void requireAnswer(String master) throws IOException {
+    if (!master.startsWith(STANDALONE)) {
+      return;
+    }
+    for (String address : master.substring(STANDALONE.length()).split(",")) {
+      Matcher parts = ADDRESS.matcher(address);
+      boolean sense = parts.matches() && Integer.parseInt(parts.group(2)) < 1 << Short.SIZE;
+      require(sense, "--master", master, "spark://HOST:PORT, or several with commas");
+      int port = Integer.parseInt(parts.group(2));
+      try (Socket socket = new Socket()) {
+        socket.connect(new InetSocketAddress(parts.group(1), port), MILLIS_TO_ANSWER);
+        return;
+      } catch (IOException _) {
+        // Another of them may.
+      }
+    }
+    throw new IOException("--master is %s: nobody answers there".formatted(master));
   }
 
   String resultColumn() {

@@ -82,6 +82,7 @@ public final class NormalizeParquet {
       conf.setMaster(arguments.master());
     }
     conf.setIfMissing("spark.master", "local[*]");
+    JobArguments.requireAnswer(conf.get("spark.master"));
     conf.setIfMissing("spark.ui.enabled", "false");
     // An executor without these flags has the same bits, more slowly.
     conf.setIfMissing(

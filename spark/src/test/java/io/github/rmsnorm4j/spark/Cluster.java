@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 final class Cluster implements AutoCloseable {
   private static final Pattern URL = Pattern.compile("spark://127\\.0\\.0\\.1:\\d+");
   private static final Pattern REGISTERED = Pattern.compile("Successfully registered with master");
-  private static final long SECONDS = 60;
+  private static final long SECONDS = 120;
 
   private final Path folder;
   private final Path home;

@@ -36,7 +36,7 @@ class ClusterTest {
   @TempDir Path folder;
 
   @Test
-  @Timeout(180)
+  @Timeout(300)
   void aWorkerThatIsKilledLosesDoublesAndChangesNoRow() throws Exception {
     try (Cluster cluster = new Cluster(folder, 2);
         SparkSession session = session(cluster)) {

@@ -8,6 +8,8 @@ import io.github.rmsnorm4j.RmsNorm;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -222,6 +224,19 @@ class NormalizeParquetTest {
     assertThat(result.status()).as(result.err()).isEqualTo(2);
     assertThat(result.err()).startsWith("rmsnorm spark: ").hasLineCount(1);
     return result.err();
+  }
+
+  @Test
+  void aMasterThatIsNotThereIsSaidAtOnce() throws IOException {
+    int port;
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = taken.getLocalPort();
+    }
+    String url = "spark://127.0.0.1:" + port;
+    assertThat(normalize("--master", url))
+        .isEqualTo(new Result(1, "rmsnorm spark: --master is " + url + ": nobody answers there\n"));
+    assertThat(wrong("a.b", "--master", "spark://here")).contains("it may be spark://HOST:PORT");
+    assertThat(wrong("a.b", "--master", "spark://here:65536")).contains("spark://HOST:PORT");
   }
 
   @Test
