@@ -50,6 +50,11 @@ record JobArguments(
   private static final Pattern ADDRESS = Pattern.compile("(.+):(\\d{1,5})");
   private static final int MILLIS_TO_ANSWER = 10_000;
 
+  /** What Spark's launchers give a driver as it starts, and nobody afterwards. */
+  private static final Pattern TOO_LATE =
+      Pattern.compile(
+          "spark\\.driver\\.(memory|memoryOverhead|(default|extra)(JavaOptions|ClassPath|LibraryPath))");
+
   private static final Pattern MASTER =
       Pattern.compile("local(\\[.*])?|spark://.+|yarn|k8s://.+|local-cluster\\[.*]");
 
@@ -58,7 +63,7 @@ record JobArguments(
    *
    * @throws IllegalArgumentException if they make no sense
    */
-  static JobArguments parse(String... args) throws IOException {
+  static JobArguments parse(String... args) {
     Map<String, String> options = new LinkedHashMap<>();
     Map<String, String> params = new LinkedHashMap<>();
     Map<String, String> conf = new LinkedHashMap<>();
@@ -76,11 +81,8 @@ record JobArguments(
         }
       }
     }
-    for (Map.Entry<String, String> param : params.entrySet()) {
-      if (param.getValue().startsWith("@")) {
-        param.setValue(Files.readString(Path.of(param.getValue().substring(1))));
-      }
-    }
+    params.replaceAll(JobArguments::text);
+    conf.forEach(JobArguments::requireInTime);
     String master = options.get("--master");
     require(
         master == null || MASTER.matcher(master).matches(),
@@ -100,6 +102,26 @@ record JobArguments(
         conf,
         options.containsKey("--force"),
         style(options.getOrDefault("--progress", "lines")));
+  }
+
+  private static String text(String param, String value) {
+    if (!value.startsWith("@")) {
+      return value;
+    }
+    try {
+      return Files.readString(Path.of(value.substring(1)));
+    } catch (IOException e) {
+      throw new IllegalArgumentException(
+          "--set %s is %s: the file cannot be read: %s".formatted(param, value, e), e);
+    }
+  }
+
+  private static void requireInTime(String key, String value) {
+    if (TOO_LATE.matcher(key).matches()) {
+      throw new IllegalArgumentException(
+          "--conf %s=%s comes too late, this is the driver: RMSNORM_OPTS has its options, such as -Xmx8g, or those of spark-submit"
+              .formatted(key, value));
+    }
   }
 
   private static void require(boolean sense, String option, String value, String allowed) {

@@ -16,7 +16,10 @@ import org.apache.spark.ml.Transformer;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
 
 /**
  * Normalises a column of a Parquet file or folder into another: what {@code rmsnorm spark} starts,
@@ -41,7 +44,7 @@ public final class NormalizeParquet {
   /**
    * Runs one job and ends the JVM.
    *
-   * @param args what wrong ones are answered with, or docs/spark.md
+   * @param args as docs/spark.md has them; wrong ones are answered with a line that lists them
    */
   public static void main(String[] args) {
     int status = status(args, System.err);
@@ -60,11 +63,20 @@ public final class NormalizeParquet {
       new NormalizeParquet(arguments, err).run(session(arguments));
       return 0;
     } catch (IllegalArgumentException e) {
-      // Transformers begin with a name of their own, which tells one from another in a pipeline.
-      return failed(err, e.getMessage().replaceFirst("^\\w+Normalizer_\\w+: ", ""), e, 2);
+      return failed(err, wrongUse(String.valueOf(e.getMessage())), e, 2);
     } catch (Exception e) { // Scala's methods throw checked exceptions that they do not declare.
       return failed(err, Failure.reason(e), e, 1);
     }
+  }
+
+  /**
+   * In this program's words: transformers begin with a name of their own, which tells one from
+   * another in a pipeline, and the column is one of their params.
+   */
+  private static String wrongUse(String message) {
+    return message
+        .replaceFirst("^\\w+Normalizer_\\w+: ", "")
+        .replaceFirst("^inputCol is", "--column is");
   }
 
   private static int failed(PrintStream err, String message, Exception e, int status) {
@@ -93,8 +105,9 @@ public final class NormalizeParquet {
       // Nobody else is to connect, and the machine's name may lead nowhere.
       conf.setIfMissing("spark.driver.host", "127.0.0.1");
       conf.setIfMissing("spark.driver.bindAddress", "127.0.0.1");
-    } else if (jar != null) {
-      conf.setIfMissing("spark.jars", jar);
+    } else if (jar != null && !conf.get("spark.jars", "").contains(jar)) {
+      conf.set(
+          "spark.jars", conf.contains("spark.jars") ? conf.get("spark.jars") + "," + jar : jar);
     }
     return SparkSession.builder().config(conf).getOrCreate();
   }
@@ -149,7 +162,7 @@ public final class NormalizeParquet {
     try (TaskProgress progress = new TaskProgress(err, arguments.progress())) {
       context.addSparkListener(progress);
       try {
-        rows.write().parquet(folder.toString());
+        rows.write().mode(SaveMode.Append).parquet(folder.toString());
         return progress.awaitRows();
       } finally {
         context.removeSparkListener(progress);
@@ -169,10 +182,15 @@ public final class NormalizeParquet {
     }
     Dataset<Row> rows;
     try {
-      rows = session.read().parquet(in.toString().replaceAll(PATTERN_SIGNS, "\\\\$0"));
+      // All columns of all files: Spark would take those of one file to be everybody's.
+      rows =
+          session
+              .read()
+              .option("mergeSchema", true)
+              .parquet(in.toString().replaceAll(PATTERN_SIGNS, "\\\\$0"));
     } catch (Exception e) {
       IOException failure =
-          new IOException(arguments.in() + ": is not Parquet: " + Failure.reason(e));
+          new IOException(arguments.in() + ": cannot be read as Parquet: " + Failure.reason(e));
       failure.addSuppressed(e);
       throw failure;
     }
@@ -182,12 +200,22 @@ public final class NormalizeParquet {
           "--column is %s, %s has %s"
               .formatted(arguments.column(), arguments.in(), String.join(", ", columns)));
     }
+    requirePacked(rows.schema().apply(arguments.column()));
     if (arguments.outputColumn() != null && columns.contains(arguments.outputColumn())) {
       throw new IllegalArgumentException(
           "--output-column is %s, %s has a column of that name: without --output-column the result takes the place of %s"
               .formatted(arguments.outputColumn(), arguments.in(), arguments.column()));
     }
     return rows;
+  }
+
+  private void requirePacked(StructField column) {
+    if (column.dataType().equals(DataTypes.BinaryType)
+        && !arguments.params().containsKey("inputType")) {
+      throw new IllegalArgumentException(
+          "--column is %s, which is binary: say with --packed f16, bf16, f32 or f64 what it holds (with spark-submit: --set inputType=f16)"
+              .formatted(column.name()));
+    }
   }
 
   /** The rows with the result in the place of its column, or behind all of them. */

@@ -1,8 +1,13 @@
 package io.github.rmsnorm4j.spark;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
 import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HexFormat;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -12,9 +17,13 @@ import org.apache.hadoop.fs.Path;
 /**
  * A folder that appears when it is complete, or not at all: written beside its place and renamed.
  * What it replaces is renamed as well, and deleted only when the new one is in its place; whenever
- * the process is killed, one or the other is there.
+ * the process is killed, one or the other is there. A link stays one: what it leads to is replaced.
  */
 final class OutputFolder implements AutoCloseable {
+  /** What else there is in a folder of Parquet. */
+  private static final Pattern BESIDE_PARQUET =
+      Pattern.compile("_SUCCESS|_metadata|_common_metadata|\\..*\\.crc");
+
   private final FileSystem files;
   private final Path out;
   private final Path unfinished;
@@ -42,18 +51,42 @@ final class OutputFolder implements AutoCloseable {
     if (out.isRoot()) {
       throw new IllegalArgumentException(out + ": OUT must be a folder that can be replaced");
     }
-    OutputFolder folder = new OutputFolder(out.getFileSystem(hadoop), out, force);
+    FileSystem files = out.getFileSystem(hadoop);
+    OutputFolder folder = new OutputFolder(files, behindLinks(files, out), force);
     folder.requireReplaceable();
-    if (!folder.files.exists(out.getParent())) {
-      throw new IllegalArgumentException(
-          shown(out) + ": there is no folder " + shown(out.getParent()));
+    Path parent = folder.out.getParent();
+    if (!files.exists(parent)) {
+      throw new IllegalArgumentException(shown(out) + ": there is no folder " + shown(parent));
     }
-    // By Hadoop, as the JVM ends, after Spark has stopped.
-    folder.files.deleteOnExit(folder.unfinished);
+    if (!files.mkdirs(folder.unfinished)) {
+      throw new IOException("cannot create the folder " + shown(folder.unfinished));
+    }
+    // By Hadoop, as the JVM ends, after Spark has stopped: tasks that are cancelled may write on
+    // for
+    // a while. It takes no note of what is not there yet.
+    files.deleteOnExit(folder.unfinished);
     return folder;
   }
 
-  /** Where to write. */
+  private static Path behindLinks(FileSystem files, Path out) throws IOException {
+    java.nio.file.Path here = here(files, out);
+    if (here == null || !Files.isSymbolicLink(here)) {
+      return out;
+    }
+    if (!Files.exists(here)) {
+      throw new IllegalArgumentException(shown(out) + ": is a link that leads nowhere");
+    }
+    return files.makeQualified(new Path(here.toRealPath().toString()));
+  }
+
+  /** A path of this machine, or null for one of elsewhere. */
+  private static java.nio.file.Path here(FileSystem files, Path path) {
+    return files instanceof LocalFileSystem local && "file".equals(path.toUri().getScheme())
+        ? local.pathToFile(path).toPath()
+        : null;
+  }
+
+  /** An empty folder to write to. */
   Path unfinished() {
     return unfinished;
   }
@@ -78,12 +111,12 @@ final class OutputFolder implements AutoCloseable {
   }
 
   private String real(Path path) throws IOException {
-    if (!(files instanceof LocalFileSystem local) || !"file".equals(path.toUri().getScheme())) {
+    java.nio.file.Path there = here(files, path);
+    if (there == null) {
       return path.toString();
     }
-    java.nio.file.Path there = local.pathToFile(path).toPath();
     java.nio.file.Path rest = java.nio.file.Path.of("");
-    while (!java.nio.file.Files.exists(there)) {
+    while (!Files.exists(there)) {
       rest = there.getFileName().resolve(rest);
       there = there.getParent();
     }
@@ -97,17 +130,33 @@ final class OutputFolder implements AutoCloseable {
     if (!force) {
       throw new IllegalArgumentException(shown(out) + ": exists already; --force replaces it");
     }
-    if (files.getFileStatus(out).isFile()) {
-      return;
+    java.nio.file.Path here = here(files, out);
+    if (here != null && !Files.isRegularFile(here) && !Files.isDirectory(here)) {
+      throw new IllegalArgumentException(shown(out) + ": is neither a file nor a folder");
     }
-    for (FileStatus entry : files.listStatus(out)) {
-      String name = entry.getPath().getName();
-      boolean parquet = name.endsWith(".parquet") || entry.isDirectory() && name.contains("=");
-      if (!parquet && !name.startsWith("_") && !name.matches("\\..*\\.crc")) {
-        throw new IllegalArgumentException(
-            "%s: holds %s: --force replaces a file, or a folder of nothing but Parquet"
-                .formatted(shown(out), name));
+    Deque<Path> folders = new ArrayDeque<>();
+    if (files.getFileStatus(out).isDirectory()) {
+      folders.push(out);
+    }
+    while (!folders.isEmpty()) {
+      for (FileStatus entry : files.listStatus(folders.pop())) {
+        requireParquet(entry);
+        if (entry.isDirectory()) {
+          folders.push(entry.getPath());
+        }
       }
+    }
+  }
+
+  private void requireParquet(FileStatus entry) {
+    String name = entry.getPath().getName();
+    boolean expected =
+        name.endsWith(".parquet")
+            || (entry.isDirectory() ? name.contains("=") : BESIDE_PARQUET.matcher(name).matches());
+    if (!expected) {
+      throw new IllegalArgumentException(
+          "%s: holds %s: --force replaces a file, or a folder of nothing but Parquet"
+              .formatted(shown(entry.getPath().getParent()), name));
     }
   }
 
@@ -132,7 +181,11 @@ final class OutputFolder implements AutoCloseable {
   }
 
   private void rename(Path from, Path to) throws IOException {
-    if (!files.rename(from, to)) {
+    java.nio.file.Path here = here(files, from);
+    if (here != null) {
+      // Hadoop copies where it cannot rename, such as a folder that a disk is mounted on.
+      Files.move(here, here(files, to), StandardCopyOption.ATOMIC_MOVE);
+    } else if (!files.rename(from, to)) {
       throw new IOException("cannot rename %s to %s".formatted(shown(from), shown(to)));
     }
   }
@@ -140,7 +193,6 @@ final class OutputFolder implements AutoCloseable {
   @Override
   public void close() throws IOException {
     files.delete(unfinished, true);
-    files.cancelDeleteOnExit(unfinished);
   }
 
   /** As a user names it. */

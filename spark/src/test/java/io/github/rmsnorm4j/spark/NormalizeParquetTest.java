@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.measure.ChildJvm;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -17,12 +19,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.hadoop.fs.FileUtil;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The job as a command, from its words to what it leaves behind. */
@@ -76,6 +80,17 @@ class NormalizeParquetTest {
     return IntStream.range(0, row.length).mapToObj(i -> row[i]).toList();
   }
 
+  private static void moveUp(Path inner, String prefix) {
+    try (Stream<Path> files = Files.list(inner)) {
+      for (Path file : files.filter(path -> path.toString().endsWith(".parquet")).toList()) {
+        Files.move(file, inner.resolveSibling(prefix + file.getFileName()));
+      }
+      FileUtil.fullyDelete(inner.toFile());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   private List<String> left() throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
       return files.map(path -> path.getFileName().toString()).sorted().toList();
@@ -123,6 +138,33 @@ class NormalizeParquetTest {
   }
 
   @Test
+  void filesOfOneFolderMayHaveOtherColumns() {
+    Path both = folder.resolve("both");
+    write(both.resolve("1.parquet"), "id", "array(1.0f, 2.0f) as e", "id as first");
+    write(both.resolve("2.parquet"), "id + 10 as id", "array(1.0f, 2.0f) as e", "id as second");
+    for (int part = 1; part <= 2; part++) {
+      // As files, not folders, which Spark takes for other tables.
+      moveUp(both.resolve(part + ".parquet"), "part" + part + "-");
+    }
+    assertThat(run(both, "-o", out, "--column", "e").status()).isZero();
+    List<Row> rows = read(out);
+    assertThat(rows).hasSize(20);
+    assertThat(rows.get(3).<Long>getAs("first")).isEqualTo(3);
+    assertThat(rows.get(13).<Long>getAs("second")).isEqualTo(3);
+    assertThat(rows.get(13).<Long>getAs("first")).isNull();
+  }
+
+  @Test
+  void whatABinaryColumnHoldsMustBeSaid() {
+    Path packed = folder.resolve("packed.parquet");
+    write(packed, "id", "unhex('0000803F00000040') as x");
+    Result result = run(packed, "-o", out, "--column", "x");
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.err()).contains("--column is x, which is binary: say with --packed f16, ");
+    assertThat(run(packed, "-o", out, "--column", "x", "--set", "inputType=f32").status()).isZero();
+  }
+
+  @Test
   void layerNorm() {
     assertThat(normalize("--norm", "layer").status()).isZero();
     float[] row = {4, -3};
@@ -163,6 +205,77 @@ class NormalizeParquetTest {
   }
 
   @Test
+  void aFolderOfOtherThingsDeepInsideIsNeverReplaced() throws IOException {
+    for (String deep : List.of("day=1/thesis.txt", "a.parquet/b=2/thesis.txt", "_old/a.parquet")) {
+      Path file = out.resolve(deep);
+      Files.createDirectories(file.getParent());
+      Files.writeString(file, "years of work");
+      assertThat(normalize("--force").err()).contains(": holds ", "nothing but Parquet");
+      assertThat(file).hasContent("years of work");
+      FileUtil.fullyDelete(out.toFile());
+    }
+    session.range(3).selectExpr("id", "id as k").write().partitionBy("k").parquet(out.toString());
+    assertThat(normalize("--force").status()).isZero();
+    assertThat(read(out)).hasSize(10);
+  }
+
+  @Test
+  void aLinkStaysOneAndWhatItLeadsToIsReplaced() throws IOException {
+    Path place = Files.createDirectory(folder.resolve("disk")).resolve("result");
+    Files.createSymbolicLink(out, place);
+    assertThat(normalize().err()).contains("out put.parquet: is a link that leads nowhere");
+    write(place, "id");
+    assertThat(normalize("--force").status()).isZero();
+    assertThat(out).isSymbolicLink();
+    assertThat(read(place)).hasSize(10);
+    assertThat(read(place).getFirst().size()).isEqualTo(3);
+    try (Stream<Path> files = Files.list(place.getParent())) {
+      assertThat(files).containsExactly(place);
+    }
+  }
+
+  @Test
+  void aDeviceIsNotReplaced() {
+    assertThat(run(in, "-o", "/dev/null", "--column", "a.b", "--force").err())
+        .isEqualTo("rmsnorm spark: /dev/null: is neither a file nor a folder\n");
+  }
+
+  /** As with Ctrl-C, in a JVM of its own: it leaves nothing of what it has written so far. */
+  @Test
+  @Timeout(120)
+  void aJobThatIsEndedLeavesNothing() throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(ChildJvm.flags());
+    command.addAll(List.of("-Xmx512m", "-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(NormalizeParquet.class.getName(), in.toString(), "-o", out.toString()));
+    // A task for every byte or two: none of them takes long, all together do.
+    command.addAll(List.of("--column", "a.b", "--master", "local[1]"));
+    command.addAll(List.of("--conf", "spark.sql.files.maxPartitionBytes=1"));
+    command.addAll(List.of("--conf", "spark.sql.files.openCostInBytes=0"));
+    Path said = folder.resolve("said");
+    Process process =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile()).start();
+    try {
+      while (process.isAlive() && !isWriting()) {
+        Thread.sleep(20);
+      }
+      assertThat(process.isAlive()).as(Files.readString(said)).isTrue();
+      process.destroy();
+      process.waitFor();
+    } finally {
+      process.destroyForcibly();
+    }
+    assertThat(left()).containsExactly(in.getFileName().toString(), "said");
+  }
+
+  private boolean isWriting() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.anyMatch(file -> Files.exists(file.resolve("_temporary/0/_temporary")));
+    }
+  }
+
+  @Test
   void outInsideOfInAndInInsideOfOutAreRefusedAlsoThroughLinks() throws IOException {
     assertThat(run(in, "-o", in.resolve("out"), "--column", "a.b").err())
         .contains("OUT is inside of IN, it must be elsewhere");
@@ -196,7 +309,7 @@ class NormalizeParquetTest {
   void wrongUseIsOneLineAndStatusTwo() throws IOException {
     assertThat(wrong("a.c")).contains("--column is a.c, ", "has id, a.b, other");
     assertThat(wrong("other"))
-        .startsWith("rmsnorm spark: inputCol is 'other', a column of bigint, it may be of array");
+        .startsWith("rmsnorm spark: --column is 'other', a column of bigint, it may be of array");
     assertThat(wrong("a.b", "--output-column", "id")).contains("has a column of that name");
     assertThat(wrong("a.b", "--set", "epsilon=x")).contains("--set epsilon is x, it is: what is");
     assertThat(wrong("a.b", "--set", "epsilon=-1")).contains("it must be finite and not negative");
@@ -205,6 +318,10 @@ class NormalizeParquetTest {
     assertThat(wrong("a.b", "--set", "=1")).contains("--set is =1, it must be NAME=VALUE");
     assertThat(wrong("a.b", "--master", "moon")).contains("--master is moon, it may be local");
     assertThat(wrong("a.b", "--norm", "batch")).contains("--norm is batch, it may be rms or layer");
+    assertThat(wrong("a.b", "--set", "gain=@" + folder.resolve("none")))
+        .contains("--set gain is @", "none: the file cannot be read: ");
+    assertThat(wrong("a.b", "--conf", "spark.driver.memory=8g"))
+        .contains("--conf spark.driver.memory=8g comes too late", "RMSNORM_OPTS");
     assertThat(wrong("a.b", "--fast")).contains("unknown: --fast; usage: IN -o OUT");
     assertThat(wrong("a.b", "--conf")).contains("--conf takes a value");
     assertThat(wrong("a.b", "--progress", "loud")).contains("it may be lines, bar or none");
@@ -248,13 +365,13 @@ class NormalizeParquetTest {
 
     Path text = Files.writeString(folder.resolve("text.parquet"), "this is no Parquet at all");
     Result result = run(text, "-o", out, "--column", "c");
-    assertThat(result.err()).startsWith("rmsnorm spark: " + text + ": is not Parquet: ");
+    assertThat(result.err()).startsWith("rmsnorm spark: " + text + ": cannot be read as Parquet: ");
     assertThat(result.err()).hasLineCount(1);
     assertThat(result.status()).isOne();
 
     Path empty = Files.createDirectory(folder.resolve("empty"));
     assertThat(run(empty, "-o", out, "--column", "c").err())
-        .startsWith("rmsnorm spark: " + empty + ": is not Parquet: ")
+        .startsWith("rmsnorm spark: " + empty + ": cannot be read as Parquet: ")
         .hasLineCount(1);
     assertThat(left()).doesNotContain(out.getFileName().toString()).hasSize(3);
   }
