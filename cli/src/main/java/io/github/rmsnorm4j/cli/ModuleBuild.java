@@ -187,7 +187,11 @@ final class ModuleBuild {
     Runtime.getRuntime().addShutdownHook(end);
     listener.accept(process.getErrorStream());
     int status = process.waitFor();
-    Runtime.getRuntime().removeShutdownHook(end);
+    try {
+      Runtime.getRuntime().removeShutdownHook(end);
+    } catch (IllegalStateException _) {
+      // It is at work: this process is being ended.
+    }
     return status;
   }
 

@@ -5,7 +5,6 @@ import io.github.rmsnorm4j.Rows;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -235,6 +234,7 @@ final class Spark implements Callable<Integer> {
       Rows row = parameter.read(arena);
       Path file = Files.createTempFile("rmsnorm-" + name, ".txt");
       written.add(file);
+      file.toFile().deleteOnExit(); // Ctrl-C leaves no time for more.
       Files.write(
           file, Arrays.stream(StoredParameter.values(row)).mapToObj(Double::toString).toList());
       param(arguments, name, "@" + file);
@@ -264,8 +264,8 @@ final class Spark implements Callable<Integer> {
       }
       err.print(line);
       err.flush();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    } catch (IOException _) {
+      // Closed, since this process is being ended and the job with it.
     }
   }
 
