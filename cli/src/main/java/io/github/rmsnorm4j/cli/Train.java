@@ -78,7 +78,7 @@ final class Train implements Callable<Integer> {
       names = "--study",
       paramLabel = "NAME",
       description =
-          "norms: LayerNorm, RMSNorm, pRMSNorm and none, each at its best of five rates, within an"
+          "norms: LayerNorm, RMSNorm, pRMSNorm and none, each at its best of six rates, within an"
               + " hour. depth: 4 to 48 blocks, norms before and after, half an hour.")
   private String study;
 

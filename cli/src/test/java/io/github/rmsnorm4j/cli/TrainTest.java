@@ -137,7 +137,7 @@ class TrainTest {
       assertThat(Stream.of(norms.get(i)))
           .containsExactly(
               TestJson.get(row, "name"),
-              "2e-3",
+              "1e-3",
               format("%,.0f", TestJson.get(row, "parameters")),
               format("%.4f", TestJson.get(row, "loss.mean")),
               format("%.4f", TestJson.get(row, "loss.deviation")),
