@@ -68,7 +68,8 @@ public final class RowSum {
    * What is left of the trees of some rows: of row r the vector of partial sums at 32 r, halved
    * until it is one sum.
    *
-   * @param vector how many there are, 4 or 8; overwritten
+   * @param lanes are overwritten
+   * @param vector how many partial sums there are, 4 or 8
    */
   static void trees(double[] lanes, int vector, int rows, double[] sums) {
     for (int r = 0; r < rows; r++) {
