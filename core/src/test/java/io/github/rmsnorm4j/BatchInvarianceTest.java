@@ -40,9 +40,10 @@ class BatchInvarianceTest {
   private static void assertSameRow(Block actual, int row, Block expected, int expectedRow) {
     for (int i = 0; i < WIDTH; i++) {
       if (actual.bits(row, i) != expected.bits(expectedRow, i)) {
-        assertThat(actual.value(row, i))
+        // As objects, since the doubles 0 and -0 are equal.
+        assertThat((Double) actual.value(row, i))
             .as("row %d, element %d", row, i)
-            .isEqualTo(expected.value(expectedRow, i));
+            .isEqualTo((Double) expected.value(expectedRow, i));
       }
     }
   }
@@ -121,7 +122,9 @@ class BatchInvarianceTest {
         for (int i = 0; i < width; i++) {
           float there = permutedY[order[r] * width + i];
           if (Float.floatToIntBits(there) != Float.floatToIntBits(y[r * width + i])) {
-            assertThat(there).as("row %d, element %d", r, i).isEqualTo(y[r * width + i]);
+            assertThat((Float) there)
+                .as("row %d, element %d", r, i)
+                .isEqualTo((Float) y[r * width + i]);
           }
         }
       }

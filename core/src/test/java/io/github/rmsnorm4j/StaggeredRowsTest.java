@@ -102,6 +102,59 @@ class StaggeredRowsTest {
     }
   }
 
+  /** Every choice that the narrow kernel has beside memory, with zeros of both signs. */
+  @ParameterizedTest
+  @CsvSource({"32,256", "64,256", "96,256", "256,256", "32,512", "64,512"})
+  void everyNarrowRmsNormHasTheBitsOfPlainJava(int width, int bits) {
+    int rows = 3 * Math.min(Workspace.MAX_ROWS, Workspace.CHUNK / width) + 1;
+    SplittableRandom random = new SplittableRandom(width);
+    float[] x = new float[rows * width];
+    for (int i = 0; i < x.length; i++) {
+      float size = Math.scalb(1f, i / width % 90 - 45);
+      x[i] = i % 7 == 0 ? 0f : i % 7 == 3 ? -0f : size * (random.nextFloat() - 0.5f);
+    }
+    for (EpsilonPlacement placement : EpsilonPlacement.values()) {
+      for (int choice = 0; choice < 6; choice++) {
+        boolean gain = (choice & 1) != 0;
+        boolean bias = (choice & 2) != 0;
+        boolean divides = (choice & 4) != 0;
+        float[] expected = new float[x.length];
+        float[] actual = new float[x.length];
+        rmsNorm(width, placement, gain, bias, divides, Backend.scalar()).apply(x, expected);
+        rmsNorm(width, placement, gain, bias, divides, Backend.vector(bits)).apply(x, actual);
+        // Arrays are compared by bits, but for those of a NaN.
+        assertThat(actual)
+            .as("%s, gain %s, bias %s, divides %s", placement, gain, bias, divides)
+            .isEqualTo(expected);
+      }
+    }
+  }
+
+  private static RmsNorm rmsNorm(
+      int width,
+      EpsilonPlacement placement,
+      boolean gain,
+      boolean bias,
+      boolean divides,
+      Backend backend) {
+    RmsNorm.Builder builder = RmsNorm.builder(width).epsilon(1e-6).epsilonPlacement(placement);
+    float[] parameter = new float[width];
+    for (int i = 0; i < width; i++) {
+      parameter[i] = 1 - i % 5 / 2f;
+    }
+    if (gain) {
+      builder.gain(parameter);
+    }
+    if (bias) {
+      builder.bias(parameter);
+    }
+    return builder
+        .castOrder(divides ? CastOrder.ONNX : CastOrder.FLOAT32)
+        .threads(1)
+        .backend(backend)
+        .build();
+  }
+
   @ParameterizedTest
   @CsvSource({"false,false", "false,true", "true,false", "true,true"})
   void onSeveralThreadsToo(boolean centred, boolean residual) {
@@ -122,10 +175,11 @@ class StaggeredRowsTest {
     assertThat(actual.isGuardIntact()).as(what).isTrue();
     for (int r = 0; r < actual.rows.rows(); r++) {
       for (int i = 0; i < actual.rows.width(); i++) {
+        // As objects, since the doubles 0 and -0 are equal.
         if (actual.bits(r, i) != expected.bits(r, i)) {
-          assertThat(actual.value(r, i))
+          assertThat((Double) actual.value(r, i))
               .as("%s, row %d, element %d", what, r, i)
-              .isEqualTo(expected.value(r, i));
+              .isEqualTo((Double) expected.value(r, i));
         }
       }
     }

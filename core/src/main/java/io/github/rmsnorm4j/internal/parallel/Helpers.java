@@ -92,13 +92,17 @@ final class Helpers {
     /** Can be had again before the call is over, so that the caller's next one finds it. */
     private void help(Call now) {
       boolean joined = now.join();
-      if (joined) {
-        now.claimAll();
-      }
-      call = null;
-      idle.addFirst(this);
-      if (joined) {
-        now.leave();
+      try {
+        if (joined) {
+          now.claimAll();
+        }
+        call = null;
+        idle.addFirst(this);
+      } finally {
+        // Whatever happens, if only that there is no memory to be idle in: the caller waits for it.
+        if (joined) {
+          now.leave();
+        }
       }
     }
 
@@ -112,13 +116,12 @@ final class Helpers {
       asleep = true;
       while (call == null) {
         long left = end - System.nanoTime();
-        if (left > 0) {
-          LockSupport.parkNanos(Helpers.this, left);
-        } else if (idle.remove(this)) {
+        if (left <= 0 && idle.remove(this)) {
           return false;
-        } else {
-          onSpinWait(); // somebody has it in hand
         }
+        // With no time left somebody has it in hand, and is about to wake it.
+        LockSupport.parkNanos(Helpers.this, left > 0 ? left : IDLE_NANOS);
+        interrupted(); // is for nothing here, and would keep it from sleeping
       }
       asleep = false;
       return true;

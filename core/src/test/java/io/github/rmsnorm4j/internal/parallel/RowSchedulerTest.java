@@ -3,15 +3,19 @@ package io.github.rmsnorm4j.internal.parallel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -132,18 +136,30 @@ class RowSchedulerTest {
 
   @Test
   void aFailureStopsTheRest() {
-    AtomicLong done = new AtomicLong();
+    CountDownLatch helped = new CountDownLatch(1);
+    CountDownLatch failed = new CountDownLatch(1);
+    Thread caller = Thread.currentThread();
+    AtomicInteger runs = new AtomicInteger();
     assertThatThrownBy(
             () ->
                 RowScheduler.run(
                     1_000_000,
                     2,
                     (from, to) -> {
-                      done.addAndGet(to - from);
-                      throw new IllegalStateException("row");
+                      runs.incrementAndGet();
+                      if (Thread.currentThread() == caller) {
+                        await(helped);
+                        failed.countDown();
+                        throw new IllegalStateException("row");
+                      }
+                      helped.countDown();
+                      await(failed);
+                      while (caller.getState() != Thread.State.WAITING) {
+                        Thread.onSpinWait(); // until it has done all but wait for this thread
+                      }
                     }))
         .hasMessage("row");
-    assertThat(done.get()).isLessThanOrEqualTo(2 * (1_000_000 / 4));
+    assertThat(runs).as("one run of each thread").hasValue(2);
   }
 
   @Test
@@ -172,6 +188,100 @@ class RowSchedulerTest {
     for (int r = 0; r < 100; r++) {
       assertThat(done.get(r)).isEqualTo(1);
     }
+  }
+
+  /** Callers of both kinds, with pauses about as long as helpers look out, or failing. */
+  @Test
+  void callsOfManyCallersDoEveryRowOnceAndNoneAfterwards() throws Exception {
+    Set<String> wrong = ConcurrentHashMap.newKeySet();
+    List<Thread> callers = new ArrayList<>();
+    for (int c = 0; c < 6; c++) {
+      long seed = c;
+      Runnable calls = () -> manyCalls(seed, wrong);
+      callers.add(c < 4 ? Thread.ofPlatform().start(calls) : Thread.ofVirtual().start(calls));
+    }
+    for (Thread caller : callers) {
+      caller.join();
+    }
+    assertThat(wrong).isEmpty();
+  }
+
+  private static void manyCalls(long seed, Set<String> wrong) {
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int k = 0; k < 1000; k++) {
+      int rows = random.nextInt(2, 300);
+      int threads = random.nextInt(1, 9);
+      boolean fails = random.nextInt(10) == 0;
+      String what = "seed %d, call %d, %d rows, %d threads".formatted(seed, k, rows, threads);
+      AtomicIntegerArray done = new AtomicIntegerArray(rows);
+      AtomicBoolean over = new AtomicBoolean();
+      try {
+        RowScheduler.run(
+            rows,
+            threads,
+            (from, to) -> {
+              mark(done, from, to);
+              spin(2_000);
+              if (fails && from == 0) {
+                throw new IllegalStateException(what);
+              }
+              if (over.get()) {
+                wrong.add(what + ": at work when the call was over");
+              }
+            });
+        if (fails) {
+          wrong.add(what + ": did not fail");
+        }
+      } catch (IllegalStateException e) {
+        if (!fails || !e.getMessage().equals(what)) {
+          wrong.add(what + ": " + e);
+        }
+      }
+      over.set(true);
+      for (int r = 0; r < rows; r++) {
+        int times = done.get(r);
+        if (times > 1 || times == 0 && !fails) {
+          wrong.add(what + ": row " + r + " done " + times + " times");
+        }
+      }
+      spin(random.nextInt(4) * 25_000);
+    }
+  }
+
+  private static void spin(long nanos) {
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < nanos) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void anInterruptedHelperSleepsAllTheSame() throws Exception {
+    CountDownLatch helped = new CountDownLatch(1);
+    Thread caller = Thread.currentThread();
+    AtomicReference<Thread> helper = new AtomicReference<>();
+    RowScheduler.run(
+        100,
+        2,
+        (from, to) -> {
+          if (Thread.currentThread() == caller) {
+            await(helped);
+          } else {
+            helper.set(Thread.currentThread());
+            helped.countDown();
+          }
+        });
+    helper.get().interrupt();
+    // Less than it stays without a call, after which it would not run any more in any case.
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+    while (!isAsleep(helper.get()) && System.nanoTime() < end) {
+      sleep(1);
+    }
+    assertThat(isAsleep(helper.get())).isTrue();
+  }
+
+  private static boolean isAsleep(Thread thread) {
+    return !thread.isInterrupted() && thread.getState() == Thread.State.TIMED_WAITING;
   }
 
   @Test
