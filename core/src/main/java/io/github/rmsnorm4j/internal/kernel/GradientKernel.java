@@ -18,8 +18,7 @@ public final class GradientKernel {
    * @param residual whether the gradient of the residual is added to dx
    * @param gainGradient whether {@code dy * xh} is added up
    * @param biasGradient whether dy is added up
-   * @param lanes the width of narrow rows that are a multiple of the number of lanes and not the
-   *     output; 0 of others
+   * @param narrow whether rows are whole, narrow and a multiple of the number of lanes
    */
   public record Spec(
       boolean float64,
@@ -35,12 +34,17 @@ public final class GradientKernel {
       boolean residual,
       boolean gainGradient,
       boolean biasGradient,
-      int lanes) {
+      boolean narrow) {
+    /** What changes nothing is no choice: no kernel is made twice. */
+    public Spec {
+      narrow &= vectorBits >= 256 && !float64 && !fromOutput;
+    }
+
     private String source() {
       if (vectorBits == 0 || float64) {
         return "ScalarGradient";
       }
-      return lanes > 0 && vectorBits >= 256 ? "VectorNarrowGradient" : "VectorGradient";
+      return narrow ? "VectorNarrowGradient" : "VectorGradient";
     }
   }
 

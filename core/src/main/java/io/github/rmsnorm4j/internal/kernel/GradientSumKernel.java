@@ -15,8 +15,8 @@ public final class GradientSumKernel {
    *
    * @param fromOutput whether x is the output: then xh is {@code (x - b) / g}
    * @param bias whether the output has a bias to be taken off
-   * @param lanes the width of narrow rows that are a multiple of the number of lanes and not the
-   *     output; 0 of others
+   * @param lanes the width of whole rows that are narrow and a multiple of the number of lanes; 0
+   *     of others
    */
   public record Spec(
       boolean float64,
@@ -28,11 +28,16 @@ public final class GradientSumKernel {
       boolean gain,
       boolean bias,
       int lanes) {
+    /** Where lanes do not stay in registers the width is no choice: no kernel is made twice. */
+    public Spec {
+      lanes = vectorBits < 256 || float64 || fromOutput ? 0 : lanes;
+    }
+
     private String source() {
       if (vectorBits == 0 || float64) {
         return "ScalarGradientSum";
       }
-      return lanes > 0 && vectorBits >= 256 ? "VectorNarrowGradientSum" : "VectorGradientSum";
+      return lanes > 0 ? "VectorNarrowGradientSum" : "VectorGradientSum";
     }
   }
 

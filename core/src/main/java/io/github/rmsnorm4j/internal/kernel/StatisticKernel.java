@@ -43,12 +43,18 @@ public final class StatisticKernel {
       boolean centred,
       Width width) {
 
+    /** Where lanes do not stay in registers the width is no choice: no kernel is made twice. */
+    public Spec {
+      if (vectorBits < 256 || float64 || residual != null) {
+        width = new Width(width.narrow(), 0);
+      }
+    }
+
     private String source() {
       if (vectorBits == 0) {
         return "ScalarStatistic";
       }
-      boolean inRegisters = vectorBits >= 256 && !float64 && residual == null;
-      return inRegisters && width.lanes() > 0 ? "VectorNarrow" : "VectorStatistic";
+      return width.lanes() > 0 ? "VectorNarrow" : "VectorStatistic";
     }
   }
 

@@ -73,7 +73,7 @@ public final class BackwardPlan {
     boolean centred = norm.centred();
     Memory x = kind.keptMemory;
     StatisticKernel.Width width = StatisticKernel.Width.of(norm.width(), norm.part());
-    int lanes = norm.part() == norm.width() && !kind.fromOutput ? width.lanes() : 0;
+    int lanes = norm.part() == norm.width() ? width.lanes() : 0;
     statistic =
         kind.keptStatistic
             ? null
@@ -107,7 +107,7 @@ public final class BackwardPlan {
                 kind.residual != null,
                 kind.gainGradient,
                 kind.biasGradient,
-                lanes));
+                lanes > 0));
     dyCodec = NarrowCodec.of(kind.dy, bits);
     keptCodec = NarrowCodec.of(kind.kept, bits);
     residualCodec = kind.residual == null ? null : NarrowCodec.of(kind.residual, bits);

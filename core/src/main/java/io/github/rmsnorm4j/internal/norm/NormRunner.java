@@ -6,8 +6,8 @@ import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 /** Runs a checked call on as many threads as pay. */
 public final class NormRunner {
   /**
-   * Bytes read and written that make one more thread worth its start. With less, two threads take
-   * longer than one: docs/performance.md has the measurement.
+   * Bytes read and written that make one more thread worth its while: docs/performance.md has the
+   * measurement of two threads.
    */
   private static final long BYTES_PER_THREAD = 1 << 20;
 

@@ -28,11 +28,8 @@ record Statistic(
     return new Statistic(norm.centred(), divides, norm.epsilon(), norm.placement(), kernel);
   }
 
-  /** Means beyond it could overflow in float32 when taken off an element. */
-  private static final int LARGEST_MEAN = Float.floatToRawIntBits(0x1p103f) - 1;
-
-  private static final int SMALLEST_NORMAL = Float.floatToRawIntBits(Float.MIN_NORMAL);
-  private static final int LARGEST_NORMAL = Float.floatToRawIntBits(Float.MAX_VALUE);
+  /** A mean from here on could overflow in float32 when taken off an element. */
+  private static final double MAX_MEAN = 0x1p103;
 
   /** For each row of n elements the root and rstd, and the mean. */
   void of(Workspace work, int rows, long n) {
@@ -110,39 +107,22 @@ record Statistic(
     if (kernel != null) {
       return kernel.round(work, rows);
     }
-    int outOfRange = notNormal(work.rstd, rows);
-    if (divides) {
-      outOfRange |= notNormal(work.root, rows);
-    }
-    if (centred) {
-      double[] mean = work.mean;
-      for (int r = 0; r < rows; r++) {
-        outOfRange |= LARGEST_MEAN - (Float.floatToRawIntBits((float) mean[r]) & Integer.MAX_VALUE);
+    for (int r = 0; r < rows; r++) {
+      boolean inRange = isNormal((float) work.rstd[r]);
+      inRange &= !divides || isNormal((float) work.root[r]);
+      inRange &= !centred || !(Math.abs((float) work.mean[r]) >= MAX_MEAN);
+      if (!inRange) {
+        return true;
       }
     }
-    if (outOfRange < 0) {
-      return true;
-    }
-    round(work.rstd, rows);
-    if (divides) {
-      round(work.root, rows);
+    for (int r = 0; r < rows; r++) {
+      work.rstd[r] = (float) work.rstd[r];
+      work.root[r] = divides ? (float) work.root[r] : work.root[r];
     }
     return false;
   }
 
-  /** Below 0 if one of the values is not a normal number above 0 in float32; without a branch. */
-  private static int notNormal(double[] values, int rows) {
-    int any = 0;
-    for (int r = 0; r < rows; r++) {
-      int above = Float.floatToRawIntBits((float) values[r]) - SMALLEST_NORMAL;
-      any |= above | (LARGEST_NORMAL - SMALLEST_NORMAL) - above;
-    }
-    return any;
-  }
-
-  private static void round(double[] values, int rows) {
-    for (int r = 0; r < rows; r++) {
-      values[r] = (float) values[r];
-    }
+  private static boolean isNormal(float value) {
+    return value >= Float.MIN_NORMAL && value <= Float.MAX_VALUE;
   }
 }
