@@ -10,22 +10,16 @@ import io.github.rmsnorm4j.cli.compare.ReportPage;
 import io.github.rmsnorm4j.cli.compare.Results;
 import io.github.rmsnorm4j.cli.compare.Shape;
 import io.github.rmsnorm4j.cli.compare.TerminalTables;
-import io.github.rmsnorm4j.formats.ReplacingFile;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -89,22 +83,7 @@ final class Compare implements Callable<Integer> {
       description = "At most so many, in every variant (default: one per processor).")
   private Integer threads;
 
-  @Option(
-      names = "--report",
-      paramLabel = "FILE.html",
-      description = "Write a page with plots, in one file that needs no network.")
-  private Path report;
-
-  @Option(
-      names = "--json",
-      paramLabel = "FILE.json",
-      description = "Write all figures and every round, for programs.")
-  private Path json;
-
-  @Option(
-      names = {"-f", "--force"},
-      description = "Replace the files of --report and --json if they exist.")
-  private boolean force;
+  @Mixin private ReportOptions reports;
 
   @Option(
       names = {"-q", "--quiet"},
@@ -116,10 +95,8 @@ final class Compare implements Callable<Integer> {
     long available = Comparison.availableMemory();
     Plan plan = plan(available);
     int atMost = threads();
-    requireDistinctFiles();
-    // The files first: what cannot be written is known before minutes go by.
-    try (ReplacingFile page = create("--report", report);
-        ReplacingFile data = create("--json", json)) {
+    reports.requireDistinct();
+    try (ReportOptions.Files files = reports.begin(false)) {
       Backend backend = VectorApi.bestBackend();
       Comparison comparison = new Comparison(plan, atMost, backend, this::progress);
       Results results =
@@ -127,13 +104,12 @@ final class Compare implements Callable<Integer> {
               new Results.Run(
                   new Version().getVersion()[0],
                   Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                  command(),
+                  reports.command(),
                   Machine.thisOne(backend).withoutFlags(FLAGS_OF_THE_LAUNCHER),
                   atMost,
                   available));
       new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
-      write(page, ReportPage.of(results).html());
-      write(data, JsonFile.text(results));
+      files.write(ReportPage.of(results).html(), JsonFile.text(results));
     }
     return ExitCode.OK;
   }
@@ -161,43 +137,6 @@ final class Compare implements Callable<Integer> {
       throw wrongUse(null, "--threads is " + threads + ", it may be 1 to " + MOST_THREADS);
     }
     return threads == null ? Runtime.getRuntime().availableProcessors() : threads;
-  }
-
-  private void requireDistinctFiles() {
-    if (report != null && json != null && report.toAbsolutePath().equals(json.toAbsolutePath())) {
-      throw wrongUse(null, "--report and --json are both " + report + ", they must be two files");
-    }
-  }
-
-  private ReplacingFile create(String option, Path file) throws IOException {
-    if (file == null) {
-      return null;
-    }
-    if (file.toString().isEmpty()) {
-      throw wrongUse(null, option + " is empty, it must name a file");
-    }
-    try {
-      return ReplacingFile.create(file, force);
-    } catch (FileAlreadyExistsException e) {
-      throw wrongUse(e, option + " " + e.getMessage() + "; --force replaces it");
-    } catch (FileSystemException e) {
-      throw wrongUse(e, option + " " + e.getMessage());
-    }
-  }
-
-  private void write(ReplacingFile file, String text) throws IOException {
-    if (file != null) {
-      file.write(MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)));
-      file.commit();
-    }
-  }
-
-  /** To be given to a shell again. */
-  private String command() {
-    List<String> words = spec.commandLine().getParseResult().originalArgs();
-    return words.stream()
-        .map(word -> word.matches("[\\w./=:+-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
-        .collect(Collectors.joining(" ", "./rmsnorm ", ""));
   }
 
   private void progress(String what) {

@@ -1,0 +1,120 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.formats.ReplacingFile;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The options of commands that keep what they found as a page and as figures for programs. */
+final class ReportOptions {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FILE.html",
+      description = "Write a page with plots, in one file that needs no network.")
+  private Path report;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE.json",
+      description = "Write all figures, every round or training of them, for programs.")
+  private Path json;
+
+  @Option(
+      names = {"-f", "--force"},
+      description = "Replace what is there already of the files that are written.")
+  private boolean force;
+
+  /** The files, of which either may be missing. To be made first: no minutes are spent in vain. */
+  record Files(ReplacingFile page, ReplacingFile data) implements AutoCloseable {
+    void write(String html, String json) throws IOException {
+      ReportOptions.write(page, html);
+      ReportOptions.write(data, json);
+    }
+
+    /** Without {@link #write} as if nothing had been begun. */
+    @Override
+    public void close() throws IOException {
+      try (page;
+          data) {
+        // Either is closed if it is there, whatever the other says.
+      }
+    }
+  }
+
+  boolean force() {
+    return force;
+  }
+
+  /** Refuses one file for both. */
+  void requireDistinct() throws IOException {
+    if (report != null && json != null && DistinctFiles.same(report, json)) {
+      throw wrongUse(null, "--report and --json are both " + report + ", they must be two files");
+    }
+  }
+
+  /**
+   * Begins the files.
+   *
+   * @param replace whether they may exist, beside {@code --force}
+   * @throws ParameterException if they cannot be
+   */
+  Files begin(boolean replace) throws IOException {
+    ReplacingFile page = begin("--report", report, replace);
+    try {
+      return new Files(page, begin("--json", json, replace));
+    } catch (IOException | RuntimeException e) {
+      if (page != null) {
+        page.close();
+      }
+      throw e;
+    }
+  }
+
+  private ReplacingFile begin(String option, Path file, boolean replace) throws IOException {
+    if (file == null) {
+      return null;
+    }
+    if (file.toString().isEmpty()) {
+      throw wrongUse(null, option + " is empty, it must name a file");
+    }
+    try {
+      return ReplacingFile.create(file, force || replace);
+    } catch (FileAlreadyExistsException e) {
+      throw wrongUse(e, option + " " + e.getMessage() + "; --force replaces it");
+    } catch (FileSystemException e) {
+      throw wrongUse(e, option + " " + e.getMessage());
+    }
+  }
+
+  /** Writes a text that is there whole or not at all. */
+  static void write(ReplacingFile file, String text) throws IOException {
+    if (file != null) {
+      file.write(MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)));
+      file.commit();
+    }
+  }
+
+  /** The command as it was given, to be given to a shell again. */
+  String command() {
+    List<String> words = spec.root().commandLine().getParseResult().originalArgs();
+    return words.stream()
+        .map(word -> word.matches("[\\w./=:+,-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
+        .collect(Collectors.joining(" ", "./rmsnorm ", ""));
+  }
+
+  private ParameterException wrongUse(Exception cause, String message) {
+    return new ParameterException(spec.commandLine(), message, cause);
+  }
+}

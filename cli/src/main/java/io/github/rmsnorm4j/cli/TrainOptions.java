@@ -1,0 +1,156 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.cli.train.Corpus;
+import io.github.rmsnorm4j.cli.train.Plan;
+import io.github.rmsnorm4j.cli.train.Plan.Kind;
+import io.github.rmsnorm4j.cli.train.Plans;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The options that say what is trained, of which kind and how large. */
+final class TrainOptions {
+  private static final int MOST = 1 << 20;
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(names = "--quick", description = "Under 30 seconds; it shows that it runs, no more.")
+  private boolean quick;
+
+  @Option(
+      names = "--study",
+      paramLabel = "NAME",
+      description =
+          "norms: LayerNorm, RMSNorm, pRMSNorm and none, each at its best of six rates, within an"
+              + " hour. depth: 4 to 48 blocks, norms before and after, half an hour.")
+  private String study;
+
+  @Option(
+      names = "--text",
+      paramLabel = "FILE",
+      description =
+          "Learn the characters of FILE, or of the sources of a JDK (--text jdk), in place of the"
+              + " generated task.")
+  private String text;
+
+  @Option(names = "--seeds", paramLabel = "N", description = "Trainings of each kind.")
+  private Integer seeds;
+
+  @Option(names = "--steps", paramLabel = "N", description = "Steps of each training.")
+  private Integer steps;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "R",
+      split = ",",
+      description = "The highest rate; for --study those to choose from: R,R,...")
+  private List<Double> rates = List.of();
+
+  @Option(names = "--width", paramLabel = "N", description = "Width of the models.")
+  private Integer width;
+
+  @Option(names = "--heads", paramLabel = "N", description = "Heads of the attention.")
+  private Integer heads;
+
+  @Option(names = "--layers", paramLabel = "N", description = "Blocks of the models.")
+  private Integer layers;
+
+  @Option(
+      names = "--depths",
+      paramLabel = "N",
+      split = ",",
+      description = "The numbers of blocks of --study depth: N,N,...")
+  private List<Integer> depths = List.of();
+
+  @Option(names = "--batch", paramLabel = "N", description = "Sequences in a step.")
+  private Integer batch;
+
+  @Option(
+      names = "--jobs",
+      paramLabel = "N",
+      description = "Trainings side by side, each on one thread (default: 2, on one processor 1).")
+  private Integer jobs;
+
+  /** Whether it is a run that may stand in the documentation. */
+  boolean isWhole() {
+    return !quick && text == null;
+  }
+
+  boolean isStudy() {
+    return study != null;
+  }
+
+  int jobs() {
+    return jobs == null ? Math.min(2, Runtime.getRuntime().availableProcessors()) : jobs;
+  }
+
+  /** The text to learn, null without one. */
+  Corpus corpus() throws IOException {
+    return text == null ? null : Corpus.read(text);
+  }
+
+  /**
+   * The plan.
+   *
+   * @throws ParameterException if it cannot be
+   */
+  Plan plan(Corpus corpus) {
+    try {
+      return Plans.of(
+          kind(),
+          corpus,
+          new Plans.Wishes(steps, seeds, width, heads, layers, batch, rates, depths));
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  private Kind kind() {
+    return switch (study) {
+      case null -> quick ? Kind.QUICK : Kind.USUAL;
+      case "norms", "depth" -> Kind.valueOf(study.toUpperCase(Locale.ROOT));
+      default -> throw wrongUse("--study is '" + study + "', it may be norms or depth");
+    };
+  }
+
+  /** Refuses what is out of range, and options that contradict each other. */
+  void requireSense() {
+    if (quick && study != null) {
+      throw wrongUse("--quick and --study contradict each other, one may be given");
+    }
+    requireCount("--seeds", seeds);
+    requireCount("--steps", steps);
+    requireCount("--width", width);
+    requireCount("--heads", heads);
+    requireCount("--layers", layers);
+    requireCount("--batch", batch);
+    requireCount("--jobs", jobs);
+    depths.forEach(depth -> requireCount("--depths", depth));
+    for (double rate : rates) {
+      if (!(rate > 0) || !Double.isFinite(rate)) {
+        throw wrongUse("--rate is " + rate + ", it must be finite and above 0");
+      }
+    }
+    if (!depths.isEmpty() && !"depth".equals(study)) {
+      throw wrongUse("--depths is for --study depth");
+    }
+    if (layers != null && "depth".equals(study)) {
+      throw wrongUse("--layers is not for --study depth, which takes --depths");
+    }
+  }
+
+  private void requireCount(String option, Integer value) {
+    if (value != null && (value < 1 || value > MOST)) {
+      throw wrongUse(option + " is " + value + ", it may be 1 to " + MOST);
+    }
+  }
+
+  private ParameterException wrongUse(String message) {
+    return new ParameterException(spec.commandLine(), message);
+  }
+}
