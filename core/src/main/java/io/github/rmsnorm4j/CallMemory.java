@@ -22,7 +22,7 @@ record CallMemory(boolean addresses) {
 
   RowMemory of(Rows rows, boolean float64) {
     long stride = rows.rows() == 1 ? 0 : rows.rowStride() * rows.type().bytes();
-    return new RowMemory(rows.segment(), rows.type(), stride, isDirect(rows, float64));
+    return rows.memory(stride, isDirect(rows, float64));
   }
 
   /** Whether kernels may address the rows where they are: if of the arithmetic's type, and safe. */

@@ -477,7 +477,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               && CallMemory.isShared(call.dx())
               && (dresidual == null || CallMemory.isShared(call.residual()));
       BackwardPlan plan = BackwardPlan.of(call, backwardPlan);
-      backwardPlan = plan;
+      if (plan != backwardPlan) {
+        backwardPlan = plan;
+      }
       int most = shared ? threads : 1;
       BackwardRunner.Result sums = BackwardRunner.run(call, plan, kept.rows(), most);
       gradients.take(sums.gain(), sums.bias());
@@ -516,7 +518,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               mean,
               rstd);
       NormPlan plan = NormPlan.of(call, this.plan);
-      this.plan = plan;
+      if (plan != this.plan) {
+        this.plan = plan;
+      }
       NormRunner.run(call, plan, x.rows(), CallMemory.isShared(call) ? threads : 1);
     } finally {
       if (gains != null) {

@@ -137,13 +137,13 @@ final class NormArguments {
       throw new IllegalArgumentException(
           "dx overlaps the gain or the bias: they would be overwritten while in use");
     }
-    if (overlaps(saved.rstd(), dx) || overlaps(saved.mean(), dx)) {
+    if (overlapsArray(saved.rstd(), dx) || overlapsArray(saved.mean(), dx)) {
       throw new IllegalArgumentException("dx overlaps what was kept: it must be other memory");
     }
   }
 
-  private static boolean overlaps(double[] statistics, Rows rows) {
-    return statistics != null && Overlap.any(rows, statistics);
+  private static boolean overlapsArray(Object array, Rows rows) {
+    return array != null && Overlap.withArray(rows, array);
   }
 
   private static void requireSameOrDisjoint(Rows dx, Rows other, String name) {
@@ -162,31 +162,29 @@ final class NormArguments {
     }
   }
 
-  static void checkGradients(ParameterGradients gradients, int width, Rows... rows) {
+  static void checkGradients(
+      ParameterGradients gradients, int width, Rows dy, Rows kept, Rows dresidual, Rows dx) {
     if (gradients.gain() != null) {
       requireLength(Array.getLength(gradients.gain()), width, "dgain");
     }
     if (gradients.bias() != null) {
       requireLength(Array.getLength(gradients.bias()), width, "dbias");
     }
-    for (Rows other : rows) {
-      if (other != null
-          && (overlaps(other, gradients.gain()) || overlaps(other, gradients.bias()))) {
-        throw new IllegalArgumentException(
-            "dgain or dbias overlaps rows of the call: each must be an array of its own");
-      }
-    }
+    requireOwn(gradients, dy);
+    requireOwn(gradients, kept);
+    requireOwn(gradients, dresidual);
+    requireOwn(gradients, dx);
     if (gradients.gain() != null && gradients.gain() == gradients.bias()) {
       throw new IllegalArgumentException("dgain and dbias are one array: each needs its own");
     }
   }
 
-  private static boolean overlaps(Rows rows, Object gradient) {
-    return switch (gradient) {
-      case null -> false;
-      case float[] floats -> Overlap.any(rows, Rows.of(floats, floats.length));
-      default -> Overlap.any(rows, (double[]) gradient);
-    };
+  private static void requireOwn(ParameterGradients gradients, Rows rows) {
+    if (rows != null
+        && (overlapsArray(gradients.gain(), rows) || overlapsArray(gradients.bias(), rows))) {
+      throw new IllegalArgumentException(
+          "dgain or dbias overlaps rows of the call: each must be an array of its own");
+    }
   }
 
   private static boolean overlaps(Rows parameter, Rows rows) {
@@ -222,8 +220,8 @@ final class NormArguments {
       throw new IllegalArgumentException(
           name + " has room for " + values.length + " rows, there are " + x.rows());
     }
-    boolean overlaps = Overlap.any(x, values) || Overlap.any(y, values);
-    if (overlaps || residual != null && Overlap.any(residual, values)) {
+    boolean overlaps = Overlap.withArray(x, values) || Overlap.withArray(y, values);
+    if (overlaps || residual != null && Overlap.withArray(residual, values)) {
       throw new IllegalArgumentException(
           name + " overlaps rows of the call: it must be an array of its own");
     }

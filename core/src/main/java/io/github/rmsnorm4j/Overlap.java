@@ -36,13 +36,32 @@ final class Overlap {
     return false;
   }
 
-  /** The same for a view and an array of statistics. */
-  static boolean any(Rows x, double[] statistics) {
-    return statistics.length > 0 && any(x, Rows.of(statistics, 0, 1, statistics.length));
+  /** The same for a view and a float[] or double[], from its first element to its last. */
+  static boolean withArray(Rows x, Object array) {
+    if (x.segment().isNative() || isOfAnother(x.segment(), array)) {
+      return false;
+    }
+    return switch (array) {
+      case float[] floats -> floats.length > 0 && any(x, Rows.of(floats, floats.length));
+      case double[] doubles -> doubles.length > 0 && any(x, Rows.of(doubles, doubles.length));
+      default -> throw new AssertionError("an array of " + array.getClass());
+    };
   }
 
+  /** Of another array for sure: a view that is read-only does not tell. */
+  private static boolean isOfAnother(MemorySegment heap, Object array) {
+    return heap.heapBase().orElse(array) != array;
+  }
+
+  /** For native memory without a slice, which would be an object for each of many checks a call. */
   private static boolean sameMemory(MemorySegment a, MemorySegment b) {
-    return a.byteSize() > 0 && b.byteSize() > 0 && a.asOverlappingSlice(b).isPresent();
+    if (a.byteSize() == 0 || b.byteSize() == 0 || a.isNative() != b.isNative()) {
+      return false;
+    }
+    if (!a.isNative()) {
+      return a.asOverlappingSlice(b).isPresent();
+    }
+    return a.address() < b.address() + b.byteSize() && b.address() < a.address() + a.byteSize();
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.codec.RowMemory;
 import java.lang.foreign.MemorySegment;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
@@ -28,6 +29,9 @@ public final class Rows {
   private final int width;
   private final long rowStride;
   private final boolean maybeMapped;
+
+  /** As the last call had it, so that the next one need not make it; a race makes it twice. */
+  private RowMemory memory;
 
   private Rows(MemorySegment memory, ElementType type, long rows, int width, long rowStride) {
     this(memory, type, rows, width, rowStride, memory.isMapped());
@@ -393,6 +397,16 @@ public final class Rows {
               + ElementType.BFLOAT16);
     }
     return type;
+  }
+
+  /** For kernels, with a stride in bytes. */
+  RowMemory memory(long stride, boolean direct) {
+    RowMemory last = memory;
+    if (last == null || last.direct() != direct || last.stride() != stride) {
+      last = new RowMemory(segment, type, stride, direct);
+      memory = last;
+    }
+    return last;
   }
 
   /** Whether the memory may be a mapped file, which vector code must not touch. */

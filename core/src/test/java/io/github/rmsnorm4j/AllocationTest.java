@@ -123,7 +123,7 @@ class AllocationTest {
       ParameterGradients gradients =
           ParameterGradients.assigned(new float[width], new float[width]);
       long fewest = Long.MAX_VALUE;
-      for (int call = 0; call < 10 && fewest > 1 << 20; call++) {
+      for (int call = 0; call < 25 && fewest > 1 << 20; call++) {
         long before = allocatedBytes(true);
         norm.backward(x, saved, dx, gradients);
         fewest = Math.min(fewest, allocatedBytes(true) - before);

@@ -16,6 +16,10 @@ final class AdamW implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final MemorySegment means;
   private final MemorySegment squares;
+  private final Floats values;
+  private final Floats gradients;
+  private final Floats meansAsFloats;
+  private final Floats squaresAsFloats;
   private long step;
 
   AdamW(Weights weights, TrainingSettings settings) {
@@ -23,11 +27,15 @@ final class AdamW implements AutoCloseable {
     this.settings = settings;
     means = weights.allocate(arena);
     squares = weights.allocate(arena);
+    values = new Floats(weights.values());
+    gradients = new Floats(weights.gradients());
+    meansAsFloats = new Floats(means);
+    squaresAsFloats = new Floats(squares);
   }
 
   /** The global norm of the gradients: float64, from the first element to the last. */
   double gradientNorm() {
-    Floats g = new Floats(weights.gradients());
+    Floats g = gradients;
     long n = weights.gradients().byteSize() / Float.BYTES;
     double sum = 0;
     for (long i = 0; i < n; i++) {
@@ -58,10 +66,10 @@ final class AdamW implements AutoCloseable {
   }
 
   private void update(Parameter parameter, float scale, float keep, float stepSize, float root2) {
-    Floats p = new Floats(weights.values());
-    Floats g = new Floats(weights.gradients());
-    Floats m = new Floats(means);
-    Floats v = new Floats(squares);
+    Floats p = values;
+    Floats g = gradients;
+    Floats m = meansAsFloats;
+    Floats v = squaresAsFloats;
     float new1 = (float) (1 - settings.beta1());
     float old2 = (float) settings.beta2();
     float new2 = (float) (1 - settings.beta2());

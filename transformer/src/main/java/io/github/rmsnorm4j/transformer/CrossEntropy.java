@@ -19,8 +19,8 @@ final class CrossEntropy {
     for (int n = 0; n < logits.rows; n++) {
       targets += wanted[n] >= 0 ? 1 : 0;
     }
-    Floats x = new Floats(logits.segment);
-    Floats g = new Floats(gradient.segment);
+    Floats x = logits.floats();
+    Floats g = gradient.floats();
     double sum = 0;
     for (int n = 0; n < logits.rows; n++) {
       sum += row(x, g, (long) n * logits.columns, logits.columns, wanted[n]);

@@ -22,8 +22,8 @@ final class Embedding {
 
   /** The gradient of each row goes to its token. */
   void backward(int[] tokens, Matrix dy) {
-    Floats from = new Floats(dy.segment);
-    Floats to = new Floats(gradient.segment);
+    Floats from = dy.floats();
+    Floats to = gradient.floats();
     int d = dy.columns;
     for (int n = 0; n < dy.rows; n++) {
       long row = (long) n * d;

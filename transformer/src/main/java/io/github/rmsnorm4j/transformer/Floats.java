@@ -8,7 +8,8 @@ import java.lang.foreign.ValueLayout;
  *
  * <p>A slice of a constant segment has a class that the JIT knows. A segment that comes from
  * elsewhere has not, and loops over it become several times slower once the process has used other
- * kinds of segments. Bounds are checked as for any segment. Does not keep the memory alive.
+ * kinds of segments. To be made once for a memory: a slice is an object more often than not. Bounds
+ * are checked as for any segment. Does not keep the memory alive.
  */
 record Floats(MemorySegment exact) {
   /** Checks that it is whole floats in native memory. */

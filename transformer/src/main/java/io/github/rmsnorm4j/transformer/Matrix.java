@@ -21,6 +21,7 @@ final class Matrix {
   final int stride;
 
   private Rows asRows;
+  private Floats floats;
 
   private Matrix(MemorySegment segment, int rows, int columns, int stride) {
     this.segment = segment;
@@ -64,6 +65,14 @@ final class Matrix {
     return asRows;
   }
 
+  /** The same elements for loops. */
+  Floats floats() {
+    if (floats == null) {
+      floats = new Floats(segment);
+    }
+    return floats;
+  }
+
   long elements() {
     if (stride != columns) {
       throw new IllegalStateException("rows are " + stride + " apart, they must follow closely");
@@ -81,8 +90,8 @@ final class Matrix {
 
   /** Adds another matrix, element by element. */
   void add(Matrix other) {
-    Floats to = new Floats(segment);
-    Floats from = new Floats(other.segment);
+    Floats to = floats();
+    Floats from = other.floats();
     long n = elements();
     for (long i = 0; i < n; i++) {
       to.set(i, to.get(i) + from.get(i));
@@ -91,7 +100,7 @@ final class Matrix {
 
   /** Adds one row of numbers to a matrix of one row. */
   void add(float[] row) {
-    Floats to = new Floats(segment);
+    Floats to = floats();
     for (int i = 0; i < row.length; i++) {
       to.set(i, to.get(i) + row[i]);
     }

@@ -43,9 +43,9 @@ final class Rotary {
   }
 
   private void turn(Matrix x, int direction) {
-    Floats values = new Floats(x.segment);
-    Floats cos = new Floats(cosines.segment);
-    Floats sin = new Floats(sines.segment);
+    Floats values = x.floats();
+    Floats cos = cosines.floats();
+    Floats sin = sines.floats();
     int width = 2 * half;
     int heads = x.columns / width;
     for (int n = 0; n < x.rows; n++) {

@@ -6,7 +6,7 @@ final class Softmax {
 
   /** Scores to weights, in place; what lies in the future becomes 0. */
   static void forward(Matrix scores) {
-    Floats x = new Floats(scores.segment);
+    Floats x = scores.floats();
     int columns = scores.columns;
     for (int t = 0; t < scores.rows; t++) {
       long row = (long) t * scores.stride;
@@ -32,8 +32,8 @@ final class Softmax {
 
   /** {@code ds = p * (dp - sum(dp * p))}, row by row, in place of dp. */
   static void backward(Matrix weights, Matrix gradient) {
-    Floats p = new Floats(weights.segment);
-    Floats g = new Floats(gradient.segment);
+    Floats p = weights.floats();
+    Floats g = gradient.floats();
     for (int t = 0; t < weights.rows; t++) {
       long prow = (long) t * weights.stride;
       long grow = (long) t * gradient.stride;

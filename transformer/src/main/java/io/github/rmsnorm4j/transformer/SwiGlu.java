@@ -38,10 +38,10 @@ final class SwiGlu implements Inner {
   }
 
   private void combine() {
-    Floats g = new Floats(gate.segment);
-    Floats u = new Floats(up.segment);
-    Floats s = new Floats(sigmoid.segment);
-    Floats y = new Floats(hidden.segment);
+    Floats g = gate.floats();
+    Floats u = up.floats();
+    Floats s = sigmoid.floats();
+    Floats y = hidden.floats();
     long n = hidden.elements();
     for (long i = 0; i < n; i++) {
       s.set(i, (float) (1 / (1 + Math.exp(-g.get(i)))));
@@ -59,11 +59,11 @@ final class SwiGlu implements Inner {
 
   /** From the gradient of hidden, in dup, those of gate and up. */
   private void separate(Matrix dgate, Matrix dup) {
-    Floats g = new Floats(gate.segment);
-    Floats u = new Floats(up.segment);
-    Floats sig = new Floats(sigmoid.segment);
-    Floats dg = new Floats(dgate.segment);
-    Floats du = new Floats(dup.segment);
+    Floats g = gate.floats();
+    Floats u = up.floats();
+    Floats sig = sigmoid.floats();
+    Floats dg = dgate.floats();
+    Floats du = dup.floats();
     long n = hidden.elements();
     for (long i = 0; i < n; i++) {
       float d = du.get(i);

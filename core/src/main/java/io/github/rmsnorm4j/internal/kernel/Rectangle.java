@@ -24,6 +24,12 @@ public final class Rectangle {
     stride = other.stride;
   }
 
+  /** Nowhere: it keeps nobody's array alive. */
+  public void clear() {
+    memory = null;
+    base = null;
+  }
+
   /** What is left of another one after its first elements of each row. */
   public Rectangle after(Rectangle whole, boolean float64, int elements) {
     memory = whole.memory;

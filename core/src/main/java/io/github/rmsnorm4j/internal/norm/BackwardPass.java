@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.codec.RowMemory;
+import io.github.rmsnorm4j.internal.kernel.Pool;
 import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
@@ -14,58 +14,104 @@ final class BackwardPass implements AutoCloseable {
   /** Elements of the rows that go through together: with their slopes they stay near. */
   private static final int CHUNK = 1 << 13;
 
-  private final BackwardCall call;
-  private final BackwardPlan plan;
-  private final int width;
-  private final int part;
-  private final boolean float64;
-  private final Statistic statistic;
-  private final Slope slope;
-  private final Workspace work = Workspace.take();
-  private final Workspace dyWork = Workspace.take();
-  private final Workspace residualWork = Workspace.take();
-  private final RowReader kept;
-  private final RowReader dy;
-  private final RowReader residual;
-  private final RowWriter dx;
+  private static final Pool<BackwardPass> POOL = new Pool<>(BackwardPass::new);
+
+  private final RowReader kept = new RowReader();
+  private final RowReader dy = new RowReader();
+  private final RowReader residualReader = new RowReader();
+  private final RowWriter dx = new RowWriter();
   private final Rectangle keptPart = new Rectangle();
   private final Rectangle dyPart = new Rectangle();
   private final Rectangle dxPart = new Rectangle();
   private final Rectangle residualPart = new Rectangle();
-  private final BlockSums gainSums;
-  private final BlockSums biasSums;
+  private final BlockSums gain = new BlockSums();
+  private final BlockSums bias = new BlockSums();
+
+  private BackwardCall call;
+  private BackwardPlan plan;
+  private int width;
+  private int part;
+  private boolean float64;
+  private Statistic statistic;
+  private Slope slope;
+  private Workspace work;
+  private Workspace dyWork;
+  private Workspace residualWork;
+
+  /** Null without a residual. */
+  private RowReader residual;
+
+  /** Null where the parameter has no gradient, as are the sums of a block. */
+  private BlockSums gainSums;
+
+  private BlockSums biasSums;
   private Object dgain;
   private Object dbias;
 
-  BackwardPass(BackwardCall call, BackwardPlan plan) {
-    this.call = call;
-    this.plan = plan;
-    NormChoices norm = call.choices();
-    width = norm.width();
-    part = norm.part();
-    float64 = call.float64();
-    statistic = plan.roots;
-    slope = new Slope(norm, float64);
-    kept = new RowReader(call.kept(), plan.keptCodec, work, null);
-    dy = new RowReader(call.dy(), plan.dyCodec, dyWork, null);
-    RowMemory added = call.residual();
-    residual = added == null ? null : new RowReader(added, plan.residualCodec, residualWork, null);
-    dx = new RowWriter(call.dx(), float64, plan.dxCodec, dyWork);
-    gainSums = call.gainGradient() ? new BlockSums(width, float64) : null;
-    biasSums = call.biasGradient() ? new BlockSums(width, float64) : null;
+  private BackwardPass() {}
+
+  /** A pass for a call, of nobody else's until it is closed. */
+  static BackwardPass open(BackwardCall call, BackwardPlan plan) {
+    BackwardPass pass = POOL.take();
+    pass.begin(call, plan);
+    return pass;
   }
 
+  private void begin(BackwardCall call, BackwardPlan plan) {
+    this.call = call;
+    this.plan = plan;
+    width = call.choices().width();
+    part = call.choices().part();
+    float64 = call.float64();
+    statistic = plan.roots;
+    slope = plan.slope;
+    work = Workspace.take();
+    dyWork = Workspace.take();
+    kept.open(call.kept(), plan.keptCodec, work, null);
+    dy.open(call.dy(), plan.dyCodec, dyWork, null);
+    if (call.residual() != null) {
+      residual = residualReader;
+      residualWork = Workspace.take();
+      residual.open(call.residual(), plan.residualCodec, residualWork, null);
+    }
+    dx.open(call.dx(), float64, plan.dxCodec, dyWork);
+    gainSums = call.gainGradient() ? gain : null;
+    biasSums = call.biasGradient() ? bias : null;
+    gain.begin(width, float64);
+    bias.begin(width, float64);
+  }
+
+  /** Gives back what it took, lets go of the call, and goes to the next one. */
   @Override
   public void close() {
+    gain.close();
+    bias.close();
     work.giveBack();
     dyWork.giveBack();
-    residualWork.giveBack();
-    if (gainSums != null) {
-      gainSums.close();
+    work = null;
+    dyWork = null;
+    if (residual != null) {
+      residualWork.giveBack();
+      residualWork = null;
+      residual.close();
+      residual = null;
     }
-    if (biasSums != null) {
-      biasSums.close();
-    }
+    kept.close();
+    dy.close();
+    dx.close();
+    keptPart.clear();
+    dyPart.clear();
+    dxPart.clear();
+    residualPart.clear();
+    call = null;
+    plan = null;
+    statistic = null;
+    slope = null;
+    gainSums = null;
+    biasSums = null;
+    dgain = null;
+    dbias = null;
+    POOL.giveBack(this);
   }
 
   /** Rows {@code from} to {@code to}, which begin a sub-tree: the sums of their gradients. */

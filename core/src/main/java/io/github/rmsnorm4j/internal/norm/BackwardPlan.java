@@ -56,6 +56,9 @@ public final class BackwardPlan {
   /** From sums to the statistic, and its range. */
   final Statistic roots;
 
+  /** From the sums of gradients to what the output takes of them. */
+  final Slope slope;
+
   final GradientSumKernel sums;
   final GradientKernel gradient;
 
@@ -79,6 +82,7 @@ public final class BackwardPlan {
             ? null
             : StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, null, centred, width));
     roots = Statistic.of(norm, false, float64);
+    slope = new Slope(norm, float64);
     sums =
         GradientSumKernel.of(
             new GradientSumKernel.Spec(

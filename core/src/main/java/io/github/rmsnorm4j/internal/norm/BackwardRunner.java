@@ -45,7 +45,7 @@ public final class BackwardRunner {
     double bytes = 12.0 * rows * call.choices().width();
     int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
     if (useful == 1) {
-      try (BackwardPass pass = new BackwardPass(call, plan)) {
+      try (BackwardPass pass = BackwardPass.open(call, plan)) {
         return pass.tree(0, rows);
       }
     }
@@ -56,7 +56,7 @@ public final class BackwardRunner {
         trees,
         useful,
         (from, to) -> {
-          try (BackwardPass pass = new BackwardPass(call, plan)) {
+          try (BackwardPass pass = BackwardPass.open(call, plan)) {
             for (int t = (int) from; t < to; t++) {
               results[t] = pass.tree(t * treeRows, Math.min(rows, (t + 1) * treeRows));
             }
@@ -89,8 +89,10 @@ public final class BackwardRunner {
 
   private static Result sum(BackwardCall call, Result[] trees) {
     int width = call.choices().width();
-    try (BlockSums gain = new BlockSums(width, call.float64());
-        BlockSums bias = new BlockSums(width, call.float64())) {
+    try (BlockSums gain = new BlockSums();
+        BlockSums bias = new BlockSums()) {
+      gain.begin(width, call.float64());
+      bias.begin(width, call.float64());
       for (Result tree : trees) {
         if (call.gainGradient()) {
           gain.add(tree.gain);

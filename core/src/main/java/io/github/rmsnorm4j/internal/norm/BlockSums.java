@@ -11,17 +11,17 @@ final class BlockSums implements AutoCloseable {
   /** More than a tree has levels, and as many as there are sub-trees at most. */
   private static final int MAX_ARRAYS = BackwardRunner.MAX_TREES;
 
-  private final int width;
-  private final boolean float64;
-
   /** First the nodes that lack a right one, then arrays to be used again. */
   private final Object[] arrays = new Object[MAX_ARRAYS];
 
+  private int width;
+  private boolean float64;
   private int nodes;
   private int held;
   private long leaves;
 
-  BlockSums(int width, boolean float64) {
+  /** Begins with sums of a width. */
+  void begin(int width, boolean float64) {
     this.width = width;
     this.float64 = float64;
   }
@@ -60,17 +60,21 @@ final class BlockSums implements AutoCloseable {
     }
     Object root = arrays[0];
     arrays[0] = arrays[--held];
+    arrays[held] = null;
     nodes = 0;
     leaves = 0;
     return root;
   }
 
-  /** Gives back the arrays for the next leaves, of which there are none any more. */
+  /** Gives back all arrays but the roots: there are no more leaves. */
   @Override
   public void close() {
-    while (held > nodes) {
+    while (held > 0) {
       SumArrays.SHARED.giveBack(arrays[--held]);
+      arrays[held] = null;
     }
+    nodes = 0;
+    leaves = 0;
   }
 
   /** Adds the last node to the one before it. */

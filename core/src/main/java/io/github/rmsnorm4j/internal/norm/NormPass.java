@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.kernel.OutputKernel;
+import io.github.rmsnorm4j.internal.kernel.Pool;
 import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
@@ -11,20 +12,13 @@ import io.github.rmsnorm4j.internal.kernel.Workspace;
  * <p>Rows go in chunks that stay in the first-level cache, so that the second reading is free; a
  * row longer than a super-block goes in pieces of one.
  */
-final class NormPass {
-  private final NormCall call;
-  private final NormPlan plan;
-  private final int width;
-  private final int part;
-  private final Statistic statistic;
-  private final Workspace work;
-  private final ResidualSum residual;
+final class NormPass implements AutoCloseable {
+  private static final Pool<NormPass> POOL = new Pool<>(NormPass::new);
 
-  /** What the rows that are read are to be increased by; null where the reader does it, or none. */
-  private final RowReader added;
-
-  private final RowReader reader;
-  private final RowWriter writer;
+  private final RowReader addedReader = new RowReader();
+  private final ResidualSum residualSum = new ResidualSum();
+  private final RowReader reader = new RowReader();
+  private final RowWriter writer = new RowWriter();
 
   /** The rows that wait to be written while the next ones are read. */
   private final Rectangle before = new Rectangle();
@@ -32,29 +26,79 @@ final class NormPass {
   /** Rows between normalisation and gain, where they are rounded there. */
   private final Rectangle staged = new Rectangle();
 
-  /**
-   * A pass.
-   *
-   * @param other a second workspace, for the residual; null without one
-   */
-  NormPass(NormCall call, NormPlan plan, Workspace work, Workspace other) {
+  private NormCall call;
+  private NormPlan plan;
+  private int width;
+  private int part;
+  private Statistic statistic;
+  private Workspace work;
+
+  /** For the residual; null without one. */
+  private Workspace other;
+
+  /** Null without a residual, or where that is added on the way. */
+  private ResidualSum residual;
+
+  /** What the rows that are read are to be increased by; null where the reader does it, or none. */
+  private RowReader added;
+
+  private NormPass() {}
+
+  /** A pass for a call, of nobody else's until it is closed. */
+  static NormPass open(NormCall call, NormPlan plan) {
+    NormPass pass = POOL.take();
+    pass.begin(call, plan);
+    return pass;
+  }
+
+  private void begin(NormCall call, NormPlan plan) {
     this.call = call;
     this.plan = plan;
-    this.work = work;
     NormChoices norm = call.choices();
     width = norm.width();
     part = norm.part();
     statistic = plan.roots;
+    work = Workspace.take();
+    other = call.residual() == null ? null : Workspace.take();
     if (plan.adding != null) {
-      added = new RowReader(call.x(), plan.xCodec, work, null);
-      residual = null;
-      reader = new RowReader(call.residual(), plan.residualCodec, other, null);
+      added = addedReader;
+      added.open(call.x(), plan.xCodec, work, null);
+      reader.open(call.residual(), plan.residualCodec, other, null);
     } else {
-      added = null;
-      residual = call.residual() == null ? null : new ResidualSum(call, plan, work, other);
-      reader = new RowReader(call.x(), plan.xCodec, work, residual);
+      if (other != null) {
+        residual = residualSum;
+        residual.open(call, plan, work, other);
+      }
+      reader.open(call.x(), plan.xCodec, work, residual);
     }
-    writer = new RowWriter(call.y(), call.float64(), plan.yCodec, work);
+    writer.open(call.y(), call.float64(), plan.yCodec, work);
+  }
+
+  /** Gives back what it took, lets go of the call, and goes to the next one. */
+  @Override
+  public void close() {
+    work.giveBack();
+    work = null;
+    if (other != null) {
+      other.giveBack();
+      other = null;
+    }
+    if (added != null) {
+      added.close();
+      added = null;
+    }
+    if (residual != null) {
+      residual.close();
+      residual = null;
+    }
+    reader.close();
+    writer.close();
+    before.clear();
+    staged.clear();
+    call = null;
+    plan = null;
+    statistic = null;
+    POOL.giveBack(this);
   }
 
   /** Normalises rows {@code from} to {@code to}. */

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.kernel.Workspace;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 
 /** Runs a checked call on as many threads as pay. */
@@ -29,15 +28,8 @@ public final class NormRunner {
   }
 
   private static void rows(NormCall call, NormPlan plan, long from, long to) {
-    Workspace work = Workspace.take();
-    Workspace other = call.residual() == null ? null : Workspace.take();
-    try {
-      new NormPass(call, plan, work, other).run(from, to);
-    } finally {
-      work.giveBack();
-      if (other != null) {
-        other.giveBack();
-      }
+    try (NormPass pass = NormPass.open(call, plan)) {
+      pass.run(from, to);
     }
   }
 }

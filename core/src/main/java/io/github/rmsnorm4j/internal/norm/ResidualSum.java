@@ -13,28 +13,35 @@ import io.github.rmsnorm4j.internal.kernel.Workspace;
  * gets the sum only when the statistic is known.
  */
 final class ResidualSum {
-  private final boolean float64;
-  private final ResidualRounding rounding;
-  private final RowMemory residual;
-  private final NarrowCodec codec;
-  private final SumKernel sum;
-  private final Workspace work;
-  private final RowReader reader;
+  private final RowReader reader = new RowReader();
+  private boolean float64;
+  private ResidualRounding rounding;
+  private RowMemory residual;
+  private NarrowCodec codec;
+  private SumKernel sum;
+  private Workspace work;
 
   /**
-   * The sums of a call.
+   * Begins with the sums of a call.
    *
    * @param work takes the sums; the workspace of the rows that they are made of
    * @param other takes the residual where it is staged
    */
-  ResidualSum(NormCall call, NormPlan plan, Workspace work, Workspace other) {
+  void open(NormCall call, NormPlan plan, Workspace work, Workspace other) {
     float64 = call.float64();
     rounding = call.choices().residual();
     residual = call.residual();
     codec = plan.residualCodec;
     sum = plan.sum;
     this.work = work;
-    reader = new RowReader(residual, codec, other, null);
+    reader.open(residual, codec, other, null);
+  }
+
+  /** Lets go of the residual. */
+  void close() {
+    residual = null;
+    work = null;
+    reader.close();
   }
 
   /** Adds the residual to a rectangle of rows, which from then on is the sum. */

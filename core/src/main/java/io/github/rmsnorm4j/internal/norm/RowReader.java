@@ -9,27 +9,36 @@ import io.github.rmsnorm4j.internal.kernel.Workspace;
 
 /** Puts a rectangle of rows where a kernel can read it: it is there already, or it is staged. */
 final class RowReader {
-  private final RowMemory x;
-  private final NarrowCodec codec;
-  private final Workspace work;
-  private final Object directBase;
-  private final ResidualSum residual;
+  private RowMemory x;
+  private NarrowCodec codec;
+  private Workspace work;
+  private Object directBase;
+  private ResidualSum residual;
 
   /** Where the rectangle read last lies. */
   final Rectangle rows = new Rectangle();
 
   /**
-   * A reader.
+   * Begins to read.
    *
    * @param codec of the type of x, null where that is not of 16 bits
    * @param residual what is added to all that is read, or null
    */
-  RowReader(RowMemory x, NarrowCodec codec, Workspace work, ResidualSum residual) {
+  void open(RowMemory x, NarrowCodec codec, Workspace work, ResidualSum residual) {
     this.x = x;
     this.codec = codec;
     this.work = work;
     this.residual = residual;
     directBase = x.direct() ? x.base() : null;
+  }
+
+  /** Lets go of what was read. */
+  void close() {
+    x = null;
+    work = null;
+    directBase = null;
+    residual = null;
+    rows.clear();
   }
 
   boolean float64() {

@@ -8,23 +8,32 @@ import io.github.rmsnorm4j.internal.kernel.Workspace;
 
 /** Gives a kernel a place to write a rectangle of rows to: where it belongs, or the workspace. */
 final class RowWriter {
-  private final RowMemory y;
-  private final boolean direct;
-  private final boolean float64;
-  private final NarrowCodec codec;
-  private final Workspace work;
-  private final Object directBase;
+  private RowMemory y;
+  private boolean direct;
+  private boolean float64;
+  private NarrowCodec codec;
+  private Workspace work;
+  private Object directBase;
 
   /** Where the rectangle is to be written. */
   final Rectangle rows = new Rectangle();
 
-  RowWriter(RowMemory y, boolean float64, NarrowCodec codec, Workspace work) {
+  /** Begins to write. */
+  void open(RowMemory y, boolean float64, NarrowCodec codec, Workspace work) {
     this.y = y;
     direct = y.direct();
     this.float64 = float64;
     this.codec = codec;
     this.work = work;
     directBase = direct ? y.base() : null;
+  }
+
+  /** Lets go of what was written. */
+  void close() {
+    y = null;
+    work = null;
+    directBase = null;
+    rows.clear();
   }
 
   /** Chooses the place. Staged rows are written over the staged input, if there is one. */
