@@ -126,7 +126,9 @@ final class Train implements Callable<Integer> {
             new Results.Circumstances(
                 new Version().getVersion()[0],
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                reports.command(),
+                // To the bit what it would have been without a stop, so that is the way to repeat
+                // it.
+                reports.command().replaceFirst(" --resume(?= |$)", ""),
                 Machine.thisOne(backend),
                 wanted.jobs()),
             plan,

@@ -128,21 +128,21 @@ class TrainErrorsTest {
   void stateThatIsNoStateIsNamedAndKept() throws IOException {
     Path state = folder.resolve("state");
     assertThat(train().status()).isZero();
-    Path outcome = state.resolve("reported-rms-norm-pre-2-0.001-2.json");
+    Path outcome = state.resolve("reported-rms-norm-pre-2-0.002-2.json");
     String good = Files.readString(outcome);
 
     Files.writeString(outcome, "{}");
-    assertError(train("--resume"), "reported-rms-norm-pre-2-0.001-2.json: is not the outcome of a");
+    assertError(train("--resume"), "reported-rms-norm-pre-2-0.002-2.json: is not the outcome of a");
     assertThat(outcome).hasContent("{}");
 
     Files.copy(
-        state.resolve("reported-layer-norm-pre-2-0.001-2.json"),
+        state.resolve("reported-layer-norm-pre-2-0.002-2.json"),
         outcome,
         StandardCopyOption.REPLACE_EXISTING);
     assertError(train("--resume"), "is of another training: LayerNorm pre, 2 blocks");
 
     Files.delete(outcome);
-    Path checkpoint = state.resolve("reported-rms-norm-pre-2-0.001-2.safetensors");
+    Path checkpoint = state.resolve("reported-rms-norm-pre-2-0.002-2.safetensors");
     Files.writeString(checkpoint, "no checkpoint");
     assertError(train("--resume"), checkpoint.getFileName().toString());
     assertThat(checkpoint).hasContent("no checkpoint");
@@ -164,13 +164,13 @@ class TrainErrorsTest {
     Path other = folder.resolve("other");
     List<Object> wide = List.of("--out", other, "--width", "16", "--rate", "1e30");
     assertThat(train(wide.toArray()).status()).isEqualTo(1);
-    Path checkpoint = state.resolve("reported-rms-norm-pre-2-0.001-2.safetensors");
+    Path checkpoint = state.resolve("reported-rms-norm-pre-2-0.002-2.safetensors");
     try (Stream<Path> files = Files.list(other)) {
       Path wrong =
           files.filter(f -> f.toString().endsWith(".safetensors")).findFirst().orElseThrow();
       Files.copy(wrong, checkpoint);
     }
-    Files.delete(state.resolve("reported-rms-norm-pre-2-0.001-2.json"));
+    Files.delete(state.resolve("reported-rms-norm-pre-2-0.002-2.json"));
     byte[] before = Files.readAllBytes(checkpoint);
     assertError(train("--resume"), "is of another training: the checkpoint's config is");
     assertThat(checkpoint).hasBinaryContent(before);

@@ -42,6 +42,16 @@ final class Figures {
     return number("%.1e", rate).replace("e-0", "e-").replace(".0e", "e");
   }
 
+  /** A mean of steps; a dash where there are none. */
+  static String steps(double steps) {
+    return Double.isNaN(steps) ? "-" : number("%.0f", steps);
+  }
+
+  /** A difference of steps, with its sign. */
+  static String stepsDifference(double steps) {
+    return Double.isNaN(steps) ? "none" : number("%+.0f", steps);
+  }
+
   static String count(long count) {
     return number("%,d", count);
   }

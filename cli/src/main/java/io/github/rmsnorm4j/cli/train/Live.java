@@ -2,9 +2,10 @@ package io.github.rmsnorm4j.cli.train;
 
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * How it goes, for whoever is watching: a line for each training that ends, and between them, on a
@@ -97,21 +98,12 @@ public final class Live {
     err.flush();
   }
 
-  /** {@code 2/6 | step 340/1500 loss 1.2345 | ... | 21,000 tokens/s | 80 s left}. */
+  /** {@code 2/6 | step 340, 352 | loss 1.234, 1.301 | 21,000 tokens/s | 80 s left}. */
   private String line(double seconds) {
     StringJoiner line = new StringJoiner(" | ");
     line.add(done + "/" + plan.trainings());
-    running.values().stream()
-        .limit(2)
-        .forEach(
-            s ->
-                line.add(
-                    String.format(
-                        Locale.ROOT,
-                        "step %d/%d loss %.4f",
-                        s.step,
-                        plan.sizes().steps(),
-                        s.loss)));
+    line.add("step " + ofRunning(s -> String.valueOf(s.step)));
+    line.add("loss " + ofRunning(s -> Figures.number("%.3f", s.loss)));
     double tokens = (double) steps * plan.sizes().batch() * plan.task().sequence();
     line.add(Figures.count(Math.round(tokens / seconds)) + " tokens/s");
     if (!plan.isDepth() && steps > 0) { // Deep stacks take longer than what has been seen.
@@ -119,6 +111,11 @@ public final class Live {
       line.add(Figures.seconds(left * seconds / steps) + " left");
     }
     return line.toString();
+  }
+
+  /** Of the first two, which are all there are but for whoever asks for more. */
+  private String ofRunning(Function<State, String> value) {
+    return running.values().stream().limit(2).map(value).collect(Collectors.joining(", "));
   }
 
   /** Leaves the terminal with a line of its own for what comes next. */

@@ -37,6 +37,15 @@ public record Outcome(
     return !diverged.isEmpty();
   }
 
+  /** The first step, of those that the curve has, with a loss below a limit; NaN without one. */
+  double firstBelow(double limit) {
+    return curve.stream()
+        .filter(point -> point.loss() < limit)
+        .mapToDouble(Point::step)
+        .findFirst()
+        .orElse(Double.NaN);
+  }
+
   /** To choose a rate by: a training that came to no end is worse than any. */
   double lossOrInfinity() {
     return isDiverged() ? Double.POSITIVE_INFINITY : loss;

@@ -1,8 +1,7 @@
 package io.github.rmsnorm4j.cli.train;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.function.ToDoubleFunction;
 
 /**
  * A contender beside the one that it is compared with, seed by seed: what it has more.
@@ -10,24 +9,33 @@ import java.util.Optional;
  * @param one the contender
  * @param other what it is compared with
  * @param loss its loss at the end less the other's
+ * @param learnedAt the step at which it had learned the task less the other's, where both had
  * @param stepMillis its median step less the other's
  */
-public record Pair(Row one, Row other, Interval loss, Interval stepMillis) {
-  static Pair of(Row one, List<Outcome> ones, Row other, List<Outcome> others) {
-    List<Double> losses = new ArrayList<>();
-    List<Double> millis = new ArrayList<>();
-    for (Outcome a : ones) {
-      Optional<Outcome> b =
-          others.stream().filter(o -> o.run().seed() == a.run().seed()).findFirst();
-      if (b.isPresent() && !a.isDiverged() && !b.get().isDiverged()) {
-        losses.add(a.loss() - b.get().loss());
-        millis.add(a.stepMillis() - b.get().stepMillis());
-      }
-    }
-    return new Pair(one, other, interval(losses), interval(millis));
+public record Pair(Row one, Row other, Interval loss, Interval learnedAt, Interval stepMillis) {
+  static Pair of(
+      Row one, List<Outcome> ones, Row other, List<Outcome> others, double learnedBelow) {
+    return new Pair(
+        one,
+        other,
+        difference(ones, others, Outcome::loss),
+        difference(ones, others, o -> o.firstBelow(learnedBelow)),
+        difference(ones, others, Outcome::stepMillis));
   }
 
-  private static Interval interval(List<Double> values) {
-    return Interval.of(values.stream().mapToDouble(Double::doubleValue).toArray());
+  /** Over the seeds with which both came to the end and have the value. */
+  private static Interval difference(
+      List<Outcome> ones, List<Outcome> others, ToDoubleFunction<Outcome> value) {
+    return Interval.of(
+        ones.stream()
+            .flatMap(
+                a ->
+                    others.stream()
+                        .filter(b -> b.run().seed() == a.run().seed())
+                        .filter(b -> !a.isDiverged() && !b.isDiverged())
+                        .map(b -> value.applyAsDouble(a) - value.applyAsDouble(b)))
+            .mapToDouble(Double::doubleValue)
+            .filter(difference -> !Double.isNaN(difference))
+            .toArray());
   }
 }

@@ -61,6 +61,7 @@ public final class ReportPage {
             .number("95 % interval")
             .number(plan.task().unit())
             .number("worst seed")
+            .number("learned at step")
             .number("median step")
             .number("seeds")
             .number("diverged");
@@ -75,6 +76,7 @@ public final class ReportPage {
               Figures.spread(row.loss().low()) + " to " + Figures.spread(row.loss().high()),
               Figures.percent(row.accuracy()),
               Figures.percent(row.lowestAccuracy()),
+              Figures.steps(row.learnedAt().mean()),
               Figures.millis(row.stepMillis().mean()),
               String.valueOf(row.seeds()),
               String.valueOf(row.diverged()));

@@ -31,7 +31,8 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
       Results results, List<Row> rows, List<Difference> differences, List<String> verdicts) {}
 
   /** A pair by its names. */
-  record Difference(String one, String other, Interval loss, Interval stepMillis) {}
+  record Difference(
+      String one, String other, Interval loss, Interval learnedAt, Interval stepMillis) {}
 
   /**
    * For programs, and to be read back by {@link #parse}.
@@ -41,7 +42,10 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
   public String json() {
     List<Difference> differences =
         pairs().stream()
-            .map(p -> new Difference(p.one().name(), p.other().name(), p.loss(), p.stepMillis()))
+            .map(
+                p ->
+                    new Difference(
+                        p.one().name(), p.other().name(), p.loss(), p.learnedAt(), p.stepMillis()))
             .toList();
     return Records.write(new Document(this, rows(), differences, new Verdicts(this).all()));
   }
@@ -66,7 +70,7 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
   /** Of each contender, in the plan's order. */
   List<Row> rows() {
     return plan.contenders().stream()
-        .map(c -> Row.of(c.name(plan.isDepth()), c, reported(c)))
+        .map(c -> Row.of(c.name(plan.isDepth()), c, reported(c), plan.task().learnedBelow()))
         .toList();
   }
 
@@ -80,10 +84,19 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
     for (Row row : rows) {
       rows.stream()
           .filter(other -> isReference(other.contender(), row.contender()))
-          .map(other -> Pair.of(row, reported(row.contender()), other, reported(other.contender())))
+          .map(other -> pair(row, other))
           .forEach(pairs::add);
     }
     return pairs;
+  }
+
+  private Pair pair(Row row, Row other) {
+    return Pair.of(
+        row,
+        reported(row.contender()),
+        other,
+        reported(other.contender()),
+        plan.task().learnedBelow());
   }
 
   private boolean isReference(Contender of, Contender contender) {

@@ -15,6 +15,7 @@ import java.util.function.ToDoubleFunction;
  * @param loss at the end on held-out batches: mean, standard deviation, 95 % interval
  * @param accuracy mean over the seeds
  * @param lowestAccuracy of the worst seed
+ * @param learnedAt the step at which a training had learned the task, over the seeds that had
  * @param stepMillis medians of a step, over the seeds
  * @param shares of a step's time, mean over the seeds
  */
@@ -28,10 +29,11 @@ public record Row(
     Interval loss,
     double accuracy,
     double lowestAccuracy,
+    Interval learnedAt,
     Interval stepMillis,
     Shares shares) {
 
-  static Row of(String name, Contender contender, List<Outcome> reported) {
+  static Row of(String name, Contender contender, List<Outcome> reported, double learnedBelow) {
     List<Outcome> ended = reported.stream().filter(o -> !o.isDiverged()).toList();
     return new Row(
         name,
@@ -43,6 +45,11 @@ public record Row(
         Interval.of(values(ended, Outcome::loss)),
         mean(ended, Outcome::accuracy),
         ended.stream().mapToDouble(Outcome::accuracy).min().orElse(Double.NaN),
+        Interval.of(
+            ended.stream()
+                .mapToDouble(o -> o.firstBelow(learnedBelow))
+                .filter(step -> !Double.isNaN(step))
+                .toArray()),
         Interval.of(values(ended, Outcome::stepMillis)),
         new Shares(
             mean(ended, o -> o.shares().norm()),

@@ -37,6 +37,24 @@ public record Task(
     return isRecall() ? new RecallTask(vocabulary, pairs, sequence, -1) : text.heldOut(sequence);
   }
 
+  /**
+   * Halfway, in nats, from guessing among the values that a sequence has to knowing which is
+   * wanted: below it recall is being learned. NaN for a text, which is learned by and by.
+   */
+  double learnedBelow() {
+    return isRecall() ? Math.log(pairs) / 2 : Double.NaN;
+  }
+
+  /**
+   * Halfway, in nats, from guessing among all values to guessing among those that a sequence has:
+   * below it a model uses what came before. For a text three quarters of what guessing costs.
+   */
+  double trainedBelow() {
+    return isRecall()
+        ? (Math.log(vocabulary / 2.0) + Math.log(pairs)) / 2
+        : 0.75 * Math.log(vocabulary);
+  }
+
   String unit() {
     return isRecall() ? "recall accuracy" : "next-character accuracy";
   }

@@ -32,8 +32,8 @@ public final class TrainingPage {
     }
     part.append("\n| | rate | loss | deviation | ")
         .append(results.plan().task().unit())
-        .append(" | worst seed | step | of it norms | seeds | diverged |\n")
-        .append("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+        .append(" | worst seed | learned at step | a step | of it norms | seeds | diverged |\n")
+        .append("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for (Row row : results.rows()) {
       List<String> cells =
           List.of(
@@ -43,6 +43,7 @@ public final class TrainingPage {
               Figures.spread(row.loss().deviation()),
               Figures.percent(row.accuracy()),
               Figures.percent(row.lowestAccuracy()),
+              Figures.steps(row.learnedAt().mean()),
               Figures.millis(row.stepMillis().mean()),
               Figures.percent(row.shares().norm()),
               String.valueOf(row.seeds()),

@@ -39,6 +39,7 @@ public final class Verdicts {
     } else {
       all.addAll(quality());
       all.addAll(learned());
+      all.addAll(pace());
       all.addAll(speed());
     }
     all.add(limits());
@@ -106,6 +107,34 @@ public final class Verdicts {
     return sentences;
   }
 
+  /** Steps against steps: where both solve a task, their losses at the end say little. */
+  List<String> pace() {
+    return results.pairs().stream()
+        .filter(pair -> pair.learnedAt().values() >= 2)
+        .map(this::pace)
+        .toList();
+  }
+
+  private String pace(Pair pair) {
+    Interval steps = pair.learnedAt();
+    String one = pair.one().name();
+    String other = pair.other().name();
+    String figures =
+        "%s, %s to %s (mean and 95 %% interval of %d paired seeds; the first step with a loss under %s nats)"
+            .formatted(
+                Figures.stepsDifference(steps.mean()),
+                Figures.stepsDifference(steps.low()),
+                Figures.stepsDifference(steps.high()),
+                steps.values(),
+                Figures.number("%.2f", plan.task().learnedBelow()));
+    if (!steps.excludesZero()) {
+      return "No difference found between the steps after which %s and %s had learned it: %s."
+          .formatted(one, other, figures);
+    }
+    return "%s learned it after %s steps than %s: %s."
+        .formatted(capital(one), steps.mean() < 0 ? "fewer" : "more", other, figures);
+  }
+
   /** Time against time, and what a norm's time is of a step. */
   List<String> speed() {
     List<String> sentences = new ArrayList<>();
@@ -154,8 +183,13 @@ public final class Verdicts {
     List<String> sentences = new ArrayList<>();
     kinds.forEach((kind, rows) -> sentences.add(depth(kind, rows)));
     sentences.add(
-        "\"Trained\" means that with every seed the final loss came under %s nats, three quarters of what guessing costs, in %s steps."
-            .formatted(Figures.loss(trainedBelow()), Figures.count(plan.sizes().steps())));
+        "\"Trained\" means that with every seed the final loss came under %s nats in %s steps, %s."
+            .formatted(
+                Figures.number("%.2f", plan.task().trainedBelow()),
+                Figures.count(plan.sizes().steps()),
+                plan.task().isRecall()
+                    ? "halfway from guessing among all values to guessing among those of the sequence"
+                    : "three quarters of what guessing costs"));
     results.pairs().stream()
         .filter(p -> p.one().contender().layers() == deepest())
         .map(Verdicts::quality)
@@ -188,11 +222,8 @@ public final class Verdicts {
 
   boolean isTrained(Row row) {
     return row.diverged() == 0
-        && results.reported(row.contender()).stream().allMatch(o -> o.loss() < trainedBelow());
-  }
-
-  private double trainedBelow() {
-    return 0.75 * Math.log(plan.task().vocabulary());
+        && results.reported(row.contender()).stream()
+            .allMatch(o -> o.loss() < plan.task().trainedBelow());
   }
 
   private int deepest() {
@@ -207,14 +238,14 @@ public final class Verdicts {
     double unseen =
         results.pairs().stream()
             .map(Pair::loss)
-            .filter(loss -> loss.values() > 1)
+            .filter(loss -> loss.values() > 1 && !loss.excludesZero())
             .mapToDouble(Interval::halfWidth)
             .max()
             .orElse(Double.NaN);
     String hidden =
         Double.isNaN(unseen)
             ? ""
-            : " Differences of loss below about %s nats would not have been seen."
+            : " Where no difference of loss was found, one below about %s nats would not have been seen."
                 .formatted(Figures.loss(unseen));
     return ("So small a run (models of at most %s parameters, %s tokens a training, %s) cannot"
             + " show which norm is better in a large model, on other data or at other rates.%s")

@@ -47,6 +47,36 @@ final class SyntheticResults {
         outcomes);
   }
 
+  /** The same, with the step after which a run had learned the task; NaN if it never had. */
+  static Results learning(Results results, ToDoubleFunction<Run> step) {
+    return new Results(
+        results.circumstances(),
+        results.plan(),
+        results.outcomes().stream().map(o -> learning(o, step.applyAsDouble(o.run()))).toList());
+  }
+
+  private static Outcome learning(Outcome o, double step) {
+    List<Point> curve = new ArrayList<>(List.of(new Point(1, 0.1, 3.4)));
+    if (!Double.isNaN(step)) {
+      curve.add(new Point((long) step, 1, 0.6));
+      curve.add(new Point((long) step + 50, 1, 0.9));
+    }
+    return new Outcome(
+        o.run(),
+        o.parameters(),
+        o.steps(),
+        o.tokensPerStep(),
+        o.loss(),
+        o.accuracy(),
+        o.seconds(),
+        o.stepMillis(),
+        o.shares(),
+        curve,
+        o.before(),
+        o.after(),
+        o.diverged());
+  }
+
   static Outcome outcome(
       Run run,
       ToDoubleFunction<Run> loss,

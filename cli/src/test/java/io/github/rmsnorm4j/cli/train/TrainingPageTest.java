@@ -43,7 +43,7 @@ class TrainingPageTest {
     assertThat(once)
         .startsWith("before\n\n<!-- begin train usual -->\n\n* No difference found")
         .contains(
-            "| RMSNorm | 1e-3 | 1.0000 | 0.0000 | 99.0 % | 99.0 % | 5.00 ms | 10.0 % | 3 | 0 |")
+            "| RMSNorm | 2e-3 | 1.0000 | 0.0000 | 99.0 % | 99.0 % | - | 5.00 ms | 10.0 % | 3 | 0 |")
         .endsWith("\n\n<!-- end -->\n\nafter\n")
         .doesNotContain("old");
     assertThat(TrainingPage.with(once, results)).isEqualTo(once);

@@ -75,6 +75,37 @@ class TrainingVerdictsTest {
         .startsWith("Norms took 10.0 % (LayerNorm), 10.0 %");
   }
 
+  /** RMSNorm needs so many steps more, with the third seed one more, than LayerNorm's 600. */
+  private static Verdicts learning(ToDoubleFunction<Run> more) {
+    return new Verdicts(
+        SyntheticResults.learning(
+            SyntheticResults.usual(run -> 0, LEARNED, run -> 5),
+            run -> 600 + (SyntheticResults.isRms(run) ? more.applyAsDouble(run) : 0)));
+  }
+
+  @Test
+  void paceIsJudgedByTheStepsItTook() {
+    assertThat(learning(run -> -100 + run.seed() / 3).pace())
+        .containsExactly(
+            "RMSNorm learned it after fewer steps than LayerNorm: -100, -101 to -98 (mean and 95 %"
+                + " interval of 3 paired seeds; the first step with a loss under 0.69 nats).");
+    assertThat(learning(run -> 100 + run.seed() / 3).pace().getFirst())
+        .startsWith("RMSNorm learned it after more steps than LayerNorm: +100, +99 to +102 (");
+    assertThat(learning(run -> run.seed() % 2 == 0 ? 100 : -100).pace().getFirst())
+        .startsWith(
+            "No difference found between the steps after which RMSNorm and LayerNorm had learned"
+                + " it: -33, ");
+    assertThat(learning(run -> 0).pace().getFirst()).startsWith("No difference found");
+  }
+
+  @Test
+  void paceIsOfSeedsWithWhichBothLearned() {
+    assertThat(learning(run -> run.seed() == 2 ? Double.NaN : 50).pace().getFirst())
+        .startsWith("RMSNorm learned it after more steps than LayerNorm: +50, +50 to +50")
+        .contains("2 paired seeds");
+    assertThat(learning(run -> run.seed() == 2 ? 50 : Double.NaN).pace()).isEmpty();
+  }
+
   @Test
   void oneSeedThatDidNotLearnIsTold() {
     ToDoubleFunction<Run> accuracy =
@@ -110,7 +141,9 @@ class TrainingVerdictsTest {
     assertThat(differing(0.05, 0).all().getLast())
         .contains("27,000 parameters", "51,200 tokens a training", "3 seeds")
         .contains("cannot show which norm is better in a large model")
-        .contains("would not have been seen");
+        .doesNotContain("would not have been seen");
+    assertThat(new Verdicts(SyntheticResults.usual(run -> 1, LEARNED, run -> 5)).limits())
+        .endsWith("one below about 0.0000 nats would not have been seen.");
   }
 
   @Test
