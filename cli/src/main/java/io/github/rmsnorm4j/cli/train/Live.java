@@ -103,7 +103,7 @@ public final class Live {
     StringJoiner line = new StringJoiner(" | ");
     line.add(done + "/" + plan.trainings());
     line.add("step " + ofRunning(s -> String.valueOf(s.step)));
-    line.add("loss " + ofRunning(s -> Figures.number("%.3f", s.loss)));
+    line.add("loss " + ofRunning(s -> s.step == 0 ? "-" : Figures.number("%.3f", s.loss)));
     double tokens = (double) steps * plan.sizes().batch() * plan.task().sequence();
     line.add(Figures.count(Math.round(tokens / seconds)) + " tokens/s");
     if (!plan.isDepth() && steps > 0) { // Deep stacks take longer than what has been seen.
