@@ -96,7 +96,7 @@ final class Compare implements Callable<Integer> {
     Plan plan = plan(available);
     int atMost = threads();
     reports.requireDistinct();
-    try (ReportOptions.Files files = reports.begin(false)) {
+    try (ReportOptions.Files files = reports.begin()) {
       Backend backend = VectorApi.bestBackend();
       Comparison comparison = new Comparison(plan, atMost, backend, this::progress);
       Results results =

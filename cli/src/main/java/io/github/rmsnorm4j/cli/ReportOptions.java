@@ -67,13 +67,12 @@ final class ReportOptions {
   /**
    * Begins the files.
    *
-   * @param replace whether they may exist, beside {@code --force}
    * @throws ParameterException if they cannot be
    */
-  Files begin(boolean replace) throws IOException {
-    ReplacingFile page = begin("--report", report, replace);
+  Files begin() throws IOException {
+    ReplacingFile page = begin("--report", report);
     try {
-      return new Files(page, begin("--json", json, replace));
+      return new Files(page, begin("--json", json));
     } catch (IOException | RuntimeException e) {
       if (page != null) {
         page.close();
@@ -82,7 +81,7 @@ final class ReportOptions {
     }
   }
 
-  private ReplacingFile begin(String option, Path file, boolean replace) throws IOException {
+  private ReplacingFile begin(String option, Path file) throws IOException {
     if (file == null) {
       return null;
     }
@@ -90,7 +89,7 @@ final class ReportOptions {
       throw wrongUse(null, option + " is empty, it must name a file");
     }
     try {
-      return ReplacingFile.create(file, force || replace);
+      return ReplacingFile.create(file, force);
     } catch (FileAlreadyExistsException e) {
       throw wrongUse(e, option + " " + e.getMessage() + "; --force replaces it");
     } catch (FileSystemException e) {

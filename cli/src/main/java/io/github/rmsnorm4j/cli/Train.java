@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.cli.compare.Comparison;
 import io.github.rmsnorm4j.cli.train.Corpus;
 import io.github.rmsnorm4j.cli.train.Live;
 import io.github.rmsnorm4j.cli.train.Natives;
@@ -55,6 +56,9 @@ import picocli.CommandLine.Spec;
       "  rmsnorm train --study norms --out norms --report norms.html"
     })
 final class Train implements Callable<Integer> {
+  /** As of a process that a signal has ended at once. */
+  private static final int STOPPED_TWICE = 130;
+
   @Spec private CommandSpec spec;
 
   @Mixin private TrainOptions wanted;
@@ -90,6 +94,7 @@ final class Train implements Callable<Integer> {
     Plan plan = wanted.plan(corpus);
     Path folder = out == null ? Path.of("rmsnorm-train") : out;
     try {
+      plan.requireMemory(wanted.jobs(), Comparison.availableMemory());
       RunFolder.require(folder, plan, resume, reports.force());
     } catch (IllegalArgumentException e) {
       throw wrongUse(e, e.getMessage());
@@ -98,50 +103,55 @@ final class Train implements Callable<Integer> {
       return TrainingJvm.run(
           spec.root().commandLine().getParseResult().originalArgs(), spec.commandLine().getErr());
     }
-    try (ReportOptions.Files files = reports.begin(resume)) {
+    try (ReportOptions.Files files = reports.begin()) {
       return train(plan, corpus, folder, files);
     }
   }
 
   private int train(Plan plan, Corpus corpus, Path path, ReportOptions.Files files)
       throws IOException {
-    PrintWriter err = spec.commandLine().getErr();
     Backend backend = VectorApi.bestBackend();
-    RunFolder folder = RunFolder.open(path, plan, resume, reports.force());
-    StopSignal signal = new StopSignal();
-    Live live = new Live(err, plan, Terminal.isStandardError(), quiet);
-    Optional<List<Outcome>> outcomes;
+    StopSignal signal = new StopSignal(() -> Runtime.getRuntime().halt(STOPPED_TWICE));
+    try (RunFolder folder = RunFolder.open(path, plan, resume, reports.force())) {
+      Optional<List<Outcome>> outcomes = outcomes(plan, corpus, folder, signal);
+      if (outcomes.isEmpty()) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("rmsnorm train: saved in " + path + "; to go on: " + resumeCommand());
+        err.flush();
+        return signal.status();
+      }
+      Results.Circumstances circumstances =
+          new Results.Circumstances(
+              new Version().getVersion()[0],
+              Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+              // To the bit what it would have been without a stop: so it can be had again.
+              reports.command().replaceFirst(" --resume(?= |$)", ""),
+              Machine.thisOne(backend),
+              wanted.jobs());
+      show(new Results(circumstances, plan, outcomes.get()), files);
+      if (out == null && !wanted.isStudy()) {
+        folder.delete();
+      }
+    }
+    return ExitCode.OK;
+  }
+
+  private Optional<List<Outcome>> outcomes(
+      Plan plan, Corpus corpus, RunFolder folder, StopSignal signal) throws IOException {
+    Live live = new Live(spec.commandLine().getErr(), plan, Terminal.isStandardError(), quiet);
     try {
-      outcomes = new Trainings(plan, corpus, folder, live, signal::came).run(wanted.jobs());
+      return new Trainings(plan, corpus, folder, live, signal::came).run(wanted.jobs());
     } finally {
       live.close();
     }
-    if (outcomes.isEmpty()) {
-      err.println("rmsnorm train: saved in " + path + "; to go on: " + resumeCommand());
-      err.flush();
-      return signal.status();
-    }
-    Results results =
-        new Results(
-            new Results.Circumstances(
-                new Version().getVersion()[0],
-                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                // To the bit what it would have been without a stop, so that is the way to repeat
-                // it.
-                reports.command().replaceFirst(" --resume(?= |$)", ""),
-                Machine.thisOne(backend),
-                wanted.jobs()),
-            plan,
-            outcomes.get());
+  }
+
+  private void show(Results results, ReportOptions.Files files) throws IOException {
     new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
     files.write(ReportPage.of(results).html(), results.json());
     if (write) {
       writeDocs(results);
     }
-    if (out == null && !wanted.isStudy()) {
-      folder.delete();
-    }
-    return ExitCode.OK;
   }
 
   private static void writeDocs(Results results) throws IOException {
@@ -165,16 +175,12 @@ final class Train implements Callable<Integer> {
       throw wrongUse(
           null, "--write takes a whole run of the generated task in a checkout, by ./rmsnorm");
     }
-    if (resume && reports.force()) {
-      throw wrongUse(null, "--resume and --force contradict each other, one may be given");
-    }
     wanted.requireSense();
     reports.requireDistinct();
   }
 
   private String resumeCommand() {
-    String command = reports.command();
-    return resume ? command : command.replaceFirst(" (--force|-f)(?= |$)", "") + " --resume";
+    return reports.command() + (resume ? "" : " --resume");
   }
 
   private ParameterException wrongUse(Exception cause, String message) {

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.cli.train.Plan;
 import io.github.rmsnorm4j.cli.train.Plan.Kind;
 import io.github.rmsnorm4j.cli.train.Plans;
 import java.io.IOException;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,6 +17,12 @@ import picocli.CommandLine.Spec;
 final class TrainOptions {
   private static final int MOST = 1 << 20;
 
+  /** Their losses and times fit into a checkpoint. */
+  private static final int MOST_STEPS = 1 << 18;
+
+  private static final int MOST_LAYERS = 10_000;
+  private static final int MOST_JOBS = 64;
+
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
@@ -26,8 +33,8 @@ final class TrainOptions {
       names = "--study",
       paramLabel = "NAME",
       description =
-          "norms: LayerNorm, RMSNorm, pRMSNorm and none, each at its best of six rates, within an"
-              + " hour. depth: 4 to 48 blocks, norms before and after, half an hour.")
+          "norms: LayerNorm, RMSNorm, pRMSNorm and none, each at its best of seven rates, within an"
+              + " hour. depth: 4 to 48 blocks, norms before and after, within an hour.")
   private String study;
 
   @Option(
@@ -123,14 +130,16 @@ final class TrainOptions {
     if (quick && study != null) {
       throw wrongUse("--quick and --study contradict each other, one may be given");
     }
-    requireCount("--seeds", seeds);
-    requireCount("--steps", steps);
-    requireCount("--width", width);
-    requireCount("--heads", heads);
-    requireCount("--layers", layers);
-    requireCount("--batch", batch);
-    requireCount("--jobs", jobs);
-    depths.forEach(depth -> requireCount("--depths", depth));
+    requireCount("--seeds", seeds, MOST);
+    requireCount("--steps", steps, MOST_STEPS);
+    requireCount("--width", width, MOST);
+    requireCount("--heads", heads, MOST);
+    requireCount("--layers", layers, MOST_LAYERS);
+    requireCount("--batch", batch, MOST);
+    requireCount("--jobs", jobs, MOST_JOBS);
+    depths.forEach(depth -> requireCount("--depths", depth, MOST_LAYERS));
+    requireDistinct("--depths", depths);
+    requireDistinct("--rate", rates);
     for (double rate : rates) {
       if (!(rate > 0) || !Double.isFinite(rate)) {
         throw wrongUse("--rate is " + rate + ", it must be finite and above 0");
@@ -144,9 +153,17 @@ final class TrainOptions {
     }
   }
 
-  private void requireCount(String option, Integer value) {
-    if (value != null && (value < 1 || value > MOST)) {
-      throw wrongUse(option + " is " + value + ", it may be 1 to " + MOST);
+  private void requireCount(String option, Integer value, int most) {
+    if (value != null && (value < 1 || value > most)) {
+      throw wrongUse(option + " is " + value + ", it may be 1 to " + most);
+    }
+  }
+
+  private void requireDistinct(String option, List<?> values) {
+    for (Object value : values) {
+      if (Collections.frequency(values, value) > 1) {
+        throw wrongUse(option + " has " + value + " twice");
+      }
     }
   }
 

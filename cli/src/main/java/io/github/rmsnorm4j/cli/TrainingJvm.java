@@ -32,15 +32,16 @@ final class TrainingJvm {
     }
     List<String> command = command(Path.of(home), new Natives(Path.of(home)).fetched(err));
     command.addAll(arguments);
-    // Both get a Ctrl-C; the child saves and ends, and then this one does.
-    StopSignal signal = new StopSignal();
     Process child = new ProcessBuilder(command).inheritIO().start();
+    StopSignal signal = new StopSignal(child::destroyForcibly);
+    boolean told = false;
     while (!child.waitFor(100, TimeUnit.MILLISECONDS)) {
-      if (signal.status() == 143) {
+      if (signal.came() && !told) {
+        told = true; // Once: the child saves and ends, and then this one does.
         child.destroy();
       }
     }
-    return child.exitValue();
+    return told ? signal.status() : child.exitValue();
   }
 
   private static List<String> command(Path home, List<Path> natives) {

@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The command line in a JVM of its own, as its jar's manifest would start it. */
-final class ChildJvm {
+public final class ChildJvm {
   private ChildJvm() {}
 
   /** The words of a command that runs a main class on this test's class path. */
-  static List<String> command(Class<?> main, List<String> jvmOptions, Object... args) {
+  public static List<String> command(Class<?> main, List<String> jvmOptions, Object... args) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(jvmOptions);

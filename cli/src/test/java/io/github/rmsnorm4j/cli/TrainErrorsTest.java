@@ -2,13 +2,24 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.transformer.Checkpoint;
+import io.github.rmsnorm4j.transformer.Model;
+import io.github.rmsnorm4j.transformer.ModelConfig;
+import io.github.rmsnorm4j.transformer.RecallTask;
+import io.github.rmsnorm4j.transformer.Trainer;
+import io.github.rmsnorm4j.transformer.TrainingSettings;
+import io.github.rmsnorm4j.transformer.Weights;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,8 +64,13 @@ class TrainErrorsTest {
       value = {
         "--study width|--study is 'width', it may be norms or depth",
         "--study norms --quick|--quick and --study contradict each other",
-        "--resume --force|--resume and --force contradict each other",
-        "--jobs 0|--jobs is 0, it may be 1 to 1048576",
+        "--jobs 0|--jobs is 0, it may be 1 to 64",
+        "--width 262144 --layers 10|2 trainings side by side take about",
+        "--batch 1048576|2 trainings side by side take about",
+        "--steps 262145|--steps is 262145, it may be 1 to 262144",
+        "--width 10|--width is 10, with 2 heads it must be a multiple of 4",
+        "--study norms --rate 1e-3,2e-3,1e-3|--rate has 0.001 twice",
+        "--study depth --depths 2,4,2|--depths has 2 twice",
         "--layers 0|--layers is 0, it may be 1 to",
         "--rate -1|--rate is -1.0, it must be finite and above 0",
         "--rate NaN|--rate is NaN, it must be finite and above 0",
@@ -73,10 +89,10 @@ class TrainErrorsTest {
   @Test
   void aConfigThatDoesNotDivideIsWrongUse() {
     CommandResult result = CommandResult.of("train", "--width", "32", "--heads", "5");
-    assertWrongUse(result, "heads is 5, it must divide the width, 32");
+    assertWrongUse(result, "--width is 32, with 5 heads it must be a multiple of 10");
     assertWrongUse(
         CommandResult.of("train", "--width", "12", "--heads", "4"),
-        "headWidth is 3, it must be even");
+        "--width is 12, with 4 heads it must be a multiple of 8");
   }
 
   @Test
@@ -89,6 +105,8 @@ class TrainErrorsTest {
     Files.write(text, new byte[] {(byte) 0xff, 0, 1});
     assertError(train("--text", text), "is not UTF-8");
     assertError(train("--text", folder), "is a folder, not a file");
+    assertError(train("--text", ""), "--text: is empty, it must name a file, or be jdk");
+    assertError(train("--text", "/dev/zero"), "/dev/zero: is no regular file");
   }
 
   @Test
@@ -98,7 +116,7 @@ class TrainErrorsTest {
     assertError(result, "a lower rate or a longer warm-up may help");
     assertThat(result.err()).contains("rate 1e+30, seed 1").contains(" at step ");
     assertThat(result.status()).isEqualTo(1);
-    assertThat(state).isDirectoryContaining("glob:**.safetensors");
+    assertThat(state).isDirectoryContaining("glob:**plan.json");
   }
 
   @Test
@@ -110,6 +128,11 @@ class TrainErrorsTest {
 
     assertWrongUse(train(), "holds a training: --resume goes on with it, --force begins anew");
     assertWrongUse(train("--resume", "--rate", "1e-4"), "is of a training with other settings");
+    Path page = Files.writeString(folder.resolve("page.html"), "another's");
+    assertWrongUse(train("--resume", "--report", page), "exists already; --force replaces it");
+    assertThat(page).hasContent("another's");
+    assertThat(train("--resume", "--force", "--report", page).status()).isZero();
+    assertThat(page).content().contains("<html");
     assertThat(plan).hasContent(before);
     assertThat(train("--resume").status()).isZero();
     assertThat(train("--force").status()).isZero();
@@ -122,6 +145,49 @@ class TrainErrorsTest {
     assertWrongUse(train(), "holds other files");
     assertWrongUse(train("--force"), "holds other files");
     assertThat(state).isDirectoryNotContaining("glob:**.json");
+
+    Path plan = Files.writeString(state.resolve("plan.json"), "{\"format\": \"of others\"}");
+    Path other = Files.writeString(state.resolve("reported-sales.2025.json"), "kept");
+    assertWrongUse(train("--force"), "holds other files");
+    assertWrongUse(train("--resume"), "it has no plan.json of a training");
+    assertThat(plan).hasContent("{\"format\": \"of others\"}");
+
+    Files.delete(plan);
+    Files.delete(other);
+    Files.delete(state.resolve("letter.txt"));
+    assertThat(train().status()).isZero();
+    Files.writeString(other, "kept");
+    assertThat(train("--force").status()).isZero();
+    assertThat(other).hasContent("kept");
+  }
+
+  @Test
+  void aFolderInUseIsLeftAlone() throws IOException {
+    Path state = folder.resolve("state");
+    assertThat(train().status()).isZero();
+    assertThat(state.resolve("lock")).doesNotExist();
+    try (FileChannel channel =
+            FileChannel.open(
+                state.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock lock = channel.lock()) {
+      assertThat(lock.isValid()).isTrue();
+      assertError(train("--force"), "is in use by another rmsnorm train");
+      assertError(train("--resume"), "is in use by another rmsnorm train");
+    }
+    assertThat(state).isDirectoryContaining("glob:**reported-*");
+    assertThat(train("--resume").status()).isZero();
+  }
+
+  @Test
+  void aFolderThatHoldsNoWorkIsBegunAnew() throws IOException {
+    Path state = folder.resolve("state");
+    assertThat(train().status()).isZero();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(state, "reported-*")) {
+      for (Path file : files) {
+        Files.delete(file);
+      }
+    }
+    assertThat(train("--rate", "1e-4").status()).isZero();
   }
 
   @Test
@@ -161,14 +227,15 @@ class TrainErrorsTest {
   void aCheckpointOfOtherShapesIsRefusedAndKept() throws IOException {
     Path state = folder.resolve("state");
     assertThat(train().status()).isZero();
-    Path other = folder.resolve("other");
-    List<Object> wide = List.of("--out", other, "--width", "16", "--rate", "1e30");
-    assertThat(train(wide.toArray()).status()).isEqualTo(1);
     Path checkpoint = state.resolve("reported-rms-norm-pre-2-0.002-2.safetensors");
-    try (Stream<Path> files = Files.list(other)) {
-      Path wrong =
-          files.filter(f -> f.toString().endsWith(".safetensors")).findFirst().orElseThrow();
-      Files.copy(wrong, checkpoint);
+    ModelConfig wide = ModelConfig.builder(32, 16, 2, 2).maxPositions(32).build();
+    String history =
+        "{\"losses\": [], \"millis\": [], \"partMillis\": [0, 0, 0, 0], \"before\": []}";
+    try (Weights weights = new Weights(wide).initialise(1);
+        Model model = new Model(weights, 2, 32, 1);
+        Trainer trainer =
+            new Trainer(model, new RecallTask(32, 4, 32, 1), TrainingSettings.of(4, 2e-3))) {
+      Checkpoint.save(checkpoint, trainer, Map.of("history", history));
     }
     Files.delete(state.resolve("reported-rms-norm-pre-2-0.002-2.json"));
     byte[] before = Files.readAllBytes(checkpoint);

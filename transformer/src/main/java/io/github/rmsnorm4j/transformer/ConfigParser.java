@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Reads a {@code config.json}: of a Llama, of what has a Llama's formula under another name, or of
@@ -23,6 +24,9 @@ final class ConfigParser {
       JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
   private static final Set<String> TYPES = Set.of("llama", "mistral", "qwen3", ConfigJson.OWN_TYPE);
+
+  /** Objects of settings of the rotation; older files have the second. */
+  private static final Set<String> ROTATIONS = Set.of("rope_parameters", "rope_scaling");
 
   private final Path path;
 
@@ -78,8 +82,8 @@ final class ConfigParser {
         case VALUE_TRUE, VALUE_FALSE -> fields.put(name, json.getBooleanValue());
         case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> fields.put(name, json.getDoubleValue());
         case START_OBJECT -> {
-          if (name.equals("rope_parameters")) {
-            readObject(json, "rope_parameters.");
+          if (ROTATIONS.contains(name)) {
+            readObject(json, name + ".");
           } else {
             fields.put(name, NESTED);
             json.skipChildren();
@@ -109,58 +113,91 @@ final class ConfigParser {
     NormKind norm = choice(ConfigJson.NORM, NormKind.values(), NormKind.RMS_NORM);
     Placement placement = choice(ConfigJson.PLACEMENT, Placement.values(), Placement.PRE);
     try {
-      return new ModelConfig(
-          wholeNumber("vocab_size", null),
-          width,
-          wholeNumber("num_hidden_layers", null),
-          heads,
-          wholeNumber("num_key_value_heads", llama ? heads : null),
-          wholeNumber("head_dim", usualHeads),
-          wholeNumber("intermediate_size", null),
-          wholeNumber("max_position_embeddings", 2048),
-          ropeTheta(),
-          flag("tie_word_embeddings", false),
-          norm,
-          number(ConfigJson.NORM_SHARE, 0.0625),
-          number("rms_norm_eps", 1e-6),
-          placement,
-          flag(ConfigJson.QUERY_KEY_NORM, type.equals("qwen3")),
-          number("initializer_range", 0.02));
+      ModelConfig config =
+          new ModelConfig(
+              wholeNumber("vocab_size", null),
+              width,
+              wholeNumber("num_hidden_layers", null),
+              heads,
+              wholeNumber("num_key_value_heads", llama ? heads : null),
+              wholeNumber("head_dim", usualHeads),
+              wholeNumber("intermediate_size", null),
+              wholeNumber("max_position_embeddings", 2048),
+              ropeTheta(),
+              flag("tie_word_embeddings", false),
+              norm,
+              number(ConfigJson.NORM_SHARE, 0.0625),
+              number("rms_norm_eps", 1e-6),
+              placement,
+              flag(ConfigJson.QUERY_KEY_NORM, type.equals("qwen3")),
+              number("initializer_range", 0.02));
+      config.parameterCount(); // Whether it can be said at all.
+      return config;
     } catch (IllegalArgumentException e) {
       throw new FormatException(path, e.getMessage());
+    } catch (ArithmeticException e) {
+      throw new FormatException(path, "has more parameters than a file can hold");
     }
   }
 
   private double ropeTheta() throws FormatException {
-    double atTop = number("rope_theta", 10_000.0);
-    return number("rope_parameters.rope_theta", atTop);
+    double theta = number("rope_theta", 10_000.0);
+    for (String rotation : ROTATIONS) {
+      theta = number(rotation + ".rope_theta", theta);
+    }
+    return theta;
   }
 
   /** Settings of other formulas, where they are set. */
   private void refuseWhatIsNotThere() throws FormatException {
-    String activation = text("hidden_act", "silu");
-    if (!activation.equals("silu")) {
-      throw wrong("hidden_act", activation, "be silu");
+    for (String activation : new String[] {"hidden_act", "hidden_activation"}) {
+      if (!text(activation, "silu").equals("silu")) {
+        throw wrong(activation, text(activation, ""), "be silu");
+      }
     }
     for (String bias : new String[] {"attention_bias", "mlp_bias", "use_sliding_window"}) {
       if (flag(bias, false)) {
         throw wrong(bias, true, "be false");
       }
     }
-    double turned = number("partial_rotary_factor", 1.0);
-    if (turned != 1) {
-      throw wrong("partial_rotary_factor", turned, "be 1");
+    for (String factor : new TreeSet<>(fields.keySet())) {
+      boolean known = factor.equals("partial_rotary_factor") || factor.equals("logits_scaling");
+      if ((known || factor.endsWith("_multiplier")) && number(factor, 1.0) != 1) {
+        throw wrong(factor, fields.get(factor), "be 1");
+      }
     }
-    String rope = text("rope_parameters.rope_type", "default");
-    if (!rope.equals("default")) {
-      throw wrong("rope_parameters.rope_type", rope, "be default");
-    }
-    if (fields.containsKey("rope_scaling")) {
-      throw new FormatException(path, "has rope_scaling, which is not supported");
-    }
+    refuseOtherRotations();
     boolean slides = !Boolean.FALSE.equals(fields.get("use_sliding_window"));
     if (fields.containsKey("sliding_window") && slides) {
       throw new FormatException(path, "has a sliding_window, which is not supported");
+    }
+  }
+
+  /** Whatever the object of a rotation says but its base. */
+  private void refuseOtherRotations() throws FormatException {
+    for (String name : new TreeSet<>(fields.keySet())) {
+      int dot = name.indexOf('.');
+      String setting = dot < 0 ? "" : name.substring(dot + 1);
+      if (ROTATIONS.contains(dot < 0 ? name : name.substring(0, dot))) {
+        refuseOtherRotation(name, setting);
+      }
+    }
+  }
+
+  private void refuseOtherRotation(String name, String setting) throws FormatException {
+    switch (setting) {
+      case "rope_theta" -> number(name, null);
+      case "rope_type", "type" -> {
+        if (!text(name, null).equals("default")) {
+          throw wrong(name, fields.get(name), "be default");
+        }
+      }
+      case "partial_rotary_factor" -> {
+        if (number(name, null) != 1) {
+          throw wrong(name, fields.get(name), "be 1");
+        }
+      }
+      default -> throw new FormatException(path, "has " + name + ", which is not supported");
     }
   }
 
@@ -190,7 +227,8 @@ final class ConfigParser {
       throw new FormatException(path, "lacks " + name);
     }
     if (value != null && !type.isInstance(value)) {
-      throw wrong(name, value == NESTED ? "a list or an object" : value, "be " + what);
+      Object shown = value instanceof String ? "'" + value + "'" : value;
+      throw wrong(name, value == NESTED ? "a list or an object" : shown, "be " + what);
     }
     return value == null ? absent : type.cast(value);
   }

@@ -1,12 +1,15 @@
 package io.github.rmsnorm4j.transformer;
 
-/** Training has come to a loss or a gradient that is no number; the weights are as before it. */
+/**
+ * Training has come to a loss or a gradient that is no number; the weights are those of the step
+ * before.
+ */
 public final class DivergedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   DivergedException(String what, double value, long step, double rate) {
     super(
-        "%s is %s at step %d, at a rate of %.3g; the weights are those before it: a lower rate or a longer warm-up may help"
+        "%s is %s at step %d, at a rate of %.3g; the weights are those of the step before: a lower rate or a longer warm-up may help"
             .formatted(what, value, step, rate));
   }
 }

@@ -40,6 +40,7 @@ public final class Model implements AutoCloseable {
 
   private Matrix stream;
   private Matrix dlogits;
+  private boolean lossTaken;
   private Scratch scratch;
   private DepthObserver observer;
 
@@ -104,6 +105,7 @@ public final class Model implements AutoCloseable {
     }
     stream = x;
     head.forward(stream, logits, false);
+    lossTaken = false;
   }
 
   private void checkTokens(String name, int[] batch, int least) {
@@ -137,6 +139,7 @@ public final class Model implements AutoCloseable {
     if (dlogits == null) {
       dlogits = setup.allocate(setup.rows(), setup.config().vocabulary());
     }
+    lossTaken = true;
     return crossEntropy.run(logits, targets, dlogits);
   }
 
@@ -149,12 +152,13 @@ public final class Model implements AutoCloseable {
   /**
    * Adds the gradient of the last {@link #loss} to the weights' gradients. Once for each loss.
    *
-   * @throws IllegalStateException if there was no loss
+   * @throws IllegalStateException if there was no loss since the last forward or backward pass
    */
   public void backward() {
-    if (dlogits == null) {
+    if (!lossTaken) {
       throw new IllegalStateException("there has been no loss to go back from");
     }
+    lossTaken = false;
     if (scratch == null) {
       scratch = new Scratch(setup);
     }

@@ -212,7 +212,7 @@ class ModelFolderTest {
       value = {
         "\"hidden_size\": 8, | \"hidden_size\": 16, | 'model.embed_tokens.weight' has the shape [9, 8], it must be [9, 16]",
         "\"vocab_size\": 9, | | lacks vocab_size",
-        "\"vocab_size\": 9, | \"vocab_size\": \"9\", | vocab_size is 9, it must be a number",
+        "\"vocab_size\": 9, | \"vocab_size\": \"9\", | vocab_size is '9', it must be a number",
         "\"vocab_size\": 9, | \"vocab_size\": 9.5, | vocab_size is 9.5, it must be a whole number",
         "\"vocab_size\": 9, | \"vocab_size\": 0, | vocabulary is 0, it must be between 1 and",
         "\"vocab_size\": 9, | \"vocab_size\": [9], | vocab_size is a list or an object",
@@ -223,7 +223,16 @@ class ModelFolderTest {
         "\"silu\" | \"gelu\" | hidden_act is gelu, it must be silu",
         "\"llama\" | \"gemma2\" | model_type is gemma2, it must be llama",
         "\"attention_bias\": false | \"attention_bias\": true | attention_bias is true, it must be false",
-        "\"rope_scaling\": null | \"rope_scaling\": {\"factor\": 8} | has rope_scaling, which is not supported",
+        "\"rope_scaling\": null | \"rope_scaling\": {\"factor\": 8} | has rope_scaling.factor, which is not supported",
+        "\"rope_scaling\": null | \"rope_scaling\": [1] | has rope_scaling, which is not supported",
+        "\"rope_scaling\": null | \"rope_scaling\": {\"type\": \"linear\"} | rope_scaling.type is linear, it must be default",
+        "\"rope_scaling\": null | \"rope_parameters\": {\"type\": \"linear\"} | rope_parameters.type is linear, it must be default",
+        "\"rope_scaling\": null | \"rope_parameters\": {\"full_attention\": {\"rope_type\": \"linear\"}} | has rope_parameters.full_attention, which",
+        "\"rope_scaling\": null | \"rope_parameters\": {\"partial_rotary_factor\": 0.5} | rope_parameters.partial_rotary_factor is 0.5, it must be 1",
+        "\"rope_scaling\": null | \"rope_parameters\": [1] | has rope_parameters, which is not supported",
+        "\"bos_token_id\": 1 | \"hidden_activation\": \"gelu\" | hidden_activation is gelu, it must be silu",
+        "\"bos_token_id\": 1 | \"embedding_multiplier\": 12 | embedding_multiplier is 12.0, it must be 1",
+        "\"bos_token_id\": 1 | \"logits_scaling\": 8 | logits_scaling is 8.0, it must be 1",
         "\"bos_token_id\": 1 | \"sliding_window\": 4 | has a sliding_window",
         "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"batch_norm\" | rmsnorm4j_norm is batch_norm, it must be one of [layer_norm, rms_norm",
         "\"bos_token_id\": 1 | \"vocab_size\": 9 | is no JSON: Duplicate field 'vocab_size'",
@@ -275,6 +284,21 @@ class ModelFolderTest {
             "\"rope_theta\": 500.0",
             "\"rope_parameters\": {\"rope_theta\": 600, \"rope_type\": \"default\"}");
     assertThat(ConfigParser.parse(folder, newer).ropeTheta()).isEqualTo(600);
+    String plain =
+        LLAMA.replace("\"rope_scaling\": null", "\"rope_scaling\": {\"type\": \"default\"}");
+    assertThat(ConfigParser.parse(folder, plain).ropeTheta()).isEqualTo(500);
+  }
+
+  @Test
+  void sizesWhoseProductNoNumberHoldsAreRefused() {
+    String vast =
+        LLAMA
+            .replaceAll("\"(hidden_size|intermediate_size|vocab_size)\": \\d+", "\"$1\": 16777216")
+            .replace(
+                "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 10000, \"head_dim\": 4194304");
+    assertThatThrownBy(() -> ConfigParser.parse(folder, vast))
+        .isInstanceOf(FormatException.class)
+        .hasMessageContaining("more parameters than a file can hold");
   }
 
   @Test

@@ -57,7 +57,14 @@ public final class Corpus {
     if (from.equals(JDK)) {
       return ofJdk(jdkHomes());
     }
+    if (from.isEmpty()) {
+      throw new FileSystemException("--text", null, "is empty, it must name a file, or be jdk");
+    }
     Path file = Path.of(from);
+    if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
+      throw new FileSystemException(
+          from, null, "is no regular file, it must be one to be read twice");
+    }
     if (Files.isDirectory(file)) {
       throw new FileSystemException(from, null, "is a folder, not a file");
     }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
@@ -48,9 +49,20 @@ public record Plan(
     for (Contender contender : contenders) {
       sizes.config(task, contender);
     }
+    requireDistinct("depths", contenders);
+    if (!tuningSeeds.isEmpty()) {
+      requireDistinct("rates", rates);
+    }
     if (tuningSeeds.isEmpty() && rates.size() != contenders.size()) {
       throw new IllegalArgumentException(
           "there are %d rates for %d contenders".formatted(rates.size(), contenders.size()));
+    }
+  }
+
+  /** What is there twice would count twice. */
+  private static void requireDistinct(String what, List<?> values) {
+    if (values.stream().distinct().count() < values.size()) {
+      throw new IllegalArgumentException("one of the %s is given twice".formatted(what));
     }
   }
 
@@ -60,6 +72,31 @@ public record Plan(
 
   boolean isDepth() {
     return kind == Kind.DEPTH;
+  }
+
+  /** Memory of the largest training, in bytes. */
+  double bytes() {
+    return contenders.stream().mapToDouble(c -> sizes.bytes(task, c)).max().orElseThrow();
+  }
+
+  /**
+   * Checks that there is memory for it, before hours go by.
+   *
+   * @param jobs trainings side by side
+   * @param available bytes that may be taken
+   * @throws IllegalArgumentException if there is not
+   */
+  public void requireMemory(int jobs, long available) {
+    double needed = bytes() * Math.min(jobs, trainings());
+    if (needed > available) {
+      throw new IllegalArgumentException(
+          String.format(
+              Locale.ROOT,
+              "%d trainings side by side take about %.1f GiB, there are %.1f: smaller --width, --layers, --depths or --batch, or fewer --jobs take less",
+              Math.min(jobs, trainings()),
+              needed / (1 << 30),
+              (double) available / (1 << 30)));
+    }
   }
 
   int trainings() {
@@ -90,6 +127,19 @@ public record Plan(
         Collections.reverse(round);
       }
       runs.addAll(round);
+    }
+    return runs;
+  }
+
+  /** All trainings that there may be of it, whichever rates are chosen. */
+  List<Run> possible() {
+    List<Run> runs = new ArrayList<>(tuning());
+    for (long seed : seeds) {
+      for (Contender contender : contenders) {
+        rates.stream()
+            .distinct()
+            .forEach(r -> runs.add(new Run(Stage.REPORTED, contender, r, seed)));
+      }
     }
     return runs;
   }

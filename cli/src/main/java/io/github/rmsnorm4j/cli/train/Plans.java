@@ -19,8 +19,8 @@ public final class Plans {
   /** The best of the grid for LayerNorm and for RMSNorm, see docs/training.md. */
   private static final double RATE = 2e-3;
 
-  private static final List<Double> GRID = List.of(1e-3, 2e-3, 4e-3, 8e-3, 16e-3, 32e-3);
-  private static final List<Double> DEPTH_GRID = List.of(1e-3, 3e-3);
+  private static final List<Double> GRID = List.of(1e-3, 2e-3, 4e-3, 8e-3, 16e-3, 32e-3, 64e-3);
+  private static final List<Double> DEPTH_GRID = List.of(1e-3, 3e-3, 1e-2, 3e-2);
   private static final List<Integer> DEPTHS = List.of(4, 12, 24, 48);
 
   /** Seeds of tunings begin here, far from those that are reported. */
@@ -75,6 +75,11 @@ public final class Plans {
             or(wishes.heads, 4),
             or(wishes.batch, 16),
             or(wishes.steps, steps));
+    if (sizes.width() % (2L * sizes.heads()) != 0) {
+      throw new IllegalArgumentException(
+          "--width is %d, with %d heads it must be a multiple of %d, as positions turn pairs of a head's elements"
+              .formatted(sizes.width(), sizes.heads(), 2L * sizes.heads()));
+    }
     Task task =
         recall ? Task.recall(VOCABULARY, PAIRS, SEQUENCE) : text.task(TEXT_SEQUENCE, sizes.batch());
     int layers = or(wishes.layers, LAYERS);

@@ -5,16 +5,23 @@ import io.github.rmsnorm4j.report.Page;
 import io.github.rmsnorm4j.report.Table;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.DoubleFunction;
+import java.util.stream.DoubleStream;
 
 /** The results as a page that one may send to a colleague. */
 public final class ReportPage {
   private final Results results;
   private final Plan plan;
+
+  /** The study of depth is about what becomes of depth, and may run on a machine in use. */
+  private final boolean timed;
+
   private final Verdicts verdicts;
 
   private ReportPage(Results results) {
     this.results = results;
     plan = results.plan();
+    timed = !plan.isDepth();
     verdicts = new Verdicts(results);
   }
 
@@ -60,28 +67,38 @@ public final class ReportPage {
             .number("standard deviation")
             .number("95 % interval")
             .number(plan.task().unit())
-            .number("worst seed")
-            .number("learned at step")
-            .number("median step")
-            .number("seeds")
-            .number("diverged");
+            .number("worst seed");
+    if (timed) {
+      table = table.number("learned at step").number("median step");
+    }
+    table = table.number("seeds").number("diverged");
     for (Row row : results.rows()) {
-      table =
-          table.row(
-              row.name(),
-              Figures.rate(row.rate()),
-              Figures.count(row.parameters()),
-              Figures.loss(row.loss().mean()),
-              Figures.spread(row.loss().deviation()),
-              Figures.spread(row.loss().low()) + " to " + Figures.spread(row.loss().high()),
-              Figures.percent(row.accuracy()),
-              Figures.percent(row.lowestAccuracy()),
-              Figures.steps(row.learnedAt().mean()),
-              Figures.millis(row.stepMillis().mean()),
-              String.valueOf(row.seeds()),
-              String.valueOf(row.diverged()));
+      List<String> cells =
+          new ArrayList<>(
+              List.of(
+                  row.name(),
+                  Figures.rate(row.rate()),
+                  Figures.count(row.parameters()),
+                  Figures.loss(row.loss().mean()),
+                  Figures.spread(row.loss().deviation()),
+                  Figures.spread(row.loss().low()) + " to " + Figures.spread(row.loss().high()),
+                  Figures.percent(row.accuracy()),
+                  Figures.percent(row.lowestAccuracy())));
+      if (timed) {
+        cells.add(Figures.steps(row.learnedAt().mean()));
+        cells.add(Figures.millis(row.stepMillis().mean()));
+      }
+      cells.add(String.valueOf(row.seeds()));
+      cells.add(String.valueOf(row.diverged()));
+      table = table.row(cells.toArray(String[]::new));
     }
     return table;
+  }
+
+  private static List<String> interval(Interval interval, DoubleFunction<String> shown) {
+    return DoubleStream.of(interval.mean(), interval.low(), interval.high())
+        .mapToObj(shown)
+        .toList();
   }
 
   private Table shares() {
@@ -110,22 +127,23 @@ public final class ReportPage {
             .text("")
             .number("loss")
             .number("from")
-            .number("to")
-            .number("step")
-            .number("from")
-            .number("to")
-            .number("seeds");
+            .number("to");
+    if (timed) {
+      for (String what : List.of("learned at step", "step")) {
+        table = table.number(what).number("from").number("to");
+      }
+    }
+    table = table.number("seeds");
     for (Pair pair : results.pairs()) {
-      table =
-          table.row(
-              pair.one().name() + " less " + pair.other().name(),
-              Figures.difference(pair.loss().mean()),
-              Figures.difference(pair.loss().low()),
-              Figures.difference(pair.loss().high()),
-              Figures.millisDifference(pair.stepMillis().mean()),
-              Figures.millisDifference(pair.stepMillis().low()),
-              Figures.millisDifference(pair.stepMillis().high()),
-              String.valueOf(pair.loss().values()));
+      List<String> cells = new ArrayList<>();
+      cells.add(pair.one().name() + " less " + pair.other().name());
+      cells.addAll(interval(pair.loss(), Figures::difference));
+      if (timed) {
+        cells.addAll(interval(pair.learnedAt(), Figures::stepsDifference));
+        cells.addAll(interval(pair.stepMillis(), Figures::millisDifference));
+      }
+      cells.add(String.valueOf(pair.loss().values()));
+      table = table.row(cells.toArray(String[]::new));
     }
     return table;
   }

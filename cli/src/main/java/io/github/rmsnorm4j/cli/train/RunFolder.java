@@ -3,28 +3,36 @@ package io.github.rmsnorm4j.cli.train;
 import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.ReplacingFile;
+import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Optional;
 
 /**
  * The folder of what a plan has come to: the plan, the outcome of each finished training, and a
  * checkpoint of each that was stopped. Every file is there whole or not at all.
  */
-public final class RunFolder {
+public final class RunFolder implements Closeable {
   private static final String PLAN = "plan.json";
-  private static final String OURS = "(tuning|reported)-[a-z0-9.-]+\\.(json|safetensors)";
+  private static final String LOCK = "lock";
+  private static final List<String> ENDINGS = List.of(".json", ".safetensors");
   private static final long LONGEST = 64 << 20;
 
   private final Path path;
+  private final FileChannel lock;
 
-  private RunFolder(Path path) {
+  private RunFolder(Path path, FileChannel lock) {
     this.path = path;
+    this.lock = lock;
   }
 
   /**
@@ -39,29 +47,56 @@ public final class RunFolder {
    */
   public static void require(Path path, Plan plan, boolean resume, boolean force)
       throws IOException {
-    Path file = path.resolve(PLAN);
     if (Files.exists(path) && !Files.isDirectory(path)) {
       throw new IllegalArgumentException("--out " + path + " is no folder");
     }
-    if (resume && !Files.exists(file)) {
+    Optional<Plan> held = plan(path);
+    if (resume && held.isEmpty()) {
       throw new IllegalArgumentException(
-          "--resume: there is nothing to go on with in " + path + ", it has no " + PLAN);
+          "--resume: there is nothing to go on with in "
+              + path
+              + ", it has no "
+              + PLAN
+              + " of a training");
     }
-    if (resume && !read(file).equals(Records.write(plan))) {
+    if (resume && !held.get().equals(plan)) {
       throw new IllegalArgumentException(
           "--resume: %s is of a training with other settings; give those it was begun with, or another --out"
-              .formatted(file));
+              .formatted(path.resolve(PLAN)));
     }
-    if (!resume && Files.exists(file) && !force) {
+    if (!resume && held.isPresent() && !force && !saved(path, held.get()).isEmpty()) {
       throw new IllegalArgumentException(
           path
               + " holds a training: --resume goes on with it, --force begins anew, --out takes"
               + " another folder");
     }
-    if (!resume && !Files.exists(file) && Files.exists(path) && !isEmpty(path)) {
+    if (!resume && held.isEmpty() && Files.exists(path) && !isEmpty(path)) {
       throw new IllegalArgumentException(
           "--out " + path + " holds other files; give a folder that is empty or not there yet");
     }
+  }
+
+  /** The plan of a folder's training; empty if it has none. */
+  private static Optional<Plan> plan(Path path) throws IOException {
+    Path file = path.resolve(PLAN);
+    if (!Files.isRegularFile(file)) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(Records.read(Plan.class, read(file)));
+    } catch (FileSystemException e) {
+      throw e;
+    } catch (IOException | IllegalArgumentException e) {
+      return Optional.empty(); // Other programs have files of that name too.
+    }
+  }
+
+  /** What trainings of a plan have left in a folder. */
+  private static List<Path> saved(Path path, Plan plan) {
+    return plan.possible().stream()
+        .flatMap(run -> ENDINGS.stream().map(ending -> path.resolve(run.key() + ending)))
+        .filter(Files::exists)
+        .toList();
   }
 
   private static boolean isEmpty(Path path) throws IOException {
@@ -84,23 +119,57 @@ public final class RunFolder {
   public static RunFolder open(Path path, Plan plan, boolean resume, boolean force)
       throws IOException {
     require(path, plan, resume, force);
-    RunFolder folder = new RunFolder(path);
-    if (!resume) {
-      Files.createDirectories(path);
-      folder.deleteOurs();
-      write(path.resolve(PLAN), Records.write(plan));
+    Files.createDirectories(path);
+    RunFolder folder = new RunFolder(path, lock(path));
+    try {
+      if (resume) {
+        for (Run run : plan.possible()) {
+          folder.outcome(run); // What cannot be read is known before hours go by.
+        }
+      } else {
+        folder.deleteOurs();
+        write(path.resolve(PLAN), Records.write(plan));
+      }
+      return folder;
+    } catch (IOException | RuntimeException e) {
+      folder.close();
+      throw e;
     }
-    return folder;
+  }
+
+  private static FileChannel lock(Path path) throws IOException {
+    Path file = path.resolve(LOCK);
+    FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    try {
+      if (channel.tryLock() != null) {
+        return channel;
+      }
+    } catch (OverlappingFileLockException e) {
+      // By this JVM: just as taken.
+    } catch (IOException e) {
+      return channel; // A file system without locks.
+    }
+    channel.close();
+    throw new FileSystemException(path.toString(), null, "is in use by another rmsnorm train");
+  }
+
+  /** Lets others use the folder. */
+  @Override
+  public void close() throws IOException {
+    if (lock.isOpen()) {
+      Files.deleteIfExists(path.resolve(LOCK));
+      lock.close();
+    }
   }
 
   private void deleteOurs() throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
-      for (Path file : files) {
-        String name = file.getFileName().toString();
-        if (name.matches(OURS) || name.equals(PLAN)) {
-          Files.delete(file);
-        }
+    Optional<Plan> held = plan(path);
+    if (held.isPresent()) {
+      for (Path file : saved(path, held.get())) {
+        Files.delete(file);
       }
+      Files.delete(path.resolve(PLAN));
     }
   }
 
@@ -142,6 +211,7 @@ public final class RunFolder {
    */
   public void delete() throws IOException {
     deleteOurs();
+    close();
     if (isEmpty(path)) {
       Files.delete(path);
     }

@@ -20,6 +20,18 @@ public record Sizes(int width, int heads, int batch, int steps) {
   /** Base of the rotary positions: the sequences are tens of tokens, not thousands. */
   private static final double ROPE_THETA = 100;
 
+  /**
+   * Memory of a training, in bytes: weights, gradients and two moments, and what a block keeps of a
+   * batch for its way back; the rest is small beside it.
+   */
+  double bytes(Task task, Contender contender) {
+    ModelConfig config = config(task, contender);
+    double tokens = (double) batch * task.sequence();
+    double block = 10.0 * width + 4.0 * config.mlpWidth() + (double) heads * task.sequence();
+    double activations = tokens * (contender.layers() * block + 2.0 * task.vocabulary());
+    return Float.BYTES * (4.0 * config.parameterCount() + activations);
+  }
+
   /** The model of a contender. */
   ModelConfig config(Task task, Contender contender) {
     return ModelConfig.builder(task.vocabulary(), width, contender.layers(), heads)

@@ -4,38 +4,61 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 
 /**
- * Ctrl-C and {@code SIGTERM} as a wish, while the JVM goes on: in a shutdown no file could be begun
- * any more. A second signal ends the JVM as it does elsewhere. The JDK's interface for signals is
- * not one of its standard ones and is looked up at run time; where it is missing, a signal ends the
- * JVM at once, and the last regular checkpoints remain.
+ * Ctrl-C, {@code SIGTERM} and a terminal that goes away as a wish, while the JVM goes on: in a
+ * shutdown no file could be begun any more. Another signal a second later is no wish any more; one
+ * that comes sooner is the same one on another way, as a terminal's goes to parent and child. The
+ * JDK's interface for signals is not one of its standard ones and is looked up at run time; where
+ * it is missing, a signal ends the JVM at once, and the last regular checkpoints remain.
  */
 public final class StopSignal {
-  private volatile int status;
+  private static final long AGAIN_NANOS = 1_000_000_000L;
 
-  /** Listens from now on. */
-  public StopSignal() {
+  private final Runnable again;
+  private volatile int status;
+  private long first;
+
+  /**
+   * Listens from now on.
+   *
+   * @param again what another signal does, a second later or more
+   */
+  public StopSignal(Runnable again) {
+    this.again = again;
+    listen("HUP", 129);
     listen("INT", 130);
     listen("TERM", 143);
+  }
+
+  private synchronized void came(int code) {
+    long now = System.nanoTime();
+    if (status == 0) {
+      first = now;
+      status = code;
+    } else if (now - first > AGAIN_NANOS) {
+      again.run();
+    }
   }
 
   private void listen(String name, int code) {
     try {
       Class<?> signal = Class.forName("sun.misc.Signal");
       Class<?> handler = Class.forName("sun.misc.SignalHandler");
-      Object standard = handler.getField("SIG_DFL").get(null);
+      Object deaf = handler.getField("SIG_IGN").get(null);
       Object of = signal.getConstructor(String.class).newInstance(name);
       InvocationHandler answer =
           (proxy, method, arguments) -> {
             if (method.getName().equals("handle")) {
-              status = code;
-              signal.getMethod("handle", signal, handler).invoke(null, of, standard);
+              came(code);
             }
             return null;
           };
       Object listener =
           Proxy.newProxyInstance(
               StopSignal.class.getClassLoader(), new Class<?>[] {handler}, answer);
-      signal.getMethod("handle", signal, handler).invoke(null, of, listener);
+      Object before = signal.getMethod("handle", signal, handler).invoke(null, of, listener);
+      if (before == deaf) { // As nohup begins a process.
+        signal.getMethod("handle", signal, handler).invoke(null, of, deaf);
+      }
     } catch (ReflectiveOperationException | RuntimeException e) {
       System.getLogger(StopSignal.class.getName())
           .log(System.Logger.Level.DEBUG, "cannot listen to SIG" + name, e);

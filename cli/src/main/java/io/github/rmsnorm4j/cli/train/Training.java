@@ -77,7 +77,7 @@ final class Training {
         try {
           step(trainer);
         } catch (DivergedException e) {
-          save(trainer);
+          // Not saved: what the last step left may be no numbers either.
           return Optional.of(outcome(trainer, e.getMessage()));
         }
         watcher.step(run, trainer.step(), losses[(int) trainer.step() - 1]);
@@ -170,6 +170,10 @@ final class Training {
             ? Evaluation.of(trainer.model(), plan.task().heldOut(text), 0, HELD_OUT_BATCHES)
             : new Evaluation(Double.NaN, 0, 0);
     double[] timed = Arrays.stream(millis, Math.min(warmup, done), done).sorted().toArray();
+    String how =
+        whole && !Double.isFinite(evaluation.loss())
+            ? "the loss on held-out batches is " + evaluation.loss()
+            : diverged;
     return new Outcome(
         run,
         trainer.model().weights().config().parameterCount(),
@@ -183,7 +187,7 @@ final class Training {
         reported ? curve(done) : List.of(),
         reported ? before : List.of(),
         reported ? after : List.of(),
-        diverged);
+        how);
   }
 
   private Shares shares() {

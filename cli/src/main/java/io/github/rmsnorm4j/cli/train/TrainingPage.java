@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli.train;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -30,25 +31,34 @@ public final class TrainingPage {
     for (String sentence : new Verdicts(results).all()) {
       part.append("* ").append(sentence).append('\n');
     }
-    part.append("\n| | rate | loss | deviation | ")
-        .append(results.plan().task().unit())
-        .append(" | worst seed | learned at step | a step | of it norms | seeds | diverged |\n")
-        .append("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    boolean timed = !results.plan().isDepth(); // That one is about what becomes of depth.
+    List<String> titles =
+        new ArrayList<>(
+            List.of("", "rate", "loss", "deviation", results.plan().task().unit(), "worst seed"));
+    if (timed) {
+      titles.addAll(List.of("learned at step", "a step"));
+    }
+    titles.addAll(List.of("norms' share of time", "seeds", "diverged"));
+    part.append("\n").append(line(titles));
+    part.append("| --- |").append(" ---: |".repeat(titles.size() - 1)).append('\n');
     for (Row row : results.rows()) {
       List<String> cells =
-          List.of(
-              row.name(),
-              Figures.rate(row.rate()),
-              Figures.loss(row.loss().mean()),
-              Figures.spread(row.loss().deviation()),
-              Figures.percent(row.accuracy()),
-              Figures.percent(row.lowestAccuracy()),
-              Figures.steps(row.learnedAt().mean()),
-              Figures.millis(row.stepMillis().mean()),
-              Figures.percent(row.shares().norm()),
-              String.valueOf(row.seeds()),
-              String.valueOf(row.diverged()));
-      part.append("| ").append(String.join(" | ", cells)).append(" |\n");
+          new ArrayList<>(
+              List.of(
+                  row.name(),
+                  Figures.rate(row.rate()),
+                  Figures.loss(row.loss().mean()),
+                  Figures.spread(row.loss().deviation()),
+                  Figures.percent(row.accuracy()),
+                  Figures.percent(row.lowestAccuracy())));
+      if (timed) {
+        cells.add(Figures.steps(row.learnedAt().mean()));
+        cells.add(Figures.millis(row.stepMillis().mean()));
+      }
+      cells.add(Figures.percent(row.shares().norm()));
+      cells.add(String.valueOf(row.seeds()));
+      cells.add(String.valueOf(row.diverged()));
+      part.append(line(cells));
     }
     Results.Circumstances made = results.circumstances();
     return part.append(
@@ -62,6 +72,10 @@ public final class TrainingPage {
                     name(results.plan().kind()),
                     name(results.plan().kind())))
         .toString();
+  }
+
+  private static String line(List<String> cells) {
+    return "| " + String.join(" | ", cells) + " |\n";
   }
 
   /**

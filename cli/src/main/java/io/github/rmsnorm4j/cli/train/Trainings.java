@@ -56,9 +56,10 @@ public final class Trainings {
    */
   public Optional<List<Outcome>> run(int jobs) throws IOException {
     MatrixProduct.useThreads(1);
-    ExecutorService threads = Executors.newFixedThreadPool(jobs);
+    int atMost = Math.min(jobs, plan.trainings());
+    ExecutorService threads = Executors.newFixedThreadPool(atMost);
     try {
-      warmUp(threads, jobs);
+      warmUp(threads, atMost);
       Optional<List<Outcome>> tuning = all(plan.tuning(), threads);
       if (tuning.isEmpty()) {
         return tuning;
@@ -130,13 +131,13 @@ public final class Trainings {
   }
 
   private Optional<Outcome> one(Run run) throws IOException {
-    Optional<Outcome> before = folder.outcome(run);
-    if (before.isPresent() || stopped.getAsBoolean() || failed.get()) {
-      before.ifPresent(live::found);
-      return before;
-    }
-    live.begin(run);
     try {
+      Optional<Outcome> before = folder.outcome(run);
+      if (before.isPresent() || stopped.getAsBoolean() || failed.get()) {
+        before.ifPresent(live::found);
+        return before;
+      }
+      live.begin(run);
       Optional<Outcome> outcome =
           new Training(plan, run, text, folder)
               .run(live::step, () -> stopped.getAsBoolean() || failed.get());

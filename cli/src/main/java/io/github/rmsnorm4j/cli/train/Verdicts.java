@@ -48,10 +48,10 @@ public final class Verdicts {
 
   /** Loss against loss. */
   List<String> quality() {
-    return results.pairs().stream().map(Verdicts::quality).toList();
+    return results.pairs().stream().map(this::quality).toList();
   }
 
-  private static String quality(Pair pair) {
+  private String quality(Pair pair) {
     String one = pair.one().name();
     String other = pair.other().name();
     Interval loss = pair.loss();
@@ -60,18 +60,25 @@ public final class Verdicts {
           .formatted(one, other, loss.values());
     }
     String figures =
-        "%s nats, %s to %s (mean and 95 %% interval of %d paired seeds, Student's t)"
+        "%s nats, %s to %s (mean and 95 %% interval of %s, Student's t)"
             .formatted(
                 Figures.difference(loss.mean()),
                 Figures.difference(loss.low()),
                 Figures.difference(loss.high()),
-                loss.values());
+                paired(loss, "diverged"));
     if (!loss.excludesZero()) {
       return "No difference found between the final losses of %s and %s: %s."
           .formatted(one, other, figures);
     }
     return "%s ended at a %s loss than %s: %s."
         .formatted(capital(one), loss.mean() < 0 ? "lower" : "higher", other, figures);
+  }
+
+  /** What was left out is said: it may be what a norm failed at. */
+  private String paired(Interval interval, String otherwise) {
+    int left = plan.seeds().size() - interval.values();
+    String pairs = interval.values() + " paired seeds";
+    return left == 0 ? pairs : "%s; with %d more one of them %s".formatted(pairs, left, otherwise);
   }
 
   /** Whether they learned what there was to learn. */
@@ -120,12 +127,12 @@ public final class Verdicts {
     String one = pair.one().name();
     String other = pair.other().name();
     String figures =
-        "%s, %s to %s (mean and 95 %% interval of %d paired seeds; the first step with a loss under %s nats)"
+        "%s, %s to %s (mean and 95 %% interval of %s; the first step with a loss under %s nats)"
             .formatted(
                 Figures.stepsDifference(steps.mean()),
                 Figures.stepsDifference(steps.low()),
                 Figures.stepsDifference(steps.high()),
-                steps.values(),
+                paired(steps, "never had"),
                 Figures.number("%.2f", plan.task().learnedBelow()));
     if (!steps.excludesZero()) {
       return "No difference found between the steps after which %s and %s had learned it: %s."
@@ -192,7 +199,7 @@ public final class Verdicts {
                     : "three quarters of what guessing costs"));
     results.pairs().stream()
         .filter(p -> p.one().contender().layers() == deepest())
-        .map(Verdicts::quality)
+        .map(this::quality)
         .forEach(sentences::add);
     return sentences;
   }

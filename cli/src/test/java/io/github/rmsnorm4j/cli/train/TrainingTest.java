@@ -87,6 +87,7 @@ class TrainingTest {
     RunFolder folder = RunFolder.open(path.resolve("state"), plan, false, false);
     Live live = new Live(new java.io.PrintWriter(java.io.Writer.nullWriter()), plan, false, true);
     List<Outcome> first = new Trainings(plan, null, folder, live, () -> false).run(2).orElseThrow();
+    folder.close();
     folder = RunFolder.open(path.resolve("state"), plan, true, false);
     assertThat(new Trainings(plan, null, folder, live, () -> false).run(2)).contains(first);
     folder.delete();

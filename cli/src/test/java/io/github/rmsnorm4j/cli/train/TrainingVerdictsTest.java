@@ -102,7 +102,7 @@ class TrainingVerdictsTest {
   void paceIsOfSeedsWithWhichBothLearned() {
     assertThat(learning(run -> run.seed() == 2 ? Double.NaN : 50).pace().getFirst())
         .startsWith("RMSNorm learned it after more steps than LayerNorm: +50, +50 to +50")
-        .contains("2 paired seeds");
+        .contains("2 paired seeds; with 1 more one of them never had;");
     assertThat(learning(run -> run.seed() == 2 ? 50 : Double.NaN).pace()).isEmpty();
   }
 
@@ -126,7 +126,8 @@ class TrainingVerdictsTest {
                 LEARNED,
                 run -> 5));
     assertThat(one.learned().getLast()).contains("worst of 2 seeds; 1 more diverged");
-    assertThat(one.quality().getFirst()).contains("2 paired seeds");
+    assertThat(one.quality().getFirst())
+        .contains("2 paired seeds; with 1 more one of them diverged, Student's t");
 
     Verdicts all =
         new Verdicts(

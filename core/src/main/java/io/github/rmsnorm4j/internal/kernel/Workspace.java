@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.internal.kernel;
 
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
 /**
  * What one thread needs while it works on rows. Taken from a pool and given back, so that calls
  * allocate nothing that grows with rows or width, on platform and on virtual threads alike.
@@ -16,7 +18,8 @@ public final class Workspace {
    */
   private static final int MAX_KEPT = 1 << 18;
 
-  private static final Pool<Workspace> POOL = new Pool<>(Workspace::new);
+  private static final int SLOTS = 64;
+  private static final AtomicReferenceArray<Workspace> POOL = new AtomicReferenceArray<>(SLOTS);
 
   /** Per row of the chunk: x0, sum of (x - x0), sum of squares; then the statistic. */
   public final double[] shift = new double[MAX_ROWS];
@@ -47,6 +50,14 @@ public final class Workspace {
   public final double[] rowSquares = new double[RowSum.LANES];
   public final double[] rowSums = new double[RowSum.LANES];
 
+  /**
+   * The pass over rows that works here, forward and backward, so that calls need not make one; the
+   * passes' own to know.
+   */
+  public Object forward;
+
+  public Object backward;
+
   /** Staged rows, in the arithmetic's type and as 16-bit patterns. */
   private float[] floats = {};
 
@@ -57,7 +68,14 @@ public final class Workspace {
 
   /** A workspace of nobody else's. */
   public static Workspace take() {
-    return POOL.take();
+    int start = (int) Thread.currentThread().threadId();
+    for (int i = 0; i < SLOTS; i++) {
+      Workspace work = POOL.getAndSet(Math.floorMod(start + i, SLOTS), null);
+      if (work != null) {
+        return work;
+      }
+    }
+    return new Workspace();
   }
 
   /** Gives the workspace back; where the pool is full it is let go, and so are long arrays. */
@@ -65,7 +83,12 @@ public final class Workspace {
     floats = floats.length > MAX_KEPT ? new float[0] : floats;
     doubles = doubles.length > MAX_KEPT ? new double[0] : doubles;
     shorts = shorts.length > MAX_KEPT ? new short[0] : shorts;
-    POOL.giveBack(this);
+    int start = (int) Thread.currentThread().threadId();
+    for (int i = 0; i < SLOTS; i++) {
+      if (POOL.compareAndSet(Math.floorMod(start + i, SLOTS), null, this)) {
+        return;
+      }
+    }
   }
 
   public float[] floats(int length) {

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.kernel.Pool;
 import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
@@ -14,8 +13,7 @@ final class BackwardPass implements AutoCloseable {
   /** Elements of the rows that go through together: with their slopes they stay near. */
   private static final int CHUNK = 1 << 13;
 
-  private static final Pool<BackwardPass> POOL = new Pool<>(BackwardPass::new);
-
+  private final Workspace work;
   private final RowReader kept = new RowReader();
   private final RowReader dy = new RowReader();
   private final RowReader residualReader = new RowReader();
@@ -34,7 +32,6 @@ final class BackwardPass implements AutoCloseable {
   private boolean float64;
   private Statistic statistic;
   private Slope slope;
-  private Workspace work;
   private Workspace dyWork;
   private Workspace residualWork;
 
@@ -48,11 +45,16 @@ final class BackwardPass implements AutoCloseable {
   private Object dgain;
   private Object dbias;
 
-  private BackwardPass() {}
+  private BackwardPass(Workspace work) {
+    this.work = work;
+    work.backward = this;
+  }
 
   /** A pass for a call, of nobody else's until it is closed. */
   static BackwardPass open(BackwardCall call, BackwardPlan plan) {
-    BackwardPass pass = POOL.take();
+    Workspace work = Workspace.take();
+    BackwardPass pass =
+        work.backward == null ? new BackwardPass(work) : (BackwardPass) work.backward;
     pass.begin(call, plan);
     return pass;
   }
@@ -65,7 +67,6 @@ final class BackwardPass implements AutoCloseable {
     float64 = call.float64();
     statistic = plan.roots;
     slope = plan.slope;
-    work = Workspace.take();
     dyWork = Workspace.take();
     kept.open(call.kept(), plan.keptCodec, work, null);
     dy.open(call.dy(), plan.dyCodec, dyWork, null);
@@ -81,14 +82,12 @@ final class BackwardPass implements AutoCloseable {
     bias.begin(width, float64);
   }
 
-  /** Gives back what it took, lets go of the call, and goes to the next one. */
+  /** Lets go of the call and gives back its workspaces, and with the first itself. */
   @Override
   public void close() {
     gain.close();
     bias.close();
-    work.giveBack();
     dyWork.giveBack();
-    work = null;
     dyWork = null;
     if (residual != null) {
       residualWork.giveBack();
@@ -111,7 +110,7 @@ final class BackwardPass implements AutoCloseable {
     biasSums = null;
     dgain = null;
     dbias = null;
-    POOL.giveBack(this);
+    work.giveBack();
   }
 
   /** Rows {@code from} to {@code to}, which begin a sub-tree: the sums of their gradients. */

@@ -29,6 +29,7 @@ final class BlockSums implements AutoCloseable {
   /** An array for the next leaf, zeros up to the width: float[] or double[]. */
   Object open() {
     Object array = held > nodes ? arrays[--held] : SumArrays.SHARED.take(width, float64);
+    arrays[held] = null; // Or it would outlive a call that fails before the leaf comes back.
     if (float64) {
       Arrays.fill((double[]) array, 0, width, 0.0);
     } else {

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.kernel.OutputKernel;
-import io.github.rmsnorm4j.internal.kernel.Pool;
 import io.github.rmsnorm4j.internal.kernel.Rectangle;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.kernel.Workspace;
@@ -13,8 +12,7 @@ import io.github.rmsnorm4j.internal.kernel.Workspace;
  * row longer than a super-block goes in pieces of one.
  */
 final class NormPass implements AutoCloseable {
-  private static final Pool<NormPass> POOL = new Pool<>(NormPass::new);
-
+  private final Workspace work;
   private final RowReader addedReader = new RowReader();
   private final ResidualSum residualSum = new ResidualSum();
   private final RowReader reader = new RowReader();
@@ -31,7 +29,6 @@ final class NormPass implements AutoCloseable {
   private int width;
   private int part;
   private Statistic statistic;
-  private Workspace work;
 
   /** For the residual; null without one. */
   private Workspace other;
@@ -42,11 +39,15 @@ final class NormPass implements AutoCloseable {
   /** What the rows that are read are to be increased by; null where the reader does it, or none. */
   private RowReader added;
 
-  private NormPass() {}
+  private NormPass(Workspace work) {
+    this.work = work;
+    work.forward = this;
+  }
 
   /** A pass for a call, of nobody else's until it is closed. */
   static NormPass open(NormCall call, NormPlan plan) {
-    NormPass pass = POOL.take();
+    Workspace work = Workspace.take();
+    NormPass pass = work.forward == null ? new NormPass(work) : (NormPass) work.forward;
     pass.begin(call, plan);
     return pass;
   }
@@ -58,7 +59,6 @@ final class NormPass implements AutoCloseable {
     width = norm.width();
     part = norm.part();
     statistic = plan.roots;
-    work = Workspace.take();
     other = call.residual() == null ? null : Workspace.take();
     if (plan.adding != null) {
       added = addedReader;
@@ -74,11 +74,9 @@ final class NormPass implements AutoCloseable {
     writer.open(call.y(), call.float64(), plan.yCodec, work);
   }
 
-  /** Gives back what it took, lets go of the call, and goes to the next one. */
+  /** Lets go of the call and gives back its workspaces, and with the first itself. */
   @Override
   public void close() {
-    work.giveBack();
-    work = null;
     if (other != null) {
       other.giveBack();
       other = null;
@@ -98,7 +96,7 @@ final class NormPass implements AutoCloseable {
     call = null;
     plan = null;
     statistic = null;
-    POOL.giveBack(this);
+    work.giveBack();
   }
 
   /** Normalises rows {@code from} to {@code to}. */
