@@ -31,7 +31,7 @@ class AllocationTest {
   private static final int[][] SHAPES_OF_TWO = {{3000, 64}, {400, 1000}, {40, 5000}, {3, 70_000}};
 
   /** What a forward call may allocate: a few small objects, whatever the shape. */
-  private static final long FEW_BYTES = 256;
+  private static final long FEW_BYTES = 512;
 
   /** A backward call has more of them; and once more for each run of rows that threads claim. */
   private static final long BACKWARD_BYTES = 2 * FEW_BYTES;
