@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.codec.RowMemory;
-import io.github.rmsnorm4j.internal.norm.NormCall;
+import io.github.rmsnorm4j.internal.norm.ForwardCall;
+import io.github.rmsnorm4j.internal.norm.RowMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -20,37 +20,35 @@ record CallMemory(boolean addresses) {
     return thread;
   }
 
-  RowMemory of(Rows rows, boolean float64) {
+  RowMemory of(Rows rows) {
     long stride = rows.rows() == 1 ? 0 : rows.rowStride() * rows.type().bytes();
-    return rows.memory(stride, isDirect(rows, float64));
+    return rows.memory(stride, isAddressable(rows));
   }
 
-  /** Whether kernels may address the rows where they are: if of the arithmetic's type, and safe. */
-  private boolean isDirect(Rows rows, boolean float64) {
+  /** Whether kernels may address the rows where they are, or find them in an array of their type. */
+  private boolean isAddressable(Rows rows) {
     MemorySegment segment = rows.segment();
-    if (rows.type() != (float64 ? ElementType.FLOAT64 : ElementType.FLOAT32)) {
-      return false;
-    }
     if (segment.isNative()) {
       return addresses && !rows.maybeMapped();
     }
     Object array = segment.heapBase().orElse(null);
-    boolean fits = float64 ? array instanceof double[] : array instanceof float[];
+    boolean fits =
+        switch (rows.type()) {
+          case FLOAT64 -> array instanceof double[];
+          case FLOAT32 -> array instanceof float[];
+          case FLOAT16, BFLOAT16 -> array instanceof short[];
+        };
     return fits && segment.address() % rows.type().bytes() == 0;
   }
 
   /** Whether threads other than the caller's can work on the rows: copies check the owner. */
-  static boolean isShared(NormCall call) {
+  static boolean isShared(ForwardCall call) {
     return isShared(call.x())
         && isShared(call.y())
-        && (call.residual() == null || call.addsOnTheWay() || isOthers(call.residual().segment()));
+        && (call.residual() == null || isShared(call.residual()));
   }
 
   static boolean isShared(RowMemory rows) {
-    return rows.direct() || isOthers(rows.segment());
-  }
-
-  private static boolean isOthers(MemorySegment segment) {
-    return segment.isAccessibleBy(ANOTHER_THREAD);
+    return rows.addressable() || rows.segment().isAccessibleBy(ANOTHER_THREAD);
   }
 }

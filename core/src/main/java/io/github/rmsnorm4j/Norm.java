@@ -1,13 +1,14 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.kernel.Workspace;
 import io.github.rmsnorm4j.internal.norm.BackwardCall;
 import io.github.rmsnorm4j.internal.norm.BackwardPlan;
 import io.github.rmsnorm4j.internal.norm.BackwardRunner;
-import io.github.rmsnorm4j.internal.norm.NormCall;
+import io.github.rmsnorm4j.internal.norm.ForwardCall;
+import io.github.rmsnorm4j.internal.norm.ForwardPlan;
+import io.github.rmsnorm4j.internal.norm.ForwardRunner;
+import io.github.rmsnorm4j.internal.norm.LastPlans;
 import io.github.rmsnorm4j.internal.norm.NormChoices;
-import io.github.rmsnorm4j.internal.norm.NormPlan;
-import io.github.rmsnorm4j.internal.norm.NormRunner;
+import io.github.rmsnorm4j.internal.norm.Staging;
 import java.lang.ref.Reference;
 
 /**
@@ -44,10 +45,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private final Backend backend;
   private final CallMemory memory;
 
-  /** The kernels of the last call, which are most often those of the next. */
-  private volatile NormPlan plan;
+  /** The kernels of the last calls, which are most often those of the next. */
+  private final LastPlans<ForwardPlan> plans = new LastPlans<>();
 
-  private volatile BackwardPlan backwardPlan;
+  private final LastPlans<BackwardPlan> backwardPlans = new LastPlans<>();
 
   /**
    * A norm.
@@ -361,9 +362,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       throw new IllegalArgumentException(
           "part is " + choices.part() + ", to go back from the output it must be the width");
     }
-    Workspace work = Workspace.take();
+    Staging staging = Staging.take();
     try {
-      Object values = gain(ofCall, float64, work);
+      Object values = gain(ofCall, float64, staging);
       for (int i = 0; values != null && i < width; i++) {
         if ((float64 ? ((double[]) values)[i] : ((float[]) values)[i]) == 0) {
           throw new IllegalArgumentException(
@@ -371,7 +372,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
         }
       }
     } finally {
-      work.giveBack();
+      staging.giveBack();
     }
   }
 
@@ -454,21 +455,22 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     NormArguments.checkStays(saved, dx);
     boolean output = saved.keep() == Keep.OUTPUT;
     boolean float64 = kept.type() == ElementType.FLOAT64;
-    Workspace gains = Workspace.take();
-    Workspace biases = Workspace.take();
+    Staging gains = Staging.take();
+    Staging biases = Staging.take();
     try {
       BackwardCall call =
           new BackwardCall(
               choices,
-              memory.of(dy, float64),
-              memory.of(kept, float64),
+              memory.of(dy),
+              memory.of(kept),
               output,
               saved.mean(),
               saved.rstd(),
-              dresidual == null ? null : memory.of(dresidual, float64),
-              memory.of(dx, float64),
+              dresidual == null ? null : memory.of(dresidual),
+              memory.of(dx),
               gain(saved.gain(), float64, gains),
               output ? bias(saved.bias(), float64, biases) : null,
+              saved.gain() == null && saved.bias() == null,
               gradients.gain() != null,
               gradients.bias() != null);
       boolean shared =
@@ -476,10 +478,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               && CallMemory.isShared(call.kept())
               && CallMemory.isShared(call.dx())
               && (dresidual == null || CallMemory.isShared(call.residual()));
-      BackwardPlan plan = BackwardPlan.of(call, backwardPlan);
-      if (plan != backwardPlan) {
-        backwardPlan = plan;
-      }
+      BackwardPlan plan = BackwardPlan.of(call, backwardPlans);
       int most = shared ? threads : 1;
       BackwardRunner.Result sums = BackwardRunner.run(call, plan, kept.rows(), most);
       gradients.take(sums.gain(), sums.bias());
@@ -503,25 +502,23 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       return;
     }
     boolean float64 = x.type() == ElementType.FLOAT64;
-    Workspace gains = gain == null ? null : Workspace.take();
-    Workspace biases = bias == null ? null : Workspace.take();
+    Staging gains = gain == null ? null : Staging.take();
+    Staging biases = bias == null ? null : Staging.take();
     try {
-      NormCall call =
-          new NormCall(
+      ForwardCall call =
+          new ForwardCall(
               choices,
-              memory.of(x, float64),
-              residual == null ? null : memory.of(residual, float64),
-              memory.of(y, float64),
+              memory.of(x),
+              residual == null ? null : memory.of(residual),
+              memory.of(y),
               gain(gain, float64, gains),
               gainType(gain),
               bias(bias, float64, biases),
+              gain == null && bias == null,
               mean,
               rstd);
-      NormPlan plan = NormPlan.of(call, this.plan);
-      if (plan != this.plan) {
-        this.plan = plan;
-      }
-      NormRunner.run(call, plan, x.rows(), CallMemory.isShared(call) ? threads : 1);
+      ForwardPlan plan = ForwardPlan.of(call, plans);
+      ForwardRunner.run(call, plan, x.rows(), CallMemory.isShared(call) ? threads : 1);
     } finally {
       if (gains != null) {
         gains.giveBack();
@@ -536,12 +533,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
   }
 
-  private Object gain(Rows ofCall, boolean float64, Workspace work) {
+  private Object gain(Rows ofCall, boolean float64, Staging staging) {
     if (ofCall == null) {
       return gain == null ? null : gain.values(float64);
     }
-    Object values = Parameter.values(ofCall, float64, work);
-    return gainOffset == 0 ? values : Parameter.plus(values, gainOffset, width, work);
+    Object values = Parameter.values(ofCall, float64, staging);
+    return gainOffset == 0 ? values : Parameter.plus(values, gainOffset, width, staging);
   }
 
   /** The formulas of the other cast orders have no bias, and two ways to round with one. */
@@ -556,9 +553,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     return ofCall != null ? ofCall.type() : gain == null ? null : gain.type();
   }
 
-  private Object bias(Rows ofCall, boolean float64, Workspace work) {
+  private Object bias(Rows ofCall, boolean float64, Staging staging) {
     if (ofCall != null) {
-      return Parameter.values(ofCall, float64, work);
+      return Parameter.values(ofCall, float64, staging);
     }
     return bias == null ? null : bias.values(float64);
   }

@@ -1,9 +1,7 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.codec.NarrowCodec;
-import io.github.rmsnorm4j.internal.codec.RowMemory;
-import io.github.rmsnorm4j.internal.codec.Stage;
-import io.github.rmsnorm4j.internal.kernel.Workspace;
+import io.github.rmsnorm4j.internal.norm.RowMemory;
+import io.github.rmsnorm4j.internal.norm.Staging;
 import java.util.Arrays;
 
 /** A gain or bias of a norm: a copy of its own, in the type that the arithmetic wants. */
@@ -35,12 +33,12 @@ final class Parameter {
   }
 
   static Parameter of(Rows values) {
-    Workspace work = Workspace.take();
+    Staging staging = Staging.take();
     try {
-      double[] doubles = (double[]) values(values, true, work);
+      double[] doubles = (double[]) values(values, true, staging);
       return new Parameter(values.type(), Arrays.copyOf(doubles, values.width()));
     } finally {
-      work.giveBack();
+      staging.giveBack();
     }
   }
 
@@ -63,11 +61,11 @@ final class Parameter {
   }
 
   /** The same for the values of a call, which are left as they are. */
-  static Object plus(Object values, double offset, int n, Workspace work) {
+  static Object plus(Object values, double offset, int n, Staging staging) {
     if (values instanceof float[] floats) {
-      return add(floats, offset, work.floats(n), n);
+      return add(floats, offset, staging.floats(n), n);
     }
-    return add((double[]) values, offset, work.doubles(n), n);
+    return add((double[]) values, offset, staging.doubles(n), n);
   }
 
   private static float[] add(float[] values, double offset, float[] into, int n) {
@@ -99,36 +97,34 @@ final class Parameter {
 
   /**
    * One row of any memory as an array of the arithmetic's type: its own array if it is one,
-   * otherwise in the workspace.
+   * otherwise in the staging arrays.
    */
-  static Object values(Rows values, boolean float64, Workspace work) {
+  static Object values(Rows values, boolean float64, Staging staging) {
     int n = values.width();
     Object array = values.segment().heapBase().orElse(null);
     boolean fits = float64 ? array instanceof double[] : array instanceof float[];
     if (fits && values.segment().address() == 0 && values.type().bytes() == (float64 ? 8 : 4)) {
       return array;
     }
-    long stride = (long) n * values.type().bytes();
-    RowMemory memory = new RowMemory(values.segment(), values.type(), stride, false);
-    Stage.load(memory, 0, 1, n, NarrowCodec.of(values.type(), 0), work);
+    new RowMemory(values.segment(), values.type(), 0, false).load(0, 0, 1, n, staging);
     if (float64 == (values.type() == ElementType.FLOAT64)) {
-      return float64 ? work.doubles(n) : work.floats(n);
+      return float64 ? staging.doubles(n) : staging.floats(n);
     }
-    return float64 ? widened(work, n) : rounded(work, n);
+    return float64 ? widened(staging, n) : rounded(staging, n);
   }
 
-  private static double[] widened(Workspace work, int n) {
-    float[] floats = work.floats(n);
-    double[] doubles = work.doubles(n);
+  private static double[] widened(Staging staging, int n) {
+    float[] floats = staging.floats(n);
+    double[] doubles = staging.doubles(n);
     for (int i = 0; i < n; i++) {
       doubles[i] = floats[i];
     }
     return doubles;
   }
 
-  private static float[] rounded(Workspace work, int n) {
-    double[] doubles = work.doubles(n);
-    float[] floats = work.floats(n);
+  private static float[] rounded(Staging staging, int n) {
+    double[] doubles = staging.doubles(n);
+    float[] floats = staging.floats(n);
     for (int i = 0; i < n; i++) {
       floats[i] = (float) doubles[i];
     }

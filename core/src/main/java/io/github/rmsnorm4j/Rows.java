@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.codec.RowMemory;
+import io.github.rmsnorm4j.internal.norm.RowMemory;
 import java.lang.foreign.MemorySegment;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
@@ -400,10 +400,10 @@ public final class Rows {
   }
 
   /** For kernels, with a stride in bytes. */
-  RowMemory memory(long stride, boolean direct) {
+  RowMemory memory(long stride, boolean addressable) {
     RowMemory last = memory;
-    if (last == null || last.direct() != direct || last.stride() != stride) {
-      last = new RowMemory(segment, type, stride, direct);
+    if (last == null || last.addressable() != addressable || last.stride() != stride) {
+      last = new RowMemory(segment, type, stride, addressable);
       memory = last;
     }
     return last;

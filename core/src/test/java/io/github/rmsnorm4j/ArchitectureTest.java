@@ -77,11 +77,13 @@ class ArchitectureTest {
    */
   @ParameterizedTest
   @CsvSource({
-    "internal.kernel, EpsilonPlacement",
+    "internal.codec, ElementType",
+    "internal.formula, ElementType EpsilonPlacement ResidualRounding",
+    "internal.kernel, ElementType internal.formula internal.codec",
+    "internal.lowering, ElementType internal.formula internal.codec internal.kernel",
     "internal.parallel,",
-    "internal.codec, ElementType internal.kernel",
-    "internal.norm, ElementType CastOrder EpsilonPlacement ResidualRounding internal.kernel"
-        + " internal.codec internal.parallel",
+    "internal.norm, ElementType CastOrder EpsilonPlacement ResidualRounding internal.formula"
+        + " internal.codec internal.kernel internal.lowering internal.parallel",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding"
   })
   void arrowsPointDownwards(String from, String allowed) {

@@ -35,7 +35,7 @@ public final class Narrow {
    * A float64 to float32 so that a further rounding to a 16-bit type gives what one rounding of the
    * float64 would: rounded to odd, which keeps the trace of every digit cut off.
    */
-  static float roundToOdd(double value) {
+  public static float roundToOdd(double value) {
     float nearest = (float) value;
     if (nearest == value || value != value) {
       return nearest;
@@ -43,6 +43,13 @@ public final class Narrow {
     int bits = Float.floatToRawIntBits(nearest);
     boolean away = Math.abs((double) nearest) > Math.abs(value);
     return Float.intBitsToFloat((away ? bits - 1 : bits) | 1);
+  }
+
+  /** A float32 rounded once to a type of 16 bits, as a float32 again. */
+  public static float round(float value, ElementType type) {
+    return type == ElementType.FLOAT16
+        ? Float.float16ToFloat(floatToFloat16(value))
+        : bfloat16ToFloat(floatToBfloat16(value));
   }
 
   /** A float64 rounded once to a type, as a float64 again. */

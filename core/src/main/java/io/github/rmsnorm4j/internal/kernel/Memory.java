@@ -1,12 +1,13 @@
 package io.github.rmsnorm4j.internal.kernel;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.Narrow;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Where the rows that a kernel reads or writes lie, and how one element is reached: by {@code
- * base}, an array or null, {@code offset}, bytes from the array's start or an absolute address, and
- * the element's index from there.
+ * Where the rows that a kernel reads or writes lie: bytes from the start of an array, or at an
+ * absolute address.
  *
  * <p>Kernels make no segments of their own. A slice is free only where the JIT inlines its making,
  * and it does not always; then its class is forgotten, and the loop is 2 to 5 times slower once the
@@ -15,64 +16,131 @@ import java.lang.foreign.ValueLayout;
 public enum Memory {
   /** Outside the Java heap, at an absolute address. */
   NATIVE,
-  /** In a {@code float[]} for float32 arithmetic, in a {@code double[]} for float64. */
+  /** In an array of the rows' type: float[], double[], or short[] for types of 16 bits. */
   HEAP;
 
   /**
    * All of native memory lies below 2^62. Telling the JIT so, with one {@code &}, makes it drop the
    * range check of every access, which it could otherwise only move out by splitting the loop.
    */
-  static final long ADDRESSES = (1L << 62) - 1;
+  public static final long ADDRESSES = (1L << 62) - 1;
 
   /** Its own class, so that it is made only where native access is enabled. */
   @SuppressWarnings("restricted")
-  static final class Native {
+  public static final class Native {
     /** All of native memory, a constant whose class the JIT knows. */
-    static final MemorySegment EVERYTHING = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    public static final MemorySegment EVERYTHING = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private Native() {}
   }
 
-  static float getFloat(Memory memory, Object base, long offset, int i) {
-    return memory == HEAP
-        ? ((float[]) base)[(int) (offset >> 2) + i]
-        : Native.EVERYTHING.get(ValueLayout.JAVA_FLOAT_UNALIGNED, (offset + 4L * i) & ADDRESSES);
+  /** One element as float32, of rows that are float32 or bfloat16; base is null in native memory. */
+  public static float getFloat(ElementType type, Object base, long at) {
+    if (type == ElementType.BFLOAT16) {
+      short pattern =
+          base == null
+              ? Native.EVERYTHING.get(ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES)
+              : ((short[]) base)[(int) (at >> 1)];
+      return Narrow.bfloat16ToFloat(pattern);
+    }
+    return base == null
+        ? Native.EVERYTHING.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at & ADDRESSES)
+        : ((float[]) base)[(int) (at >> 2)];
   }
 
-  static double getDouble(Memory memory, Object base, long offset, int i) {
-    return memory == HEAP
-        ? ((double[]) base)[(int) (offset >> 3) + i]
-        : Native.EVERYTHING.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, (offset + 8L * i) & ADDRESSES);
+  /** One element of float64 rows. */
+  public static double getDouble(Object base, long at) {
+    return base == null
+        ? Native.EVERYTHING.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES)
+        : ((double[]) base)[(int) (at >> 3)];
   }
 
-  static void setFloat(Memory memory, Object base, long offset, int i, float value) {
-    if (memory == HEAP) {
-      ((float[]) base)[(int) (offset >> 2) + i] = value;
+  /** Writes one element of float32 or bfloat16 rows, rounded once. */
+  public static void setFloat(ElementType type, Object base, long at, float value) {
+    if (type == ElementType.BFLOAT16) {
+      short pattern = Narrow.floatToBfloat16(value);
+      if (base == null) {
+        Native.EVERYTHING.set(ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, pattern);
+      } else {
+        ((short[]) base)[(int) (at >> 1)] = pattern;
+      }
+    } else if (base == null) {
+      Native.EVERYTHING.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at & ADDRESSES, value);
     } else {
-      Native.EVERYTHING.set(ValueLayout.JAVA_FLOAT_UNALIGNED, (offset + 4L * i) & ADDRESSES, value);
+      ((float[]) base)[(int) (at >> 2)] = value;
     }
   }
 
-  static void setDouble(Memory memory, Object base, long offset, int i, double value) {
-    if (memory == HEAP) {
-      ((double[]) base)[(int) (offset >> 3) + i] = value;
+  /** Writes one element of float64 rows. */
+  public static void setDouble(Object base, long at, double value) {
+    if (base == null) {
+      Native.EVERYTHING.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES, value);
     } else {
-      Native.EVERYTHING.set(
-          ValueLayout.JAVA_DOUBLE_UNALIGNED, (offset + 8L * i) & ADDRESSES, value);
+      ((double[]) base)[(int) (at >> 3)] = value;
     }
   }
 
-  /** The element of a float64 row, or of a float32 row widened. */
-  public double get(boolean float64, Object base, long offset, int i) {
-    return float64 ? getDouble(this, base, offset, i) : getFloat(this, base, offset, i);
+  /** Reads n elements as float32. */
+  static void read(ElementType type, Object base, long at, float[] into, short[] patterns, int n) {
+    if (type == ElementType.FLOAT32) {
+      if (base == null) {
+        MemorySegment.copy(
+            Native.EVERYTHING, ValueLayout.JAVA_FLOAT_UNALIGNED, at & ADDRESSES, into, 0, n);
+      } else {
+        System.arraycopy(base, (int) (at >> 2), into, 0, n);
+      }
+      return;
+    }
+    if (base == null) {
+      MemorySegment.copy(
+          Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, patterns, 0, n);
+    } else {
+      System.arraycopy(base, (int) (at >> 1), patterns, 0, n);
+    }
+    for (int i = 0; i < n; i++) {
+      into[i] = Narrow.bfloat16ToFloat(patterns[i]);
+    }
   }
 
-  /** Writes a value to a float64 row, or to a float32 row, rounded. */
-  public void set(boolean float64, Object base, long offset, int i, double value) {
-    if (float64) {
-      setDouble(this, base, offset, i, value);
+  /** Reads n elements of float64 rows. */
+  static void read(Object base, long at, double[] into, int n) {
+    if (base == null) {
+      MemorySegment.copy(
+          Native.EVERYTHING, ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES, into, 0, n);
     } else {
-      setFloat(this, base, offset, i, (float) value);
+      System.arraycopy(base, (int) (at >> 3), into, 0, n);
+    }
+  }
+
+  /** Writes n elements, rounded once where the rows are bfloat16. */
+  static void write(ElementType type, Object base, long at, float[] from, short[] patterns, int n) {
+    if (type == ElementType.FLOAT32) {
+      if (base == null) {
+        MemorySegment.copy(
+            from, 0, Native.EVERYTHING, ValueLayout.JAVA_FLOAT_UNALIGNED, at & ADDRESSES, n);
+      } else {
+        System.arraycopy(from, 0, base, (int) (at >> 2), n);
+      }
+      return;
+    }
+    for (int i = 0; i < n; i++) {
+      patterns[i] = Narrow.floatToBfloat16(from[i]);
+    }
+    if (base == null) {
+      MemorySegment.copy(
+          patterns, 0, Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, n);
+    } else {
+      System.arraycopy(patterns, 0, base, (int) (at >> 1), n);
+    }
+  }
+
+  /** Writes n elements of float64 rows. */
+  static void write(Object base, long at, double[] from, int n) {
+    if (base == null) {
+      MemorySegment.copy(
+          from, 0, Native.EVERYTHING, ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES, n);
+    } else {
+      System.arraycopy(from, 0, base, (int) (at >> 3), n);
     }
   }
 }

@@ -1,16 +1,20 @@
 package io.github.rmsnorm4j.internal.kernel;
 
+import io.github.rmsnorm4j.internal.formula.Part;
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * The row sum of the numerics contract, term by term: the definition that every kernel equals to
- * the bit.
+ * The order in which a row is summed.
  *
  * <p>A row is cut into super-blocks of 65,536 elements and those into blocks of 1,024. Within a
  * block the term of element i goes to lane i mod 32. Lanes of blocks are added to those of their
  * super-block, and those to the row's, in order. The 32 lanes of the row are added as a tree. All
- * of it is float64 and no step is fused, so the result depends neither on the width of the
- * machine's vectors nor on threads.
+ * of it is float64, so the result depends neither on the width of the machine's vectors nor on
+ * threads.
+ *
+ * <p>Lanes lie in memory one after the other, or the 16 of even number first: that is how kernels
+ * leave them that read two elements of 16 bits as one int.
  */
 public final class RowSum {
   /** Lanes: four vectors of eight doubles, eight of four, or sixteen of two. */
@@ -22,65 +26,124 @@ public final class RowSum {
   /** Elements in a super-block. */
   public static final int SUPER_BLOCK = 1 << 16;
 
-  private final double[] block = new double[LANES];
-  private final double[] superBlock = new double[LANES];
-  private final double[] row = new double[LANES];
-  private long count;
+  private RowSum() {}
 
-  /** Adds the term of the next element. */
-  public void add(double term) {
-    block[(int) (count % LANES)] += term;
-    count++;
-    if (count % BLOCK == 0) {
-      fold(block, superBlock);
-    }
-    if (count % SUPER_BLOCK == 0) {
-      fold(superBlock, row);
+  /** Where lane or column i lies if of every 32 the even ones come first. */
+  public static int evenFirst(int i) {
+    return i & -LANES | (i & 1) << 4 | (i & LANES - 1) >> 1;
+  }
+
+  /** Adds the lanes of a row's block to those of the blocks before it, and starts anew. */
+  public static void closeBlock(Frame frame, int sums, int row) {
+    for (int s = 0; s < sums; s++) {
+      double[] lanes = frame.lanes[s];
+      double[] totals = frame.totals[s];
+      for (int l = row * LANES; l < (row + 1) * LANES; l++) {
+        totals[l] += lanes[l];
+        lanes[l] = 0.0;
+      }
     }
   }
 
-  /** Closes the row and gives its sum. */
-  public double total() {
-    fold(block, superBlock);
-    fold(superBlock, row);
-    return tree(row, 0);
-  }
-
-  /** Adds one level's lanes to the next level's and starts the first anew. */
-  private static void fold(double[] from, double[] into) {
-    for (int j = 0; j < LANES; j++) {
-      into[j] += from[j];
+  /** Sets the lanes of rows to 0, those of the open block and those before it. */
+  public static void zero(Frame frame, int sums, int rows) {
+    for (int s = 0; s < sums; s++) {
+      Arrays.fill(frame.lanes[s], 0, rows * LANES, 0.0);
+      Arrays.fill(frame.totals[s], 0, rows * LANES, 0.0);
     }
-    Arrays.fill(from, 0.0);
   }
 
-  /** The sum of 32 lanes, overwriting the first 8: each with the one 16 on, then 8, 4, 2 and 1. */
-  public static double tree(double[] lanes, int at) {
+  /** Adds the lanes of the open block to those before it. */
+  public static void addTotals(Frame frame, int sums, int row) {
+    for (int s = 0; s < sums; s++) {
+      double[] lanes = frame.lanes[s];
+      double[] totals = frame.totals[s];
+      for (int l = row * LANES; l < (row + 1) * LANES; l++) {
+        lanes[l] += totals[l];
+      }
+    }
+  }
+
+  /** From the lanes of rows to their sums. */
+  public static void trees(Frame frame, List<Part.Sum> sums, int rows, boolean evenFirst) {
+    for (int s = 0; s < sums.size(); s++) {
+      double[] into = frame.of(sums.get(s).number());
+      double[] lanes = frame.lanes[s];
+      for (int r = 0; r < rows; r++) {
+        into[r] = tree(lanes, r * LANES, evenFirst);
+      }
+    }
+  }
+
+  private static double tree(double[] lanes, int at, boolean evenFirst) {
+    if (evenFirst) {
+      return tree16(lanes, at) + tree16(lanes, at + 16);
+    }
+    for (int j = at; j < at + 16; j++) {
+      lanes[j] += lanes[j + 16];
+    }
+    return tree16(lanes, at);
+  }
+
+  /** The sum of 16: each with the one 8 on, then 4, 2 and 1. */
+  private static double tree16(double[] lanes, int at) {
     for (int j = at; j < at + 8; j++) {
-      lanes[j] = (lanes[j] + lanes[j + 16]) + (lanes[j + 8] + lanes[j + 24]);
+      lanes[j] += lanes[j + 8];
     }
+    return tree8(lanes, at);
+  }
+
+  private static double tree8(double[] lanes, int at) {
     double even = (lanes[at] + lanes[at + 4]) + (lanes[at + 2] + lanes[at + 6]);
     double odd = (lanes[at + 1] + lanes[at + 5]) + (lanes[at + 3] + lanes[at + 7]);
     return even + odd;
   }
 
+  private static double tree4(double[] lanes, int at) {
+    return (lanes[at] + lanes[at + 2]) + (lanes[at + 1] + lanes[at + 3]);
+  }
+
   /**
-   * What is left of the trees of some rows: of row r the vector of partial sums at 32 r, halved
-   * until it is one sum.
+   * The rest of the trees of rows whose kernel has added the upper levels.
    *
-   * @param lanes are overwritten
-   * @param vector how many partial sums there are, 4 or 8
+   * @param partial how many partial sums a row has left, 4 or 8
+   * @param halves how many such groups there are: two if even lanes come first, and 16 apart
    */
-  static void trees(double[] lanes, int vector, int rows, double[] sums) {
-    for (int r = 0; r < rows; r++) {
-      int l = r * LANES;
-      if (vector == 8) {
-        lanes[l] += lanes[l + 4];
-        lanes[l + 1] += lanes[l + 5];
-        lanes[l + 2] += lanes[l + 6];
-        lanes[l + 3] += lanes[l + 7];
+  public static void trees(Frame frame, List<Part.Sum> sums, int rows, int partial, boolean halves) {
+    for (int s = 0; s < sums.size(); s++) {
+      double[] into = frame.of(sums.get(s).number());
+      double[] lanes = frame.lanes[s];
+      for (int r = 0; r < rows; r++) {
+        int at = r * LANES;
+        double sum = partial == 8 ? tree8(lanes, at) : tree4(lanes, at);
+        if (halves) {
+          sum += partial == 8 ? tree8(lanes, at + 16) : tree4(lanes, at + 16);
+        }
+        into[r] = sum;
       }
-      sums[r] = (lanes[l] + lanes[l + 2]) + (lanes[l + 1] + lanes[l + 3]);
+    }
+  }
+
+  /** Begins the sums of a long row. */
+  public static void open(Frame frame) {
+    for (double[] lanes : frame.rowLanes) {
+      Arrays.fill(lanes, 0.0);
+    }
+  }
+
+  /** Adds the lanes of the first row, a super-block's, to those of the long row. */
+  public static void closeSuperBlock(Frame frame, int sums) {
+    for (int s = 0; s < sums; s++) {
+      for (int l = 0; l < LANES; l++) {
+        frame.rowLanes[s][l] += frame.lanes[s][l];
+      }
+    }
+  }
+
+  /** Leaves the sums of the long row with the numbers of the first row. */
+  public static void close(Frame frame, List<Part.Sum> sums, boolean evenFirst) {
+    for (int s = 0; s < sums.size(); s++) {
+      frame.of(sums.get(s).number())[0] = tree(frame.rowLanes[s], 0, evenFirst);
     }
   }
 }

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.codec.RowMemory;
 
 /**
  * One backward call of a norm, checked: everything that does not change from row to row.
@@ -13,6 +12,7 @@ import io.github.rmsnorm4j.internal.codec.RowMemory;
  * @param residual the gradient of the residual, which is added to dx, or null
  * @param gain float[] or double[] of the arithmetic's type, with its offset, or null
  * @param bias likewise; of use only from the output
+ * @param keptParameters whether gain and bias are those of the norm, which never change
  * @param gainGradient whether the gain's gradient is wanted
  * @param biasGradient whether the bias's is
  */
@@ -27,6 +27,7 @@ public record BackwardCall(
     RowMemory dx,
     Object gain,
     Object bias,
+    boolean keptParameters,
     boolean gainGradient,
     boolean biasGradient) {
 

@@ -1,16 +1,18 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.codec.NarrowCodec;
-import io.github.rmsnorm4j.internal.codec.RowMemory;
-import io.github.rmsnorm4j.internal.kernel.GradientKernel;
-import io.github.rmsnorm4j.internal.kernel.GradientSumKernel;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
-import io.github.rmsnorm4j.internal.kernel.StatisticKernel;
+import io.github.rmsnorm4j.internal.lowering.Kernels;
+import java.util.EnumMap;
+import java.util.Map;
 
-/**
- * The kernels of one kind of backward call. A norm keeps the last one, as it does {@link NormPlan}.
- */
+/** The kernels of one kind of backward call. */
 public final class BackwardPlan {
   /** What kernels depend on, beside the norm. */
   private record Kind(
@@ -19,108 +21,157 @@ public final class BackwardPlan {
       ElementType kept,
       Memory keptMemory,
       boolean fromOutput,
-      boolean keptStatistic,
       ElementType residual,
       Memory residualMemory,
       ElementType dx,
       Memory dxMemory,
       boolean gain,
       boolean bias,
+      boolean keptParameters,
       boolean gainGradient,
       boolean biasGradient) {
-    static Kind of(BackwardCall call) {
+    static Kind of(BackwardCall call, Storage storage) {
       RowMemory residual = call.residual();
       return new Kind(
           call.dy().type(),
-          call.dy().memory(),
+          RowAccess.memory(call.dy(), storage),
           call.kept().type(),
-          call.kept().memory(),
+          RowAccess.memory(call.kept(), storage),
           call.fromOutput(),
-          call.rstd() != null,
           residual == null ? null : residual.type(),
-          residual == null ? Memory.HEAP : residual.memory(),
+          residual == null ? null : RowAccess.memory(residual, storage),
           call.dx().type(),
-          call.dx().memory(),
+          RowAccess.memory(call.dx(), storage),
           call.gain() != null,
           call.bias() != null,
+          call.keptParameters(),
           call.gainGradient(),
           call.biasGradient());
+    }
+
+    Map<Operand, Memory> memory() {
+      Map<Operand, Memory> memory = new EnumMap<>(Operand.class);
+      memory.put(Operand.X, keptMemory);
+      memory.put(Operand.DY, dyMemory);
+      memory.put(Operand.RESIDUAL, residualMemory);
+      memory.put(Operand.DX, dxMemory);
+      return memory;
+    }
+
+    /** Whether all rows are bfloat16, and no parameter would have to be put in order for a call. */
+    boolean isPaired() {
+      return kept == ElementType.BFLOAT16
+          && dy == ElementType.BFLOAT16
+          && (residual == null || residual == ElementType.BFLOAT16)
+          && dx == ElementType.BFLOAT16
+          && (keptParameters || !gain && !bias);
+    }
+
+    Backward formula(Storage storage, NormChoices norm) {
+      return new Backward(
+          storage,
+          norm.centred(),
+          norm.placement(),
+          kept,
+          fromOutput,
+          dy,
+          residual,
+          dx,
+          gain,
+          bias,
+          gainGradient,
+          biasGradient,
+          false);
+    }
+
+    /** The forward pass of what was kept: only its statistic is computed again. */
+    Forward forward(Storage storage, NormChoices norm) {
+      return new Forward(
+          storage, norm.centred(), false, norm.placement(), kept, null, norm.residual(), kept, null,
+          gain, bias);
     }
   }
 
   private final Kind kind;
+  final Storage storage;
 
-  /** For where no statistic was kept. */
-  final StatisticKernel statistic;
+  /** Whether columns lie with the even ones of every 32 first. */
+  final boolean paired;
 
-  /** From sums to the statistic, and its range. */
-  final Statistic roots;
+  /** LayerNorm's x0 of each row; null where none is taken off. */
+  final Kernel first;
 
-  /** From the sums of gradients to what the output takes of them. */
-  final Slope slope;
+  final Kernel statistic;
+  final Kernel roots;
 
-  final GradientSumKernel sums;
-  final GradientKernel gradient;
+  /** The range of a statistic that was kept. */
+  final Kernel range;
 
-  /** Codecs of the types of 16 bits, null for the others. */
-  final NarrowCodec dyCodec;
+  final Rows usual;
+  final Rescaled rescaled;
 
-  final NarrowCodec keptCodec;
-  final NarrowCodec residualCodec;
-  final NarrowCodec dxCodec;
+  private final Kernels kernels;
+  private final Backward formula;
+  private final float[][] ordered = new float[Column.COUNT][];
+  private volatile Rows wide;
 
-  private BackwardPlan(Kind kind, NormChoices norm) {
+  /** The kernels of rows whose statistic is known. */
+  record Rows(Kernel sums, Kernel means, Kernel output) {}
+
+  private BackwardPlan(Kind kind, Storage storage, NormChoices norm) {
     this.kind = kind;
+    this.storage = storage;
     int bits = norm.vectorBits();
-    boolean float64 = kind.kept == ElementType.FLOAT64;
-    boolean centred = norm.centred();
-    Memory x = kind.keptMemory;
-    StatisticKernel.Width width = StatisticKernel.Width.of(norm.width(), norm.part());
-    int lanes = norm.part() == norm.width() ? width.lanes() : 0;
-    statistic =
-        kind.keptStatistic
-            ? null
-            : StatisticKernel.of(new StatisticKernel.Spec(float64, bits, x, null, centred, width));
-    roots = Statistic.of(norm, false, float64);
-    slope = new Slope(norm, float64);
-    sums =
-        GradientSumKernel.of(
-            new GradientSumKernel.Spec(
-                float64,
-                bits,
-                x,
-                kind.dyMemory,
-                centred,
-                kind.fromOutput,
-                kind.gain,
-                kind.bias,
-                lanes));
-    gradient =
-        GradientKernel.of(
-            new GradientKernel.Spec(
-                float64,
-                bits,
-                x,
-                kind.dyMemory,
-                kind.dxMemory,
-                kind.residualMemory,
-                centred,
-                kind.fromOutput,
-                kind.gain,
-                kind.bias,
-                kind.residual != null,
-                kind.gainGradient,
-                kind.biasGradient,
-                lanes > 0));
-    dyCodec = NarrowCodec.of(kind.dy, bits);
-    keptCodec = NarrowCodec.of(kind.kept, bits);
-    residualCodec = kind.residual == null ? null : NarrowCodec.of(kind.residual, bits);
-    dxCodec = NarrowCodec.of(kind.dx, bits);
+    paired = norm.part() == norm.width() && Kernels.takePairs(bits) && kind.isPaired();
+    kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
+    formula = kind.formula(storage, norm);
+    Forward forward = kind.forward(storage, norm);
+    first = norm.centred() ? kernels.of(forward.first(), norm.width()) : null;
+    statistic = kernels.of(forward.statistic(), norm.part());
+    roots = kernels.of(forward.roots(), 0);
+    range = kernels.of(forward.range(), 0);
+    int columns = norm.part() == norm.width() ? norm.width() : 0;
+    usual =
+        new Rows(
+            kernels.of(formula.sums(), norm.width()),
+            kernels.of(formula.means(), 0),
+            kernels.of(formula.output(), columns));
+    rescaled = storage.float64() ? new Rescaled(forward, kernels) : null;
   }
 
-  /** The plan of a call: the last one if it fits. */
-  public static BackwardPlan of(BackwardCall call, BackwardPlan last) {
-    Kind kind = Kind.of(call);
-    return last != null && last.kind.equals(kind) ? last : new BackwardPlan(kind, call.choices());
+  /** The kernels of float32 rows whose statistic is out of float32's range. */
+  Rows wide() {
+    if (wide == null) {
+      Backward ofWide = formula.ofWideRows();
+      wide =
+          new Rows(
+              kernels.plain(ofWide.sums()),
+              kernels.plain(ofWide.means()),
+              kernels.plain(ofWide.output()));
+    }
+    return wide;
+  }
+
+  /** Numbers of columns in the order in which the kernels read them. */
+  Object columns(Column column, Object natural) {
+    if (!paired || natural == null) {
+      return natural;
+    }
+    // They are the norm's own, so that they stay the same.
+    float[] ordered = this.ordered[column.ordinal()];
+    if (ordered == null) {
+      ordered = EvenFirst.of((float[]) natural);
+      this.ordered[column.ordinal()] = ordered;
+    }
+    return ordered;
+  }
+
+  /** The plan of a call: one of the norm's last ones if it fits. */
+  public static BackwardPlan of(BackwardCall call, LastPlans<BackwardPlan> last) {
+    Storage storage =
+        new Storage(call.float64(), Kernels.haveBfloat16(call.choices().vectorBits()));
+    Kind kind = Kind.of(call, storage);
+    BackwardPlan plan = last.find(p -> p.kind.equals(kind));
+    return plan != null ? plan : last.add(new BackwardPlan(kind, storage, call.choices()));
   }
 }

@@ -46,7 +46,7 @@ public final class BackwardRunner {
     int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
     if (useful == 1) {
       try (BackwardPass pass = BackwardPass.open(call, plan)) {
-        return pass.tree(0, rows);
+        return inOrder(plan, call, pass.tree(0, rows));
       }
     }
     long treeRows = treeRows(call, rows, useful);
@@ -62,7 +62,18 @@ public final class BackwardRunner {
             }
           }
         });
-    return sum(call, results);
+    return inOrder(plan, call, sum(call, results));
+  }
+
+  /** Kernels of pairs leave the numbers of even columns first. */
+  private static Result inOrder(BackwardPlan plan, BackwardCall call, Result result) {
+    if (plan.paired && result.gain instanceof float[] gain) {
+      EvenFirst.undo(gain, call.choices().width());
+    }
+    if (plan.paired && result.bias instanceof float[] bias) {
+      EvenFirst.undo(bias, call.choices().width());
+    }
+    return result;
   }
 
   /** Rows of a sub-tree: a power of two blocks, so that there are no more sub-trees than may be. */

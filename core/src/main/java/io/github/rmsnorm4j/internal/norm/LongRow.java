@@ -1,46 +1,66 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.kernel.Rectangle;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import io.github.rmsnorm4j.internal.kernel.StatisticKernel;
-import io.github.rmsnorm4j.internal.kernel.Workspace;
-import java.util.Arrays;
 
-/** The row sums of a row longer than a super-block, piece by piece. */
+/** The row sums of one row of any width, super-block by super-block. */
 final class LongRow {
   /** LayerNorm rows longer than this take two passes: the mean, then the centred squares. */
   static final int ONE_PASS = 1 << 20;
 
-  private LongRow() {}
-
-  /** Leaves shift, sums and squares first in the workspace. */
-  static void sums(
-      StatisticKernel statistic, RowReader reader, long row, NormChoices norm, Workspace work) {
-    if (!norm.centred()) {
-      sums(statistic, reader, row, norm.part(), 0.0, work);
-      return;
-    }
-    boolean float64 = reader.float64();
-    double first = reader.read(row, 0, 1, 1).get(float64, 0);
-    sums(statistic, reader, row, norm.width(), first, work);
-    if (norm.width() > ONE_PASS) {
-      double mean = work.shift[0] + work.sums[0] / norm.width();
-      sums(statistic, reader, row, norm.width(), mean, work);
-      work.sums[0] = 0.0;
-    }
+  /** Points the frame at columns of the row. */
+  interface Columns {
+    void read(long row, long column, int rows, int columns);
   }
 
-  private static void sums(
-      StatisticKernel statistic, RowReader reader, long row, int n, double shift, Workspace work) {
-    Arrays.fill(work.rowSums, 0.0);
-    Arrays.fill(work.rowSquares, 0.0);
+  private final Frame frame;
+  private final Columns columns;
+  private long row;
+
+  LongRow(Frame frame, Columns columns) {
+    this.frame = frame;
+    this.columns = columns;
+  }
+
+  /** Goes over to a row. */
+  LongRow at(long row) {
+    this.row = row;
+    return this;
+  }
+
+  /** Runs a kernel on the row's first element. */
+  void first(Kernel first) {
+    columns.read(row, 0, 1, 1);
+    first.run(frame, 1, 0, 1);
+  }
+
+  /** Leaves the sums of the first n elements with the numbers of the first row. */
+  void sums(Kernel sums, int n) {
+    RowSum.open(frame);
     for (long column = 0; column < n; column += RowSum.SUPER_BLOCK) {
-      int columns = (int) Math.min(RowSum.SUPER_BLOCK, n - column);
-      Rectangle x = reader.read(row, column, 1, columns);
-      statistic.superBlock(x, columns, shift, work);
+      int length = (int) Math.min(RowSum.SUPER_BLOCK, n - column);
+      columns.read(row, column, 1, length);
+      frame.column = (int) column;
+      sums.superBlock(frame, length);
     }
-    work.shift[0] = shift;
-    work.sums[0] = RowSum.tree(work.rowSums, 0);
-    work.squares[0] = RowSum.tree(work.rowSquares, 0);
+    sums.close(frame);
+    frame.column = 0;
+  }
+
+  /** The sums of the statistic. */
+  void statistic(Kernel first, Kernel statistic, NormChoices norm) {
+    if (first != null) {
+      first(first);
+    }
+    sums(statistic, norm.part());
+    if (norm.centred() && norm.width() > ONE_PASS) {
+      double[] shift = frame.of(RowNumber.SHIFT);
+      double[] sum = frame.of(RowNumber.SUM);
+      shift[0] += sum[0] / norm.width();
+      sums(statistic, norm.width());
+      sum[0] = 0.0;
+    }
   }
 }

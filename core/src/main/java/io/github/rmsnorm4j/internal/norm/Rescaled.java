@@ -1,13 +1,16 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
-import io.github.rmsnorm4j.internal.kernel.Rectangle;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
-import io.github.rmsnorm4j.internal.kernel.Workspace;
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
+import io.github.rmsnorm4j.internal.lowering.Kernels;
 
 /**
  * The statistic of a float64 row whose squares leave the range of float64: summed again with every
- * element times 2^600 or 2^-600, which is exact.
+ * element times 2^600 or 2^-600, which is exact. Plain Java; such rows are rare.
  */
 final class Rescaled {
   private static final double UP = 0x1p600;
@@ -21,79 +24,94 @@ final class Rescaled {
   /** The same for an epsilon beside the root, and not under it. */
   private static final double TINY_OUTSIDE = 0x1p-380;
 
-  private Rescaled() {}
+  private final Kernel first;
+  private final Kernel roots;
+
+  /** For a small scale and for a great one. */
+  private final Kernel[] statistic = new Kernel[2];
+
+  private final Kernel[] output = new Kernel[2];
+
+  Rescaled(Forward forward, Kernels kernels) {
+    first = kernels.plain(forward.first());
+    roots = kernels.plain(forward.roots());
+    for (int up = 0; up < 2; up++) {
+      statistic[up] = kernels.plain(forward.scaledStatistic(up == 0));
+      output[up] = kernels.plain(forward.scaledOutput(up == 0));
+    }
+  }
 
   /** Whether the sums of a row, as they are, cannot be used. */
-  static boolean needed(double sum, double squares, NormChoices norm) {
+  static boolean isNeeded(Frame frame, int row, NormChoices norm) {
+    double sum = frame.of(RowNumber.SUM)[row];
+    double squares = frame.of(RowNumber.SQUARES)[row];
     boolean finite = Double.isFinite(squares) && (!norm.centred() || Double.isFinite(sum * sum));
     double tiny = norm.placement() == EpsilonPlacement.INSIDE ? TINY_EPSILON : TINY_OUTSIDE;
     return !finite || squares < TINY_SUM && norm.epsilon() < tiny;
   }
 
+  /** Whether the first row's elements are multiplied by a great number. */
+  private static int up(Frame frame) {
+    return frame.ofCall[CallNumber.SCALE.ordinal()] == UP ? 1 : 0;
+  }
+
+  /** The output of the first row, if {@link #statistic} said so. */
+  Kernel output(Frame frame) {
+    return output[up(frame)];
+  }
+
   /**
-   * Sums the row again and leaves its statistic first in the workspace. A staged row that was read
-   * whole is there as before.
+   * Sums the row again and leaves its statistic with the numbers of the first row.
    *
-   * @return whether the row must be written by {@link WideRange}: with {@code work.scale}, x0 in
-   *     {@code work.shift[0]} and the mean of (x - x0) * scale in {@code work.sums[0]}
+   * @return whether the row must be written by {@link #output}; then its rstd and root are those of
+   *     its elements times the call's scale
    */
-  static boolean statistic(
-      NormChoices norm, Statistic statistic, long row, RowReader reader, Workspace work) {
+  boolean statistic(NormChoices norm, LongRow row, Frame frame) {
     boolean centred = norm.centred();
-    double scale = work.squares[0] < TINY_SUM ? UP : DOWN;
+    double scale = frame.of(RowNumber.SQUARES)[0] < TINY_SUM ? UP : DOWN;
     int n = norm.part();
+    double before = frame.of(RowNumber.MEAN)[0];
+    frame.set(CallNumber.SCALE, scale);
+    frame.of(RowNumber.SCALED_MEAN)[0] = 0.0;
+    frame.of(RowNumber.SUM)[0] = 0.0;
+    Kernel sums = statistic[up(frame)];
     double x0 = 0.0;
     double mean = 0.0; // Of (x - x0) * scale: the row's own may be too small a number to be exact.
     if (centred) {
-      x0 = reader.read(row, 0, 1, 1).get(true, 0);
-      sum(n, row, reader, x0, mean, scale, work);
-      mean = work.sums[0] / n;
+      row.first(first);
+      x0 = frame.of(RowNumber.SHIFT)[0];
     }
-    if (!centred || n > LongRow.ONE_PASS) {
-      sum(n, row, reader, x0, mean, scale, work);
-      work.sums[0] = 0.0;
+    row.sums(sums, n);
+    if (centred) {
+      mean = frame.of(RowNumber.SUM)[0] / n;
+      frame.of(RowNumber.SCALED_MEAN)[0] = mean;
     }
-    double s1 = work.sums[0];
-    double s2 = work.squares[0];
-    if (!Double.isFinite(s2)) {
+    if (centred && n > LongRow.ONE_PASS) {
+      row.sums(sums, n);
+      frame.of(RowNumber.SUM)[0] = 0.0;
+    }
+    if (!Double.isFinite(frame.of(RowNumber.SQUARES)[0])) {
       return false; // The row itself is not finite: the formula's own result stands.
     }
-    double variance = Math.max(0.0, (s2 - s1 * s1 / n) / n);
-    double root = statistic.root(variance, scale);
-    double rstd = 1.0 / root;
+    roots(norm, frame, scale);
+    double root = frame.of(RowNumber.ROOT)[0];
+    double rstd = frame.of(RowNumber.RSTD)[0];
     double unscaled = rstd * scale;
     boolean normal = unscaled >= Double.MIN_NORMAL && unscaled <= Double.MAX_VALUE;
     boolean wide = !normal || centred && scale == DOWN;
-    work.shift[0] = x0;
-    work.sums[0] = mean;
-    work.mean[0] = scale == UP ? x0 + mean * DOWN : (x0 * DOWN + mean) * UP;
-    work.scale = scale;
-    work.rstd[0] = wide ? rstd : unscaled;
-    work.root[0] = wide ? root : root / scale;
+    frame.of(RowNumber.MEAN)[0] =
+        !centred ? before : scale == UP ? x0 + mean * DOWN : (x0 * DOWN + mean) * UP;
+    frame.of(RowNumber.RSTD)[0] = wide ? rstd : unscaled;
+    frame.of(RowNumber.ROOT)[0] = wide ? root : root / scale;
     return wide;
   }
 
-  /** Sums of (x - x0) * scale - mean and of its square, first in the workspace. */
-  private static void sum(
-      int n, long row, RowReader reader, double x0, double mean, double scale, Workspace work) {
-    RowSum sum = new RowSum();
-    RowSum squares = new RowSum();
-    for (long column = 0; column < n; column += RowSum.SUPER_BLOCK) {
-      int columns = (int) Math.min(RowSum.SUPER_BLOCK, n - column);
-      Rectangle x = reader.read(row, column, 1, columns);
-      for (int i = 0; i < columns; i++) {
-        double v = x.get(true, i);
-        double term = difference(v, x0, scale) - mean;
-        sum.add(term);
-        squares.add(term * term);
-      }
-    }
-    work.sums[0] = sum.total();
-    work.squares[0] = squares.total();
-  }
-
-  /** (x - taken) * scale without overflow: scaled first where that makes it smaller. */
-  static double difference(double x, double taken, double scale) {
-    return scale < 1.0 ? x * scale - taken * scale : (x - taken) * scale;
+  /** The roots of elements times a scale, and so with epsilon times that, or its square. */
+  private void roots(NormChoices norm, Frame frame, double scale) {
+    boolean inside = norm.placement() == EpsilonPlacement.INSIDE;
+    double scaled = norm.epsilon() * scale;
+    frame.set(CallNumber.EPSILON, inside ? scaled * scale : scaled);
+    roots.run(frame, 1, 0, 0);
+    frame.set(CallNumber.EPSILON, norm.epsilon());
   }
 }

@@ -6,8 +6,15 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import io.github.rmsnorm4j.internal.lowering.Kernels;
 import java.math.BigDecimal;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -217,25 +224,59 @@ class Float16CodecTest {
 
   /** Also over its first few elements alone, where no whole vector fits. */
   private static float[] decode(Format format, int bits, short[] patterns) {
-    NarrowCodec codec = NarrowCodec.of(format.type, bits);
     float[] values = new float[patterns.length];
-    codec.decode(patterns, values, patterns.length);
+    decode(format, bits, patterns, values, patterns.length);
     float[] few = new float[patterns.length];
-    codec.decode(patterns, few, 3);
-    assertThat(few[2]).isEqualTo(values[2]);
+    decode(format, bits, patterns, few, 3);
+    assertThat(Float.compare(few[2], values[2])).isZero();
     assertThat(few[3]).isZero();
     return values;
   }
 
+  private static void decode(Format format, int bits, short[] from, float[] into, int n) {
+    if (format.type == ElementType.FLOAT16) {
+      Float16Arrays.decode(from, into, n);
+    } else {
+      copy(bits, new Value.Element(Operand.X, format.type), ElementType.FLOAT32, from, into, n);
+    }
+  }
+
   private static short[] encode(Format format, int bits, float[] values) {
-    NarrowCodec codec = NarrowCodec.of(format.type, bits);
     short[] patterns = new short[values.length];
-    codec.encode(values, patterns, values.length);
+    encode(format, bits, values, patterns, values.length);
     short[] few = new short[values.length];
-    codec.encode(values, few, 3);
+    encode(format, bits, values, few, 3);
     assertThat(few[2]).isEqualTo(patterns[2]);
     assertThat(few[3]).isZero();
+    float[] rounded = new float[values.length];
+    Value x = new Value.Element(Operand.X, ElementType.FLOAT32);
+    copy(bits, x.cast(format.type), ElementType.FLOAT32, values, rounded, values.length);
+    float[] decoded = decode(format, 0, patterns);
+    for (int i = 0; i < values.length; i++) {
+      assertThat(Float.floatToRawIntBits(rounded[i]))
+          .as("cast of %s by %d bits", values[i], bits)
+          .isEqualTo(Float.floatToRawIntBits(decoded[i]));
+    }
     return patterns;
+  }
+
+  private static void encode(Format format, int bits, float[] from, short[] into, int n) {
+    if (format.type == ElementType.FLOAT16) {
+      Float16Arrays.encode(from, into, n);
+    } else {
+      copy(bits, new Value.Element(Operand.X, ElementType.FLOAT32), format.type, from, into, n);
+    }
+  }
+
+  /** Runs a kernel that stores a value of x in y. */
+  private static void copy(
+      int bits, Value value, ElementType y, Object from, Object into, int n) {
+    Part part = new Part.Builder().store(Operand.Y, y, value).build();
+    Map<Operand, Memory> memory = Map.of(Operand.X, Memory.HEAP, Operand.Y, Memory.HEAP);
+    Frame frame = new Frame();
+    frame.place(Operand.X, from, 0, 0);
+    frame.place(Operand.Y, into, 0, 0);
+    new Kernels(bits, memory, n, false).of(part, n).run(frame, 1, 0, n);
   }
 
   private static short[] allPatterns() {

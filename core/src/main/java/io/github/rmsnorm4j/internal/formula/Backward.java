@@ -1,0 +1,147 @@
+package io.github.rmsnorm4j.internal.formula;
+
+import static io.github.rmsnorm4j.internal.formula.Forward.EPSILON;
+import static io.github.rmsnorm4j.internal.formula.Forward.K;
+import static io.github.rmsnorm4j.internal.formula.Forward.ONE;
+import static io.github.rmsnorm4j.internal.formula.Forward.ZERO;
+import static io.github.rmsnorm4j.internal.formula.Forward.row;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+
+/**
+ * The gradients of RMSNorm and LayerNorm, as docs/numerics.md has them: {@code dx = ((h - c) - xh *
+ * m) * rstd}, with {@code h = dy * g} and xh the normalised row.
+ *
+ * @param centred LayerNorm if true, RMSNorm if not
+ * @param x the type of what was kept
+ * @param fromOutput whether that is the output
+ * @param residual the type of the gradient that is added to dx; null without one
+ * @param gain whether there is a gain
+ * @param bias whether the output has a bias; of use only from the output
+ * @param wide whether rows are out of float32's range: then all is float64, and rounded once
+ */
+public record Backward(
+    Storage storage,
+    boolean centred,
+    EpsilonPlacement placement,
+    ElementType x,
+    boolean fromOutput,
+    ElementType dy,
+    ElementType residual,
+    ElementType dx,
+    boolean gain,
+    boolean bias,
+    boolean gainGradient,
+    boolean biasGradient,
+    boolean wide) {
+
+  /** Below this a share is what rounding rstd to float32 left; its term is below that rounding. */
+  private static final double ROUNDING = 0x1p-23;
+
+  /** The same for rows out of float32's range. */
+  public Backward ofWideRows() {
+    return new Backward(
+        storage, centred, placement, x, fromOutput, dy, residual, dx, gain, bias, gainGradient,
+        biasGradient, true);
+  }
+
+  private Value element(Operand rows, ElementType type) {
+    Value v = storage.element(rows, type);
+    return wide ? v.widened() : v;
+  }
+
+  private Value column(Column column) {
+    Value v = new Value.OfColumn(column, storage.float64());
+    return wide ? v.widened() : v;
+  }
+
+  /** A number of the row, in the type that elements are computed in. */
+  private Value number(RowNumber number) {
+    return wide || storage.float64() ? row(number) : row(number).rounded();
+  }
+
+  /** dy. */
+  private Value slope() {
+    return element(Operand.DY, dy);
+  }
+
+  /** What was kept, less the bias. */
+  private Value kept() {
+    Value v = element(Operand.X, x);
+    return fromOutput && bias ? v.minus(column(Column.BIAS)) : v;
+  }
+
+  /** {@code xh}: {@code (x - mean) * rstd}, or from the output {@code (y - b) / g}. */
+  private Value xh() {
+    Value v = kept();
+    if (fromOutput) {
+      return gain ? v.over(column(Column.GAIN)) : v;
+    }
+    v = centred ? Mean.takenOff(v, wide || storage.float64()) : v;
+    return v.times(number(RowNumber.RSTD));
+  }
+
+  /** {@code h = dy * g}. */
+  private Value h() {
+    return gain ? slope().times(column(Column.GAIN)) : slope();
+  }
+
+  /** {@code rowsum(h * xh)}, from the output {@code rowsum(dy * (y - b))}; {@code rowsum(h)}. */
+  public Part sums() {
+    Value product = fromOutput && !wide ? slope().times(kept()) : h().times(xh());
+    Part.Builder part = new Part.Builder().sum(RowNumber.PRODUCT, product.widened());
+    return (centred ? part.sum(RowNumber.SLOPE, h().widened()) : part).build();
+  }
+
+  /**
+   * From row sums to m and c. With {@code rstd = 1 / sqrt(mean(x^2) + eps)} it is {@code d rstd / dx
+   * = -rstd^3 * x / k}, and so m is the mean of h * xh. Epsilon elsewhere adds a factor: outside
+   * the root q it is {@code (q + eps) / q}, and on the floor 0.
+   */
+  public Part means() {
+    Part.Builder part = new Part.Builder().keep(RowNumber.M, m(row(RowNumber.PRODUCT).over(K)));
+    return (centred ? part.keep(RowNumber.C, row(RowNumber.SLOPE).over(K)) : part).build();
+  }
+
+  private Value m(Value mean) {
+    Value rstd = number(RowNumber.RSTD).widened();
+    return switch (placement) {
+      case INSIDE -> mean;
+      case OUTSIDE -> {
+        Value share = ONE.minus(rstd.times(EPSILON)); // q / (q + eps)
+        Value least = storage.float64() ? ZERO : new Value.Literal(ROUNDING);
+        yield new Value.Choice(share, false, least, mean.over(share), ZERO);
+      }
+      case FLOOR -> new Value.Choice(rstd, true, highestRstd(), ZERO, mean);
+    };
+  }
+
+  /** The rstd of a root of epsilon, which counts as the floor. */
+  private Value highestRstd() {
+    Value highest = ONE.over(EPSILON);
+    Value rounded = highest.rounded().widened();
+    boolean float64 = storage.float64();
+    return float64 ? highest : new Value.Choice(highest, false, rounded, rounded, highest);
+  }
+
+  /** dx, and what a row adds to the gradients of gain and bias: {@code dy * xh} and {@code dy}. */
+  public Part output() {
+    Value h = centred ? h().minus(number(RowNumber.C)) : h();
+    Value d = h.minus(xh().times(number(RowNumber.M))).times(number(RowNumber.RSTD));
+    d = residual == null ? d : d.plus(element(Operand.RESIDUAL, residual));
+    Part.Builder part = new Part.Builder();
+    storage.store(part, Operand.DX, dx, d);
+    if (gainGradient) {
+      part.sum(Column.GAIN_GRADIENT, columnTerm(slope().times(xh())));
+    }
+    if (biasGradient) {
+      part.sum(Column.BIAS_GRADIENT, columnTerm(slope()));
+    }
+    return part.build();
+  }
+
+  private Value columnTerm(Value term) {
+    return storage.float64() ? term : term.rounded();
+  }
+}

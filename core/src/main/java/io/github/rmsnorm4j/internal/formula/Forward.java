@@ -1,0 +1,205 @@
+package io.github.rmsnorm4j.internal.formula;
+
+import static io.github.rmsnorm4j.internal.formula.RowNumber.MEAN;
+import static io.github.rmsnorm4j.internal.formula.RowNumber.ROOT;
+import static io.github.rmsnorm4j.internal.formula.RowNumber.RSTD;
+import static io.github.rmsnorm4j.internal.formula.RowNumber.SCALED_MEAN;
+import static io.github.rmsnorm4j.internal.formula.RowNumber.SHIFT;
+import static io.github.rmsnorm4j.internal.formula.RowNumber.SQUARES;
+import static io.github.rmsnorm4j.internal.formula.RowNumber.SUM;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.ResidualRounding;
+
+/**
+ * RMSNorm and LayerNorm, as docs/numerics.md has them: the one place where their formulas stand.
+ *
+ * @param centred LayerNorm if true, RMSNorm if not
+ * @param divides whether elements are divided by their root, and not multiplied by rstd
+ * @param x the type of the rows
+ * @param residual the type of the rows that x is added to; null without them
+ * @param rounding when the sum of both is rounded to the residual's type
+ * @param y the type of the output
+ * @param cast the type that a normalised element is rounded to before the gain, or null
+ */
+public record Forward(
+    Storage storage,
+    boolean centred,
+    boolean divides,
+    EpsilonPlacement placement,
+    ElementType x,
+    ElementType residual,
+    ResidualRounding rounding,
+    ElementType y,
+    ElementType cast,
+    boolean gain,
+    boolean bias) {
+
+  static final Value EPSILON = new Value.OfCall(CallNumber.EPSILON);
+  static final Value K = new Value.OfCall(CallNumber.K);
+  static final Value ONE = new Value.Literal(1.0);
+  static final Value ZERO = new Value.Literal(0.0);
+
+  /** A mean from here on could overflow in float32 when it is taken off an element. */
+  private static final double MAX_MEAN = 0x1p103;
+
+  static Value row(RowNumber number) {
+    return new Value.OfRow(number);
+  }
+
+  Value column(Column column) {
+    return new Value.OfColumn(column, storage.float64());
+  }
+
+  /** x, or x + residual. */
+  private Value sum() {
+    Value v = storage.element(Operand.X, x);
+    return residual == null ? v : v.plus(storage.element(Operand.RESIDUAL, residual));
+  }
+
+  /** What the statistic is of. */
+  private Value summed() {
+    return rounding == ResidualRounding.FIRST ? sum().cast(residual) : sum();
+  }
+
+  /** What the output is of. */
+  private Value normalised() {
+    return rounding == ResidualRounding.LAST ? sum() : sum().cast(residual);
+  }
+
+  /** {@code x0}: what LayerNorm takes off each element before it sums. */
+  public Part first() {
+    return new Part.Builder().keep(SHIFT, new Value.First(summed()).widened()).build();
+  }
+
+  /** {@code S2 = rowsum(x * x)}; LayerNorm {@code S1 = rowsum(d), S2 = rowsum(d * d)}. */
+  public Part statistic() {
+    Value v = summed().widened();
+    return centred ? moments(v.minus(row(SHIFT))) : squares(v);
+  }
+
+  private static Part squares(Value v) {
+    return new Part.Builder().sum(SQUARES, v.times(v)).build();
+  }
+
+  private static Part moments(Value d) {
+    return new Part.Builder().sum(SUM, d).sum(SQUARES, d.times(d)).build();
+  }
+
+  /**
+   * The statistic of a float64 row with its elements times s. LayerNorm's are of {@code (x - x0) *
+   * s}, from which a mean already known is taken off.
+   *
+   * @param down whether s is small: then x and x0 are scaled each
+   */
+  public Part scaledStatistic(boolean down) {
+    return centred ? moments(scaled(down).minus(row(SCALED_MEAN))) : squares(scaled(down));
+  }
+
+  private Value scaled(boolean down) {
+    Value scale = new Value.OfCall(CallNumber.SCALE);
+    if (!centred) {
+      return normalised().times(scale);
+    }
+    return down
+        ? normalised().times(scale).minus(row(SHIFT).times(scale))
+        : normalised().minus(row(SHIFT)).times(scale);
+  }
+
+  /** From row sums to mean, root and rstd, in float64; and the range of float32 rows. */
+  public Part roots() {
+    Part.Builder part = new Part.Builder();
+    Value m = row(SQUARES).over(K);
+    Value mean = row(SHIFT).plus(row(SUM).over(K));
+    if (centred) {
+      part.keep(MEAN, mean);
+      m = row(SQUARES).minus(row(SUM).times(row(SUM)).over(K)).over(K).max(ZERO);
+    }
+    Value root = root(m);
+    Value rstd = ONE.over(root);
+    part.keep(ROOT, root).keep(RSTD, rstd);
+    range(part, rstd, mean);
+    if (divides && !storage.float64()) {
+      part.add(normalFloat32(root));
+    }
+    return part.build();
+  }
+
+  /** The range of a statistic that is known. */
+  public Part range() {
+    Part.Builder part = new Part.Builder();
+    range(part, row(RSTD), row(MEAN));
+    return part.build();
+  }
+
+  /** A float32 row is in range where its rstd is a normal float32 and its mean is not too large. */
+  private void range(Part.Builder part, Value rstd, Value mean) {
+    if (storage.float64()) {
+      return;
+    }
+    part.add(normalFloat32(rstd));
+    if (centred) {
+      double below = Math.nextDown(MAX_MEAN);
+      part.add(new Part.Range(mean.rounded().widened(), -below, below));
+    }
+  }
+
+  private Value root(Value m) {
+    return switch (placement) {
+      case INSIDE -> m.plus(EPSILON).root();
+      case OUTSIDE -> m.root().plus(EPSILON);
+      case FLOOR -> m.root().max(EPSILON);
+    };
+  }
+
+  private static Part.Range normalFloat32(Value value) {
+    return new Part.Range(value.rounded().widened(), Float.MIN_NORMAL, Float.MAX_VALUE);
+  }
+
+  /** {@code y = round(x * rstd) * g + b}, each operation rounded to the arithmetic's type. */
+  public Part output() {
+    Value v = centre(normalised(), storage.float64());
+    boolean float64 = storage.float64();
+    Value by = row(divides ? ROOT : RSTD);
+    by = float64 ? by : by.rounded();
+    return output(divides ? v.over(by) : v.times(by));
+  }
+
+  /**
+   * The output of a row whose rstd, root or mean is out of float32's range: the same in float64,
+   * rounded once.
+   */
+  public Part wideOutput() {
+    Value v = centre(normalised().widened(), true);
+    return output(divides ? v.over(row(ROOT)) : v.times(row(RSTD)));
+  }
+
+  /** The output of a float64 row whose elements are times s. */
+  public Part scaledOutput(boolean down) {
+    Value v = centred ? scaled(down).minus(row(SCALED_MEAN)) : scaled(down);
+    return output(divides ? v.over(row(ROOT)) : v.times(row(RSTD)));
+  }
+
+  /** LayerNorm's {@code x - mean}; in float32 the mean is taken off in two pieces. */
+  private Value centre(Value v, boolean float64) {
+    return centred ? Mean.takenOff(v, float64) : v;
+  }
+
+  /** Gain, bias and the stores; an absent gain or bias is no operation. */
+  private Part output(Value v) {
+    v = storage.float64() ? v : v.cast(cast);
+    v = gain ? v.times(parameter(Column.GAIN, v)) : v;
+    v = bias ? v.plus(parameter(Column.BIAS, v)) : v;
+    Part.Builder part = new Part.Builder();
+    if (residual != null) {
+      storage.store(part, Operand.RESIDUAL, residual, sum());
+    }
+    storage.store(part, Operand.Y, y, v);
+    return part.build();
+  }
+
+  private Value parameter(Column column, Value v) {
+    return v.float64() ? column(column).widened() : column(column);
+  }
+}

@@ -1,0 +1,172 @@
+package io.github.rmsnorm4j.internal.formula;
+
+import io.github.rmsnorm4j.ElementType;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One pass over rows, described: what is summed over a row, stored for each element, added up over
+ * rows, or kept for each row. How it is computed is decided elsewhere; what is computed, and in
+ * which order it is rounded, only here.
+ *
+ * <p>The rules of docs/numerics.md are checked when a part is made. Row sums are of float64 terms.
+ * A part that sums stores nothing, so that a row can be summed as often as need be. A number that is
+ * kept is one for the row.
+ *
+ * @param statements in the order in which they are done
+ */
+public record Part(List<Statement> statements) {
+  /** What is done. */
+  public sealed interface Statement {
+    Value value();
+
+    /** Whether it is done for each element, even where its value is one for the row. */
+    default boolean isOfElements() {
+      return this instanceof Sum || this instanceof Store || this instanceof ColumnSum;
+    }
+  }
+
+  /** The row sum of a term, in the order of docs/numerics.md. */
+  public record Sum(RowNumber number, Value value) implements Statement {}
+
+  /** Element i of rows of a type, to which a float32 or float64 is rounded once. */
+  public record Store(Operand rows, ElementType type, Value value) implements Statement {}
+
+  /** Added to the column's number, row after row. */
+  public record ColumnSum(Column column, Value value) implements Statement {}
+
+  /** A number of the row. */
+  public record Keep(RowNumber number, Value value) implements Statement {}
+
+  /** Rows whose value is below the least or above the greatest, or NaN, are out of range. */
+  public record Range(Value value, double least, double greatest) implements Statement {
+    /** Whether all of the first n numbers are in it. */
+    public boolean holds(double[] numbers, int n) {
+      boolean holds = true;
+      for (int i = 0; i < n; i++) {
+        holds &= numbers[i] >= least && numbers[i] <= greatest;
+      }
+      return holds;
+    }
+  }
+
+  public Part {
+    statements = List.copyOf(statements);
+    boolean sums = false;
+    boolean stores = false;
+    for (Statement statement : statements) {
+      Value value = statement.value();
+      switch (statement) {
+        case Sum s -> {
+          require(value.float64(), "the row sum of " + value.text() + " must be float64");
+          require(value.perElement(), "the row sum of " + value.text() + " has no elements");
+          sums = true;
+        }
+        case Store s -> {
+          boolean wide = s.type == ElementType.FLOAT64;
+          require(value.float64() || !wide, value.text() + " is float32, " + s.rows + " is not");
+          stores = true;
+        }
+        case ColumnSum s -> stores = true;
+        case Keep k -> require(isOfRow(value), k.number + " = " + value.text() + " is no row's");
+        case Range r -> require(isOfRow(value), "the range of " + value.text() + " is no row's");
+      }
+    }
+    require(!sums || !stores, "a part that sums rows must not store elements");
+  }
+
+  private static boolean isOfRow(Value value) {
+    return value.float64() && !value.perElement();
+  }
+
+  private static void require(boolean condition, String message) {
+    if (!condition) {
+      throw new IllegalArgumentException(message);
+    }
+  }
+
+  /** A part's statements, one after the other. */
+  public static final class Builder {
+    private final List<Statement> statements = new ArrayList<>();
+
+    /** Adds a statement. */
+    public Builder add(Statement statement) {
+      statements.add(statement);
+      return this;
+    }
+
+    public Builder sum(RowNumber number, Value term) {
+      return add(new Sum(number, term));
+    }
+
+    public Builder store(Operand rows, ElementType type, Value value) {
+      return add(new Store(rows, type, value));
+    }
+
+    public Builder sum(Column column, Value term) {
+      return add(new ColumnSum(column, term));
+    }
+
+    public Builder keep(RowNumber number, Value value) {
+      return add(new Keep(number, value));
+    }
+
+    public Part build() {
+      return new Part(statements);
+    }
+  }
+
+  /** The rows that it reads or writes, with their types in memory. */
+  public Map<Operand, ElementType> operands() {
+    Map<Operand, ElementType> operands = new EnumMap<>(Operand.class);
+    for (Statement statement : statements) {
+      add(statement.value(), operands);
+      if (statement instanceof Store store) {
+        operands.put(store.rows, store.type);
+      }
+    }
+    return operands;
+  }
+
+  private static void add(Value value, Map<Operand, ElementType> operands) {
+    if (value instanceof Value.Element element) {
+      operands.put(element.rows(), element.type());
+    }
+    for (Value part : value.parts()) {
+      add(part, operands);
+    }
+  }
+
+  /** Its row sums, in order. */
+  public List<Sum> sums() {
+    return statements.stream().filter(Sum.class::isInstance).map(Sum.class::cast).toList();
+  }
+
+  /** Its sums over rows, in order. */
+  public List<ColumnSum> columnSums() {
+    return statements.stream()
+        .filter(ColumnSum.class::isInstance)
+        .map(ColumnSum.class::cast)
+        .toList();
+  }
+
+  /** A statement a line. */
+  public String text() {
+    StringBuilder text = new StringBuilder();
+    for (Statement statement : statements) {
+      String value = statement.value().text();
+      text.append(
+          switch (statement) {
+            case Sum s -> s.number + " = rowsum(" + value + ")";
+            case Store s -> s.rows + "[i] = " + value;
+            case ColumnSum s -> s.column + "[i] += " + value;
+            case Keep k -> k.number + " = " + value;
+            case Range r -> value + " is from " + r.least + " to " + r.greatest;
+          });
+      text.append('\n');
+    }
+    return text.toString();
+  }
+}

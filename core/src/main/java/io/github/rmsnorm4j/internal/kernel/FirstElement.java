@@ -1,0 +1,29 @@
+package io.github.rmsnorm4j.internal.kernel;
+
+import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.formula.Value;
+
+/** A value at element 0 of a row, in plain Java. */
+final class FirstElement {
+  private FirstElement() {}
+
+  /** A float32 comes back as the float64 that is equal to it. */
+  static double of(Value value, Frame frame, int row) {
+    return switch (value) {
+      case Value.Element e -> {
+        int slot = e.rows().ordinal();
+        Object base = frame.base[slot];
+        long at = frame.offset[slot] + row * frame.stride[slot];
+        yield e.float64() ? Memory.getDouble(base, at) : Memory.getFloat(e.type(), base, at);
+      }
+      case Value.Cast c -> Narrow.round(of(c.of(), frame, row), c.to());
+      case Value.Binary(Value.Operator operator, Value a, Value b)
+          when operator == Value.Operator.PLUS -> {
+        // Of two float32 the float64 sum is rounded as if it had been exact.
+        double sum = of(a, frame, row) + of(b, frame, row);
+        yield value.float64() ? sum : (float) sum;
+      }
+      default -> throw new IllegalArgumentException("element 0 of " + value.text());
+    };
+  }
+}

@@ -1,0 +1,23 @@
+package io.github.rmsnorm4j.internal.kernel;
+
+/**
+ * A part of a norm, ready to run on rows of given types and memory.
+ *
+ * <p>Kernels trust their frame: the public API has checked every address.
+ */
+public interface Kernel {
+  /**
+   * Runs on elements {@code from} to {@code to} of each row of the frame's rectangles. A row sum is
+   * left with the numbers of the row; its rows have at most a super-block of elements.
+   */
+  void run(Frame frame, int rows, int from, int to);
+
+  /**
+   * Adds the first n elements of the first row, a super-block or the last of them, to the sums of a
+   * long row: after {@link RowSum#open}.
+   */
+  void superBlock(Frame frame, int n);
+
+  /** Leaves the sums of a long row with the numbers of the first row. */
+  void close(Frame frame);
+}

@@ -1,0 +1,185 @@
+package io.github.rmsnorm4j.internal.kernel;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.formula.Value;
+import java.util.Arrays;
+
+/** Arrays for the values of a part, a strip of elements each, and the loops over them. */
+final class Strips {
+  /** Elements of a strip: all values of a part together stay in the first-level cache. */
+  static final int STRIP = 256;
+
+  private double[][] doubles = {};
+  private float[][] floats = {};
+  final short[] patterns = new short[STRIP];
+
+  double[] doubles(int value) {
+    if (value >= doubles.length) {
+      doubles = Arrays.copyOf(doubles, value + 8);
+    }
+    if (doubles[value] == null) {
+      doubles[value] = new double[STRIP];
+    }
+    return doubles[value];
+  }
+
+  float[] floats(int value) {
+    if (value >= floats.length) {
+      floats = Arrays.copyOf(floats, value + 8);
+    }
+    if (floats[value] == null) {
+      floats[value] = new float[STRIP];
+    }
+    return floats[value];
+  }
+
+  static void plus(float[] a, float[] b, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = a[i] + b[i];
+    }
+  }
+
+  static void minus(float[] a, float[] b, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = a[i] - b[i];
+    }
+  }
+
+  static void times(float[] a, float[] b, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = a[i] * b[i];
+    }
+  }
+
+  static void over(float[] a, float[] b, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = a[i] / b[i];
+    }
+  }
+
+  static void max(float[] a, float[] b, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Math.max(a[i], b[i]);
+    }
+  }
+
+  static void plus(double[] a, double[] b, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = a[i] + b[i];
+    }
+  }
+
+  static void minus(double[] a, double[] b, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = a[i] - b[i];
+    }
+  }
+
+  static void times(double[] a, double[] b, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = a[i] * b[i];
+    }
+  }
+
+  static void over(double[] a, double[] b, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = a[i] / b[i];
+    }
+  }
+
+  static void max(double[] a, double[] b, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Math.max(a[i], b[i]);
+    }
+  }
+
+  static void root(double[] a, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Math.sqrt(a[i]);
+    }
+  }
+
+  static void widen(float[] a, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = a[i];
+    }
+  }
+
+  static void round(double[] a, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = (float) a[i];
+    }
+  }
+
+  static void choose(
+      double[] a,
+      boolean orEqual,
+      double[] b,
+      double[] then,
+      double[] otherwise,
+      double[] into,
+      int n) {
+    for (int i = 0; i < n; i++) {
+      boolean first = orEqual ? a[i] >= b[i] : a[i] > b[i];
+      into[i] = first ? then[i] : otherwise[i];
+    }
+  }
+
+  static void operate(Value.Operator operator, float[] a, float[] b, float[] into, int n) {
+    switch (operator) {
+      case PLUS -> plus(a, b, into, n);
+      case MINUS -> minus(a, b, into, n);
+      case TIMES -> times(a, b, into, n);
+      case OVER -> over(a, b, into, n);
+      case MAX -> max(a, b, into, n);
+    }
+  }
+
+  static void operate(Value.Operator operator, double[] a, double[] b, double[] into, int n) {
+    switch (operator) {
+      case PLUS -> plus(a, b, into, n);
+      case MINUS -> minus(a, b, into, n);
+      case TIMES -> times(a, b, into, n);
+      case OVER -> over(a, b, into, n);
+      case MAX -> max(a, b, into, n);
+    }
+  }
+
+  static void cast(float[] a, ElementType to, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Narrow.round(a[i], to);
+    }
+  }
+
+  static void cast(double[] a, ElementType to, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Narrow.round(a[i], to);
+    }
+  }
+
+  static void addTo(float[] sums, int from, float[] terms, int n) {
+    for (int i = 0; i < n; i++) {
+      sums[from + i] += terms[i];
+    }
+  }
+
+  static void addTo(double[] sums, int from, double[] terms, int n) {
+    for (int i = 0; i < n; i++) {
+      sums[from + i] += terms[i];
+    }
+  }
+
+  /** Adds n terms to a row's lanes; the first is of an element whose lane is the first. */
+  static void addToLanes(double[] terms, double[] lanes, int at, int n) {
+    int i = 0;
+    for (; i + RowSum.LANES <= n; i += RowSum.LANES) {
+      for (int l = 0; l < RowSum.LANES; l++) {
+        lanes[at + l] += terms[i + l];
+      }
+    }
+    for (int l = 0; i + l < n; l++) {
+      lanes[at + l] += terms[i + l];
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import static java.lang.constant.ConstantDescs.CD_int;
+
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.Label;
+import java.lang.classfile.TypeKind;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.util.Locale;
+
+/**
+ * Byte code of a method, and its listing: line n of the listing is line n of stack traces and
+ * profiles.
+ */
+final class Code {
+  static final ClassDesc FRAME = desc(Frame.class);
+
+  final CodeBuilder c;
+  private final StringBuilder listing;
+  private int line;
+  private int locals;
+  private int depth;
+
+  /**
+   * Begins a method.
+   *
+   * @param listing takes its lines
+   * @param locals the first local variable that is free
+   */
+  Code(CodeBuilder c, StringBuilder listing, int locals) {
+    this.c = c;
+    this.listing = listing;
+    this.locals = locals;
+    line = (int) listing.chars().filter(k -> k == '\n').count();
+  }
+
+  static ClassDesc desc(Class<?> type) {
+    return type.describeConstable().orElseThrow();
+  }
+
+  /** What follows stands in a line of its own. */
+  void line(String format, Object... values) {
+    c.lineNumber(++line);
+    String text = "  ".repeat(depth) + String.format(Locale.ROOT, format, values);
+    listing.append(String.format(Locale.ROOT, "%4d  %s%n", line, text));
+  }
+
+  /** What a run of local variables is given back to. */
+  int mark() {
+    return locals;
+  }
+
+  void release(int mark) {
+    locals = mark;
+  }
+
+  /** A new local variable. */
+  int local(TypeKind kind) {
+    int local = locals;
+    locals += kind.slotSize();
+    return local;
+  }
+
+  /** A new local variable with what is on the stack. */
+  int store(TypeKind kind) {
+    int local = local(kind);
+    c.storeLocal(kind, local);
+    return local;
+  }
+
+  int storeInt() {
+    return store(TypeKind.INT);
+  }
+
+  int storeLong() {
+    return store(TypeKind.LONG);
+  }
+
+  /** A new local variable with the object on the stack. */
+  int store() {
+    return store(TypeKind.REFERENCE);
+  }
+
+  Code load(int local) {
+    c.aload(local);
+    return this;
+  }
+
+  /** A field of a frame. */
+  Code field(int frame, String name, ClassDesc type) {
+    c.aload(frame).getfield(FRAME, name, type);
+    return this;
+  }
+
+  /** An element of an array field of a frame, which is left on the stack. */
+  Code element(int frame, String name, ClassDesc component, int index) {
+    field(frame, name, component.arrayType());
+    c.loadConstant(index);
+    c.arrayLoad(TypeKind.from(component));
+    return this;
+  }
+
+  /** A static method. */
+  Code call(Class<?> owner, String name, ClassDesc result, ClassDesc... parameters) {
+    c.invokestatic(desc(owner), name, MethodTypeDesc.of(result, parameters));
+    return this;
+  }
+
+  /** {@code for (i = from; i < to; i += step)}, of locals. */
+  void loop(String name, int i, int to, int step, Runnable body) {
+    line("for (; %s; %s += %d)", name + " < end", name, step);
+    Label top = c.newBoundLabel();
+    Label end = c.newLabel();
+    c.iload(i).iload(to).if_icmpge(end);
+    depth++;
+    body.run();
+    depth--;
+    c.iinc(i, step).goto_(top).labelBinding(end);
+  }
+
+  /** A new int local with a constant. */
+  int constant(int value) {
+    c.loadConstant(value);
+    return storeInt();
+  }
+
+  static MethodTypeDesc type(ClassDesc result, ClassDesc... parameters) {
+    return MethodTypeDesc.of(result, parameters);
+  }
+
+  static ClassDesc[] ints(ClassDesc[] first, int count) {
+    ClassDesc[] all = java.util.Arrays.copyOf(first, first.length + count);
+    java.util.Arrays.fill(all, first.length, all.length, CD_int);
+    return all;
+  }
+}

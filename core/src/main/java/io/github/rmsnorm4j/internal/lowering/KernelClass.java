@@ -1,0 +1,134 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import static java.lang.constant.ConstantDescs.CD_void;
+
+import io.github.rmsnorm4j.internal.formula.Part;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.classfile.ClassBuilder;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.attribute.SourceFileAttribute;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * The hidden class of a kernel and its listing. With the environment variable {@code
+ * RMSNORM_KERNELS} each listing is written to that folder, under the name that stack traces show.
+ */
+final class KernelClass {
+  private static final AtomicInteger COUNT = new AtomicInteger();
+  private static final String FOLDER = System.getenv("RMSNORM_KERNELS");
+
+  private final MethodHandles.Lookup lookup;
+  private final String listing;
+  private int calls;
+
+  KernelClass(Target target) {
+    String name = target.name() + "_" + COUNT.incrementAndGet();
+    StringBuilder text = new StringBuilder();
+    ClassDesc type = ClassDesc.of(KernelClass.class.getPackageName(), name);
+    byte[] bytes =
+        ClassFile.of()
+            .build(
+                type,
+                builder -> {
+                  builder.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SYNTHETIC);
+                  builder.with(SourceFileAttribute.of(name + ".txt"));
+                  methods(builder, target, text);
+                });
+    listing = text.toString();
+    if (FOLDER != null) {
+      write(Path.of(FOLDER, name + ".txt"), target);
+    }
+    try {
+      lookup = MethodHandles.lookup().defineHiddenClass(bytes, true);
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException("kernel " + name + " cannot be made", e);
+    }
+  }
+
+  private void methods(ClassBuilder builder, Target target, StringBuilder text) {
+    Part first = target.parts().getFirst();
+    if (target.isOfRows()) {
+      method(builder, "rows", 1, 1, text, RowLoop.LOCALS, c -> new RowLoop(first, target.bits(), c).emit());
+      return;
+    }
+    if (first.statements().stream().anyMatch(Part.Statement::isOfElements)) {
+      method(builder, "elements", 2, 5, text, ElementLoop.LOCALS, code -> elements(target, code));
+    }
+    for (int p = 0; p < target.parts().size(); p++) {
+      Part part = target.parts().get(p);
+      boolean evenFirst = target.paired() && Target.isBfloat16(part);
+      method(
+          builder, "tail" + p, 1, 3, text, TailLoop.LOCALS,
+          code -> new TailLoop(part, evenFirst, code).emit());
+    }
+  }
+
+  private void elements(Target target, Code code) {
+    if (target.parts().getFirst().columnSums().isEmpty()) {
+      ElementLoop loop = new ElementLoop(target, code);
+      loop.emit();
+      calls = loop.calls();
+    } else {
+      new ColumnLoop(target, code).emit();
+    }
+  }
+
+  private static void method(
+      ClassBuilder builder,
+      String name,
+      int frames,
+      int ints,
+      StringBuilder text,
+      int locals,
+      Consumer<Code> body) {
+    text.append(name).append(":\n");
+    ClassDesc[] first = frames == 1 ? new ClassDesc[] {Code.FRAME} : new ClassDesc[] {Code.FRAME, Code.FRAME};
+    builder.withMethodBody(
+        name,
+        MethodTypeDesc.of(CD_void, Code.ints(first, ints)),
+        ClassFile.ACC_STATIC,
+        c -> body.accept(new Code(c, text, locals)));
+  }
+
+  /** Calls of the Vector API in the loop over elements. */
+  int calls() {
+    return calls;
+  }
+
+  String listing() {
+    return listing;
+  }
+
+  /** A static method that returns nothing. */
+  MethodHandle method(String name, Class<?>... parameters) {
+    try {
+      return lookup.findStatic(
+          lookup.lookupClass(), name, MethodType.methodType(void.class, parameters));
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("kernel " + lookup.lookupClass() + " has no " + name, e);
+    }
+  }
+
+  private void write(Path file, Target target) {
+    StringBuilder text = new StringBuilder(listing).append('\n');
+    for (Part part : target.parts()) {
+      text.append(part.text()).append('\n');
+    }
+    try {
+      Files.createDirectories(file.getParent());
+      Files.writeString(file, text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "RMSNORM_KERNELS is " + FOLDER + ", it must be a folder that can be written to", e);
+    }
+  }
+}

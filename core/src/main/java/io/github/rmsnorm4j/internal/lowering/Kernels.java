@@ -1,0 +1,70 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import io.github.rmsnorm4j.internal.kernel.PlainKernel;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Which kernels serve a call: the one place where that is decided.
+ *
+ * @param bits of a vector, 0 for plain Java
+ * @param memory of the call's operands
+ * @param width of its rows
+ * @param paired whether bfloat16 is read and written two elements at a time
+ */
+public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean paired) {
+  /** The narrowest vectors that bfloat16 is read into, and not by way of a copy. */
+  private static final int BFLOAT16_BITS = 256;
+
+  /** Whether kernels read and write bfloat16 rows themselves. */
+  public static boolean haveBfloat16(int bits) {
+    return bits == 0 || bits >= BFLOAT16_BITS;
+  }
+
+  /** Whether kernels of these vectors take bfloat16 two elements at a time, if all rows are. */
+  public static boolean takePairs(int bits) {
+    return bits >= BFLOAT16_BITS;
+  }
+
+  /** A part on its own; its row sums are of the first elements. */
+  public Kernel of(Part part, int elements) {
+    if (bits == 0) {
+      return plain(part);
+    }
+    boolean columns = !part.columnSums().isEmpty();
+    boolean sums = !part.sums().isEmpty();
+    boolean narrow = (sums || columns) && width <= RowSum.SUPER_BLOCK;
+    return vector(List.of(part), narrow ? Schedule.width(elements) : 0);
+  }
+
+  /** The same in plain Java. */
+  public Kernel plain(Part part) {
+    return new PlainKernel(part, paired ? width & -RowSum.LANES : 0);
+  }
+
+  /** Row sums of rows and a second part of other rows at once; null where that does not pay. */
+  public VectorKernel staggered(Part sums, Part second) {
+    if (bits == 0 || !Schedule.isStaggered(sums, width)) {
+      return null;
+    }
+    VectorKernel kernel = vector(List.of(sums, second), Schedule.width(width));
+    return Schedule.fits(kernel) ? kernel : null;
+  }
+
+  private VectorKernel vector(List<Part> parts, int width) {
+    return VectorKernel.of(
+        new Target(parts, parts.stream().map(this::memory).toList(), bits, width, paired));
+  }
+
+  /** The memory of a part's own operands. */
+  private Map<Operand, Memory> memory(Part part) {
+    Map<Operand, Memory> own = new java.util.EnumMap<>(Operand.class);
+    part.operands().keySet().forEach(rows -> own.put(rows, memory.get(rows)));
+    return own;
+  }
+}

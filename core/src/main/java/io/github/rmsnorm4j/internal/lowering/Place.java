@@ -1,0 +1,77 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * A part within a loop: where its elements are, as local variables.
+ *
+ * @param frame its frame
+ * @param sums whether it has row sums: then a sweep is of some of the lanes of all elements, and
+ *     otherwise of all of some elements
+ * @param elements of a vector
+ * @param step from one vector of elements to the next
+ * @param count vectors of a step of the loop
+ * @param paired whether a vector of elements is two, of the even ones and of the odd ones
+ * @param pointers to the row's first element in the loop
+ */
+record Place(
+    Part part,
+    int frame,
+    boolean sums,
+    int elements,
+    int step,
+    int count,
+    boolean paired,
+    Map<Operand, Pointer> pointers) {
+
+  /**
+   * Where an operand's elements are: in an array from an index on, or at an address.
+   *
+   * @param array a local, -1 in native memory
+   * @param offset a local: bytes, or the address, of the rectangle
+   * @param stride a local: bytes from row to row
+   * @param start a local: the first element of the row
+   * @param at a local: the first element of the step
+   */
+  record Pointer(
+      ElementType type, Memory memory, int array, int offset, int stride, int start, int at) {
+    boolean heap() {
+      return memory == Memory.HEAP;
+    }
+
+    Pointer at(int start, int at) {
+      return new Pointer(type, memory, array, offset, stride, start, at);
+    }
+  }
+
+  /** The same for another row. */
+  Place again() {
+    return new Place(
+        part, frame, sums, elements, step, count, paired, new EnumMap<>(pointers));
+  }
+
+  static Place of(Target target, int index, int frame) {
+    Part part = target.parts().get(index);
+    boolean sums = !part.sums().isEmpty();
+    boolean paired = target.paired() && Target.isBfloat16(part);
+    int elements = target.elements(part);
+    int share = RowSum.LANES / target.sweeps();
+    int vectors = sums ? target.vectors() : share / elements;
+    int step = sums ? target.apart() : elements;
+    return new Place(
+        part,
+        frame,
+        sums,
+        elements,
+        paired ? 2 * step : step,
+        paired ? vectors / 2 : vectors,
+        paired,
+        new EnumMap<>(Operand.class));
+  }
+}

@@ -1,0 +1,185 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import static java.lang.constant.ConstantDescs.CD_Object;
+import static java.lang.constant.ConstantDescs.CD_double;
+import static java.lang.constant.ConstantDescs.CD_float;
+import static java.lang.constant.ConstantDescs.CD_int;
+import static java.lang.constant.ConstantDescs.CD_long;
+import static java.lang.constant.ConstantDescs.CD_void;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.Label;
+import java.lang.classfile.TypeKind;
+import java.lang.constant.ClassDesc;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Values of one row, or of one element of it, as code without vectors: what is broadcast to all of a
+ * row's elements, and the elements behind the last whole vector.
+ */
+final class Scalars {
+  private static final ClassDesc TYPE = Code.desc(ElementType.class);
+
+  private final Code code;
+  private final CodeBuilder c;
+  private final int frame;
+  private final int row;
+
+  /** The element, a local; -1 for none but the first. */
+  private final int element;
+
+  /** Values that have been computed, in locals. */
+  private final Map<Value, Integer> known = new HashMap<>();
+
+  Scalars(Code code, int frame, int row, int element) {
+    this.code = code;
+    c = code.c;
+    this.frame = frame;
+    this.row = row;
+    this.element = element;
+  }
+
+  static TypeKind kind(Value value) {
+    return value.float64() ? TypeKind.DOUBLE : TypeKind.FLOAT;
+  }
+
+  /** Leaves a value on the stack. */
+  void push(Value value) {
+    Integer local = known.get(value);
+    if (local == null) {
+      compute(value, element);
+      local = code.store(kind(value));
+      known.put(value, local);
+    }
+    c.loadLocal(kind(value), local);
+  }
+
+  private void compute(Value value, int element) {
+    switch (value) {
+      case Value.Element e -> load(e, element);
+      case Value.First f -> compute(f.of(), -1);
+      case Value.OfColumn n -> {
+        ClassDesc type = n.float64() ? CD_double : CD_float;
+        column(n.column().ordinal(), type, element);
+        c.arrayLoad(TypeKind.from(type));
+      }
+      case Value.OfRow n ->
+          code.element(frame, "ofRow", CD_double.arrayType(), n.number().ordinal())
+              .c
+              .iload(row)
+              .daload();
+      case Value.OfCall n -> code.element(frame, "ofCall", CD_double, n.number().ordinal());
+      case Value.Literal l -> c.loadConstant(l.number());
+      case Value.Choice choice -> choose(choice, element);
+      default -> operate(value, element);
+    }
+  }
+
+  private void operate(Value value, int element) {
+    for (Value part : value.parts()) {
+      if (element == this.element) {
+        push(part);
+      } else {
+        compute(part, element);
+      }
+    }
+    switch (value) {
+      case Value.Widened w -> c.f2d();
+      case Value.Rounded r -> c.d2f();
+      case Value.Cast cast -> {
+        ClassDesc type = cast.float64() ? CD_double : CD_float;
+        type(cast.to());
+        code.call(Narrow.class, "round", type, type, TYPE);
+      }
+      case Value.Root r -> code.call(Math.class, "sqrt", CD_double, CD_double);
+      case Value.Binary b -> binary(b);
+      default -> throw new IllegalStateException(value.text());
+    }
+  }
+
+  private void binary(Value.Binary b) {
+    boolean d = b.float64();
+    switch (b.operator()) {
+      case PLUS -> or(d, c::dadd, c::fadd);
+      case MINUS -> or(d, c::dsub, c::fsub);
+      case TIMES -> or(d, c::dmul, c::fmul);
+      case OVER -> or(d, c::ddiv, c::fdiv);
+      case MAX -> {
+        ClassDesc type = d ? CD_double : CD_float;
+        code.call(Math.class, "max", type, type, type);
+      }
+    }
+  }
+
+  private static void or(boolean float64, Runnable d, Runnable f) {
+    (float64 ? d : f).run();
+  }
+
+  private void choose(Value.Choice choice, int element) {
+    Label otherwise = c.newLabel();
+    Label end = c.newLabel();
+    compute(choice.a(), element);
+    compute(choice.b(), element);
+    c.dcmpl();
+    if (choice.orEqual()) {
+      c.iflt(otherwise);
+    } else {
+      c.ifle(otherwise);
+    }
+    compute(choice.then(), element);
+    c.goto_(end).labelBinding(otherwise);
+    compute(choice.otherwise(), element);
+    c.labelBinding(end);
+  }
+
+  private void type(ElementType type) {
+    c.getstatic(TYPE, type.name(), TYPE);
+  }
+
+  private void load(Value.Element e, int element) {
+    if (e.float64()) {
+      address(e.rows(), e.type(), element);
+      code.call(Memory.class, "getDouble", CD_double, CD_Object, CD_long);
+    } else {
+      type(e.type());
+      address(e.rows(), e.type(), element);
+      code.call(Memory.class, "getFloat", CD_float, TYPE, CD_Object, CD_long);
+    }
+  }
+
+  /** Leaves the base, and the offset of the element. */
+  private void address(Operand rows, ElementType type, int element) {
+    code.element(frame, "base", CD_Object, rows.ordinal());
+    code.element(frame, "offset", CD_long, rows.ordinal());
+    code.element(frame, "stride", CD_long, rows.ordinal()).c.iload(row).i2l().lmul().ladd();
+    if (element >= 0) {
+      c.iload(element).i2l().loadConstant((long) type.bytes()).lmul().ladd();
+    }
+  }
+
+  /** Leaves the array and the index of the element's column. */
+  void column(int column, ClassDesc type, int element) {
+    code.element(frame, "columns", CD_Object, column).c.checkcast(type.arrayType());
+    code.field(frame, "column", CD_int).c.iload(element).iadd();
+  }
+
+  /** Writes a value to the element. */
+  void store(Operand rows, ElementType type, Value value) {
+    if (type == ElementType.FLOAT64) {
+      address(rows, type, element);
+      push(value);
+      code.call(Memory.class, "setDouble", CD_void, CD_Object, CD_long, CD_double);
+    } else {
+      type(type);
+      address(rows, type, element);
+      push(value);
+      code.call(Memory.class, "setFloat", CD_void, TYPE, CD_Object, CD_long, CD_float);
+    }
+  }
+}

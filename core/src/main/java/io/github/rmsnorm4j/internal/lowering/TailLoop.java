@@ -1,0 +1,123 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import static java.lang.constant.ConstantDescs.CD_double;
+import static java.lang.constant.ConstantDescs.CD_float;
+import static java.lang.constant.ConstantDescs.CD_int;
+
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.lang.classfile.CodeBuilder;
+import java.lang.constant.ClassDesc;
+
+/**
+ * The elements of rows behind the last whole 32, one by one, and what is kept of each row: {@code
+ * tail(frame, rows, from, to)}.
+ */
+final class TailLoop {
+  static final int FRAME = 0;
+  static final int ROWS = 1;
+  static final int FROM = 2;
+  static final int TO = 3;
+  static final int LOCALS = 4;
+
+  private final Part part;
+  private final boolean evenFirst;
+  private final Code code;
+  private final CodeBuilder c;
+
+  TailLoop(Part part, boolean evenFirst, Code code) {
+    this.part = part;
+    this.evenFirst = evenFirst;
+    this.code = code;
+    c = code.c;
+  }
+
+  void emit() {
+    int row = code.constant(0);
+    code.loop(
+        "row",
+        row,
+        ROWS,
+        1,
+        () -> {
+          int mark = code.mark();
+          Scalars ofRow = new Scalars(code, FRAME, row, -1);
+          for (Part.Statement statement : part.statements()) {
+            if (statement instanceof Part.Keep keep) {
+              keep(keep, ofRow, row);
+            }
+          }
+          code.release(mark);
+          if (part.statements().stream().anyMatch(Part.Statement::isOfElements)) {
+            elements(row);
+            code.release(mark);
+          }
+        });
+    c.return_();
+  }
+
+  private void keep(Part.Keep keep, Scalars scalars, int row) {
+    code.line("%s = %s", keep.number(), keep.value().text());
+    scalars.push(keep.value());
+    int value = code.store(Scalars.kind(keep.value()));
+    code.element(FRAME, "ofRow", CD_double.arrayType(), keep.number().ordinal());
+    c.iload(row).dload(value).dastore();
+  }
+
+  private void elements(int row) {
+    c.iload(FROM);
+    int i = code.storeInt();
+    code.loop(
+        "i",
+        i,
+        TO,
+        1,
+        () -> {
+          int mark = code.mark();
+          Scalars scalars = new Scalars(code, FRAME, row, i);
+          int sum = 0;
+          for (Part.Statement statement : part.statements()) {
+            switch (statement) {
+              case Part.Sum s -> add(s, sum++, scalars, row, i);
+              case Part.Store s -> {
+                code.line("%s[i] = %s", s.rows(), s.value().text());
+                scalars.store(s.rows(), s.type(), s.value());
+              }
+              case Part.ColumnSum s -> add(s, scalars, i);
+              default -> {}
+            }
+          }
+          code.release(mark);
+        });
+  }
+
+  private void add(Part.Sum s, int index, Scalars scalars, int row, int i) {
+    code.line("%s: lane i %% 32 += %s", s.number(), s.value().text());
+    code.element(FRAME, "lanes", CD_double.arrayType(), index);
+    c.iload(i).loadConstant(RowSum.LANES - 1).iand();
+    if (evenFirst) {
+      code.call(RowSum.class, "evenFirst", CD_int, CD_int);
+    }
+    c.iload(row).loadConstant(RowSum.LANES).imul().iadd();
+    c.dup2().daload();
+    scalars.push(s.value());
+    c.dadd().dastore();
+  }
+
+  private void add(Part.ColumnSum s, Scalars scalars, int i) {
+    code.line("%s[i] += %s", s.column(), s.value().text());
+    boolean float64 = s.value().float64();
+    ClassDesc type = float64 ? CD_double : CD_float;
+    scalars.column(s.column().ordinal(), type, i);
+    c.dup2();
+    if (float64) {
+      c.daload();
+      scalars.push(s.value());
+      c.dadd().dastore();
+    } else {
+      c.faload();
+      scalars.push(s.value());
+      c.fadd().fastore();
+    }
+  }
+}

@@ -1,0 +1,196 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.lang.invoke.MethodHandle;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A kernel that was made of descriptions, with the Vector API. One that sums rows can have another
+ * part go along, on other rows.
+ *
+ * <p>Its methods are called through method handles that are fields of an object, not constants: that
+ * is a call that the JIT does not look into. Left to itself it inlines all kernels of a norm into
+ * the loop over rows and then, past its node budget, boxes their vectors.
+ */
+public final class VectorKernel implements Kernel {
+  private static final ConcurrentHashMap<Target, VectorKernel> MADE = new ConcurrentHashMap<>();
+
+  private final Target target;
+  private final List<Part.Sum> sums;
+  private final Set<RowNumber> given;
+  private final boolean evenFirst;
+  private final int calls;
+
+  private final MethodHandle elements;
+  private final MethodHandle tail;
+  private final MethodHandle secondTail;
+  private final MethodHandle rows;
+
+  private VectorKernel(Target target) {
+    this.target = target;
+    sums = target.parts().getFirst().sums();
+    evenFirst = target.paired() && Target.isBfloat16(target.parts().getFirst());
+    KernelClass kernel = new KernelClass(target);
+    calls = kernel.calls();
+    if (target.isOfRows()) {
+      given = target.rowNumbers();
+      rows = kernel.method("rows", Frame.class, int.class);
+      elements = null;
+      tail = null;
+      secondTail = null;
+      return;
+    }
+    given = Set.of();
+    rows = null;
+    boolean hasElements =
+        target.parts().getFirst().statements().stream().anyMatch(Part.Statement::isOfElements);
+    elements =
+        hasElements
+            ? kernel.method(
+                "elements", Frame.class, Frame.class, int.class, int.class, int.class, int.class,
+                int.class)
+            : null;
+    tail = kernel.method("tail0", Frame.class, int.class, int.class, int.class);
+    secondTail =
+        target.parts().size() == 1
+            ? null
+            : kernel.method("tail1", Frame.class, int.class, int.class, int.class);
+  }
+
+  /** The kernel of a target; no kernel is made twice. */
+  static VectorKernel of(Target target) {
+    VectorKernel kernel = MADE.get(target);
+    return kernel != null ? kernel : MADE.computeIfAbsent(target, VectorKernel::new);
+  }
+
+  /** Calls of the Vector API in its loop over elements. */
+  int calls() {
+    return calls;
+  }
+
+  @Override
+  public void run(Frame frame, int rows, int from, int to) {
+    try {
+      if (target.isOfRows()) {
+        fillLastVector(frame, rows);
+        this.rows.invokeExact(frame, rows);
+      } else if (elements == null) {
+        tail.invokeExact(frame, rows, 0, 0);
+      } else if (sums.isEmpty()) {
+        int whole = (to - from) & -RowSum.LANES;
+        if (whole > 0) {
+          elements.invokeExact(frame, frame, 0, rows, from, whole, 0);
+        }
+        if (from + whole < to) {
+          tail.invokeExact(frame, rows, from + whole, to);
+        }
+      } else {
+        sums(frame, frame, rows, to);
+      }
+    } catch (Throwable e) {
+      throw thrown(e);
+    }
+  }
+
+  /**
+   * Sums whole rows of the first frame while it runs the second part on as many rows of the second
+   * frame.
+   */
+  public void run(Frame frame, Frame second, int rows, int width) {
+    try {
+      sums(frame, second, rows, width);
+    } catch (Throwable e) {
+      throw thrown(e);
+    }
+  }
+
+  private void sums(Frame frame, Frame second, int rows, int n) throws Throwable {
+    if (target.width() > 0) {
+      for (int sweep = 0; sweep < target.sweeps(); sweep++) {
+        elements.invokeExact(frame, second, 0, rows, 0, n, sweep);
+      }
+      RowSum.trees(frame, sums, rows, target.sweeps() * target.doubles(), evenFirst);
+      return;
+    }
+    lanes(frame, second, rows, n);
+    RowSum.trees(frame, sums, rows, evenFirst);
+  }
+
+  /** Leaves the lanes of each row, of a super-block at most. */
+  private void lanes(Frame frame, Frame second, int rows, int n) throws Throwable {
+    int whole = n & -RowSum.LANES;
+    if (n <= RowSum.BLOCK && whole > 0) {
+      for (int sweep = 0; sweep < target.sweeps(); sweep++) {
+        elements.invokeExact(frame, second, 0, rows, 0, whole, sweep);
+      }
+    } else {
+      RowSum.zero(frame, sums.size(), rows);
+      for (int r = 0; r < rows; r++) {
+        blocks(frame, second, r, whole);
+      }
+    }
+    if (whole < n) {
+      tail.invokeExact(frame, rows, whole, n);
+      if (secondTail != null) {
+        secondTail.invokeExact(second, rows, whole, n);
+      }
+    }
+    if (n > RowSum.BLOCK) {
+      for (int r = 0; r < rows; r++) {
+        RowSum.addTotals(frame, sums.size(), r);
+      }
+    }
+  }
+
+  /** Block by block; the last one stays open, and is empty where the row ends with a whole one. */
+  private void blocks(Frame frame, Frame second, int row, int whole) throws Throwable {
+    for (int from = 0; from < whole; from += RowSum.BLOCK) {
+      int n = Math.min(RowSum.BLOCK, whole - from);
+      for (int sweep = 0; sweep < target.sweeps(); sweep++) {
+        elements.invokeExact(frame, second, row, row + 1, from, n, sweep);
+      }
+      if (n == RowSum.BLOCK) {
+        RowSum.closeBlock(frame, sums.size(), row);
+      }
+    }
+  }
+
+  @Override
+  public void superBlock(Frame frame, int n) {
+    try {
+      lanes(frame, frame, 1, n);
+    } catch (Throwable e) {
+      throw thrown(e);
+    }
+    RowSum.closeSuperBlock(frame, sums.size());
+  }
+
+  @Override
+  public void close(Frame frame) {
+    RowSum.close(frame, sums, evenFirst);
+  }
+
+  /** The last vector of rows is filled up with the last row, so that all of it is in range or not. */
+  private void fillLastVector(Frame frame, int rows) {
+    for (RowNumber number : given) {
+      double[] numbers = frame.of(number);
+      for (int r = rows; r % target.doubles() != 0; r++) {
+        numbers[r] = numbers[rows - 1];
+      }
+    }
+  }
+
+  /** What a kernel threw; kernels throw nothing checked. */
+  private static RuntimeException thrown(Throwable e) {
+    if (e instanceof Error error) {
+      throw error;
+    }
+    return (RuntimeException) e;
+  }
+}

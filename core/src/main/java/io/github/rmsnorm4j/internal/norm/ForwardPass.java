@@ -1,0 +1,290 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.util.Arrays;
+
+/**
+ * One thread's way through a run of rows: read, one statistic, write.
+ *
+ * <p>Rows go in chunks that stay in the first-level cache, so that the second reading is free; a row
+ * longer than a super-block goes in pieces of one.
+ */
+final class ForwardPass implements AutoCloseable {
+  /** Elements of the rows that go through together, unless one row is longer: they stay in L1. */
+  private static final int CHUNK = 4096;
+
+  /**
+   * Chunks from which on the first and the last of them go through the staggered kernel as well.
+   * Kernels for these alone would be called too rarely to be compiled.
+   */
+  private static final int MANY_CHUNKS = 32;
+
+  private static final Staging.Pool<ForwardPass> POOL = new Staging.Pool<>(ForwardPass::new);
+
+  private final Frame frame = new Frame();
+
+  /** The rows that wait to be written while the next ones are read. */
+  private final Frame before = new Frame(frame);
+
+  private final RowAccess x = new RowAccess(Operand.X);
+  private final RowAccess residual = new RowAccess(Operand.RESIDUAL);
+  private final RowAccess y = new RowAccess(Operand.Y);
+  private final Staging staging = new Staging();
+  private final Staging residualStaging = new Staging();
+  private final Scratch scratch = new Scratch();
+  private final LongRow longRow = new LongRow(frame, this::read);
+
+  private ForwardCall call;
+  private ForwardPlan plan;
+  private int width;
+  private int part;
+  private boolean adds;
+
+  /** Whether every chunk goes through the staggered kernel. */
+  private boolean many;
+
+  /** A pass for a call, which is nobody else's until it is closed. */
+  static ForwardPass open(ForwardCall call, ForwardPlan plan) {
+    ForwardPass pass = POOL.take();
+    pass.begin(call, plan);
+    return pass;
+  }
+
+  private void begin(ForwardCall call, ForwardPlan plan) {
+    this.call = call;
+    this.plan = plan;
+    NormChoices norm = call.choices();
+    width = norm.width();
+    part = norm.part();
+    adds = call.residual() != null;
+    many = false;
+    x.open(call.x(), plan.storage, frame, staging);
+    y.open(call.y(), plan.storage, frame, staging);
+    if (adds) {
+      residual.open(call.residual(), plan.storage, frame, residualStaging);
+    }
+    frame.set(CallNumber.K, part);
+    frame.set(CallNumber.EPSILON, norm.epsilon());
+    frame.set(Column.GAIN, plan.columns(Column.GAIN, call.gain()));
+    frame.set(Column.BIAS, plan.columns(Column.BIAS, call.bias()));
+    if (!norm.centred()) {
+      Arrays.fill(frame.of(RowNumber.MEAN), 0.0);
+    }
+  }
+
+  /** Lets go of the call, and gives itself back. */
+  @Override
+  public void close() {
+    x.close();
+    y.close();
+    residual.close();
+    staging.shrink();
+    residualStaging.shrink();
+    frame.clear();
+    before.clear();
+    call = null;
+    plan = null;
+    POOL.giveBack(this);
+  }
+
+  /** Normalises rows {@code from} to {@code to}. */
+  void run(long from, long to) {
+    int chunk = Math.clamp(CHUNK / width, 1, Frame.MAX_ROWS);
+    if (width > RowSum.SUPER_BLOCK) {
+      for (long row = from; row < to; row++) {
+        longRow(row);
+      }
+      return;
+    }
+    long row = from;
+    if (plan.staggered != null && to - from >= 2L * chunk) {
+      many = to - from >= (long) MANY_CHUNKS * chunk;
+      row = staggered(from, to, chunk);
+    }
+    for (; row < to; row += chunk) {
+      chunk(row, (int) Math.min(chunk, to - row));
+    }
+  }
+
+  /** Whole chunks, of which each is summed while the one before is written; where they end. */
+  private long staggered(long from, long to, int chunk) {
+    boolean waits = false;
+    long row = from;
+    for (; row + chunk <= to; row += chunk) {
+      if (waits) {
+        read(row, 0, chunk, width);
+        first(chunk);
+        placeBefore(row - chunk);
+        plan.staggered.run(frame, before, chunk, width);
+      } else {
+        sums(row, chunk);
+      }
+      waits = !statistics(row, chunk);
+      if (waits) {
+        keep(row, chunk);
+      } else {
+        outOfRange(row, chunk);
+      }
+    }
+    if (waits) {
+      write(row - chunk, chunk);
+    }
+    return row;
+  }
+
+  private void chunk(long row, int rows) {
+    sums(row, rows);
+    if (statistics(row, rows)) {
+      outOfRange(row, rows);
+    } else {
+      keep(row, rows);
+      write(row, rows);
+    }
+  }
+
+  /** Points the frame at rows. */
+  private void read(long row, long column, int rows, int columns) {
+    x.read(row, column, rows, columns);
+    if (adds) {
+      residual.read(row, column, rows, columns);
+    }
+  }
+
+  /** Points the other frame at rows that are to be written. */
+  private void placeBefore(long row) {
+    x.place(before, row, 0, width);
+    y.place(before, row, 0, width);
+    if (adds) {
+      residual.place(before, row, 0, width);
+    }
+  }
+
+  private void first(int rows) {
+    if (plan.first != null) {
+      plan.first.run(frame, rows, 0, 1);
+    }
+  }
+
+  private void sums(long row, int rows) {
+    read(row, 0, rows, width);
+    first(rows);
+    if (!many) {
+      plan.statistic.run(frame, rows, 0, part);
+      return;
+    }
+    // The rows are written as well, to where nobody reads.
+    placeBefore(row);
+    scratch.place(before, Operand.Y, call.y(), width);
+    if (adds) {
+      scratch.place(before, Operand.RESIDUAL, call.residual(), width);
+    }
+    plan.staggered.run(frame, before, rows, width);
+  }
+
+  /** Rows of which one leaves the range of its arithmetic: each by itself. */
+  private void outOfRange(long row, int rows) {
+    if (rows > 1) {
+      for (int r = 0; r < rows; r++) {
+        chunk(row + r, 1);
+      }
+      return;
+    }
+    Kernel kernel = call.float64() ? plan.rescaled().output(frame) : plan.wideOutput();
+    keepOutOfRange(row);
+    write(kernel, row, 0, width);
+  }
+
+  private void longRow(long row) {
+    longRow.at(row).statistic(plan.first, plan.statistic, call.choices());
+    Kernel kernel = plan.output;
+    if (statistics(row, 1)) {
+      kernel = call.float64() ? plan.rescaled().output(frame) : plan.wideOutput();
+      keepOutOfRange(row);
+    } else {
+      keep(row, 1);
+    }
+    for (long column = 0; column < width; column += RowSum.SUPER_BLOCK) {
+      write(kernel, row, column, (int) Math.min(RowSum.SUPER_BLOCK, width - column));
+    }
+  }
+
+  /** From sums to mean and rstd; true where a row needs the formula for wide ranges. */
+  private boolean statistics(long row, int rows) {
+    plan.roots.run(frame, rows, 0, 0);
+    if (!call.float64()) {
+      return frame.outOfRange;
+    }
+    for (int r = 0; r < rows; r++) {
+      if (Rescaled.isNeeded(frame, r, call.choices())) {
+        return rows > 1 || rescaled(row);
+      }
+    }
+    return false;
+  }
+
+  private boolean rescaled(long row) {
+    boolean wide = plan.rescaled().statistic(call.choices(), longRow.at(row), frame);
+    read(row, 0, 1, Math.min(width, RowSum.SUPER_BLOCK));
+    return wide;
+  }
+
+  private void keep(long row, int rows) {
+    keepMean(row, rows);
+    if (call.rstd() == null) {
+      return;
+    }
+    double[] rstd = frame.of(RowNumber.RSTD);
+    for (int r = 0; r < rows; r++) {
+      call.rstd()[(int) row + r] = call.float64() ? rstd[r] : (float) rstd[r];
+    }
+  }
+
+  private void keepMean(long row, int rows) {
+    if (call.mean() != null) {
+      System.arraycopy(frame.of(RowNumber.MEAN), 0, call.mean(), (int) row, rows);
+    }
+  }
+
+  private void keepOutOfRange(long row) {
+    keepMean(row, 1);
+    if (call.rstd() != null) {
+      double scale = call.float64() ? frame.ofCall[CallNumber.SCALE.ordinal()] : 1.0;
+      call.rstd()[(int) row] = frame.of(RowNumber.RSTD)[0] * scale;
+    }
+  }
+
+  private void write(long row, int rows) {
+    y.place(row, 0, width);
+    if (!many) {
+      plan.output.run(frame, rows, 0, width);
+      finish(row, 0, rows, width);
+      return;
+    }
+    // The rows are summed again, for nobody.
+    placeBefore(row);
+    plan.staggered.run(frame, before, rows, width);
+  }
+
+  /** Writes one row, or a piece of it. */
+  private void write(Kernel kernel, long row, long column, int columns) {
+    read(row, column, 1, columns);
+    y.place(row, column, columns);
+    frame.column = (int) column;
+    kernel.run(frame, 1, 0, columns);
+    frame.column = 0;
+    finish(row, column, 1, columns);
+  }
+
+  private void finish(long row, long column, int rows, int columns) {
+    y.write(row, column, rows, columns);
+    if (adds) {
+      residual.write(row, column, rows, columns);
+    }
+  }
+}

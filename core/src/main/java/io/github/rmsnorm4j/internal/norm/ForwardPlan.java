@@ -1,0 +1,153 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import io.github.rmsnorm4j.internal.lowering.Kernels;
+import io.github.rmsnorm4j.internal.lowering.VectorKernel;
+import java.util.EnumMap;
+import java.util.Map;
+
+/** The kernels of one kind of call. */
+public final class ForwardPlan {
+  /** What kernels depend on, beside the norm. */
+  private record Kind(
+      ElementType x,
+      Memory xMemory,
+      ElementType residual,
+      Memory residualMemory,
+      ElementType y,
+      Memory yMemory,
+      boolean direct,
+      boolean gain,
+      boolean bias,
+      boolean kept,
+      ElementType cast) {
+    static Kind of(ForwardCall call, Storage storage) {
+      RowMemory x = call.x();
+      RowMemory residual = call.residual();
+      RowMemory y = call.y();
+      boolean added = residual == null || RowAccess.isDirect(residual, storage);
+      return new Kind(
+          x.type(),
+          RowAccess.memory(x, storage),
+          residual == null ? null : residual.type(),
+          residual == null ? null : RowAccess.memory(residual, storage),
+          y.type(),
+          RowAccess.memory(y, storage),
+          added && RowAccess.isDirect(x, storage) && RowAccess.isDirect(y, storage),
+          call.gain() != null,
+          call.bias() != null,
+          call.kept(),
+          call.cast());
+    }
+
+    Map<Operand, Memory> memory() {
+      Map<Operand, Memory> memory = new EnumMap<>(Operand.class);
+      memory.put(Operand.X, xMemory);
+      memory.put(Operand.RESIDUAL, residualMemory);
+      memory.put(Operand.Y, yMemory);
+      return memory;
+    }
+
+    /** Whether all rows are bfloat16, and no parameter would have to be put in order for a call. */
+    boolean isPaired() {
+      return x == ElementType.BFLOAT16
+          && (residual == null || residual == ElementType.BFLOAT16)
+          && y == ElementType.BFLOAT16
+          && (kept || !gain && !bias);
+    }
+  }
+
+  private final Kind kind;
+  final Storage storage;
+  final Forward forward;
+
+  /** Whether columns lie with the even ones of every 32 first. */
+  final boolean paired;
+
+  /** LayerNorm's x0 of each row; null where none is taken off. */
+  final Kernel first;
+
+  final Kernel statistic;
+  final Kernel roots;
+  final Kernel output;
+
+  /** The statistic of rows and the output of others, at once; null where that does not pay. */
+  final VectorKernel staggered;
+
+  private final Kernels kernels;
+  private final float[][] ordered = new float[Column.COUNT][];
+  private volatile Kernel wideOutput;
+  private volatile Rescaled rescaled;
+
+  private ForwardPlan(Kind kind, Storage storage, NormChoices norm) {
+    this.kind = kind;
+    this.storage = storage;
+    int bits = norm.vectorBits();
+    boolean whole = norm.part() == norm.width();
+    forward =
+        new Forward(
+            storage,
+            norm.centred(),
+            norm.divides(),
+            norm.placement(),
+            kind.x,
+            kind.residual,
+            norm.residual(),
+            kind.y,
+            kind.cast,
+            kind.gain,
+            kind.bias);
+    paired = whole && Kernels.takePairs(bits) && kind.isPaired();
+    kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
+    first = norm.centred() ? kernels.of(forward.first(), norm.width()) : null;
+    statistic = kernels.of(forward.statistic(), norm.part());
+    roots = kernels.of(forward.roots(), 0);
+    output = kernels.of(forward.output(), norm.width());
+    staggered =
+        whole && kind.direct ? kernels.staggered(forward.statistic(), forward.output()) : null;
+  }
+
+  /** Numbers of columns in the order in which the kernels read them. */
+  Object columns(Column column, Object natural) {
+    if (!paired || natural == null) {
+      return natural;
+    }
+    // They are the norm's own, so that they stay the same.
+    float[] ordered = this.ordered[column.ordinal()];
+    if (ordered == null) {
+      ordered = EvenFirst.of((float[]) natural);
+      this.ordered[column.ordinal()] = ordered;
+    }
+    return ordered;
+  }
+
+  /** The output of a float32 row whose statistic is out of float32's range. */
+  Kernel wideOutput() {
+    if (wideOutput == null) {
+      wideOutput = kernels.plain(forward.wideOutput());
+    }
+    return wideOutput;
+  }
+
+  /** For float64 rows whose squares are out of float64's range. */
+  Rescaled rescaled() {
+    if (rescaled == null) {
+      rescaled = new Rescaled(forward, kernels);
+    }
+    return rescaled;
+  }
+
+  /** The plan of a call: one of the norm's last ones if it fits. */
+  public static ForwardPlan of(ForwardCall call, LastPlans<ForwardPlan> last) {
+    Storage storage = new Storage(call.float64(), Kernels.haveBfloat16(call.choices().vectorBits()));
+    Kind kind = Kind.of(call, storage);
+    ForwardPlan plan = last.find(p -> p.kind.equals(kind));
+    return plan != null ? plan : last.add(new ForwardPlan(kind, storage, call.choices()));
+  }
+}

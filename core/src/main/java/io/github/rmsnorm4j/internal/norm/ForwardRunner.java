@@ -1,0 +1,35 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.parallel.RowScheduler;
+
+/** Runs a checked call on as many threads as pay. */
+public final class ForwardRunner {
+  /**
+   * Bytes read and written that make one more thread worth its while: docs/performance.md has the
+   * measurement of two threads.
+   */
+  private static final long BYTES_PER_THREAD = 1 << 20;
+
+  private ForwardRunner() {}
+
+  /** Normalises all rows; returns when they are written. */
+  public static void run(ForwardCall call, ForwardPlan plan, long rows, int threads) {
+    int elementBytes = call.x().type().bytes() + call.y().type().bytes();
+    if (call.residual() != null) {
+      elementBytes += 2 * call.residual().type().bytes();
+    }
+    double bytes = (double) rows * call.choices().width() * elementBytes;
+    int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
+    if (useful == 1) {
+      rows(call, plan, 0, rows);
+    } else {
+      RowScheduler.run(rows, useful, (from, to) -> rows(call, plan, from, to));
+    }
+  }
+
+  private static void rows(ForwardCall call, ForwardPlan plan, long from, long to) {
+    try (ForwardPass pass = ForwardPass.open(call, plan)) {
+      pass.run(from, to);
+    }
+  }
+}

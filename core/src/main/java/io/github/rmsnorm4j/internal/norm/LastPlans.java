@@ -1,0 +1,34 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Predicate;
+
+/**
+ * The last few plans of a norm, so that a call of one row does not look for kernels for as long as
+ * it computes. Threads may use it at once; at worst a plan is made twice.
+ */
+public final class LastPlans<P> {
+  private static final int KEPT = 4;
+
+  private final AtomicReferenceArray<P> plans = new AtomicReferenceArray<>(KEPT);
+  private volatile int next;
+
+  /** The one that fits, or null. */
+  P find(Predicate<P> fits) {
+    for (int i = 0; i < KEPT; i++) {
+      P plan = plans.getPlain(i);
+      if (plan != null && fits.test(plan)) {
+        return plan;
+      }
+    }
+    return null;
+  }
+
+  /** Keeps a plan, in the place of the oldest one. */
+  P add(P plan) {
+    int place = next;
+    next = (place + 1) % KEPT;
+    plans.set(place, plan);
+    return plan;
+  }
+}

@@ -1,0 +1,170 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.Float16Arrays;
+import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Points a frame at the rows of an operand: where they are, or in arrays that they are copied to.
+ *
+ * <p>Every access of a copy is checked by {@link MemorySegment#copy} where the memory could go away,
+ * so that a closed segment or a truncated mapping is an exception and not the end of the JVM.
+ */
+final class RowAccess {
+  private final Operand operand;
+  private RowMemory rows;
+  private Object base;
+  private long offset;
+  private ElementType stored;
+  private Frame frame;
+
+  /** Null where kernels reach the rows themselves. */
+  private Staging staging;
+
+  RowAccess(Operand operand) {
+    this.operand = operand;
+  }
+
+  /** Whether kernels reach the rows where they are. */
+  static boolean isDirect(RowMemory rows, Storage storage) {
+    return rows.addressable() && storage.of(rows.type()) == rows.type();
+  }
+
+  /** Where kernels find the rows. */
+  static Memory memory(RowMemory rows, Storage storage) {
+    return isDirect(rows, storage) ? rows.memory() : Memory.HEAP;
+  }
+
+  /** Begins with the rows of a call. */
+  void open(RowMemory rows, Storage storage, Frame frame, Staging staging) {
+    this.rows = rows;
+    this.frame = frame;
+    boolean direct = isDirect(rows, storage);
+    stored = storage.of(rows.type());
+    this.staging = direct ? null : staging;
+    base = direct ? rows.base() : null;
+    offset = rows.segment().address();
+  }
+
+  /** Lets go of the rows. */
+  void close() {
+    rows = null;
+    base = null;
+    frame = null;
+    staging = null;
+  }
+
+  /** Points the frame at a rectangle of rows, which are to be read. */
+  void read(long row, long column, int rows, int columns) {
+    if (staging != null) {
+      this.rows.load(row, column, rows, columns, stored, staging);
+    }
+    place(row, column, columns);
+  }
+
+  /** Points the frame at a rectangle of rows, which are to be written. */
+  void place(long row, long column, int columns) {
+    place(frame, row, column, columns);
+  }
+
+  /** The same for another frame. */
+  void place(Frame frame, long row, long column, int columns) {
+    if (staging == null) {
+      long at = row * rows.stride() + column * rows.type().bytes();
+      frame.place(operand, base, offset + at, rows.stride());
+    } else {
+      frame.place(operand, array(columns), 0, (long) columns * stored.bytes());
+    }
+  }
+
+  private Object array(int length) {
+    return switch (stored) {
+      case FLOAT64 -> staging.doubles(length);
+      case FLOAT32 -> staging.floats(length);
+      case FLOAT16, BFLOAT16 -> staging.shorts(length);
+    };
+  }
+
+  /** Brings a rectangle of rows that was written to where it belongs. */
+  void write(long row, long column, int rows, int columns) {
+    if (staging == null) {
+      return;
+    }
+    int n = rows * columns;
+    boolean fromDoubles = stored == ElementType.FLOAT64;
+    switch (this.rows.type()) {
+      case FLOAT64 -> {
+        double[] values = fromDoubles ? staging.doubles(n) : widened(n);
+        copyOut(ValueLayout.JAVA_DOUBLE_UNALIGNED, row, column, rows, columns, values);
+      }
+      case FLOAT32 -> {
+        float[] values = fromDoubles ? rounded(n) : staging.floats(n);
+        copyOut(ValueLayout.JAVA_FLOAT_UNALIGNED, row, column, rows, columns, values);
+      }
+      case FLOAT16, BFLOAT16 -> {
+        if (stored != ElementType.BFLOAT16) {
+          encode(fromDoubles ? roundedToOdd(n) : staging.floats(n), n);
+        }
+        short[] patterns = staging.shorts(n);
+        copyOut(ValueLayout.JAVA_SHORT_UNALIGNED, row, column, rows, columns, patterns);
+      }
+    }
+  }
+
+  private void encode(float[] values, int n) {
+    short[] patterns = staging.shorts(n);
+    if (rows.type() == ElementType.FLOAT16) {
+      Float16Arrays.encode(values, patterns, n);
+    } else {
+      for (int i = 0; i < n; i++) {
+        patterns[i] = Narrow.floatToBfloat16(values[i]);
+      }
+    }
+  }
+
+  private double[] widened(int n) {
+    float[] values = staging.floats(n);
+    double[] into = staging.doubles(n);
+    for (int i = 0; i < n; i++) {
+      into[i] = values[i];
+    }
+    return into;
+  }
+
+  private float[] rounded(int n) {
+    double[] values = staging.doubles(n);
+    float[] into = staging.floats(n);
+    for (int i = 0; i < n; i++) {
+      into[i] = (float) values[i];
+    }
+    return into;
+  }
+
+  private float[] roundedToOdd(int n) {
+    double[] values = staging.doubles(n);
+    float[] into = staging.floats(n);
+    for (int i = 0; i < n; i++) {
+      into[i] = Narrow.roundToOdd(values[i]);
+    }
+    return into;
+  }
+
+  private void copyOut(
+      ValueLayout layout, long row, long column, int rows, int columns, Object array) {
+    if (this.rows.stride() == columns * layout.byteSize()) {
+      MemorySegment.copy(
+          array, 0, this.rows.source(), layout, this.rows.at(row, column), rows * columns);
+      return;
+    }
+    for (int r = 0; r < rows; r++) {
+      long at = this.rows.at(row + r, column);
+      MemorySegment.copy(array, r * columns, this.rows.source(), layout, at, columns);
+    }
+  }
+}

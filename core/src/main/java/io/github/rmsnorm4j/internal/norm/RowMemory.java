@@ -1,0 +1,90 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.Float16Arrays;
+import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Rows of one operand of a call, checked by the API.
+ *
+ * @param segment holds every row, from its first byte on
+ * @param stride bytes from one row to the next
+ * @param addressable whether the rows may be reached by their address, or lie in an array of their
+ *     type; otherwise they are copied, piece by piece, by calls that check every access
+ */
+public record RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
+  /** The array that the rows lie in, null for native memory. */
+  Object base() {
+    return segment.isNative() ? null : segment.heapBase().orElseThrow();
+  }
+
+  /** Where addressable rows are. */
+  Memory memory() {
+    return segment.isNative() ? Memory.NATIVE : Memory.HEAP;
+  }
+
+  /** What a copy of an element is made of. */
+  MemorySegment source() {
+    return addressable && segment.isNative() ? Memory.Native.EVERYTHING : segment;
+  }
+
+  /** Where in {@link #source} an element is. */
+  long at(long row, long column) {
+    long at = row * stride + column * type.bytes();
+    return addressable && segment.isNative() ? segment.address() + at : at;
+  }
+
+  /** Copies a rectangle of rows to arrays of the arithmetic's type. */
+  public void load(long row, long column, int rows, int columns, Staging staging) {
+    ElementType stored = type == ElementType.FLOAT64 ? type : ElementType.FLOAT32;
+    load(row, column, rows, columns, stored, staging);
+  }
+
+  /**
+   * Copies a rectangle of rows to arrays, row after row.
+   *
+   * @param stored the type there: float32 for float16, and for bfloat16 that or its own
+   */
+  void load(long row, long column, int rows, int columns, ElementType stored, Staging staging) {
+    int n = rows * columns;
+    switch (type) {
+      case FLOAT64 -> copy(JAVA_DOUBLE_UNALIGNED, row, column, rows, columns, staging.doubles(n));
+      case FLOAT32 -> copy(JAVA_FLOAT_UNALIGNED, row, column, rows, columns, staging.floats(n));
+      case FLOAT16, BFLOAT16 -> {
+        short[] patterns = staging.shorts(n);
+        copy(JAVA_SHORT_UNALIGNED, row, column, rows, columns, patterns);
+        if (stored == ElementType.FLOAT32) {
+          decode(patterns, staging.floats(n), n);
+        }
+      }
+    }
+  }
+
+  private void decode(short[] patterns, float[] into, int n) {
+    if (type == ElementType.FLOAT16) {
+      Float16Arrays.decode(patterns, into, n);
+    } else {
+      for (int i = 0; i < n; i++) {
+        into[i] = Narrow.bfloat16ToFloat(patterns[i]);
+      }
+    }
+  }
+
+  private void copy(
+      ValueLayout layout, long row, long column, int rows, int columns, Object array) {
+    if (stride == columns * layout.byteSize()) {
+      MemorySegment.copy(source(), layout, at(row, column), array, 0, rows * columns);
+      return;
+    }
+    for (int r = 0; r < rows; r++) {
+      MemorySegment.copy(source(), layout, at(row + r, column), array, r * columns, columns);
+    }
+  }
+}

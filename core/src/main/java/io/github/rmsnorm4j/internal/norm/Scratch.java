@@ -1,0 +1,49 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Memory of each kind that kernels may write to, and nobody reads. */
+final class Scratch {
+  private static final long ALIGNMENT = 64;
+
+  private final Object[] arrays = new Object[Operand.COUNT];
+  private final MemorySegment[] segments = new MemorySegment[Operand.COUNT];
+
+  /** Points an operand of a frame at n elements of the kind that its rows are of. */
+  void place(Frame frame, Operand operand, RowMemory rows, int n) {
+    int i = operand.ordinal();
+    ElementType type = rows.type();
+    if (rows.segment().isNative()) {
+      long bytes = (long) n * type.bytes();
+      if (segments[i] == null || segments[i].byteSize() < bytes) {
+        segments[i] = Arena.ofAuto().allocate(bytes, ALIGNMENT);
+      }
+      frame.place(operand, null, segments[i].address(), 0);
+    } else {
+      frame.place(operand, array(i, type, n), 0, 0);
+    }
+  }
+
+  private Object array(int i, ElementType type, int n) {
+    boolean fits =
+        switch (arrays[i]) {
+          case float[] a -> type == ElementType.FLOAT32 && a.length >= n;
+          case double[] a -> type == ElementType.FLOAT64 && a.length >= n;
+          case short[] a -> type.bytes() == Short.BYTES && a.length >= n;
+          case null, default -> false;
+        };
+    if (!fits) {
+      arrays[i] =
+          switch (type) {
+            case FLOAT32 -> new float[n];
+            case FLOAT64 -> new double[n];
+            case FLOAT16, BFLOAT16 -> new short[n];
+          };
+    }
+    return arrays[i];
+  }
+}

@@ -1,0 +1,92 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Arrays that rows are copied to where kernels cannot read and write them in place. Taken from a
+ * pool and given back, so that calls allocate nothing that grows with rows or width, on platform and
+ * on virtual threads alike.
+ */
+public final class Staging {
+  /** Elements of an array that is kept: rows take fewer, only a gain of a call may be longer. */
+  private static final int MAX_KEPT = 1 << 18;
+
+  private static final Pool<Staging> POOL = new Pool<>(Staging::new);
+
+  private float[] floats = {};
+  private double[] doubles = {};
+  private short[] shorts = {};
+
+  /** Arrays that are nobody else's until they are given back. */
+  public static Staging take() {
+    return POOL.take();
+  }
+
+  /** Gives the arrays back; long ones are let go. */
+  public void giveBack() {
+    shrink();
+    POOL.giveBack(this);
+  }
+
+  /** Lets go of long arrays. */
+  void shrink() {
+    floats = floats.length > MAX_KEPT ? new float[0] : floats;
+    doubles = doubles.length > MAX_KEPT ? new double[0] : doubles;
+    shorts = shorts.length > MAX_KEPT ? new short[0] : shorts;
+  }
+
+  public float[] floats(int length) {
+    if (floats.length < length) {
+      floats = new float[length];
+    }
+    return floats;
+  }
+
+  public double[] doubles(int length) {
+    if (doubles.length < length) {
+      doubles = new double[length];
+    }
+    return doubles;
+  }
+
+  /** Patterns of types of 16 bits. */
+  public short[] shorts(int length) {
+    if (shorts.length < length) {
+      shorts = new short[length];
+    }
+    return shorts;
+  }
+
+  /** Objects for one thread at a time. */
+  static final class Pool<T> {
+    private static final int SLOTS = 64;
+
+    private final AtomicReferenceArray<T> slots = new AtomicReferenceArray<>(SLOTS);
+    private final java.util.function.Supplier<T> maker;
+
+    Pool(java.util.function.Supplier<T> maker) {
+      this.maker = maker;
+    }
+
+    T take() {
+      int start = (int) Thread.currentThread().threadId();
+      for (int i = 0; i < SLOTS; i++) {
+        T object = slots.getAndSet(Math.floorMod(start + i, SLOTS), null);
+        if (object != null) {
+          return object;
+        }
+      }
+      return maker.get();
+    }
+
+    /** Where the pool is full the object is let go. */
+    void giveBack(T object) {
+      int start = (int) Thread.currentThread().threadId();
+      for (int i = 0; i < SLOTS; i++) {
+        if (slots.compareAndSet(Math.floorMod(start + i, SLOTS), null, object)) {
+          return;
+        }
+      }
+    }
+  }
+}
