@@ -14,24 +14,29 @@ public final class Float16Arrays {
     }
   }
 
-  /** Encodes the first n values; every NaN becomes the canonical one. */
-  public static void encode(float[] from, short[] into, int n) {
+  /**
+   * Encodes the first n values; every NaN becomes the canonical one.
+   *
+   * @param vectors whether the Vector API may be used
+   */
+  public static void encode(float[] from, short[] into, int n, boolean vectors) {
     for (int i = 0; i < n; i++) {
       into[i] = Float.floatToFloat16(from[i]);
     }
-    if (hasNan(into, n)) {
+    // Looking for the largest is quicker than choosing for each.
+    int largest = vectors ? VectorNan.largest(into, n) : largest(into, n);
+    if (largest > Narrow.FLOAT16_INFINITY) {
       for (int i = 0; i < n; i++) {
         into[i] = Narrow.floatToFloat16(from[i]);
       }
     }
   }
 
-  /** Looking for the largest is quicker than choosing for each. */
-  private static boolean hasNan(short[] patterns, int n) {
+  private static int largest(short[] patterns, int n) {
     int largest = 0;
     for (int i = 0; i < n; i++) {
       largest = Math.max(largest, patterns[i] & 0x7fff);
     }
-    return largest > 0x7c00;
+    return largest;
   }
 }

@@ -7,6 +7,9 @@ public final class Narrow {
   /** The one NaN that float16 results carry. */
   static final short FLOAT16_NAN = 0x7e00;
 
+  /** Patterns above it, without their sign, are NaN. */
+  static final int FLOAT16_INFINITY = 0x7c00;
+
   /** The one NaN that bfloat16 results carry. */
   static final short BFLOAT16_NAN = 0x7fc0;
 

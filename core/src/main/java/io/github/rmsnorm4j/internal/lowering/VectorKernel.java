@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -21,10 +20,16 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class VectorKernel implements Kernel {
   private static final ConcurrentHashMap<Target, VectorKernel> MADE = new ConcurrentHashMap<>();
 
-  private final Target target;
   private final List<Part.Sum> sums;
-  private final Set<RowNumber> given;
+  private final int sumCount;
   private final boolean evenFirst;
+  private final boolean narrow;
+  private final int sweeps;
+  private final int doubles;
+
+  /** Numbers of rows that a part of rows is made of. */
+  private final int[] given;
+
   private final int calls;
 
   private final MethodHandle elements;
@@ -33,20 +38,23 @@ public final class VectorKernel implements Kernel {
   private final MethodHandle rows;
 
   private VectorKernel(Target target) {
-    this.target = target;
     sums = target.parts().getFirst().sums();
+    sumCount = sums.size();
+    narrow = target.width() > 0;
+    sweeps = target.sweeps();
+    doubles = target.doubles();
     evenFirst = target.paired() && Target.isBfloat16(target.parts().getFirst());
     KernelClass kernel = new KernelClass(target);
     calls = kernel.calls();
     if (target.isOfRows()) {
-      given = target.rowNumbers();
+      given = target.rowNumbers().stream().mapToInt(RowNumber::ordinal).toArray();
       rows = kernel.method("rows", Frame.class, int.class);
       elements = null;
       tail = null;
       secondTail = null;
       return;
     }
-    given = Set.of();
+    given = new int[0];
     rows = null;
     boolean hasElements =
         target.parts().getFirst().statements().stream().anyMatch(Part.Statement::isOfElements);
@@ -77,12 +85,12 @@ public final class VectorKernel implements Kernel {
   @Override
   public void run(Frame frame, int rows, int from, int to) {
     try {
-      if (target.isOfRows()) {
+      if (this.rows != null) {
         fillLastVector(frame, rows);
         this.rows.invokeExact(frame, rows);
       } else if (elements == null) {
         tail.invokeExact(frame, rows, 0, 0);
-      } else if (sums.isEmpty()) {
+      } else if (sumCount == 0) {
         int whole = (to - from) & -RowSum.LANES;
         if (whole > 0) {
           elements.invokeExact(frame, frame, 0, rows, from, whole, 0);
@@ -111,11 +119,11 @@ public final class VectorKernel implements Kernel {
   }
 
   private void sums(Frame frame, Frame second, int rows, int n) throws Throwable {
-    if (target.width() > 0) {
-      for (int sweep = 0; sweep < target.sweeps(); sweep++) {
+    if (narrow) {
+      for (int sweep = 0; sweep < sweeps; sweep++) {
         elements.invokeExact(frame, second, 0, rows, 0, n, sweep);
       }
-      RowSum.trees(frame, sums, rows, target.sweeps() * target.doubles(), evenFirst);
+      RowSum.trees(frame, sums, rows, sweeps * doubles, evenFirst);
       return;
     }
     lanes(frame, second, rows, n);
@@ -126,11 +134,11 @@ public final class VectorKernel implements Kernel {
   private void lanes(Frame frame, Frame second, int rows, int n) throws Throwable {
     int whole = n & -RowSum.LANES;
     if (n <= RowSum.BLOCK && whole > 0) {
-      for (int sweep = 0; sweep < target.sweeps(); sweep++) {
+      for (int sweep = 0; sweep < sweeps; sweep++) {
         elements.invokeExact(frame, second, 0, rows, 0, whole, sweep);
       }
     } else {
-      RowSum.zero(frame, sums.size(), rows);
+      RowSum.zero(frame, sumCount, rows);
       for (int r = 0; r < rows; r++) {
         blocks(frame, second, r, whole);
       }
@@ -143,7 +151,7 @@ public final class VectorKernel implements Kernel {
     }
     if (n > RowSum.BLOCK) {
       for (int r = 0; r < rows; r++) {
-        RowSum.addTotals(frame, sums.size(), r);
+        RowSum.addTotals(frame, sumCount, r);
       }
     }
   }
@@ -152,11 +160,11 @@ public final class VectorKernel implements Kernel {
   private void blocks(Frame frame, Frame second, int row, int whole) throws Throwable {
     for (int from = 0; from < whole; from += RowSum.BLOCK) {
       int n = Math.min(RowSum.BLOCK, whole - from);
-      for (int sweep = 0; sweep < target.sweeps(); sweep++) {
+      for (int sweep = 0; sweep < sweeps; sweep++) {
         elements.invokeExact(frame, second, row, row + 1, from, n, sweep);
       }
       if (n == RowSum.BLOCK) {
-        RowSum.closeBlock(frame, sums.size(), row);
+        RowSum.closeBlock(frame, sumCount, row);
       }
     }
   }
@@ -168,7 +176,7 @@ public final class VectorKernel implements Kernel {
     } catch (Throwable e) {
       throw thrown(e);
     }
-    RowSum.closeSuperBlock(frame, sums.size());
+    RowSum.closeSuperBlock(frame, sumCount);
   }
 
   @Override
@@ -178,9 +186,9 @@ public final class VectorKernel implements Kernel {
 
   /** The last vector of rows is filled up with the last row, so that all of it is in range or not. */
   private void fillLastVector(Frame frame, int rows) {
-    for (RowNumber number : given) {
-      double[] numbers = frame.of(number);
-      for (int r = rows; r % target.doubles() != 0; r++) {
+    for (int number : given) {
+      double[] numbers = frame.ofRow[number];
+      for (int r = rows; r % doubles != 0; r++) {
         numbers[r] = numbers[rows - 1];
       }
     }

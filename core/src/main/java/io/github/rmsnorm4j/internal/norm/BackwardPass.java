@@ -56,11 +56,11 @@ final class BackwardPass implements AutoCloseable {
     width = call.choices().width();
     part = call.choices().part();
     adds = call.residual() != null;
-    kept.open(call.kept(), plan.storage, frame, keptStaging);
-    dy.open(call.dy(), plan.storage, frame, dyStaging);
-    dx.open(call.dx(), plan.storage, frame, dyStaging);
+    kept.open(call.kept(), call.choices(), plan.storage, frame, keptStaging);
+    dy.open(call.dy(), call.choices(), plan.storage, frame, dyStaging);
+    dx.open(call.dx(), call.choices(), plan.storage, frame, dyStaging);
     if (adds) {
-      residual.open(call.residual(), plan.storage, frame, residualStaging);
+      residual.open(call.residual(), call.choices(), plan.storage, frame, residualStaging);
     }
     frame.set(CallNumber.K, part);
     frame.set(CallNumber.EPSILON, call.choices().epsilon());

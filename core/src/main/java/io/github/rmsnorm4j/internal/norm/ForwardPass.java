@@ -64,10 +64,10 @@ final class ForwardPass implements AutoCloseable {
     part = norm.part();
     adds = call.residual() != null;
     many = false;
-    x.open(call.x(), plan.storage, frame, staging);
-    y.open(call.y(), plan.storage, frame, staging);
+    x.open(call.x(), call.choices(), plan.storage, frame, staging);
+    y.open(call.y(), call.choices(), plan.storage, frame, staging);
     if (adds) {
-      residual.open(call.residual(), plan.storage, frame, residualStaging);
+      residual.open(call.residual(), call.choices(), plan.storage, frame, residualStaging);
     }
     frame.set(CallNumber.K, part);
     frame.set(CallNumber.EPSILON, norm.epsilon());

@@ -24,6 +24,8 @@ final class RowAccess {
   private ElementType stored;
   private Frame frame;
 
+  private boolean vectors;
+
   /** Null where kernels reach the rows themselves. */
   private Staging staging;
 
@@ -41,8 +43,10 @@ final class RowAccess {
     return isDirect(rows, storage) ? rows.memory() : Memory.HEAP;
   }
 
-  /** Begins with the rows of a call. */
-  void open(RowMemory rows, Storage storage, Frame frame, Staging staging) {
+  /** Begins with the rows of a call of a norm. */
+  void open(
+      RowMemory rows, NormChoices norm, Storage storage, Frame frame, Staging staging) {
+    vectors = norm.vectorBits() > 0;
     this.rows = rows;
     this.frame = frame;
     boolean direct = isDirect(rows, storage);
@@ -120,7 +124,7 @@ final class RowAccess {
   private void encode(float[] values, int n) {
     short[] patterns = staging.shorts(n);
     if (rows.type() == ElementType.FLOAT16) {
-      Float16Arrays.encode(values, patterns, n);
+      Float16Arrays.encode(values, patterns, n, vectors);
     } else {
       for (int i = 0; i < n; i++) {
         patterns[i] = Narrow.floatToBfloat16(values[i]);

@@ -262,7 +262,7 @@ class Float16CodecTest {
 
   private static void encode(Format format, int bits, float[] from, short[] into, int n) {
     if (format.type == ElementType.FLOAT16) {
-      Float16Arrays.encode(from, into, n);
+      Float16Arrays.encode(from, into, n, bits > 0);
     } else {
       copy(bits, new Value.Element(Operand.X, ElementType.FLOAT32), format.type, from, into, n);
     }
