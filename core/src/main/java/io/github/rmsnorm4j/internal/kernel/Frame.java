@@ -51,7 +51,7 @@ public final class Frame {
   public final double[][] lanes;
 
   /** Lanes of the blocks before it. */
-  final double[][] totals;
+  public final double[][] totals;
 
   /** Lanes of the super-blocks of one long row. */
   final double[][] rowLanes;

@@ -21,7 +21,7 @@ import java.util.Map;
 
 /**
  * A part that adds to numbers of columns, row after row: {@code elements(frame, second, row, end,
- * from, n, sweep)}.
+ * from, n)}.
  *
  * <p>The columns' numbers are as wide as a row, and would be read and written for each. So two rows
  * go through together; or, where rows are narrow, a few columns of all rows do, with their numbers in

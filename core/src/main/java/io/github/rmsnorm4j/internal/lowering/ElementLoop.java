@@ -10,7 +10,7 @@ import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
-import java.lang.constant.ClassDesc;
+import java.lang.classfile.Label;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -18,9 +18,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Row after row, 32 elements at a time: {@code elements(frame, second, row, end, from, n, sweep)}.
- * Row sums stay in accumulators until the row, or the block of it, ends. A second part goes along on
- * rows of the second frame; in each sweep it does its share of their elements.
+ * Row after row, 32 elements at a time: {@code elements(frame, second, row, end, from, n)}. Row sums
+ * stay in accumulators until a block ends. A second part goes along on rows of the second frame. With
+ * more lanes than accumulators a block is swept several times, each time for some of the lanes of all
+ * its elements; the second part then does its share of the elements in each sweep.
  */
 final class ElementLoop {
   static final int FRAME = 0;
@@ -28,8 +29,7 @@ final class ElementLoop {
   static final int END = 3;
   static final int FROM = 4;
   static final int N = 5;
-  static final int SWEEP = 6;
-  static final int LOCALS = 7;
+  static final int LOCALS = 6;
 
   private final Target target;
   private final Code code;
@@ -43,6 +43,15 @@ final class ElementLoop {
   private final Map<Place, Broadcasts> broadcasts = new IdentityHashMap<>();
   private final Map<Place, Map<Column, Integer>> columns = new IdentityHashMap<>();
   private int calls;
+
+  /** Locals: the block's first element and the one behind its last, and the sweep. */
+  private int block;
+
+  private int blockEnd;
+  private int sweep;
+
+  /** A local: what is added to an element's number over the number of sweeps, for the share. */
+  private int share;
 
   ElementLoop(Target target, Code code) {
     this.target = target;
@@ -73,39 +82,85 @@ final class ElementLoop {
   private void row(List<Place> places, int n) {
     int mark = code.mark();
     for (Place place : places) {
-      new RowPointers(code, place).rows(ROW, () -> first(place, n));
+      new RowPointers(code, place).rows(ROW, () -> c.iload(FROM));
       Broadcasts ofRow = new Broadcasts();
       ofRow.make(code, vectors, place, ROW);
       broadcasts.put(place, ofRow);
     }
-    accumulators(places);
-    int i = code.constant(0);
-    code.loop(
-        "i",
-        i,
-        n,
-        RowSum.LANES,
-        () -> {
-          int before = vectors.calls();
-          step(places, i, n);
-          calls = vectors.calls() - before;
-        });
-    if (target.width() > 0) {
-      addUpperLevels(places);
+    block = code.constant(0);
+    if (target.width() > 0 || target.parts().getFirst().sums().isEmpty()) {
+      blockEnd = n;
+      sweeps(places);
+    } else {
+      code.loop(
+          "block",
+          block,
+          n,
+          RowSum.BLOCK,
+          () -> {
+            int inner = code.mark();
+            c.iload(block).loadConstant(RowSum.BLOCK).iadd().iload(n);
+            code.call(Math.class, "min", CD_int, CD_int, CD_int);
+            blockEnd = code.storeInt();
+            sweeps(places);
+            code.release(inner);
+          });
     }
-    toLanes(places);
     code.release(mark);
   }
 
-  /** Leaves the first element of the sweep. */
-  private void first(Place place, int n) {
-    c.iload(FROM);
-    if (sweeps > 1 && place.sums()) {
-      int skip = target.doubles() * (place.paired() ? 2 : 1);
-      c.iload(SWEEP).loadConstant(skip).imul().iadd();
-    } else if (sweeps > 1) {
-      c.iload(n).loadConstant(sweeps).idiv().iload(SWEEP).imul().iadd();
+  private void sweeps(List<Place> places) {
+    int mark = code.mark();
+    sweep = code.constant(0);
+    if (sweeps == 1) {
+      sweep(places);
+    } else {
+      int end = code.constant(sweeps);
+      code.loop("sweep", sweep, end, 1, () -> sweep(places));
     }
+    code.release(mark);
+  }
+
+  private void sweep(List<Place> places) {
+    int mark = code.mark();
+    if (sweeps > 1) {
+      // Of n elements of a block the share is n / sweeps, from n / sweeps * sweep on.
+      c.iload(blockEnd).iload(block).isub().loadConstant(sweeps).idiv().iload(sweep).imul();
+      c.iload(block).iadd().iload(block).loadConstant(sweeps).idiv().isub();
+      share = code.storeInt();
+    }
+    accumulators(places);
+    c.iload(block);
+    int i = code.storeInt();
+    code.loop(
+        "i",
+        i,
+        blockEnd,
+        RowSum.LANES,
+        () -> {
+          int before = vectors.calls();
+          step(places, i);
+          calls = vectors.calls() - before;
+        });
+    if (!sums.isEmpty()) {
+      finish(places);
+    }
+    code.release(mark);
+  }
+
+  private void finish(List<Place> places) {
+    if (target.width() > 0) {
+      addUpperLevels(places);
+      toLanes(places, "lanes", false);
+      return;
+    }
+    Label open = c.newLabel();
+    Label end = c.newLabel();
+    c.iload(blockEnd).iload(block).isub().loadConstant(RowSum.BLOCK).if_icmpne(open);
+    toLanes(places, "totals", true);
+    c.goto_(end).labelBinding(open);
+    toLanes(places, "lanes", false);
+    c.labelBinding(end);
   }
 
   private void accumulators(List<Place> places) {
@@ -123,18 +178,14 @@ final class ElementLoop {
   }
 
   /** Vectors of all parts in turn, of which one may have more than the other. */
-  private void step(List<Place> places, int i, int n) {
+  private void step(List<Place> places, int i) {
     int mark = code.mark();
     Map<Place, Elements.Columns> addresses = new IdentityHashMap<>();
     int most = 0;
     for (Place place : places) {
-      int at = i;
-      if (sweeps > 1 && !place.sums()) {
-        c.iload(i).loadConstant(Integer.numberOfTrailingZeros(sweeps)).ishr();
-        at = code.storeInt();
-      }
+      int at = first(place, i);
       new RowPointers(code, place).elements(at);
-      addresses.put(place, columnAddresses(place, at, n));
+      addresses.put(place, columnAddresses(place, at));
       most = Math.max(most, place.count());
     }
     for (int v = 0; v < most; v++) {
@@ -149,25 +200,29 @@ final class ElementLoop {
     code.release(mark);
   }
 
-  private Elements.Columns columnAddresses(Place place, int at, int n) {
+  /** A local: the first element of a part's step. */
+  private int first(Place place, int i) {
+    if (sweeps == 1) {
+      return i;
+    }
+    if (place.sums()) {
+      int skip = target.doubles() * (place.paired() ? 2 : 1);
+      c.iload(i).iload(sweep).loadConstant(skip).imul().iadd();
+    } else {
+      c.iload(i).loadConstant(Integer.numberOfTrailingZeros(sweeps)).ishr().iload(share).iadd();
+    }
+    return code.storeInt();
+  }
+
+  private Elements.Columns columnAddresses(Place place, int at) {
     Map<Column, Integer> arrays = columns.get(place);
     if (arrays.isEmpty()) {
       return (column, from) -> {};
     }
     code.field(place.frame(), "column", CD_int);
+    c.iload(FROM).iadd().iload(at).iadd();
     if (place.paired()) {
-      c.iload(FROM);
-      if (sweeps > 1 && !place.sums()) {
-        c.iload(n).loadConstant(sweeps).idiv().iload(SWEEP).imul().iadd();
-      }
-      c.iload(at).iadd().iadd();
       code.call(RowSum.class, "evenFirst", CD_int, CD_int);
-      if (sweeps > 1 && place.sums()) {
-        c.iload(SWEEP).loadConstant(target.doubles()).imul().iadd();
-      }
-    } else {
-      first(place, n);
-      c.iload(at).iadd().iadd();
     }
     int start = code.storeInt();
     return (column, from) -> code.load(arrays.get(column)).c.iload(start).loadConstant(from).iadd();
@@ -235,23 +290,34 @@ final class ElementLoop {
     return places.stream().anyMatch(place -> place.sums() && place.paired());
   }
 
-  /** Accumulators to the lanes of the row. */
-  private void toLanes(List<Place> places) {
+  /**
+   * Accumulators to the lanes of the row.
+   *
+   * @param adds whether they are added to what is there
+   */
+  private void toLanes(List<Place> places, String lanes, boolean adds) {
     boolean paired = isPaired(places);
     for (int s = 0; s < sums.size(); s++) {
-      code.line("sum %d to its lanes", s);
-      code.element(FRAME, "lanes", CD_double.arrayType(), s);
+      int mark = code.mark();
+      code.line("sum %d %s %s", s, adds ? "added to" : "is", lanes);
+      code.element(FRAME, lanes, CD_double.arrayType(), s);
       int array = code.store();
       c.iload(ROW).loadConstant(RowSum.LANES).imul();
-      c.iload(SWEEP).loadConstant(target.doubles()).imul().iadd();
+      c.iload(sweep).loadConstant(target.doubles()).imul().iadd();
       int start = code.storeInt();
       for (int j = 0; j < sums.get(s).length; j++) {
         // Of pairs vector 2p is of even lanes and vector 2p + 1 of odd ones, which lie 16 behind.
         int at = paired ? j / 2 * target.apart() + j % 2 * 16 : j * target.apart();
+        Runnable address = () -> code.load(array).c.iload(start).loadConstant(at).iadd();
         code.load(sums.get(s)[j]);
-        vectors.intoArray(
-            DOUBLES, () -> code.load(array).c.iload(start).loadConstant(at).iadd());
+        if (adds) {
+          int sum = code.store();
+          vectors.fromArray(DOUBLES, target.bits(), address);
+          vectors.with(DOUBLES, "add", sum);
+        }
+        vectors.intoArray(DOUBLES, address);
       }
+      code.release(mark);
     }
   }
 }

@@ -61,7 +61,7 @@ final class KernelClass {
       return;
     }
     if (first.statements().stream().anyMatch(Part.Statement::isOfElements)) {
-      method(builder, "elements", 2, 5, text, ElementLoop.LOCALS, code -> elements(target, code));
+      method(builder, "elements", 2, 4, text, ElementLoop.LOCALS, code -> elements(target, code));
     }
     for (int p = 0; p < target.parts().size(); p++) {
       Part part = target.parts().get(p);

@@ -61,8 +61,7 @@ public final class VectorKernel implements Kernel {
     elements =
         hasElements
             ? kernel.method(
-                "elements", Frame.class, Frame.class, int.class, int.class, int.class, int.class,
-                int.class)
+                "elements", Frame.class, Frame.class, int.class, int.class, int.class, int.class)
             : null;
     tail = kernel.method("tail0", Frame.class, int.class, int.class, int.class);
     secondTail =
@@ -93,7 +92,7 @@ public final class VectorKernel implements Kernel {
       } else if (sumCount == 0) {
         int whole = (to - from) & -RowSum.LANES;
         if (whole > 0) {
-          elements.invokeExact(frame, frame, 0, rows, from, whole, 0);
+          elements.invokeExact(frame, frame, 0, rows, from, whole);
         }
         if (from + whole < to) {
           tail.invokeExact(frame, rows, from + whole, to);
@@ -120,9 +119,7 @@ public final class VectorKernel implements Kernel {
 
   private void sums(Frame frame, Frame second, int rows, int n) throws Throwable {
     if (narrow) {
-      for (int sweep = 0; sweep < sweeps; sweep++) {
-        elements.invokeExact(frame, second, 0, rows, 0, n, sweep);
-      }
+      elements.invokeExact(frame, second, 0, rows, 0, n);
       RowSum.trees(frame, sums, rows, sweeps * doubles, evenFirst);
       return;
     }
@@ -133,15 +130,11 @@ public final class VectorKernel implements Kernel {
   /** Leaves the lanes of each row, of a super-block at most. */
   private void lanes(Frame frame, Frame second, int rows, int n) throws Throwable {
     int whole = n & -RowSum.LANES;
-    if (n <= RowSum.BLOCK && whole > 0) {
-      for (int sweep = 0; sweep < sweeps; sweep++) {
-        elements.invokeExact(frame, second, 0, rows, 0, whole, sweep);
-      }
-    } else {
+    if (whole == 0 || whole >= RowSum.BLOCK) {
       RowSum.zero(frame, sumCount, rows);
-      for (int r = 0; r < rows; r++) {
-        blocks(frame, second, r, whole);
-      }
+    }
+    if (whole > 0) {
+      elements.invokeExact(frame, second, 0, rows, 0, whole);
     }
     if (whole < n) {
       tail.invokeExact(frame, rows, whole, n);
@@ -149,22 +142,9 @@ public final class VectorKernel implements Kernel {
         secondTail.invokeExact(second, rows, whole, n);
       }
     }
-    if (n > RowSum.BLOCK) {
+    if (whole >= RowSum.BLOCK) {
       for (int r = 0; r < rows; r++) {
         RowSum.addTotals(frame, sumCount, r);
-      }
-    }
-  }
-
-  /** Block by block; the last one stays open, and is empty where the row ends with a whole one. */
-  private void blocks(Frame frame, Frame second, int row, int whole) throws Throwable {
-    for (int from = 0; from < whole; from += RowSum.BLOCK) {
-      int n = Math.min(RowSum.BLOCK, whole - from);
-      for (int sweep = 0; sweep < sweeps; sweep++) {
-        elements.invokeExact(frame, second, row, row + 1, from, n, sweep);
-      }
-      if (n == RowSum.BLOCK) {
-        RowSum.closeBlock(frame, sumCount, row);
       }
     }
   }
