@@ -7,9 +7,6 @@ public final class Narrow {
   /** The one NaN that float16 results carry. */
   static final short FLOAT16_NAN = 0x7e00;
 
-  /** Patterns above it, without their sign, are NaN. */
-  static final int FLOAT16_INFINITY = 0x7c00;
-
   /** The one NaN that bfloat16 results carry. */
   static final short BFLOAT16_NAN = 0x7fc0;
 
@@ -40,12 +37,20 @@ public final class Narrow {
    */
   public static float roundToOdd(double value) {
     float nearest = (float) value;
-    if (nearest == value || value != value) {
+    if (value != value) {
+      return Float.NaN;
+    }
+    if (nearest == value) {
       return nearest;
     }
     int bits = Float.floatToRawIntBits(nearest);
     boolean away = Math.abs((double) nearest) > Math.abs(value);
     return Float.intBitsToFloat((away ? bits - 1 : bits) | 1);
+  }
+
+  /** The same, but that every NaN is the canonical one. */
+  public static float oneNan(float value) {
+    return value != value ? Float.NaN : value;
   }
 
   /** A float32 rounded once to a type of 16 bits, as a float32 again. */

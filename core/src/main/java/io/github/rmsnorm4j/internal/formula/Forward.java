@@ -69,21 +69,39 @@ public record Forward(
   }
 
   /** {@code x0}: what LayerNorm takes off each element before it sums. */
-  public Part first() {
-    return new Part.Builder().keep(SHIFT, new Value.First(summed()).widened()).build();
+  private Value first() {
+    return new Value.First(summed()).widened();
+  }
+
+  /** x0 of a long row. */
+  public Part shift() {
+    return new Part.Builder().keep(SHIFT, first()).build();
   }
 
   /** {@code S2 = rowsum(x * x)}; LayerNorm {@code S1 = rowsum(d), S2 = rowsum(d * d)}. */
   public Part statistic() {
-    Value v = summed().widened();
-    return centred ? moments(v.minus(row(SHIFT))) : squares(v);
+    Part sums = centred ? moments(first()) : squares();
+    return centred ? new Part.Builder().keep(SHIFT, first()).add(sums).build() : sums;
+  }
+
+  /** The same of a piece of a long row, whose x0 is known. */
+  public Part pieceStatistic() {
+    return centred ? moments(row(SHIFT)) : squares();
+  }
+
+  private Part squares() {
+    return squares(summed().widened());
+  }
+
+  private Part moments(Value shift) {
+    return sums(summed().widened().minus(shift));
   }
 
   private static Part squares(Value v) {
     return new Part.Builder().sum(SQUARES, v.times(v)).build();
   }
 
-  private static Part moments(Value d) {
+  private static Part sums(Value d) {
     return new Part.Builder().sum(SUM, d).sum(SQUARES, d.times(d)).build();
   }
 
@@ -94,7 +112,7 @@ public record Forward(
    * @param down whether s is small: then x and x0 are scaled each
    */
   public Part scaledStatistic(boolean down) {
-    return centred ? moments(scaled(down).minus(row(SCALED_MEAN))) : squares(scaled(down));
+    return centred ? sums(scaled(down).minus(row(SCALED_MEAN))) : squares(scaled(down));
   }
 
   private Value scaled(boolean down) {

@@ -97,6 +97,12 @@ public record Part(List<Statement> statements) {
       return this;
     }
 
+    /** Adds the statements of a part. */
+    public Builder add(Part part) {
+      statements.addAll(part.statements);
+      return this;
+    }
+
     public Builder sum(RowNumber number, Value term) {
       return add(new Sum(number, term));
     }

@@ -24,7 +24,9 @@ public record Storage(boolean float64, boolean bfloat16) {
 
   /** Stores a value, rounded once to the type of the rows. */
   void store(Part.Builder part, Operand rows, ElementType type, Value value) {
-    boolean roundedHere = !float64 && value.float64();
-    part.store(rows, of(type), roundedHere ? value.cast(type) : value);
+    Value v = !float64 && value.float64() ? value.cast(type) : value;
+    // What is rounded to float16 behind the kernel keeps its NaN.
+    boolean keepsNan = type == ElementType.FLOAT16 && !v.float64();
+    part.store(rows, of(type), keepsNan ? new Value.OneNan(v) : v);
   }
 }

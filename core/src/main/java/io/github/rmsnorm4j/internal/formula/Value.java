@@ -53,6 +53,13 @@ public sealed interface Value {
   /** Rounded once to a type of 16 bits, and read again; every NaN is the canonical one. */
   record Cast(Value of, ElementType to) implements Value {}
 
+  /** The same, but that every NaN is the canonical one. */
+  record OneNan(Value of) implements Value {
+    public OneNan {
+      require(!of.float64(), "NaN is made one of float32 only");
+    }
+  }
+
   /** Two numbers of one type, the result rounded to it. */
   record Binary(Operator operator, Value a, Value b) implements Value {
     public Binary {
@@ -134,6 +141,7 @@ public sealed interface Value {
       case Widened w -> true;
       case Rounded r -> false;
       case Cast c -> c.of.float64();
+      case OneNan n -> false;
       case Binary b -> b.a.float64();
       case Root r -> true;
       case Choice c -> true;
@@ -152,6 +160,7 @@ public sealed interface Value {
       case Widened w -> w.of.perElement();
       case Rounded r -> r.of.perElement();
       case Cast c -> c.of.perElement();
+      case OneNan n -> n.of.perElement();
       case Binary b -> b.a.perElement() || b.b.perElement();
       case Root r -> r.of.perElement();
       case Choice c ->
@@ -166,6 +175,7 @@ public sealed interface Value {
       case Widened w -> new Value[] {w.of};
       case Rounded r -> new Value[] {r.of};
       case Cast c -> new Value[] {c.of};
+      case OneNan n -> new Value[] {n.of};
       case Binary b -> new Value[] {b.a, b.b};
       case Root r -> new Value[] {r.of};
       case Choice c -> new Value[] {c.a, c.b, c.then, c.otherwise};
@@ -196,6 +206,7 @@ public sealed interface Value {
       case Widened w -> "(double) " + w.of.text();
       case Rounded r -> "(float) " + r.of.text();
       case Cast c -> "(" + c.to.toString().toLowerCase(java.util.Locale.ROOT) + ") " + c.of.text();
+      case OneNan n -> "oneNaN(" + n.of.text() + ")";
       case Binary b ->
           b.operator == Operator.MAX
               ? "max(" + b.a.text() + ", " + b.b.text() + ")"

@@ -153,6 +153,7 @@ public final class PlainKernel implements Kernel {
       case Value.Cast c when float64 ->
           Strips.cast(strips.doubles(of[0]), c.to(), strips.doubles(v), n);
       case Value.Cast c -> Strips.cast(strips.floats(of[0]), c.to(), strips.floats(v), n);
+      case Value.OneNan c -> Strips.oneNan(strips.floats(of[0]), strips.floats(v), n);
       case Value.Binary b when float64 ->
           Strips.operate(
               b.operator(), strips.doubles(of[0]), strips.doubles(of[1]), strips.doubles(v), n);

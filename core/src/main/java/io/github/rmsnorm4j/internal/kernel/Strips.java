@@ -158,6 +158,12 @@ final class Strips {
     }
   }
 
+  static void oneNan(float[] a, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Narrow.oneNan(a[i]);
+    }
+  }
+
   static void addTo(float[] sums, int from, float[] terms, int n) {
     for (int i = 0; i < n; i++) {
       sums[from + i] += terms[i];

@@ -37,7 +37,11 @@ final class Broadcasts {
 
   /** Makes those of a row. */
   void make(Code code, VectorCode vectors, Place place, int row) {
-    Scalars scalars = new Scalars(code, place.frame(), row, -1);
+    make(code, vectors, place, new Scalars(code, place.frame(), row, -1));
+  }
+
+  /** Makes those of the row of some scalars. */
+  void make(Code code, VectorCode vectors, Place place, Scalars scalars) {
     for (Value value : of(place.part())) {
       code.line("broadcast %s", value.text());
       scalars.push(value);

@@ -84,8 +84,10 @@ final class ElementLoop {
     for (Place place : places) {
       new RowPointers(code, place).rows(ROW, () -> c.iload(FROM));
       Broadcasts ofRow = new Broadcasts();
-      ofRow.make(code, vectors, place, ROW);
+      Scalars scalars = new Scalars(code, place.frame(), ROW, -1);
+      ofRow.make(code, vectors, place, scalars);
       broadcasts.put(place, ofRow);
+      scalars.keep(place.part());
     }
     block = code.constant(0);
     if (target.width() > 0 || target.parts().getFirst().sums().isEmpty()) {
@@ -245,6 +247,7 @@ final class ElementLoop {
             add(s, elements, locals[place.paired() ? 2 * j + odd : j]);
           }
           case Part.Store s -> elements.store(s, even);
+          case Part.Keep keep -> {}
           default -> throw new IllegalArgumentException(statement + " among elements");
         }
       }

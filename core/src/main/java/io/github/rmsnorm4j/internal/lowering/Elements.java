@@ -7,6 +7,8 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.MASK;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.SHORTS;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.VECTOR;
 
+import static java.lang.constant.ConstantDescs.CD_float;
+
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
@@ -132,6 +134,13 @@ final class Elements {
         code.line("%s", b.text());
         code.load(x);
         vectors.with(b.float64() ? DOUBLES : FLOATS, method(b.operator()), y);
+      }
+      case Value.OneNan n -> {
+        int of = value(n.of());
+        code.line("%s", n.text());
+        code.load(of).c.loadConstant(Float.NaN);
+        code.load(of);
+        vectors.differs(of).call(FLOATS, "blend", FLOATS, CD_float, MASK);
       }
       case Value.Root r -> {
         int of = value(r.of());

@@ -31,14 +31,16 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
     return bits >= BFLOAT16_BITS;
   }
 
-  /** A part on its own; its row sums are of the first elements. */
+  /**
+   * A part on its own.
+   *
+   * @param elements of a row that it is for, always the first ones; 0 if others too, or fewer
+   */
   public Kernel of(Part part, int elements) {
     if (bits == 0) {
       return plain(part);
     }
-    boolean columns = !part.columnSums().isEmpty();
-    boolean sums = !part.sums().isEmpty();
-    boolean narrow = (sums || columns) && width <= RowSum.SUPER_BLOCK;
+    boolean narrow = width <= RowSum.SUPER_BLOCK;
     return vector(List.of(part), narrow ? Schedule.width(elements) : 0);
   }
 

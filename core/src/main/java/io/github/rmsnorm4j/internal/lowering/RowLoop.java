@@ -13,7 +13,6 @@ import java.lang.classfile.Label;
 import java.lang.constant.ClassDesc;
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -33,10 +32,14 @@ final class RowLoop {
   private final Code code;
   private final CodeBuilder c;
   private final VectorCode vectors;
+  private final Map<Part.Range, int[]> bounds = new HashMap<>();
   private final Map<RowNumber, Integer> arrays = new EnumMap<>(RowNumber.class);
 
-  /** The least and the greatest of each range's values so far. */
-  private final Map<Part.Range, int[]> extremes = new LinkedHashMap<>();
+  /**
+   * A local: how far the values of ranges are within them, the least so far. Below 0 one is outside;
+   * of a NaN it is NaN.
+   */
+  private int within = -1;
 
   RowLoop(Part part, int bits, Code code) {
     this.part = part;
@@ -53,10 +56,11 @@ final class RowLoop {
       if (statement instanceof Part.Keep keep) {
         array(keep.number());
       } else if (statement instanceof Part.Range range) {
-        int least = constant(Double.POSITIVE_INFINITY);
-        int greatest = constant(Double.NEGATIVE_INFINITY);
-        extremes.put(range, new int[] {least, greatest});
+        bounds.put(range, new int[] {constant(range.least()), constant(range.greatest())});
       }
+    }
+    if (!bounds.isEmpty()) {
+      within = constant(Double.POSITIVE_INFINITY);
     }
     int row = code.constant(0);
     code.loop("row", row, ROWS, bits / Double.SIZE, () -> rows(row, ofCall));
@@ -128,9 +132,10 @@ final class RowLoop {
               DOUBLES, () -> code.load(arrays.get(keep.number())).c.iload(row));
         }
         case Part.Range range -> {
-          code.line("least and greatest %s", range.value().text());
-          extreme(extremes.get(range)[0], "min", value);
-          extreme(extremes.get(range)[1], "max", value);
+          int[] bound = bounds.get(range);
+          code.line("%s from %s to %s?", range.value().text(), range.least(), range.greatest());
+          least(value, bound[0]);
+          least(bound[1], value);
         }
         default -> throw new IllegalArgumentException(statement + " among rows");
       }
@@ -138,32 +143,28 @@ final class RowLoop {
     code.release(mark);
   }
 
-  private void extreme(int local, String method, int value) {
-    code.load(local);
-    vectors.with(DOUBLES, method, value);
-    c.astore(local);
+  /** The difference of two locals, if it is less than those before. */
+  private void least(int a, int b) {
+    code.load(a);
+    vectors.with(DOUBLES, "sub", b);
+    vectors.with(DOUBLES, "min", within);
+    c.astore(within);
   }
 
-  /** Tells whether a row is out of range; a NaN is neither above nor below a bound, and is. */
+  /** Tells whether a row is out of range. */
   private void ranges() {
+    if (bounds.isEmpty()) {
+      return;
+    }
+    code.line("out of range?");
     c.aload(FRAME);
+    code.load(within);
+    c.getstatic(ClassDesc.of("jdk.incubator.vector.VectorOperators"), "MIN", ASSOCIATIVE);
+    vectors.call(DOUBLES, "reduceLanes", CD_double, ASSOCIATIVE);
     Label out = c.newLabel();
     Label end = c.newLabel();
-    extremes.forEach(
-        (range, locals) -> {
-          code.line("%s from %s to %s?", range.value().text(), range.least(), range.greatest());
-          reduce(locals[0], "MIN");
-          c.loadConstant(range.least()).dcmpl().iflt(out);
-          reduce(locals[1], "MAX");
-          c.loadConstant(range.greatest()).dcmpg().ifgt(out);
-        });
+    c.dconst_0().dcmpl().iflt(out);
     c.iconst_0().goto_(end).labelBinding(out).iconst_1().labelBinding(end);
     c.putfield(Code.FRAME, "outOfRange", CD_boolean);
-  }
-
-  private void reduce(int local, String operator) {
-    code.load(local);
-    c.getstatic(ClassDesc.of("jdk.incubator.vector.VectorOperators"), operator, ASSOCIATIVE);
-    vectors.call(DOUBLES, "reduceLanes", CD_double, ASSOCIATIVE);
   }
 }

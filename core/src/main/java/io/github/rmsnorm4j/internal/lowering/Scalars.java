@@ -10,6 +10,8 @@ import static java.lang.constant.ConstantDescs.CD_void;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.classfile.CodeBuilder;
@@ -45,6 +47,37 @@ final class Scalars {
     this.element = element;
   }
 
+  /** The same row, and an element of it. */
+  Scalars at(int element) {
+    Scalars scalars = new Scalars(code, frame, row, element);
+    scalars.known.putAll(known);
+    return scalars;
+  }
+
+  /** Computes a value of the row, for all elements. */
+  void know(Value value) {
+    code.line("%s", value.text());
+    push(value);
+    if (value.float64()) {
+      c.pop2();
+    } else {
+      c.pop();
+    }
+  }
+
+  /** Keeps what a part keeps of the row. */
+  void keep(Part part) {
+    for (Part.Statement statement : part.statements()) {
+      if (statement instanceof Part.Keep(RowNumber number, Value value)) {
+        code.line("%s = %s", number, value.text());
+        push(value);
+        int local = code.store(TypeKind.DOUBLE);
+        code.element(frame, "ofRow", CD_double.arrayType(), number.ordinal());
+        c.iload(row).dload(local).dastore();
+      }
+    }
+  }
+
   static TypeKind kind(Value value) {
     return value.float64() ? TypeKind.DOUBLE : TypeKind.FLOAT;
   }
@@ -63,7 +96,11 @@ final class Scalars {
   private void compute(Value value, int element) {
     switch (value) {
       case Value.Element e -> load(e, element);
-      case Value.First f -> compute(f.of(), -1);
+      case Value.First f -> new Scalars(code, frame, row, -1).push(f.of());
+      case Value.OneNan n -> {
+        push(n.of());
+        code.call(Narrow.class, "oneNan", CD_float, CD_float);
+      }
       case Value.OfColumn n -> {
         ClassDesc type = n.float64() ? CD_double : CD_float;
         column(n.column().ordinal(), type, element);

@@ -42,29 +42,17 @@ final class TailLoop {
         () -> {
           int mark = code.mark();
           Scalars ofRow = new Scalars(code, FRAME, row, -1);
-          for (Part.Statement statement : part.statements()) {
-            if (statement instanceof Part.Keep keep) {
-              keep(keep, ofRow, row);
-            }
+          ofRow.keep(part);
+          if (part.statements().stream().anyMatch(Part.Statement::isOfElements)) {
+            Broadcasts.of(part).forEach(ofRow::know);
+            elements(row, ofRow);
           }
           code.release(mark);
-          if (part.statements().stream().anyMatch(Part.Statement::isOfElements)) {
-            elements(row);
-            code.release(mark);
-          }
         });
     c.return_();
   }
 
-  private void keep(Part.Keep keep, Scalars scalars, int row) {
-    code.line("%s = %s", keep.number(), keep.value().text());
-    scalars.push(keep.value());
-    int value = code.store(Scalars.kind(keep.value()));
-    code.element(FRAME, "ofRow", CD_double.arrayType(), keep.number().ordinal());
-    c.iload(row).dload(value).dastore();
-  }
-
-  private void elements(int row) {
+  private void elements(int row, Scalars ofRow) {
     c.iload(FROM);
     int i = code.storeInt();
     code.loop(
@@ -74,7 +62,7 @@ final class TailLoop {
         1,
         () -> {
           int mark = code.mark();
-          Scalars scalars = new Scalars(code, FRAME, row, i);
+          Scalars scalars = ofRow.at(i);
           int sum = 0;
           for (Part.Statement statement : part.statements()) {
             switch (statement) {

@@ -177,6 +177,12 @@ final class VectorCode {
     return call(DOUBLES, "compare", MASK, COMPARISON, VECTOR);
   }
 
+  /** A mask of the floats on the stack that differ from those of a local. */
+  VectorCode differs(int other) {
+    code.c.getstatic(OPERATORS, "NE", COMPARISON).aload(other);
+    return call(FLOATS, "compare", MASK, COMPARISON, VECTOR);
+  }
+
   VectorCode floatsAsInts() {
     return call(FLOATS, "reinterpretAsInts", INTS);
   }

@@ -56,11 +56,11 @@ final class BackwardPass implements AutoCloseable {
     width = call.choices().width();
     part = call.choices().part();
     adds = call.residual() != null;
-    kept.open(call.kept(), call.choices(), plan.storage, frame, keptStaging);
-    dy.open(call.dy(), call.choices(), plan.storage, frame, dyStaging);
-    dx.open(call.dx(), call.choices(), plan.storage, frame, dyStaging);
+    kept.open(call.kept(), plan.storage, frame, keptStaging);
+    dy.open(call.dy(), plan.storage, frame, dyStaging);
+    dx.open(call.dx(), plan.storage, frame, dyStaging);
     if (adds) {
-      residual.open(call.residual(), call.choices(), plan.storage, frame, residualStaging);
+      residual.open(call.residual(), plan.storage, frame, residualStaging);
     }
     frame.set(CallNumber.K, part);
     frame.set(CallNumber.EPSILON, call.choices().epsilon());
@@ -131,10 +131,7 @@ final class BackwardPass implements AutoCloseable {
   private void chunk(long row, int rows) {
     kept.read(row, 0, rows, width);
     if (call.rstd() == null) {
-      if (plan.first != null) {
-        plan.first.run(frame, rows, 0, 1);
-      }
-      plan.statistic.run(frame, rows, 0, part);
+      plan.statistic.rows().run(frame, rows, 0, part);
     }
     boolean alone = statistics(row, rows);
     if (alone && rows > 1) {
@@ -152,7 +149,7 @@ final class BackwardPass implements AutoCloseable {
 
   private void longRow(long row) {
     if (call.rstd() == null) {
-      keptRow.at(row).statistic(plan.first, plan.statistic, call.choices());
+      keptRow.at(row).statistic(plan.statistic, call.choices());
     }
     BackwardPlan.Rows kernels = statistics(row, 1) ? plan.wide() : plan.usual;
     bothRows.at(row).sums(kernels.sums(), width);
@@ -194,7 +191,7 @@ final class BackwardPass implements AutoCloseable {
   }
 
   private void write(BackwardPlan.Rows kernels, long row, long column, int rows, int columns) {
-    dx.place(row, column, columns);
+    dx.place(row, column, rows, columns);
     if (adds) {
       residual.read(row, column, rows, columns);
     }

@@ -98,10 +98,7 @@ public final class BackwardPlan {
   /** Whether columns lie with the even ones of every 32 first. */
   final boolean paired;
 
-  /** LayerNorm's x0 of each row; null where none is taken off. */
-  final Kernel first;
-
-  final Kernel statistic;
+  final Statistic statistic;
   final Kernel roots;
 
   /** The range of a statistic that was kept. */
@@ -126,8 +123,7 @@ public final class BackwardPlan {
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
     Forward forward = kind.forward(storage, norm);
-    first = norm.centred() ? kernels.of(forward.first(), norm.width()) : null;
-    statistic = kernels.of(forward.statistic(), norm.part());
+    statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
     range = kernels.of(forward.range(), 0);
     int columns = norm.part() == norm.width() ? norm.width() : 0;

@@ -64,10 +64,10 @@ final class ForwardPass implements AutoCloseable {
     part = norm.part();
     adds = call.residual() != null;
     many = false;
-    x.open(call.x(), call.choices(), plan.storage, frame, staging);
-    y.open(call.y(), call.choices(), plan.storage, frame, staging);
+    x.open(call.x(), plan.storage, frame, staging);
+    y.open(call.y(), plan.storage, frame, staging);
     if (adds) {
-      residual.open(call.residual(), call.choices(), plan.storage, frame, residualStaging);
+      residual.open(call.residual(), plan.storage, frame, residualStaging);
     }
     frame.set(CallNumber.K, part);
     frame.set(CallNumber.EPSILON, norm.epsilon());
@@ -119,8 +119,7 @@ final class ForwardPass implements AutoCloseable {
     for (; row + chunk <= to; row += chunk) {
       if (waits) {
         read(row, 0, chunk, width);
-        first(chunk);
-        placeBefore(row - chunk);
+        placeBefore(row - chunk, chunk);
         plan.staggered.run(frame, before, chunk, width);
       } else {
         sums(row, chunk);
@@ -157,29 +156,22 @@ final class ForwardPass implements AutoCloseable {
   }
 
   /** Points the other frame at rows that are to be written. */
-  private void placeBefore(long row) {
-    x.place(before, row, 0, width);
-    y.place(before, row, 0, width);
+  private void placeBefore(long row, int rows) {
+    x.place(before, row, 0, rows, width);
+    y.place(before, row, 0, rows, width);
     if (adds) {
-      residual.place(before, row, 0, width);
-    }
-  }
-
-  private void first(int rows) {
-    if (plan.first != null) {
-      plan.first.run(frame, rows, 0, 1);
+      residual.place(before, row, 0, rows, width);
     }
   }
 
   private void sums(long row, int rows) {
     read(row, 0, rows, width);
-    first(rows);
     if (!many) {
-      plan.statistic.run(frame, rows, 0, part);
+      plan.statistic.rows().run(frame, rows, 0, part);
       return;
     }
     // The rows are written as well, to where nobody reads.
-    placeBefore(row);
+    placeBefore(row, rows);
     scratch.place(before, Operand.Y, call.y(), width);
     if (adds) {
       scratch.place(before, Operand.RESIDUAL, call.residual(), width);
@@ -201,7 +193,7 @@ final class ForwardPass implements AutoCloseable {
   }
 
   private void longRow(long row) {
-    longRow.at(row).statistic(plan.first, plan.statistic, call.choices());
+    longRow.at(row).statistic(plan.statistic, call.choices());
     Kernel kernel = plan.output;
     if (statistics(row, 1)) {
       kernel = call.float64() ? plan.rescaled().output(frame) : plan.wideOutput();
@@ -260,21 +252,21 @@ final class ForwardPass implements AutoCloseable {
   }
 
   private void write(long row, int rows) {
-    y.place(row, 0, width);
+    y.place(row, 0, rows, width);
     if (!many) {
       plan.output.run(frame, rows, 0, width);
       finish(row, 0, rows, width);
       return;
     }
     // The rows are summed again, for nobody.
-    placeBefore(row);
+    placeBefore(row, rows);
     plan.staggered.run(frame, before, rows, width);
   }
 
   /** Writes one row, or a piece of it. */
   private void write(Kernel kernel, long row, long column, int columns) {
     read(row, column, 1, columns);
-    y.place(row, column, columns);
+    y.place(row, column, 1, columns);
     frame.column = (int) column;
     kernel.run(frame, 1, 0, columns);
     frame.column = 0;

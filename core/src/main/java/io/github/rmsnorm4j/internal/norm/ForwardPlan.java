@@ -70,10 +70,7 @@ public final class ForwardPlan {
   /** Whether columns lie with the even ones of every 32 first. */
   final boolean paired;
 
-  /** LayerNorm's x0 of each row; null where none is taken off. */
-  final Kernel first;
-
-  final Kernel statistic;
+  final Statistic statistic;
   final Kernel roots;
   final Kernel output;
 
@@ -105,8 +102,7 @@ public final class ForwardPlan {
             kind.bias);
     paired = whole && Kernels.takePairs(bits) && kind.isPaired();
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
-    first = norm.centred() ? kernels.of(forward.first(), norm.width()) : null;
-    statistic = kernels.of(forward.statistic(), norm.part());
+    statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
     output = kernels.of(forward.output(), norm.width());
     staggered =

@@ -50,16 +50,16 @@ final class LongRow {
   }
 
   /** The sums of the statistic. */
-  void statistic(Kernel first, Kernel statistic, NormChoices norm) {
-    if (first != null) {
-      first(first);
+  void statistic(Statistic kernels, NormChoices norm) {
+    if (kernels.shift() != null) {
+      first(kernels.shift());
     }
-    sums(statistic, norm.part());
+    sums(kernels.pieces(), norm.part());
     if (norm.centred() && norm.width() > ONE_PASS) {
       double[] shift = frame.of(RowNumber.SHIFT);
       double[] sum = frame.of(RowNumber.SUM);
       shift[0] += sum[0] / norm.width();
-      sums(statistic, norm.width());
+      sums(kernels.pieces(), norm.width());
       sum[0] = 0.0;
     }
   }

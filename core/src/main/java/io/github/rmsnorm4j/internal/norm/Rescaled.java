@@ -24,7 +24,7 @@ final class Rescaled {
   /** The same for an epsilon beside the root, and not under it. */
   private static final double TINY_OUTSIDE = 0x1p-380;
 
-  private final Kernel first;
+  private final Kernel shift;
   private final Kernel roots;
 
   /** For a small scale and for a great one. */
@@ -33,7 +33,7 @@ final class Rescaled {
   private final Kernel[] output = new Kernel[2];
 
   Rescaled(Forward forward, Kernels kernels) {
-    first = kernels.plain(forward.first());
+    shift = kernels.plain(forward.shift());
     roots = kernels.plain(forward.roots());
     for (int up = 0; up < 2; up++) {
       statistic[up] = kernels.plain(forward.scaledStatistic(up == 0));
@@ -78,7 +78,7 @@ final class Rescaled {
     double x0 = 0.0;
     double mean = 0.0; // Of (x - x0) * scale: the row's own may be too small a number to be exact.
     if (centred) {
-      row.first(first);
+      row.first(shift);
       x0 = frame.of(RowNumber.SHIFT)[0];
     }
     row.sums(sums, n);

@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.codec.Float16Arrays;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.kernel.Float16Rows;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
@@ -24,8 +24,6 @@ final class RowAccess {
   private ElementType stored;
   private Frame frame;
 
-  private boolean vectors;
-
   /** Null where kernels reach the rows themselves. */
   private Staging staging;
 
@@ -43,10 +41,8 @@ final class RowAccess {
     return isDirect(rows, storage) ? rows.memory() : Memory.HEAP;
   }
 
-  /** Begins with the rows of a call of a norm. */
-  void open(
-      RowMemory rows, NormChoices norm, Storage storage, Frame frame, Staging staging) {
-    vectors = norm.vectorBits() > 0;
+  /** Begins with the rows of a call. */
+  void open(RowMemory rows, Storage storage, Frame frame, Staging staging) {
     this.rows = rows;
     this.frame = frame;
     boolean direct = isDirect(rows, storage);
@@ -69,21 +65,21 @@ final class RowAccess {
     if (staging != null) {
       this.rows.load(row, column, rows, columns, stored, staging);
     }
-    place(row, column, columns);
+    place(row, column, rows, columns);
   }
 
   /** Points the frame at a rectangle of rows, which are to be written. */
-  void place(long row, long column, int columns) {
-    place(frame, row, column, columns);
+  void place(long row, long column, int rows, int columns) {
+    place(frame, row, column, rows, columns);
   }
 
   /** The same for another frame. */
-  void place(Frame frame, long row, long column, int columns) {
+  void place(Frame frame, long row, long column, int rows, int columns) {
     if (staging == null) {
-      long at = row * rows.stride() + column * rows.type().bytes();
-      frame.place(operand, base, offset + at, rows.stride());
+      long at = row * this.rows.stride() + column * this.rows.type().bytes();
+      frame.place(operand, base, offset + at, this.rows.stride());
     } else {
-      frame.place(operand, array(columns), 0, (long) columns * stored.bytes());
+      frame.place(operand, array(rows * columns), 0, (long) columns * stored.bytes());
     }
   }
 
@@ -102,6 +98,14 @@ final class RowAccess {
     }
     int n = rows * columns;
     boolean fromDoubles = stored == ElementType.FLOAT64;
+    if (this.rows.type() == ElementType.FLOAT16 && this.rows.addressable() && !fromDoubles) {
+      short[] into = (short[]) this.rows.base();
+      for (int r = 0; r < rows; r++) {
+        long at = this.rows.address(row + r, column);
+        Float16Rows.encode(staging.floats(n), r * columns, into, at, columns);
+      }
+      return;
+    }
     switch (this.rows.type()) {
       case FLOAT64 -> {
         double[] values = fromDoubles ? staging.doubles(n) : widened(n);
@@ -124,7 +128,7 @@ final class RowAccess {
   private void encode(float[] values, int n) {
     short[] patterns = staging.shorts(n);
     if (rows.type() == ElementType.FLOAT16) {
-      Float16Arrays.encode(values, patterns, n, vectors);
+      Float16Rows.encode(values, 0, patterns, 0, n);
     } else {
       for (int i = 0; i < n; i++) {
         patterns[i] = Narrow.floatToBfloat16(values[i]);

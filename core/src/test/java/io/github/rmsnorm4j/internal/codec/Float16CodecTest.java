@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Float16Rows;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
@@ -235,7 +236,7 @@ class Float16CodecTest {
 
   private static void decode(Format format, int bits, short[] from, float[] into, int n) {
     if (format.type == ElementType.FLOAT16) {
-      Float16Arrays.decode(from, into, n);
+      Float16Rows.decode(from, 0, into, 0, n);
     } else {
       copy(bits, new Value.Element(Operand.X, format.type), ElementType.FLOAT32, from, into, n);
     }
@@ -262,7 +263,10 @@ class Float16CodecTest {
 
   private static void encode(Format format, int bits, float[] from, short[] into, int n) {
     if (format.type == ElementType.FLOAT16) {
-      Float16Arrays.encode(from, into, n, bits > 0);
+      float[] oneNan = new float[from.length];
+      Value x = new Value.Element(Operand.X, ElementType.FLOAT32);
+      copy(bits, new Value.OneNan(x), ElementType.FLOAT32, from, oneNan, n);
+      Float16Rows.encode(oneNan, 0, into, 0, n);
     } else {
       copy(bits, new Value.Element(Operand.X, ElementType.FLOAT32), format.type, from, into, n);
     }
