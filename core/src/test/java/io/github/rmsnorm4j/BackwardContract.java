@@ -67,6 +67,11 @@ final class BackwardContract {
     return new Result(dx, dgain, dbias);
   }
 
+  /** Sums of nothing. */
+  static Result ofNoRows(int width) {
+    return new Result(new double[0][], new double[width], new double[width]);
+  }
+
   /** To the arithmetic's type. */
   private double round(double v) {
     return choice.float64 ? v : (float) v;

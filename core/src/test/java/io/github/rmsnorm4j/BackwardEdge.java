@@ -61,18 +61,27 @@ final class BackwardEdge {
     return this;
   }
 
+  private Variant variant() {
+    return new Variant(
+        centred,
+        x[0].length,
+        part,
+        epsilon,
+        placement,
+        CastOrder.FLOAT32,
+        0,
+        ResidualRounding.FIRST);
+  }
+
   Norm norm(Backend backend) {
-    int width = x[0].length;
-    Variant is =
-        new Variant(
-            centred, width, part, epsilon, placement, CastOrder.FLOAT32, 0, ResidualRounding.FIRST);
-    return is.norm(
-        builder -> {
-          builder.backend(backend);
-          if (gain != null) {
-            builder.gain(gain);
-          }
-        });
+    return variant()
+        .norm(
+            builder -> {
+              builder.backend(backend);
+              if (gain != null) {
+                builder.gain(gain);
+              }
+            });
   }
 
   /** On every backend, each with the contract's bits. */
@@ -93,8 +102,6 @@ final class BackwardEdge {
       Block slopes = block(arena, dy);
       Block y = block(arena, new double[rows][width]);
       Block out = block(arena, new double[rows][width]);
-      Saved statistics = new Saved(Keep.INPUT, rows);
-      norm.apply(in.rows, y.rows, statistics);
       Saved saved = new Saved(keep, rows);
       norm.apply(in.rows, y.rows, saved);
       double[] dgain = new double[width];
@@ -105,17 +112,7 @@ final class BackwardEdge {
       } else {
         norm.backward(slopes.rows, saved, block(arena, dresidual).rows, out.rows, gradients);
       }
-      boolean output = keep == Keep.OUTPUT;
-      BackwardContract.Result expected =
-          BackwardContract.of(
-              new BackwardContract.Choice(
-                  centred, part, epsilon, placement, type == FLOAT64, output, gain, null),
-              output ? values(y) : x,
-              dy,
-              centred && !output ? statistics.mean() : new double[rows],
-              statistics.rstd(),
-              dresidual,
-              type);
+      BackwardContract.Result expected = expected();
       double[][] dx = values(out);
       for (int r = 0; r < rows; r++) {
         assertThat(dx[r]).as("dx of row %d, %s", r, backend).isEqualTo(expected.dx()[r]);
@@ -124,6 +121,26 @@ final class BackwardEdge {
       assertThat(dbias).as("dbias, %s", backend).isEqualTo(expected.dbias());
       return new BackwardContract.Result(dx, dgain, dbias);
     }
+  }
+
+  /** By the contract alone, forward and backward. */
+  private BackwardContract.Result expected() {
+    boolean output = keep == Keep.OUTPUT;
+    Variant is = variant();
+    Values g = gain == null ? null : new Values(FLOAT64, gain);
+    double[][] kept = new double[x.length][];
+    double[] mean = new double[x.length];
+    double[] rstd = new double[x.length];
+    for (int r = 0; r < x.length; r++) {
+      Contract.Result forward = Contract.row(is, new Values(type, x[r]), null, g, null, type);
+      kept[r] = output ? forward.y() : x[r];
+      mean[r] = output ? 0 : forward.mean();
+      rstd[r] = forward.rstd();
+    }
+    BackwardContract.Choice choice =
+        new BackwardContract.Choice(
+            centred, part, epsilon, placement, type == FLOAT64, output, gain, null);
+    return BackwardContract.of(choice, kept, dy, mean, rstd, dresidual, type);
   }
 
   private Block block(Arena arena, double[][] values) {

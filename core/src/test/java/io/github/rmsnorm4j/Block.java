@@ -60,15 +60,24 @@ final class Block {
   }
 
   void put(int row, double[] values) {
-    for (int i = 0; i < values.length; i++) {
-      long bits = Rounding.bits(rows.type(), values[i]);
-      long at = at(row, i);
-      switch (rows.type()) {
-        case FLOAT64 -> whole.set(ValueLayout.JAVA_LONG_UNALIGNED, at, bits);
-        case FLOAT32 -> whole.set(ValueLayout.JAVA_INT_UNALIGNED, at, (int) bits);
-        case FLOAT16, BFLOAT16 -> whole.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, (short) bits);
+    MemorySegment image = Rounding.image(rows.type(), values);
+    MemorySegment.copy(image, 0, whole, at(row, 0), image.byteSize());
+  }
+
+  /** The first element of a row that is not as wanted, or -1; one NaN is as good as another. */
+  int mismatch(int row, double[] wanted) {
+    MemorySegment image = Rounding.image(rows.type(), wanted);
+    long at = at(row, 0);
+    long size = image.byteSize();
+    if (MemorySegment.mismatch(whole, at, at + size, image, 0, size) < 0) {
+      return -1;
+    }
+    for (int i = 0; i < wanted.length; i++) {
+      if (bits(row, i) != Rounding.bits(rows.type(), wanted[i])) {
+        return i;
       }
     }
+    return -1;
   }
 
   /**

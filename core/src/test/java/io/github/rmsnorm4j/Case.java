@@ -2,139 +2,141 @@ package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.RandomRows.Mix;
 import java.lang.foreign.Arena;
-import java.util.SplittableRandom;
 
 /** One call of a norm, everything about it drawn from a seed, and the contract's answer. */
 final class Case {
-  private static final Place[] PLACES = Place.values();
-  private static final ElementType[] TYPES = ElementType.values();
+  private static final double[] EPSILONS = {0.0, 1e-12, 1e-6, 1e-5, 0.1, 1e-200, 1e-300};
+  private static final int GAP = 9;
 
   private final String name;
+  private final Shape shape;
   private final Variant norm;
-  private final int width;
-  private final ElementType in;
-  private final ElementType out;
-  private final ElementType added;
-  private final Place from;
-  private final Place to;
-  private final Place residualPlace;
-  private final long inGap;
-  private final long outGap;
-  private final long residualGap;
+  private final Operand x;
+  private final Operand y;
+  private final Operand residual;
+  private final Operand gain;
+  private final Operand bias;
   private final boolean inPlace;
   private final boolean safe;
   private final boolean ownParameters;
   private final boolean statistics;
-  private final Vector gain;
-  private final Vector bias;
-  private final double[][] x;
-  private final double[][] residual;
   private final Contract.Result[] expected;
 
-  /** A gain or bias as it is stored. */
-  private record Vector(Values values, Place place) {
-    Rows in(Arena arena) {
-      int width = values.of().length;
-      Block block = new Block(arena, place, values.type(), 1, width, width);
-      block.put(0, values.of());
-      return block.rows;
-    }
-
-    static Values of(Vector vector) {
-      return vector == null ? null : vector.values;
-    }
-  }
-
-  private Case(String name, SplittableRandom random, int width, int rows, ElementType in) {
+  private Case(String name, Draw draw, Shape shape, Mix mix, int choice) {
     this.name = name;
-    this.width = width;
-    this.in = in;
-    inPlace = random.nextInt(4) == 0;
-    out = inPlace ? sameSize(random, in) : anyOf(random, TYPES);
-    double[] epsilons = {0.0, 1e-12, 1e-6, 1e-5, 0.1, 1e-200, 1e-300, 1e100};
-    norm = Variant.any(random, width, epsilons[random.nextInt(epsilons.length)]);
-    from = anyOf(random, PLACES);
-    to = inPlace ? from : anyOf(random, PLACES);
-    inGap = gap(random);
-    outGap = inPlace ? inGap : gap(random);
-    added = random.nextInt(3) == 0 ? residualType(random, in) : null;
-    residualPlace = anyOf(random, PLACES);
-    residualGap = gap(random);
-    safe = random.nextInt(4) == 0;
-    ownParameters = random.nextBoolean();
-    statistics = ownParameters && random.nextBoolean();
-    RandomRows source = new RandomRows(random);
-    gain = random.nextBoolean() ? vector(random, source) : null;
-    boolean allowed = norm.order() == CastOrder.FLOAT32 && (ownParameters || gain != null);
-    bias = allowed && random.nextBoolean() ? vector(random, source) : null;
-    x = new double[rows][];
-    residual = new double[rows][];
+    this.shape = shape;
+    int width = shape.width();
+    int rows = shape.rows();
+    boolean plain = shape.plain();
+    double usual = draw.epsilon(EPSILONS, width, mix);
+    double epsilon = mix == Mix.ANY && draw.onceIn(8) ? 1e100 : usual;
+    Variant any = Variant.any(draw.random, shape.centred(), width, epsilon);
+    Variant part = plain ? any.whole() : any;
+    boolean biased = (choice & 2) != 0;
+    norm = biased ? part.withoutCasts() : part;
+    boolean adds = (choice & 4) != 0;
+    ElementType type = shape.type();
+    Place place = plain ? draw.plainPlace(shape.heap()) : draw.place(shape.heap());
+    boolean tiny = epsilon < 1e-100 && !adds;
+    double[][] values = draw.rows.of(mix, type, rows, width, shape.chunk(), tiny);
+    x = new Operand(type, place, draw.gap(GAP), width, values);
+    boolean elsewhere = (choice & 8) != 0;
+    inPlace = !elsewhere && draw.onceIn(3);
+    ElementType to = plain ? type : inPlace ? sameSize(draw, type) : draw.type();
+    boolean toHeap = elsewhere != shape.heap();
+    Place toPlace = plain ? draw.plainPlace(toHeap) : draw.place(toHeap);
+    int toGap = draw.gap(GAP);
+    y =
+        new Operand(
+            to, inPlace ? place : toPlace, inPlace ? x.gap() : toGap, width, new double[rows][0]);
+    residual = adds ? residual(draw, mix) : null;
+    safe = !plain && (isPlain() || draw.onceIn(4));
+    gain = (choice & 1) != 0 ? parameter(draw) : null;
+    bias = biased ? parameter(draw) : null;
+    ownParameters = biased && gain == null || draw.evenly();
+    statistics = ownParameters && draw.evenly();
     expected = new Contract.Result[rows];
     for (int r = 0; r < rows; r++) {
-      x[r] = source.any(in, width);
-      residual[r] = added == null ? null : source.any(added, width);
-      expected[r] =
-          Contract.row(
-              norm,
-              new Values(in, x[r]),
-              added == null ? null : new Values(added, residual[r]),
-              Vector.of(gain),
-              Vector.of(bias),
-              out);
+      Values added = Operand.row(residual, r);
+      Values g = Operand.row(gain, 0);
+      expected[r] = Contract.row(norm, Operand.row(x, r), added, g, Operand.row(bias, 0), to);
     }
   }
 
   /** Any call of a given width and type. */
   static Case of(long seed, int width, int rows, ElementType in) {
-    String name = "seed " + seed + ", " + rows + " x " + width + " " + in;
-    return new Case(name, new SplittableRandom(seed), width, rows, in);
+    Draw draw = new Draw(~seed);
+    return of(seed, Shape.of(Direction.FORWARD, draw, in, rows, width));
   }
 
-  /** Any call at all, with one of these widths or a small one. */
-  static Case of(long seed, int[] widths) {
-    SplittableRandom random = new SplittableRandom(~seed);
-    int width =
-        random.nextBoolean() ? widths[random.nextInt(widths.length)] : random.nextInt(1, 300);
-    int rows = random.nextInt(0, Math.clamp(8000 / width, 2, 140));
-    return of(seed, width, rows, anyOf(random, TYPES));
+  /** Any call of a shape. */
+  static Case of(long seed, Shape shape) {
+    Draw draw = new Draw(seed);
+    String name = "seed " + seed + ", " + shape;
+    return new Case(name, draw, shape, draw.mix(), draw.choice());
   }
 
-  long elements() {
-    return (long) x.length * width;
+  /** One of a stratum. */
+  static Case of(Recipe recipe) {
+    Draw draw = new Draw(recipe.seed());
+    Shape shape = recipe.stratum().draw(draw, recipe.seed());
+    String name = recipe + ", " + shape;
+    return new Case(name, draw, shape, recipe.mix(), recipe.choice());
   }
 
-  private static <T> T anyOf(SplittableRandom random, T[] values) {
-    return values[random.nextInt(values.length)];
-  }
-
-  private static ElementType sameSize(SplittableRandom random, ElementType in) {
-    ElementType other = in == ElementType.FLOAT16 ? ElementType.BFLOAT16 : ElementType.FLOAT16;
-    return in.bytes() == 2 && random.nextBoolean() ? other : in;
-  }
-
-  /** Float64 where the rows are, and only there. */
-  private static ElementType residualType(SplittableRandom random, ElementType in) {
-    ElementType[] others = {ElementType.FLOAT32, ElementType.FLOAT16, ElementType.BFLOAT16};
-    return in == ElementType.FLOAT64 ? in : anyOf(random, others);
-  }
-
-  private static long gap(SplittableRandom random) {
-    return random.nextBoolean() ? 0 : random.nextInt(1, 9);
-  }
-
-  private Vector vector(SplittableRandom random, RandomRows source) {
-    ElementType type = anyOf(random, TYPES);
-    double[] values = source.scaled(type, width, 2, random.nextDouble(-1, 1));
-    return new Vector(new Values(type, values), anyOf(random, PLACES));
-  }
-
-  private Block block(Arena arena, Place place, ElementType type, long gap, double[][] values) {
-    Block block = new Block(arena, place, type, x.length, width, width + gap);
-    for (int r = 0; r < values.length; r++) {
-      block.put(r, values[r]);
+  private Operand residual(Draw draw, Mix mix) {
+    ElementType type = x.type();
+    if (!shape.plain() && type != ElementType.FLOAT64) {
+      type = draw.narrowType();
     }
-    return block;
+    Mix added = mix == Mix.ANY ? Mix.ANY : Mix.ORDINARY;
+    double[][] values = draw.rows.of(added, type, shape.rows(), x.width(), 1, false);
+    Place place = shape.plain() ? draw.plainPlace(shape.heap()) : draw.place();
+    return new Operand(type, place, draw.gap(GAP), x.width(), values);
+  }
+
+  private Operand parameter(Draw draw) {
+    return draw.parameter(shape.width(), 2, draw.random.nextDouble(-1, 1));
+  }
+
+  private static ElementType sameSize(Draw draw, ElementType in) {
+    return in.bytes() == 2 ? draw.of(ElementType.FLOAT16, ElementType.BFLOAT16) : in;
+  }
+
+  /** Read off the call, and not off what was asked for. */
+  Shape shape() {
+    ElementType type = x.type();
+    boolean heap = x.place().isHeap();
+    boolean plain = isPlain() && !safe;
+    int rows = x.rows().length;
+    return new Shape(Direction.FORWARD, type, heap, norm.centred(), plain, rows, x.width());
+  }
+
+  /** As in {@link Recipe}. */
+  int choice() {
+    boolean elsewhere = x.place().isHeap() != y.place().isHeap();
+    return (gain != null ? 1 : 0)
+        + (bias != null ? 2 : 0)
+        + (residual != null ? 4 : 0)
+        + (elsewhere ? 8 : 0);
+  }
+
+  private boolean isPlain() {
+    ElementType type = x.type();
+    boolean sameMemory = residual == null || residual.place().isHeap() == x.place().isHeap();
+    boolean added = residual == null || residual.isPlain(type) && sameMemory;
+    return x.isPlain(type) && y.isPlain(type) && added && norm.part() == norm.width();
+  }
+
+  /** Which rows leave the range of their arithmetic. */
+  boolean[] outOfRange() {
+    boolean[] out = new boolean[expected.length];
+    for (int r = 0; r < out.length; r++) {
+      out[r] = expected[r].outOfRange();
+    }
+    return out;
   }
 
   /**
@@ -142,17 +144,23 @@ final class Case {
    */
   void check(int bits, int threads) {
     try (Arena arena = Arena.ofShared()) {
-      Block in = block(arena, from, this.in, inGap, x);
-      Block out = inPlace ? in.as(this.out) : block(arena, to, this.out, outGap, new double[0][]);
-      Block sum = added == null ? null : block(arena, residualPlace, added, residualGap, residual);
-      Backend backend = bits == 0 ? Backend.scalar() : Backend.vector(bits);
-      Norm norm = this.norm.norm(builder -> configure(builder, backend, threads, arena));
-      double[][] kept = apply(norm, in.rows, sum == null ? null : sum.rows, out.rows, arena);
-      String what = describe(norm);
-      compare(what, in, out, sum);
-      if (statistics) {
-        compare(what, kept[0], kept[1]);
-      }
+      check(bits, threads, arena);
+    } catch (RuntimeException e) {
+      throw new AssertionError(name + " on " + bits + " bits, " + threads + " threads", e);
+    }
+  }
+
+  private void check(int bits, int threads, Arena arena) {
+    Block in = x.in(arena);
+    Block out = inPlace ? in.as(y.type()) : y.in(arena);
+    Block sum = residual == null ? null : residual.in(arena);
+    Backend backend = bits == 0 ? Backend.scalar() : Backend.vector(bits);
+    Norm norm = this.norm.norm(builder -> configure(builder, backend, threads, arena));
+    double[][] kept = apply(norm, in.rows, sum == null ? null : sum.rows, out.rows, arena);
+    String what = describe(norm);
+    compare(what, in, out, sum);
+    if (statistics) {
+      compare(what, kept[0], kept[1]);
     }
   }
 
@@ -162,21 +170,21 @@ final class Case {
       builder.safe();
     }
     if (ownParameters && gain != null) {
-      builder.gain(gain.in(arena));
+      builder.gain(gain.in(arena).rows);
     }
     if (ownParameters && bias != null) {
-      builder.bias(bias.in(arena));
+      builder.bias(bias.in(arena).rows);
     }
   }
 
   /** By the door that takes what this call has; gives means and rstds if they are wanted. */
   private double[][] apply(Norm norm, Rows x, Rows residual, Rows y, Arena arena) {
-    Rows g = ownParameters || gain == null ? null : gain.in(arena);
-    Rows b = ownParameters || bias == null ? null : bias.in(arena);
-    double[][] kept = {new double[this.x.length], new double[this.x.length]};
+    Rows g = ownParameters ? null : Operand.rows(gain, arena);
+    Rows b = ownParameters ? null : Operand.rows(bias, arena);
+    double[][] kept = {new double[shape.rows()], new double[shape.rows()]};
     boolean mayKeepInput = residual != null || !inPlace;
     if (statistics && mayKeepInput || residual != null && g != null) {
-      Saved saved = new Saved(statistics ? Keep.INPUT : Keep.NOTHING, this.x.length);
+      Saved saved = new Saved(statistics ? Keep.INPUT : Keep.NOTHING, shape.rows());
       if (residual != null) {
         norm.addAndApply(x, residual, g, b, y, saved);
       } else {
@@ -201,51 +209,51 @@ final class Case {
   }
 
   private void compare(String what, Block in, Block out, Block sum) {
-    for (int r = 0; r < x.length; r++) {
-      compare(what + ": row " + r, out, r, expected[r].y());
+    for (int r = 0; r < expected.length; r++) {
+      compare(what, "y", out, r, expected[r].y());
       if (!inPlace) {
-        compare(what + ": input row " + r, in, r, x[r]);
+        compare(what, "x", in, r, x.rows()[r]);
       }
       if (sum != null) {
-        compare(what + ": residual row " + r, sum, r, expected[r].residual());
+        compare(what, "residual", sum, r, expected[r].residual());
       }
     }
     boolean intact = in.isGuardIntact() && out.isGuardIntact();
     assertThat(intact && (sum == null || sum.isGuardIntact())).as(what + ": gaps").isTrue();
   }
 
-  private void compare(String what, Block actual, int row, double[] wanted) {
-    for (int i = 0; i < width; i++) {
-      if (actual.bits(row, i) != Rounding.bits(actual.rows.type(), wanted[i])) {
-        throw new AssertionError(
-            "%s, element %d of x = %s is %s, the contract says %s"
-                .formatted(what, i, x[row][i], actual.value(row, i), wanted[i]));
-      }
+  private void compare(String what, String name, Block actual, int row, double[] wanted) {
+    int i = actual.mismatch(row, wanted);
+    if (i >= 0) {
+      throw new AssertionError(
+          "%s: %s of row %d, element %d of x = %s is %s, the contract says %s"
+              .formatted(what, name, row, i, x.rows()[row][i], actual.value(row, i), wanted[i]));
     }
   }
 
   private void compare(String what, double[] mean, double[] rstd) {
-    for (int r = 0; r < x.length; r++) {
-      same(what + ": rstd of row " + r, rstd[r], expected[r].rstd());
+    for (int r = 0; r < expected.length; r++) {
+      same(what, "rstd", r, rstd[r], expected[r].rstd());
       if (norm.centred()) {
-        same(what + ": mean of row " + r, mean[r], expected[r].mean());
+        same(what, "mean", r, mean[r], expected[r].mean());
       }
     }
   }
 
-  private static void same(String what, double actual, double wanted) {
-    assertThat(Double.valueOf(actual)).as(what).isEqualTo(Double.valueOf(wanted));
+  private static void same(String what, String name, int row, double actual, double wanted) {
+    if (Double.doubleToLongBits(actual) != Double.doubleToLongBits(wanted)) {
+      throw new AssertionError(
+          "%s: %s of row %d is %s, the contract says %s"
+              .formatted(what, name, row, actual, wanted));
+    }
   }
 
   private String describe(Norm built) {
     return name
-        + (" -> " + out + (inPlace ? " in place" : ""))
-        + (", from " + from + " to " + to + " with gaps " + inGap + " and " + outGap)
-        + (added == null ? "" : ", residual " + added + " in " + residualPlace)
-        + (safe ? ", safe" : "")
+        + (": " + Operand.text(x) + " -> " + Operand.text(y) + (inPlace ? " in place" : ""))
+        + (", residual " + Operand.text(residual) + (safe ? ", safe" : ""))
         + (statistics ? ", statistics kept" : "")
-        + (gain == null ? "" : ", gain " + gain.values.type() + " in " + gain.place)
-        + (bias == null ? "" : ", bias " + bias.values.type() + " in " + bias.place)
+        + (", gain " + Operand.text(gain) + ", bias " + Operand.text(bias))
         + (ownParameters ? "" : " of the call")
         + (", " + norm + " on " + built.backend());
   }

@@ -12,8 +12,14 @@ import java.util.Arrays;
  * <p>Rows and results are doubles, which hold the values of every type exactly.
  */
 final class Contract {
-  /** One row's answer; with a residual, what becomes of that. */
-  record Result(double[] y, double mean, double rstd, double[] residual) {}
+  /**
+   * One row's answer.
+   *
+   * @param rstd as it is kept: of a float32 row in range a float32 number
+   * @param outOfRange whether the row leaves the range of its arithmetic
+   * @param residual what becomes of it, null without one
+   */
+  record Result(double[] y, double mean, double rstd, boolean outOfRange, double[] residual) {}
 
   private Contract() {}
 
@@ -107,7 +113,7 @@ final class Contract {
       v = bias == null ? v : v + (float) bias[i];
       y[i] = Rounding.to(out, v);
     }
-    return new Result(y, moments.mean(), wide ? rstd : (float) rstd, stored);
+    return new Result(y, moments.mean(), wide ? rstd : (float) rstd, wide, stored);
   }
 
   private static Result float64(
@@ -149,7 +155,7 @@ final class Contract {
       v = bias == null ? v : v + bias[i];
       y[i] = Rounding.to(out, v);
     }
-    return new Result(y, mean, rstd, stored);
+    return new Result(y, mean, rstd, moments.overflowed() || scale != 1.0, stored);
   }
 
   /** By what a float64 row is multiplied where its squares leave the range of float64. */

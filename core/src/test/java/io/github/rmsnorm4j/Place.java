@@ -24,6 +24,10 @@ enum Place {
   DIRECT_BUFFER,
   HEAP_BUFFER;
 
+  boolean isHeap() {
+    return this == ARRAY || this == BYTES || this == HEAP_BUFFER;
+  }
+
   /** Memory of this kind; what is in it is undefined. */
   MemorySegment allocate(Arena arena, long bytes, ElementType type) {
     return switch (this) {

@@ -10,6 +10,62 @@ final class RandomRows {
     this.random = random;
   }
 
+  /** What the rows of one call are like. */
+  enum Mix {
+    /** Each of its own character. */
+    ANY,
+    /** None out of its arithmetic's range. */
+    ORDINARY,
+    /** Ordinary ones, and single rows out of range: in the first chunk, midway, in the last. */
+    LONE
+  }
+
+  /**
+   * The rows of a call.
+   *
+   * @param chunk how many go through the kernels together
+   * @param tiny whether rows may leave the range by being small, which epsilon can prevent
+   */
+  double[][] of(Mix mix, ElementType type, int rows, int width, int chunk, boolean tiny) {
+    double[][] all = new double[rows][];
+    for (int r = 0; r < rows; r++) {
+      all[r] = mix == Mix.ANY ? any(type, width) : ordinary(type, width);
+    }
+    if (mix == Mix.LONE && rows > 0) {
+      all[random.nextInt(Math.min(chunk, rows))] = outOfRange(type, width, tiny);
+      all[rows / 2] = outOfRange(type, width, tiny);
+      all[random.nextInt((rows - 1) / chunk * chunk, rows)] = outOfRange(type, width, tiny);
+    }
+    return all;
+  }
+
+  /** A row of usual numbers, with zeros of both signs among them if it has many. */
+  double[] ordinary(ElementType type, int width) {
+    double size = Math.pow(10, random.nextDouble(-3, 3));
+    double[] row =
+        scaled(type, width, size, random.nextBoolean() ? 0 : size * random.nextDouble(-9, 9));
+    if (width > 4 && random.nextInt(4) == 0) {
+      row[random.nextInt(width)] = 0.0;
+      row[random.nextInt(width)] = -0.0;
+    }
+    return row;
+  }
+
+  /** A row whose rstd or mean is out of range; of float16, only by a number that is not finite. */
+  double[] outOfRange(ElementType type, int width, boolean tiny) {
+    int kind = type == ElementType.FLOAT16 ? 0 : random.nextInt(tiny ? 6 : 4);
+    boolean float64 = type == ElementType.FLOAT64;
+    return switch (kind) {
+      case 0 -> {
+        double special = random.nextBoolean() ? Double.NaN : Double.POSITIVE_INFINITY;
+        yield withOne(ordinary(type, width), 0, type, special); // The first is in every part.
+      }
+      case 1, 2 -> scaled(type, width, float64 ? 1e200 : 3.3e38, 0);
+      case 3 -> scaled(type, width, float64 ? 1e190 : 1e35, float64 ? 1e200 : 3e38);
+      default -> scaled(type, width, float64 ? 1e-300 : 1e-40, 0);
+    };
+  }
+
   /** A row of a character drawn by chance: ordinary, extreme, degenerate or not finite. */
   double[] any(ElementType type, int width) {
     return switch (random.nextInt(10)) {

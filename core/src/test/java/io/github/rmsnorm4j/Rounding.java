@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j;
 
+import java.lang.foreign.MemorySegment;
+
 /** Rounding of a double to a type, by the definition of the type and not by its bits. */
 final class Rounding {
   private Rounding() {}
@@ -49,6 +51,27 @@ final class Rounding {
       case FLOAT32 -> Float.floatToIntBits((float) value);
       case FLOAT16 -> value != value ? 0x7e00 : Float.floatToFloat16((float) value) & 0xffff;
       case BFLOAT16 -> value != value ? 0x7fc0 : Float.floatToRawIntBits((float) value) >>> 16;
+    };
+  }
+
+  /** The patterns of values, one after the other as in memory. */
+  static MemorySegment image(ElementType type, double[] values) {
+    return switch (type) {
+      case FLOAT64 -> MemorySegment.ofArray(values);
+      case FLOAT32 -> {
+        float[] floats = new float[values.length];
+        for (int i = 0; i < floats.length; i++) {
+          floats[i] = (float) values[i];
+        }
+        yield MemorySegment.ofArray(floats);
+      }
+      case FLOAT16, BFLOAT16 -> {
+        short[] patterns = new short[values.length];
+        for (int i = 0; i < patterns.length; i++) {
+          patterns[i] = (short) bits(type, values[i]);
+        }
+        yield MemorySegment.ofArray(patterns);
+      }
     };
   }
 

@@ -31,9 +31,13 @@ record Variant(
         ResidualRounding.FIRST);
   }
 
-  /** Any that can be built, each choice by chance; the usual ones in about half of all. */
+  /** Any that can be built, RMSNorm or LayerNorm by chance too. */
   static Variant any(SplittableRandom random, int width, double epsilon) {
-    boolean centred = random.nextBoolean();
+    return any(random, random.nextBoolean(), width, epsilon);
+  }
+
+  /** Any that can be built, each choice by chance; the usual ones in about half of all. */
+  static Variant any(SplittableRandom random, boolean centred, int width, double epsilon) {
     CastOrder order = centred || random.nextBoolean() ? CastOrder.FLOAT32 : anyOf(random, ORDERS);
     boolean partial = !centred && random.nextInt(3) == 0;
     double[] offsets = {0, 0, 1, -1, 0.1};
@@ -47,6 +51,17 @@ record Variant(
         order,
         offset,
         anyOf(random, ROUNDINGS));
+  }
+
+  /** The same, measured whole. */
+  Variant whole() {
+    return new Variant(centred, width, width, epsilon, placement, order, gainOffset, rounding);
+  }
+
+  /** The same, but for casts on the way: with a bias there may be none. */
+  Variant withoutCasts() {
+    CastOrder none = CastOrder.FLOAT32;
+    return new Variant(centred, width, part, epsilon, placement, none, gainOffset, rounding);
   }
 
   private static <T> T anyOf(SplittableRandom random, T[] values) {
