@@ -31,8 +31,10 @@ final class ColumnLoop {
   /** Rows that go through together. */
   private static final int ROWS = 2;
 
-  /** Vectors of columns that go down narrow rows together. */
+  /** Vectors of columns that go down narrow rows together, with sums of them and without. */
   private static final int VECTORS = 2;
+
+  private static final int VECTORS_WITHOUT_SUMS = 4;
 
   private final Target target;
   private final Code code;
@@ -107,7 +109,7 @@ final class ColumnLoop {
   private void downColumns() {
     List<Value> numbers = new ArrayList<>(Broadcasts.of(place.part()));
     int table = table(numbers);
-    int vectorsOfStep = place.paired() ? VECTORS / 2 : VECTORS;
+    int vectorsOfStep = vectorsOfStep();
     int i = code.constant(0);
     int n = code.constant(target.width());
     code.loop(
@@ -140,6 +142,15 @@ final class ColumnLoop {
           group.forEach(Vector::close);
           code.release(mark);
         });
+  }
+
+  private int vectorsOfStep() {
+    int count = place.part().columnSums().isEmpty() ? VECTORS_WITHOUT_SUMS : VECTORS;
+    count = place.paired() ? count / 2 : count;
+    while (target.width() % (place.step() * count) != 0) {
+      count /= 2;
+    }
+    return count;
   }
 
   /** The rows' numbers that are to be broadcast, in the type of the elements. */

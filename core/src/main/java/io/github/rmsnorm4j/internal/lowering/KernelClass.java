@@ -57,10 +57,8 @@ final class KernelClass {
   private void methods(ClassBuilder builder, Target target, StringBuilder text) {
     Part first = target.parts().getFirst();
     if (target.isOfRows()) {
-      method(builder, "rows", 1, 1, text, RowLoop.LOCALS, c -> new RowLoop(first, target.bits(), c).emit());
-      return;
-    }
-    if (first.statements().stream().anyMatch(Part.Statement::isOfElements)) {
+      method(builder, "rows", 1, 1, text, RowLoop.LOCALS, code -> new RowLoop(first, target.bits(), code).emit());
+    } else if (first.statements().stream().anyMatch(Part.Statement::isOfElements)) {
       method(builder, "elements", 2, 4, text, ElementLoop.LOCALS, code -> elements(target, code));
     }
     for (int p = 0; p < target.parts().size(); p++) {
@@ -73,7 +71,9 @@ final class KernelClass {
   }
 
   private void elements(Target target, Code code) {
-    if (target.parts().getFirst().columnSums().isEmpty()) {
+    Part first = target.parts().getFirst();
+    boolean narrowStores = target.width() > 0 && first.sums().isEmpty();
+    if (first.columnSums().isEmpty() && !narrowStores) {
       ElementLoop loop = new ElementLoop(target, code);
       loop.emit();
       calls = loop.calls();

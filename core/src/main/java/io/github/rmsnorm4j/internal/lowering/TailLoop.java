@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
+import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_int;
@@ -7,11 +8,12 @@ import static java.lang.constant.ConstantDescs.CD_int;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.Label;
 import java.lang.constant.ClassDesc;
 
 /**
- * The elements of rows behind the last whole 32, one by one, and what is kept of each row: {@code
- * tail(frame, rows, from, to)}.
+ * The elements of rows behind the last whole 32, one by one, and what is kept of each row, or its
+ * range: {@code tail(frame, rows, from, to)}.
  */
 final class TailLoop {
   static final int FRAME = 0;
@@ -33,6 +35,10 @@ final class TailLoop {
   }
 
   void emit() {
+    boolean ranges = part.statements().stream().anyMatch(Part.Range.class::isInstance);
+    if (ranges) {
+      c.aload(FRAME).iconst_0().putfield(Code.FRAME, "outOfRange", CD_boolean);
+    }
     int row = code.constant(0);
     code.loop(
         "row",
@@ -43,6 +49,11 @@ final class TailLoop {
           int mark = code.mark();
           Scalars ofRow = new Scalars(code, FRAME, row, -1);
           ofRow.keep(part);
+          for (Part.Statement statement : part.statements()) {
+            if (statement instanceof Part.Range range) {
+              check(range, ofRow);
+            }
+          }
           if (part.statements().stream().anyMatch(Part.Statement::isOfElements)) {
             Broadcasts.of(part).forEach(ofRow::know);
             elements(row, ofRow);
@@ -50,6 +61,19 @@ final class TailLoop {
           code.release(mark);
         });
     c.return_();
+  }
+
+  /** Tells whether a value is out of range; a NaN is. */
+  private void check(Part.Range range, Scalars ofRow) {
+    code.line("%s from %s to %s?", range.value().text(), range.least(), range.greatest());
+    Label out = c.newLabel();
+    Label end = c.newLabel();
+    ofRow.push(range.value());
+    c.loadConstant(range.least()).dcmpl().iflt(out);
+    ofRow.push(range.value());
+    c.loadConstant(range.greatest()).dcmpg().ifle(end);
+    c.labelBinding(out).aload(FRAME).iconst_1().putfield(Code.FRAME, "outOfRange", CD_boolean);
+    c.labelBinding(end);
   }
 
   private void elements(int row, Scalars ofRow) {

@@ -20,6 +20,9 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class VectorKernel implements Kernel {
   private static final ConcurrentHashMap<Target, VectorKernel> MADE = new ConcurrentHashMap<>();
 
+  /** So few rows' numbers are computed one after the other, and not as vectors. */
+  private static final int FEW_ROWS = 2;
+
   private final List<Part.Sum> sums;
   private final int sumCount;
   private final boolean evenFirst;
@@ -46,16 +49,8 @@ public final class VectorKernel implements Kernel {
     evenFirst = target.paired() && Target.isBfloat16(target.parts().getFirst());
     KernelClass kernel = new KernelClass(target);
     calls = kernel.calls();
-    if (target.isOfRows()) {
-      given = target.rowNumbers().stream().mapToInt(RowNumber::ordinal).toArray();
-      rows = kernel.method("rows", Frame.class, int.class);
-      elements = null;
-      tail = null;
-      secondTail = null;
-      return;
-    }
-    given = new int[0];
-    rows = null;
+    given = target.rowNumbers().stream().mapToInt(RowNumber::ordinal).toArray();
+    rows = target.isOfRows() ? kernel.method("rows", Frame.class, int.class) : null;
     boolean hasElements =
         target.parts().getFirst().statements().stream().anyMatch(Part.Statement::isOfElements);
     elements =
@@ -84,7 +79,7 @@ public final class VectorKernel implements Kernel {
   @Override
   public void run(Frame frame, int rows, int from, int to) {
     try {
-      if (this.rows != null) {
+      if (this.rows != null && rows > FEW_ROWS) {
         fillLastVector(frame, rows);
         this.rows.invokeExact(frame, rows);
       } else if (elements == null) {

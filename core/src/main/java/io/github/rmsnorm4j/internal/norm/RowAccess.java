@@ -4,7 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Storage;
-import io.github.rmsnorm4j.internal.kernel.Float16Rows;
+import io.github.rmsnorm4j.internal.codec.Float16Arrays;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
@@ -98,14 +98,6 @@ final class RowAccess {
     }
     int n = rows * columns;
     boolean fromDoubles = stored == ElementType.FLOAT64;
-    if (this.rows.type() == ElementType.FLOAT16 && this.rows.addressable() && !fromDoubles) {
-      short[] into = (short[]) this.rows.base();
-      for (int r = 0; r < rows; r++) {
-        long at = this.rows.address(row + r, column);
-        Float16Rows.encode(staging.floats(n), r * columns, into, at, columns);
-      }
-      return;
-    }
     switch (this.rows.type()) {
       case FLOAT64 -> {
         double[] values = fromDoubles ? staging.doubles(n) : widened(n);
@@ -128,7 +120,7 @@ final class RowAccess {
   private void encode(float[] values, int n) {
     short[] patterns = staging.shorts(n);
     if (rows.type() == ElementType.FLOAT16) {
-      Float16Rows.encode(values, 0, patterns, 0, n);
+      Float16Arrays.encode(values, patterns, n);
     } else {
       for (int i = 0; i < n; i++) {
         patterns[i] = Narrow.floatToBfloat16(values[i]);

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
-import io.github.rmsnorm4j.internal.kernel.Float16Rows;
+import io.github.rmsnorm4j.internal.codec.Float16Arrays;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -35,11 +35,6 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
     return addressable && segment.isNative() ? Memory.Native.EVERYTHING : segment;
   }
 
-  /** Where an element is: bytes from the start of its array, or its address. */
-  long address(long row, long column) {
-    return segment.address() + row * stride + column * type.bytes();
-  }
-
   /** Where in {@link #source} an element is. */
   long at(long row, long column) {
     long at = row * stride + column * type.bytes();
@@ -59,14 +54,6 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
    */
   void load(long row, long column, int rows, int columns, ElementType stored, Staging staging) {
     int n = rows * columns;
-    if (type == ElementType.FLOAT16 && addressable) {
-      float[] into = staging.floats(n);
-      short[] from = (short[]) base();
-      for (int r = 0; r < rows; r++) {
-        Float16Rows.decode(from, address(row + r, column), into, r * columns, columns);
-      }
-      return;
-    }
     switch (type) {
       case FLOAT64 -> copy(JAVA_DOUBLE_UNALIGNED, row, column, rows, columns, staging.doubles(n));
       case FLOAT32 -> copy(JAVA_FLOAT_UNALIGNED, row, column, rows, columns, staging.floats(n));
@@ -82,7 +69,7 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
 
   private void decode(short[] patterns, float[] into, int n) {
     if (type == ElementType.FLOAT16) {
-      Float16Rows.decode(patterns, 0, into, 0, n);
+      Float16Arrays.decode(patterns, into, n);
     } else {
       for (int i = 0; i < n; i++) {
         into[i] = Narrow.bfloat16ToFloat(patterns[i]);

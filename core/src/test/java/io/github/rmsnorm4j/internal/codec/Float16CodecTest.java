@@ -9,7 +9,6 @@ import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
-import io.github.rmsnorm4j.internal.kernel.Float16Rows;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
@@ -236,7 +235,7 @@ class Float16CodecTest {
 
   private static void decode(Format format, int bits, short[] from, float[] into, int n) {
     if (format.type == ElementType.FLOAT16) {
-      Float16Rows.decode(from, 0, into, 0, n);
+      Float16Arrays.decode(from, into, n);
     } else {
       copy(bits, new Value.Element(Operand.X, format.type), ElementType.FLOAT32, from, into, n);
     }
@@ -266,7 +265,7 @@ class Float16CodecTest {
       float[] oneNan = new float[from.length];
       Value x = new Value.Element(Operand.X, ElementType.FLOAT32);
       copy(bits, new Value.OneNan(x), ElementType.FLOAT32, from, oneNan, n);
-      Float16Rows.encode(oneNan, 0, into, 0, n);
+      Float16Arrays.encode(oneNan, into, n);
     } else {
       copy(bits, new Value.Element(Operand.X, ElementType.FLOAT32), format.type, from, into, n);
     }
