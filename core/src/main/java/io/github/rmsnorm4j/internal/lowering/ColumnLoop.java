@@ -296,7 +296,7 @@ final class ColumnLoop {
 
     void close() {
       for (int half = 0; half < halves(); half++) {
-        int from = index * (place.paired() ? place.step() / 2 : place.step()) + 16 * half;
+        int from = place.columnOffset(index, half == 1);
         for (Part.ColumnSum sum : place.part().columnSums()) {
           code.line("store %s", sum.column());
           code.load(sums.get(half).get(sum.column()));

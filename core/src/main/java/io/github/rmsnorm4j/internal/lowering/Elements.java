@@ -177,12 +177,7 @@ final class Elements {
     code.line("load %s%s", c.text(), half());
     ClassDesc type = c.float64() ? DOUBLES : FLOATS;
     int bits = c.float64() ? doubleBits() : floatBits();
-    vectors.fromArray(type, bits, () -> columns.address(c.column(), columnOffset()));
-  }
-
-  /** Columns from the step's first one; of pairs the odd ones lie 16 behind the even ones. */
-  int columnOffset() {
-    return place.paired() ? index * (place.step() / 2) + (odd ? 16 : 0) : index * place.step();
+    vectors.fromArray(type, bits, () -> columns.address(c.column(), place.columnOffset(index, odd)));
   }
 
   private String half() {

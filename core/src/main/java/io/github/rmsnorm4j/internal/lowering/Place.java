@@ -56,6 +56,11 @@ record Place(
         part, frame, sums, elements, step, count, paired, new EnumMap<>(pointers));
   }
 
+  /** Columns from a step's first one to those of a vector, or of the odd half of a pair. */
+  int columnOffset(int index, boolean odd) {
+    return paired ? RowSum.evenFirst(index * step + (odd ? 1 : 0)) : index * step;
+  }
+
   static Place of(Target target, int index, int frame) {
     Part part = target.parts().get(index);
     boolean sums = !part.sums().isEmpty();
