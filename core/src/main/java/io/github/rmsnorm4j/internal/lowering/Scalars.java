@@ -86,16 +86,16 @@ final class Scalars {
   void push(Value value) {
     Integer local = known.get(value);
     if (local == null) {
-      compute(value, element);
+      compute(value);
       local = code.store(kind(value));
       known.put(value, local);
     }
     c.loadLocal(kind(value), local);
   }
 
-  private void compute(Value value, int element) {
+  private void compute(Value value) {
     switch (value) {
-      case Value.Element e -> load(e, element);
+      case Value.Element e -> load(e);
       case Value.First f -> new Scalars(code, frame, row, -1).push(f.of());
       case Value.OneNan n -> {
         push(n.of());
@@ -103,7 +103,7 @@ final class Scalars {
       }
       case Value.OfColumn n -> {
         ClassDesc type = n.float64() ? CD_double : CD_float;
-        column(n.column().ordinal(), type, element);
+        column(n.column().ordinal(), type);
         c.arrayLoad(TypeKind.from(type));
       }
       case Value.OfRow n ->
@@ -113,18 +113,14 @@ final class Scalars {
               .daload();
       case Value.OfCall n -> code.element(frame, "ofCall", CD_double, n.number().ordinal());
       case Value.Literal l -> c.loadConstant(l.number());
-      case Value.Choice choice -> choose(choice, element);
-      default -> operate(value, element);
+      case Value.Choice choice -> choose(choice);
+      default -> operate(value);
     }
   }
 
-  private void operate(Value value, int element) {
+  private void operate(Value value) {
     for (Value part : value.parts()) {
-      if (element == this.element) {
-        push(part);
-      } else {
-        compute(part, element);
-      }
+      push(part);
     }
     switch (value) {
       case Value.Widened w -> c.f2d();
@@ -158,20 +154,25 @@ final class Scalars {
     (float64 ? d : f).run();
   }
 
-  private void choose(Value.Choice choice, int element) {
+  private void choose(Value.Choice choice) {
     Label otherwise = c.newLabel();
     Label end = c.newLabel();
-    compute(choice.a(), element);
-    compute(choice.b(), element);
+    // Both are computed, since a local that is set on one way alone could not be used again.
+    push(choice.then());
+    c.pop2();
+    push(choice.otherwise());
+    c.pop2();
+    push(choice.a());
+    push(choice.b());
     c.dcmpl();
     if (choice.orEqual()) {
       c.iflt(otherwise);
     } else {
       c.ifle(otherwise);
     }
-    compute(choice.then(), element);
+    push(choice.then());
     c.goto_(end).labelBinding(otherwise);
-    compute(choice.otherwise(), element);
+    push(choice.otherwise());
     c.labelBinding(end);
   }
 
@@ -179,19 +180,19 @@ final class Scalars {
     c.getstatic(TYPE, type.name(), TYPE);
   }
 
-  private void load(Value.Element e, int element) {
+  private void load(Value.Element e) {
     if (e.float64()) {
-      address(e.rows(), e.type(), element);
+      address(e.rows(), e.type());
       code.call(Memory.class, "getDouble", CD_double, CD_Object, CD_long);
     } else {
       type(e.type());
-      address(e.rows(), e.type(), element);
+      address(e.rows(), e.type());
       code.call(Memory.class, "getFloat", CD_float, TYPE, CD_Object, CD_long);
     }
   }
 
   /** Leaves the base, and the offset of the element. */
-  private void address(Operand rows, ElementType type, int element) {
+  private void address(Operand rows, ElementType type) {
     code.element(frame, "base", CD_Object, rows.ordinal());
     code.element(frame, "offset", CD_long, rows.ordinal());
     code.element(frame, "stride", CD_long, rows.ordinal()).c.iload(row).i2l().lmul().ladd();
@@ -201,7 +202,7 @@ final class Scalars {
   }
 
   /** Leaves the array and the index of the element's column. */
-  void column(int column, ClassDesc type, int element) {
+  void column(int column, ClassDesc type) {
     code.element(frame, "columns", CD_Object, column).c.checkcast(type.arrayType());
     code.field(frame, "column", CD_int).c.iload(element).iadd();
   }
@@ -209,12 +210,12 @@ final class Scalars {
   /** Writes a value to the element. */
   void store(Operand rows, ElementType type, Value value) {
     if (type == ElementType.FLOAT64) {
-      address(rows, type, element);
+      address(rows, type);
       push(value);
       code.call(Memory.class, "setDouble", CD_void, CD_Object, CD_long, CD_double);
     } else {
       type(type);
-      address(rows, type, element);
+      address(rows, type);
       push(value);
       code.call(Memory.class, "setFloat", CD_void, TYPE, CD_Object, CD_long, CD_float);
     }

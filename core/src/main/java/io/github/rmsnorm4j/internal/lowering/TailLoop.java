@@ -95,7 +95,7 @@ final class TailLoop {
                 code.line("%s[i] = %s", s.rows(), s.value().text());
                 scalars.store(s.rows(), s.type(), s.value());
               }
-              case Part.ColumnSum s -> add(s, scalars, i);
+              case Part.ColumnSum s -> add(s, scalars);
               default -> {}
             }
           }
@@ -116,11 +116,11 @@ final class TailLoop {
     c.dadd().dastore();
   }
 
-  private void add(Part.ColumnSum s, Scalars scalars, int i) {
+  private void add(Part.ColumnSum s, Scalars scalars) {
     code.line("%s[i] += %s", s.column(), s.value().text());
     boolean float64 = s.value().float64();
     ClassDesc type = float64 ? CD_double : CD_float;
-    scalars.column(s.column().ordinal(), type, i);
+    scalars.column(s.column().ordinal(), type);
     c.dup2();
     if (float64) {
       c.daload();
