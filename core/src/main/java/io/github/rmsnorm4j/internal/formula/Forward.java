@@ -20,6 +20,7 @@ import io.github.rmsnorm4j.ResidualRounding;
  * @param x the type of the rows
  * @param residual the type of the rows that x is added to; null without them
  * @param rounding when the sum of both is rounded to the residual's type
+ * @param onTheWay whether the sum of both is stored while it is summed; then a row can be summed once
  * @param y the type of the output
  * @param cast the type that a normalised element is rounded to before the gain, or null
  */
@@ -31,6 +32,7 @@ public record Forward(
     ElementType x,
     ElementType residual,
     ResidualRounding rounding,
+    boolean onTheWay,
     ElementType y,
     ElementType cast,
     boolean gain,
@@ -65,23 +67,28 @@ public record Forward(
 
   /** What the output is of. */
   private Value normalised() {
+    if (onTheWay) {
+      return storage.element(Operand.RESIDUAL, residual);
+    }
     return rounding == ResidualRounding.LAST ? sum() : sum().cast(residual);
   }
 
-  /** {@code x0}: what LayerNorm takes off each element before it sums. */
-  private Value first() {
-    return new Value.First(summed()).widened();
-  }
-
-  /** x0 of a long row. */
+  /** {@code x0}, which LayerNorm takes off each element before it sums; of a row that is stored. */
   public Part shift() {
-    return new Part.Builder().keep(SHIFT, first()).build();
+    Value v = onTheWay ? normalised() : summed();
+    return new Part.Builder().keep(SHIFT, new Value.First(v).widened()).build();
   }
 
   /** {@code S2 = rowsum(x * x)}; LayerNorm {@code S1 = rowsum(d), S2 = rowsum(d * d)}. */
   public Part statistic() {
-    Part sums = centred ? moments(first()) : squares();
-    return centred ? new Part.Builder().keep(SHIFT, first()).add(sums).build() : sums;
+    Part.Builder part = new Part.Builder();
+    if (centred) {
+      part.keep(SHIFT, new Value.First(summed()).widened());
+    }
+    if (onTheWay) {
+      storage.store(part, Operand.RESIDUAL, residual, sum());
+    }
+    return part.add(pieceStatistic()).build();
   }
 
   /** The same of a piece of a long row, whose x0 is known. */
@@ -137,26 +144,29 @@ public record Forward(
     Value root = root(m);
     Value rstd = ONE.over(root);
     part.keep(ROOT, root).keep(RSTD, rstd);
-    range(part, rstd, mean);
-    if (divides && !storage.float64()) {
-      part.add(normalFloat32(root));
-    }
+    range(part, root, rstd, mean);
     return part.build();
   }
 
   /** The range of a statistic that is known. */
   public Part range() {
     Part.Builder part = new Part.Builder();
-    range(part, row(RSTD), row(MEAN));
+    range(part, row(ROOT), row(RSTD), row(MEAN));
     return part.build();
   }
 
-  /** A float32 row is in range where its rstd is a normal float32 and its mean is not too large. */
-  private void range(Part.Builder part, Value rstd, Value mean) {
+  /**
+   * A float32 row is in range where its rstd, and a root that divides, are normal float32 numbers,
+   * and its mean is not too large.
+   */
+  private void range(Part.Builder part, Value root, Value rstd, Value mean) {
     if (storage.float64()) {
       return;
     }
     part.add(normalFloat32(rstd));
+    if (divides) {
+      part.add(normalFloat32(root));
+    }
     if (centred) {
       double below = Math.nextDown(MAX_MEAN);
       part.add(new Part.Range(mean.rounded().widened(), -below, below));
@@ -210,7 +220,7 @@ public record Forward(
     v = gain ? v.times(parameter(Column.GAIN, v)) : v;
     v = bias ? v.plus(parameter(Column.BIAS, v)) : v;
     Part.Builder part = new Part.Builder();
-    if (residual != null) {
+    if (residual != null && !onTheWay) {
       storage.store(part, Operand.RESIDUAL, residual, sum());
     }
     storage.store(part, Operand.Y, y, v);

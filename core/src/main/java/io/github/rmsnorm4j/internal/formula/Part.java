@@ -11,9 +11,9 @@ import java.util.Map;
  * rows, or kept for each row. How it is computed is decided elsewhere; what is computed, and in
  * which order it is rounded, only here.
  *
- * <p>The rules of docs/numerics.md are checked when a part is made. Row sums are of float64 terms.
- * A part that sums stores nothing, so that a row can be summed as often as need be. A number that is
- * kept is one for the row.
+ * <p>The rules of docs/numerics.md are checked when a part is made. Row sums are of float64 terms,
+ * one for each element. A number that is kept is one for the row. Numbers that are kept come first: a
+ * part may read them again.
  *
  * @param statements in the order in which they are done
  */
@@ -54,27 +54,22 @@ public record Part(List<Statement> statements) {
 
   public Part {
     statements = List.copyOf(statements);
-    boolean sums = false;
-    boolean stores = false;
     for (Statement statement : statements) {
       Value value = statement.value();
       switch (statement) {
         case Sum s -> {
           require(value.float64(), "the row sum of " + value.text() + " must be float64");
           require(value.perElement(), "the row sum of " + value.text() + " has no elements");
-          sums = true;
         }
         case Store s -> {
           boolean wide = s.type == ElementType.FLOAT64;
           require(value.float64() || !wide, value.text() + " is float32, " + s.rows + " is not");
-          stores = true;
         }
-        case ColumnSum s -> stores = true;
+        case ColumnSum s -> {}
         case Keep k -> require(isOfRow(value), k.number + " = " + value.text() + " is no row's");
         case Range r -> require(isOfRow(value), "the range of " + value.text() + " is no row's");
       }
     }
-    require(!sums || !stores, "a part that sums rows must not store elements");
   }
 
   private static boolean isOfRow(Value value) {

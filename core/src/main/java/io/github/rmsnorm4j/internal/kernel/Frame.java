@@ -115,6 +115,13 @@ public final class Frame {
     place(rows, other.base[i], other.offset[i], other.stride[i]);
   }
 
+  /** Puts the numbers of a row in the place of the first row's. */
+  public void moveToFirst(int row) {
+    for (double[] numbers : ofRow) {
+      numbers[0] = numbers[row];
+    }
+  }
+
   /** Lets go of the caller's arrays. */
   public void clear() {
     java.util.Arrays.fill(base, null);

@@ -34,6 +34,7 @@ public final class PlainKernel implements Kernel {
   private final int[] results;
 
   private final boolean ofRows;
+  private final boolean keeps;
 
   /** Columns below this lie with the even ones first, in every 32. */
   private final int evenFirst;
@@ -49,6 +50,7 @@ public final class PlainKernel implements Kernel {
     sums = part.sums();
     ofRows =
         part.operands().isEmpty() && statements.stream().noneMatch(s -> s.value().perElement());
+    keeps = statements.stream().anyMatch(Part.Keep.class::isInstance);
     Map<Value, Integer> places = new LinkedHashMap<>();
     statements.forEach(statement -> add(statement.value(), places));
     values = places.keySet().toArray(Value[]::new);
@@ -109,7 +111,10 @@ public final class PlainKernel implements Kernel {
   /** Strip by strip; leaves row sums in the lanes. */
   private void row(Frame frame, int row, int from, int to) {
     compute(frame, row, from, Math.min(STRIP, to - from), false);
-    finish(frame, row, from, 1, false);
+    if (keeps) {
+      finish(frame, row, from, 1, false);
+      compute(frame, row, from, Math.min(STRIP, to - from), false);
+    }
     for (int i = from; i < to; i += STRIP) {
       int n = Math.min(STRIP, to - i);
       compute(frame, row, i, n, true);

@@ -37,11 +37,7 @@ final class Broadcasts {
 
   /** Makes those of a row. */
   void make(Code code, VectorCode vectors, Place place, int row) {
-    make(code, vectors, place, new Scalars(code, place.frame(), row, -1));
-  }
-
-  /** Makes those of the row of some scalars. */
-  void make(Code code, VectorCode vectors, Place place, Scalars scalars) {
+    Scalars scalars = new Scalars(code, place.frame(), row, -1);
     for (Value value : of(place.part())) {
       code.line("broadcast %s", value.text());
       scalars.push(value);

@@ -84,10 +84,9 @@ final class ElementLoop {
     for (Place place : places) {
       new RowPointers(code, place).rows(ROW, () -> c.iload(FROM));
       Broadcasts ofRow = new Broadcasts();
-      Scalars scalars = new Scalars(code, place.frame(), ROW, -1);
-      ofRow.make(code, vectors, place, scalars);
+      new Scalars(code, place.frame(), ROW, -1).keep(place.part());
+      ofRow.make(code, vectors, place, ROW);
       broadcasts.put(place, ofRow);
-      scalars.keep(place.part());
     }
     block = code.constant(0);
     if (target.width() > 0 || target.parts().getFirst().sums().isEmpty()) {

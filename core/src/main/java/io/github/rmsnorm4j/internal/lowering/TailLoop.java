@@ -47,8 +47,8 @@ final class TailLoop {
         1,
         () -> {
           int mark = code.mark();
+          keep(row);
           Scalars ofRow = new Scalars(code, FRAME, row, -1);
-          ofRow.keep(part);
           for (Part.Statement statement : part.statements()) {
             if (statement instanceof Part.Range range) {
               check(range, ofRow);
@@ -61,6 +61,14 @@ final class TailLoop {
           code.release(mark);
         });
     c.return_();
+  }
+
+  /** Where there were no elements before these: whoever did them has kept the row's numbers. */
+  private void keep(int row) {
+    Label kept = c.newLabel();
+    c.iload(FROM).ifne(kept);
+    new Scalars(code, FRAME, row, -1).keep(part);
+    c.labelBinding(kept);
   }
 
   /** Tells whether a value is out of range; a NaN is. */

@@ -124,7 +124,7 @@ final class ForwardPass implements AutoCloseable {
       } else {
         sums(row, chunk);
       }
-      waits = !statistics(row, chunk);
+      waits = !statistics(chunk);
       if (waits) {
         keep(row, chunk);
       } else {
@@ -139,7 +139,7 @@ final class ForwardPass implements AutoCloseable {
 
   private void chunk(long row, int rows) {
     sums(row, rows);
-    if (statistics(row, rows)) {
+    if (statistics(rows)) {
       outOfRange(row, rows);
     } else {
       keep(row, rows);
@@ -179,24 +179,40 @@ final class ForwardPass implements AutoCloseable {
     plan.staggered.run(frame, before, rows, width);
   }
 
-  /** Rows of which one leaves the range of its arithmetic: each by itself. */
+  /** Rows of which one leaves the range of its arithmetic: each by itself, with the sums it has. */
   private void outOfRange(long row, int rows) {
-    if (rows > 1) {
-      for (int r = 0; r < rows; r++) {
-        chunk(row + r, 1);
+    for (int r = 0; r < rows; r++) {
+      frame.moveToFirst(r);
+      Kernel kernel = plan.output;
+      if (isOutOfRange(row + r)) {
+        kernel = outOfRangeOutput();
+        keepOutOfRange(row + r);
+      } else {
+        keep(row + r, 1);
       }
-      return;
+      write(kernel, row + r, 0, width);
     }
-    Kernel kernel = call.float64() ? plan.rescaled().output(frame) : plan.wideOutput();
-    keepOutOfRange(row);
-    write(kernel, row, 0, width);
+  }
+
+  /** Whether the first row of the frame is; a float64 row is summed again, with its elements scaled. */
+  private boolean isOutOfRange(long row) {
+    if (call.float64()) {
+      return Rescaled.isNeeded(frame, 0, call.choices())
+          && plan.rescaled().statistic(call.choices(), longRow.at(row), frame);
+    }
+    plan.range.run(frame, 1, 0, 0);
+    return frame.outOfRange;
+  }
+
+  private Kernel outOfRangeOutput() {
+    return call.float64() ? plan.rescaled().output(frame) : plan.wideOutput();
   }
 
   private void longRow(long row) {
     longRow.at(row).statistic(plan.statistic, call.choices());
     Kernel kernel = plan.output;
-    if (statistics(row, 1)) {
-      kernel = call.float64() ? plan.rescaled().output(frame) : plan.wideOutput();
+    if (statistics(1) && isOutOfRange(row)) {
+      kernel = outOfRangeOutput();
       keepOutOfRange(row);
     } else {
       keep(row, 1);
@@ -206,24 +222,17 @@ final class ForwardPass implements AutoCloseable {
     }
   }
 
-  /** From sums to mean and rstd; true where a row needs the formula for wide ranges. */
-  private boolean statistics(long row, int rows) {
+  /** From sums to mean and rstd; whether a row may be out of range. */
+  private boolean statistics(int rows) {
     plan.roots.run(frame, rows, 0, 0);
     if (!call.float64()) {
       return frame.outOfRange;
     }
+    boolean any = false;
     for (int r = 0; r < rows; r++) {
-      if (Rescaled.isNeeded(frame, r, call.choices())) {
-        return rows > 1 || rescaled(row);
-      }
+      any |= Rescaled.isNeeded(frame, r, call.choices());
     }
-    return false;
-  }
-
-  private boolean rescaled(long row) {
-    boolean wide = plan.rescaled().statistic(call.choices(), longRow.at(row), frame);
-    read(row, 0, 1, Math.min(width, RowSum.SUPER_BLOCK));
-    return wide;
+    return any;
   }
 
   private void keep(long row, int rows) {
@@ -260,6 +269,9 @@ final class ForwardPass implements AutoCloseable {
     }
     // The rows are summed again, for nobody.
     placeBefore(row, rows);
+    if (plan.isOnTheWay()) {
+      scratch.place(frame, Operand.RESIDUAL, call.residual(), width);
+    }
     plan.staggered.run(frame, before, rows, width);
   }
 

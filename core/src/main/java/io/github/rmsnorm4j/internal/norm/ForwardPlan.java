@@ -1,12 +1,14 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
 import io.github.rmsnorm4j.internal.lowering.VectorKernel;
 import java.util.EnumMap;
@@ -20,6 +22,7 @@ public final class ForwardPlan {
       Memory xMemory,
       ElementType residual,
       Memory residualMemory,
+      boolean onTheWay,
       ElementType y,
       Memory yMemory,
       boolean direct,
@@ -28,6 +31,7 @@ public final class ForwardPlan {
       boolean kept,
       ElementType cast) {
     static Kind of(ForwardCall call, Storage storage) {
+      NormChoices norm = call.choices();
       RowMemory x = call.x();
       RowMemory residual = call.residual();
       RowMemory y = call.y();
@@ -37,6 +41,7 @@ public final class ForwardPlan {
           RowAccess.memory(x, storage),
           residual == null ? null : residual.type(),
           residual == null ? null : RowAccess.memory(residual, storage),
+          residual != null && added && canAddOnTheWay(norm, residual.type()),
           y.type(),
           RowAccess.memory(y, storage),
           added && RowAccess.isDirect(x, storage) && RowAccess.isDirect(y, storage),
@@ -44,6 +49,15 @@ public final class ForwardPlan {
           call.bias() != null,
           call.kept(),
           call.cast());
+    }
+
+    /**
+     * Whether the sum of row and residual may be stored while the row is summed: where the row is
+     * summed once and whole, and its output is of what is stored.
+     */
+    private static boolean canAddOnTheWay(NormChoices norm, ElementType residual) {
+      boolean once = norm.part() == norm.width() && norm.width() <= RowSum.SUPER_BLOCK;
+      return once && (residual.bytes() > 2 || norm.residual() != ResidualRounding.LAST);
     }
 
     Map<Operand, Memory> memory() {
@@ -72,6 +86,10 @@ public final class ForwardPlan {
 
   final Statistic statistic;
   final Kernel roots;
+
+  /** The range of one row's statistic. */
+  final Kernel range;
+
   final Kernel output;
 
   /** The statistic of rows and the output of others, at once; null where that does not pay. */
@@ -96,6 +114,7 @@ public final class ForwardPlan {
             kind.x,
             kind.residual,
             norm.residual(),
+            kind.onTheWay,
             kind.y,
             kind.cast,
             kind.gain,
@@ -104,6 +123,7 @@ public final class ForwardPlan {
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
+    range = kernels.plain(forward.range());
     output = kernels.of(forward.output(), norm.width());
     staggered =
         whole && kind.direct ? kernels.staggered(forward.statistic(), forward.output()) : null;
@@ -121,6 +141,11 @@ public final class ForwardPlan {
       this.ordered[column.ordinal()] = ordered;
     }
     return ordered;
+  }
+
+  /** Whether the residual has the sum when a row has been summed. */
+  boolean isOnTheWay() {
+    return kind.onTheWay;
   }
 
   /** The output of a float32 row whose statistic is out of float32's range. */
