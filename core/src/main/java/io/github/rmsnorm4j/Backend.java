@@ -19,7 +19,7 @@ public final class Backend {
     static final Backend VALUE = find();
 
     private static Backend find() {
-      Backend backend = new Backend(preferredBits(), whyNoVectors());
+      Backend backend = new Backend(preferredBits(), whyNoVectors(), true);
       String advice = backend.reason();
       if (!backend.isFastest()) {
         System.getLogger("io.github.rmsnorm4j")
@@ -31,10 +31,12 @@ public final class Backend {
 
   private final int vectorBits;
   private final boolean nativeAccess;
+  private final boolean startsPlain;
   private final String whyScalar;
 
-  private Backend(int vectorBits, String whyScalar) {
+  private Backend(int vectorBits, String whyScalar, boolean startsPlain) {
     this.vectorBits = vectorBits;
+    this.startsPlain = startsPlain;
     this.whyScalar = whyScalar;
     nativeAccess = Backend.class.getModule().isNativeAccessEnabled();
   }
@@ -56,7 +58,7 @@ public final class Backend {
    * @return the backend without vectors
    */
   public static Backend scalar() {
-    return new Backend(0, "plain Java was asked for");
+    return new Backend(0, "plain Java was asked for", false);
   }
 
   /**
@@ -75,7 +77,7 @@ public final class Backend {
       throw new UnsupportedOperationException(
           "the Vector API is not there: start java with --add-modules " + VECTOR_MODULE);
     }
-    return new Backend(bits, null);
+    return new Backend(bits, null, false);
   }
 
   /**
@@ -125,6 +127,11 @@ public final class Backend {
           .append(module.isNamed() ? module.getName() : "ALL-UNNAMED");
     }
     return line.toString();
+  }
+
+  /** Whether the first calls of a process go through plain Java, until vectors pay. */
+  boolean startsPlain() {
+    return startsPlain;
   }
 
   /** The same as {@link #describe()}. */

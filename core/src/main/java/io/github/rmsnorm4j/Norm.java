@@ -72,7 +72,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
             builder.placement,
             order,
             builder.residual,
-            backend.vectorBits());
+            backend.vectorBits(),
+            backend.startsPlain());
   }
 
   /**
@@ -478,7 +479,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               && CallMemory.isShared(call.kept())
               && CallMemory.isShared(call.dx())
               && (dresidual == null || CallMemory.isShared(call.residual()));
-      BackwardPlan plan = BackwardPlan.of(call, backwardPlans);
+      BackwardPlan plan = BackwardPlan.of(call, kept.rows(), backwardPlans);
       int most = shared ? threads : 1;
       BackwardRunner.Result sums = BackwardRunner.run(call, plan, kept.rows(), most);
       gradients.take(sums.gain(), sums.bias());
@@ -517,7 +518,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               gain == null && bias == null,
               mean,
               rstd);
-      ForwardPlan plan = ForwardPlan.of(call, plans);
+      ForwardPlan plan = ForwardPlan.of(call, x.rows(), plans);
       ForwardRunner.run(call, plan, x.rows(), CallMemory.isShared(call) ? threads : 1);
     } finally {
       if (gains != null) {

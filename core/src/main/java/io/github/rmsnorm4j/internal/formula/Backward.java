@@ -83,15 +83,17 @@ public record Backward(
   }
 
   /** {@code h = dy * g}. */
-  private Value h() {
-    return gain ? slope().times(column(Column.GAIN)) : slope();
+  private Value h(Value dy) {
+    return gain ? dy.times(column(Column.GAIN)) : dy;
   }
 
   /** {@code rowsum(h * xh)}, from the output {@code rowsum(dy * (y - b))}; {@code rowsum(h)}. */
   public Part sums() {
-    Value product = fromOutput && !wide ? slope().times(kept()) : h().times(xh());
+    Value dy = slope();
+    Value h = h(dy);
+    Value product = fromOutput && !wide ? dy.times(kept()) : h.times(xh());
     Part.Builder part = new Part.Builder().sum(RowNumber.PRODUCT, product.widened());
-    return (centred ? part.sum(RowNumber.SLOPE, h().widened()) : part).build();
+    return (centred ? part.sum(RowNumber.SLOPE, h.widened()) : part).build();
   }
 
   /**
@@ -127,16 +129,19 @@ public record Backward(
 
   /** dx, and what a row adds to the gradients of gain and bias: {@code dy * xh} and {@code dy}. */
   public Part output() {
-    Value h = centred ? h().minus(number(RowNumber.C)) : h();
-    Value d = h.minus(xh().times(number(RowNumber.M))).times(number(RowNumber.RSTD));
+    Value dy = slope();
+    Value xh = xh();
+    Value h = centred ? h(dy).minus(number(RowNumber.C)) : h(dy);
+    Value rstd = number(RowNumber.RSTD);
+    Value d = h.minus(xh.times(number(RowNumber.M))).times(rstd);
     d = residual == null ? d : d.plus(element(Operand.RESIDUAL, residual));
     Part.Builder part = new Part.Builder();
     storage.store(part, Operand.DX, dx, d);
     if (gainGradient) {
-      part.sum(Column.GAIN_GRADIENT, columnTerm(slope().times(xh())));
+      part.sum(Column.GAIN_GRADIENT, columnTerm(dy.times(xh)));
     }
     if (biasGradient) {
-      part.sum(Column.BIAS_GRADIENT, columnTerm(slope()));
+      part.sum(Column.BIAS_GRADIENT, columnTerm(dy));
     }
     return part.build();
   }

@@ -56,29 +56,19 @@ public record Part(List<Statement> statements) {
     statements = List.copyOf(statements);
     for (Statement statement : statements) {
       Value value = statement.value();
-      switch (statement) {
-        case Sum s -> {
-          require(value.float64(), "the row sum of " + value.text() + " must be float64");
-          require(value.perElement(), "the row sum of " + value.text() + " has no elements");
-        }
-        case Store s -> {
-          boolean wide = s.type == ElementType.FLOAT64;
-          require(value.float64() || !wide, value.text() + " is float32, " + s.rows + " is not");
-        }
-        case ColumnSum s -> {}
-        case Keep k -> require(isOfRow(value), k.number + " = " + value.text() + " is no row's");
-        case Range r -> require(isOfRow(value), "the range of " + value.text() + " is no row's");
+      if (statement instanceof Sum) {
+        require(value.float64() && value.perElement(), statement, "must be of float64 elements");
+      } else if (statement instanceof Store store && store.type == ElementType.FLOAT64) {
+        require(value.float64(), statement, "must be float64 as the rows are");
+      } else if (statement instanceof Keep || statement instanceof Range) {
+        require(value.float64() && !value.perElement(), statement, "must be float64, one for a row");
       }
     }
   }
 
-  private static boolean isOfRow(Value value) {
-    return value.float64() && !value.perElement();
-  }
-
-  private static void require(boolean condition, String message) {
+  private static void require(boolean condition, Statement statement, String message) {
     if (!condition) {
-      throw new IllegalArgumentException(message);
+      throw new IllegalArgumentException(statement.value().text() + " " + message);
     }
   }
 
@@ -142,15 +132,37 @@ public record Part(List<Statement> statements) {
 
   /** Its row sums, in order. */
   public List<Sum> sums() {
-    return statements.stream().filter(Sum.class::isInstance).map(Sum.class::cast).toList();
+    return ofType(Sum.class);
   }
 
   /** Its sums over rows, in order. */
   public List<ColumnSum> columnSums() {
-    return statements.stream()
-        .filter(ColumnSum.class::isInstance)
-        .map(ColumnSum.class::cast)
-        .toList();
+    return ofType(ColumnSum.class);
+  }
+
+  private <S extends Statement> List<S> ofType(Class<S> type) {
+    List<S> found = new ArrayList<>();
+    for (Statement statement : statements) {
+      if (type.isInstance(statement)) {
+        found.add(type.cast(statement));
+      }
+    }
+    return found;
+  }
+
+  /** Whether anything is done for each element; otherwise only numbers of rows are kept or checked. */
+  public boolean hasElements() {
+    for (Statement statement : statements) {
+      if (statement.isOfElements()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether it has to do with numbers of rows alone, so that rows are its elements. */
+  public boolean isOfRows() {
+    return !hasElements() && operands().isEmpty();
   }
 
   /** A statement a line. */

@@ -27,67 +27,240 @@ public sealed interface Value {
   }
 
   /** Element i of rows, of a type as it lies in memory: bfloat16 is read as float32. */
-  record Element(Operand rows, ElementType type) implements Value {}
+  record Element(Operand rows, ElementType type) implements Leaf {
+    @Override
+    public boolean float64() {
+      return type == ElementType.FLOAT64;
+    }
+
+    @Override
+    public boolean perElement() {
+      return true;
+    }
+
+    @Override
+    public String text() {
+      return rows + "[i]";
+    }
+  }
 
   /** The value at element 0 of the row. */
-  record First(Value of) implements Value {}
+  record First(Value of) implements Operation {
+    @Override
+    public boolean perElement() {
+      return false;
+    }
+
+    @Override
+    public String text() {
+      return of.text().replace("[i]", "[0]");
+    }
+  }
 
   /** The number of element i's column. */
-  record OfColumn(Column column, boolean float64) implements Value {}
+  record OfColumn(Column column, boolean float64) implements Leaf {
+    @Override
+    public boolean perElement() {
+      return true;
+    }
+
+    @Override
+    public String text() {
+      return column + "[i]";
+    }
+  }
 
   /** The number of the row. */
-  record OfRow(RowNumber number) implements Value {}
+  record OfRow(RowNumber number) implements Leaf {
+    @Override
+    public String text() {
+      return number.toString();
+    }
+  }
 
   /** The number of the call. */
-  record OfCall(CallNumber number) implements Value {}
+  record OfCall(CallNumber number) implements Leaf {
+    @Override
+    public String text() {
+      return number.toString();
+    }
+  }
 
   /** A constant. */
-  record Literal(double number) implements Value {}
+  record Literal(double number) implements Leaf {
+    @Override
+    public String text() {
+      return Double.toString(number);
+    }
+  }
 
   /** A float32 as float64. */
-  record Widened(Value of) implements Value {}
+  record Widened(Value of) implements Operation {
+    @Override
+    public boolean float64() {
+      return true;
+    }
+
+    @Override
+    public String text() {
+      return "(double) " + of.text();
+    }
+  }
 
   /** A float64 rounded to float32. */
-  record Rounded(Value of) implements Value {}
+  record Rounded(Value of) implements Operation {
+    @Override
+    public boolean float64() {
+      return false;
+    }
+
+    @Override
+    public String text() {
+      return "(float) " + of.text();
+    }
+  }
 
   /** Rounded once to a type of 16 bits, and read again; every NaN is the canonical one. */
-  record Cast(Value of, ElementType to) implements Value {}
+  record Cast(Value of, ElementType to) implements Operation {
+    @Override
+    public String text() {
+      return "(" + to + ") " + of.text();
+    }
+  }
 
-  /** The same, but that every NaN is the canonical one. */
-  record OneNan(Value of) implements Value {
+  /** The same float32, but that every NaN is the canonical one. */
+  record OneNan(Value of) implements Operation {
     public OneNan {
-      require(!of.float64(), "NaN is made one of float32 only");
+      require(!of.float64(), of, "is float64, NaN is made one of float32 only");
+    }
+
+    @Override
+    public String text() {
+      return "oneNaN(" + of.text() + ")";
     }
   }
 
   /** Two numbers of one type, the result rounded to it. */
-  record Binary(Operator operator, Value a, Value b) implements Value {
+  record Binary(Operator operator, Value a, Value b) implements Operation {
     public Binary {
-      if (a.float64() != b.float64()) {
-        throw new IllegalArgumentException(
-            "(" + a + " " + operator.sign + " " + b + ") mixes float32 and float64");
-      }
+      require(a.float64() == b.float64(), a, "and the other are not of one type");
+    }
+
+    @Override
+    public Value of() {
+      return a;
+    }
+
+    @Override
+    public Value[] parts() {
+      return new Value[] {a, b};
+    }
+
+    @Override
+    public String text() {
+      return operator == Operator.MAX
+          ? "max(" + a.text() + ", " + b.text() + ")"
+          : "(" + a.text() + " " + operator.sign + " " + b.text() + ")";
     }
   }
 
   /** The square root of a float64. */
-  record Root(Value of) implements Value {
+  record Root(Value of) implements Operation {
     public Root {
-      require(of.float64(), "the root of " + of + " is float32, it must be float64");
+      require(of.float64(), of, "is float32, a root is of float64 only");
+    }
+
+    @Override
+    public String text() {
+      return "sqrt(" + of.text() + ")";
     }
   }
 
   /** One value where a float64 is above another, or at least it; otherwise a second value. */
-  record Choice(Value a, boolean orEqual, Value b, Value then, Value otherwise) implements Value {
+  record Choice(Value a, boolean orEqual, Value b, Value then, Value otherwise)
+      implements Operation {
     public Choice {
       boolean same = a.float64() && b.float64() && then.float64() && otherwise.float64();
-      require(same, "a choice is of float64 only");
+      require(same, a, "or what it chooses is float32, a choice is of float64 only");
+    }
+
+    @Override
+    public Value of() {
+      return a;
+    }
+
+    @Override
+    public Value[] parts() {
+      return new Value[] {a, b, then, otherwise};
+    }
+
+    @Override
+    public String text() {
+      String sign = orEqual ? " >= " : " > ";
+      String condition = a.text() + sign + b.text();
+      return "(" + condition + " ? " + then.text() + " : " + otherwise.text() + ")";
     }
   }
 
-  private static void require(boolean condition, String message) {
+  /** A value that is made of no other. */
+  sealed interface Leaf extends Value {
+    @Override
+    default boolean float64() {
+      return true;
+    }
+
+    @Override
+    default boolean perElement() {
+      return false;
+    }
+
+    @Override
+    default Value[] parts() {
+      return new Value[0];
+    }
+  }
+
+  /** A value that is made of others, most often of one, and of its type. */
+  sealed interface Operation extends Value {
+    /** The first of them. */
+    Value of();
+
+    @Override
+    default boolean float64() {
+      return of().float64();
+    }
+
+    @Override
+    default boolean perElement() {
+      for (Value part : parts()) {
+        if (part.perElement()) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    @Override
+    default Value[] parts() {
+      return new Value[] {of()};
+    }
+  }
+
+  /** Whether it is float64, and not float32. */
+  boolean float64();
+
+  /** Whether there is one for each element; otherwise one does for the row. */
+  boolean perElement();
+
+  /** What it is made of directly. */
+  Value[] parts();
+
+  /** As one would write it. */
+  String text();
+
+  private static void require(boolean condition, Value value, String message) {
     if (!condition) {
-      throw new IllegalArgumentException(message);
+      throw new IllegalArgumentException(value.text() + " " + message);
     }
   }
 
@@ -130,59 +303,6 @@ public sealed interface Value {
     return to == null || to.bytes() != Short.BYTES ? this : new Cast(this, to);
   }
 
-  default boolean float64() {
-    return switch (this) {
-      case Element e -> e.type == ElementType.FLOAT64;
-      case First f -> f.of.float64();
-      case OfColumn c -> c.float64;
-      case OfRow r -> true;
-      case OfCall c -> true;
-      case Literal l -> true;
-      case Widened w -> true;
-      case Rounded r -> false;
-      case Cast c -> c.of.float64();
-      case OneNan n -> false;
-      case Binary b -> b.a.float64();
-      case Root r -> true;
-      case Choice c -> true;
-    };
-  }
-
-  /** Whether there is one for each element; otherwise one does for the row. */
-  default boolean perElement() {
-    return switch (this) {
-      case Element e -> true;
-      case OfColumn c -> true;
-      case First f -> false;
-      case OfRow r -> false;
-      case OfCall c -> false;
-      case Literal l -> false;
-      case Widened w -> w.of.perElement();
-      case Rounded r -> r.of.perElement();
-      case Cast c -> c.of.perElement();
-      case OneNan n -> n.of.perElement();
-      case Binary b -> b.a.perElement() || b.b.perElement();
-      case Root r -> r.of.perElement();
-      case Choice c ->
-          c.a.perElement() || c.b.perElement() || c.then.perElement() || c.otherwise.perElement();
-    };
-  }
-
-  /** What it is made of directly. */
-  default Value[] parts() {
-    return switch (this) {
-      case First f -> new Value[] {f.of};
-      case Widened w -> new Value[] {w.of};
-      case Rounded r -> new Value[] {r.of};
-      case Cast c -> new Value[] {c.of};
-      case OneNan n -> new Value[] {n.of};
-      case Binary b -> new Value[] {b.a, b.b};
-      case Root r -> new Value[] {r.of};
-      case Choice c -> new Value[] {c.a, c.b, c.then, c.otherwise};
-      default -> new Value[0];
-    };
-  }
-
   /**
    * Whether adding it may be fused with it: a product of two widened float32 is exact in float64,
    * and no other product is.
@@ -192,36 +312,5 @@ public sealed interface Value {
         && operator == Operator.TIMES
         && a instanceof Widened
         && b instanceof Widened;
-  }
-
-  /** As one would write it. */
-  default String text() {
-    return switch (this) {
-      case Element e -> e.rows + "[i]";
-      case First f -> f.of.text().replace("[i]", "[0]");
-      case OfColumn c -> c.column + "[i]";
-      case OfRow r -> r.number.toString();
-      case OfCall c -> c.number.toString();
-      case Literal l -> Double.toString(l.number);
-      case Widened w -> "(double) " + w.of.text();
-      case Rounded r -> "(float) " + r.of.text();
-      case Cast c -> "(" + c.to.toString().toLowerCase(java.util.Locale.ROOT) + ") " + c.of.text();
-      case OneNan n -> "oneNaN(" + n.of.text() + ")";
-      case Binary b ->
-          b.operator == Operator.MAX
-              ? "max(" + b.a.text() + ", " + b.b.text() + ")"
-              : "(" + b.a.text() + " " + b.operator.sign + " " + b.b.text() + ")";
-      case Root r -> "sqrt(" + r.of.text() + ")";
-      case Choice c ->
-          "("
-              + c.a.text()
-              + (c.orEqual ? " >= " : " > ")
-              + c.b.text()
-              + " ? "
-              + c.then.text()
-              + " : "
-              + c.otherwise.text()
-              + ")";
-    };
   }
 }

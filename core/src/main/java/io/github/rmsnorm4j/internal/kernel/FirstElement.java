@@ -9,21 +9,20 @@ final class FirstElement {
 
   /** A float32 comes back as the float64 that is equal to it. */
   static double of(Value value, Frame frame, int row) {
-    return switch (value) {
-      case Value.Element e -> {
-        int slot = e.rows().ordinal();
-        Object base = frame.base[slot];
-        long at = frame.offset[slot] + row * frame.stride[slot];
-        yield e.float64() ? Memory.getDouble(base, at) : Memory.getFloat(e.type(), base, at);
-      }
-      case Value.Cast c -> Narrow.round(of(c.of(), frame, row), c.to());
-      case Value.Binary(Value.Operator operator, Value a, Value b)
-          when operator == Value.Operator.PLUS -> {
-        // Of two float32 the float64 sum is rounded as if it had been exact.
-        double sum = of(a, frame, row) + of(b, frame, row);
-        yield value.float64() ? sum : (float) sum;
-      }
-      default -> throw new IllegalArgumentException("element 0 of " + value.text());
-    };
+    if (value instanceof Value.Element e) {
+      int slot = e.rows().ordinal();
+      Object base = frame.base[slot];
+      long at = frame.offset[slot] + row * frame.stride[slot];
+      return e.float64() ? Memory.getDouble(base, at) : Memory.getFloat(e.type(), base, at);
+    }
+    if (value instanceof Value.Cast c) {
+      return Narrow.round(of(c.of(), frame, row), c.to());
+    }
+    if (value instanceof Value.Binary b && b.operator() == Value.Operator.PLUS) {
+      // Of two float32 the float64 sum is rounded as if it had been exact.
+      double sum = of(b.a(), frame, row) + of(b.b(), frame, row);
+      return value.float64() ? sum : (float) sum;
+    }
+    throw new IllegalArgumentException("element 0 of " + value.text());
   }
 }

@@ -5,10 +5,9 @@ import static io.github.rmsnorm4j.internal.kernel.Strips.STRIP;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A part in plain Java: its values one after the other, each for a strip of elements at once. No
@@ -22,16 +21,19 @@ public final class PlainKernel implements Kernel {
   private final List<Part.Sum> sums;
 
   /** Every value once; what a value is made of comes before it. */
-  private final Value[] values;
+  private final List<Value> values = new ArrayList<>();
 
   /** By value: the places of what it is made of. */
-  private final int[][] operands;
+  private final List<int[]> operands = new ArrayList<>();
 
   /** By value: whether there is one for each element, and not one for the row. */
   private final boolean[] varies;
 
   /** By statement: the place of its value. */
   private final int[] results;
+
+  /** By statement: the places of the float32 factors of a row sum; null for other statements. */
+  private final int[][] products;
 
   private final boolean ofRows;
   private final boolean keeps;
@@ -48,36 +50,51 @@ public final class PlainKernel implements Kernel {
     this.evenFirst = evenFirst;
     statements = part.statements();
     sums = part.sums();
-    ofRows =
-        part.operands().isEmpty() && statements.stream().noneMatch(s -> s.value().perElement());
-    keeps = statements.stream().anyMatch(Part.Keep.class::isInstance);
-    Map<Value, Integer> places = new LinkedHashMap<>();
-    statements.forEach(statement -> add(statement.value(), places));
-    values = places.keySet().toArray(Value[]::new);
-    operands = new int[values.length][];
-    varies = new boolean[values.length];
-    for (int v = 0; v < values.length; v++) {
-      varies[v] = ofRows ? values[v] instanceof Value.OfRow : values[v].perElement();
-      Value[] of = directParts(values[v]);
-      operands[v] = new int[of.length];
-      for (int k = 0; k < of.length; k++) {
-        operands[v][k] = places.get(of[k]);
-        varies[v] |= varies[operands[v][k]];
+    ofRows = part.isOfRows();
+    results = new int[statements.size()];
+    products = new int[statements.size()][];
+    boolean keeps = false;
+    for (int s = 0; s < results.length; s++) {
+      results[s] = result(s, statements.get(s));
+      keeps |= statements.get(s) instanceof Part.Keep;
+    }
+    this.keeps = keeps;
+    varies = new boolean[values.size()];
+    for (int v = 0; v < varies.length; v++) {
+      Value value = values.get(v);
+      varies[v] = ofRows ? value instanceof Value.OfRow : value.perElement();
+      for (int of : operands.get(v)) {
+        varies[v] |= varies[of];
       }
     }
-    results = statements.stream().mapToInt(s -> places.get(s.value())).toArray();
   }
 
-  private static void add(Value value, Map<Value, Integer> places) {
-    for (Value part : directParts(value)) {
-      add(part, places);
+  /** The place of a statement's value; products that are exact are made as they are summed. */
+  private int result(int s, Part.Statement statement) {
+    if (statement instanceof Part.Sum && statement.value().isExactProduct()) {
+      Value[] factors = statement.value().parts();
+      products[s] = new int[] {place(factors[0].parts()[0]), place(factors[1].parts()[0])};
+      return products[s][0];
     }
-    places.putIfAbsent(value, places.size());
+    return place(statement.value());
   }
 
-  /** What is below a row's first element is computed for that alone. */
-  private static Value[] directParts(Value value) {
-    return value instanceof Value.First ? new Value[0] : value.parts();
+  /** Where a value is among all of them; it is put there if it is new. */
+  private int place(Value value) {
+    // What is below a row's first element is computed for that alone.
+    Value[] parts = value instanceof Value.First ? new Value[0] : value.parts();
+    int[] of = new int[parts.length];
+    for (int k = 0; k < of.length; k++) {
+      of[k] = place(parts[k]);
+    }
+    for (int v = 0; v < values.size(); v++) {
+      if (values.get(v) == value) {
+        return v;
+      }
+    }
+    values.add(value);
+    operands.add(of);
+    return values.size() - 1;
   }
 
   @Override
@@ -128,7 +145,7 @@ public final class PlainKernel implements Kernel {
 
   /** Values of elements, or of the row. */
   private void compute(Frame frame, int row, int i, int n, boolean varying) {
-    for (int v = 0; v < values.length; v++) {
+    for (int v = 0; v < varies.length; v++) {
       if (varies[v] == varying) {
         compute(frame, v, row, i, n);
       }
@@ -137,49 +154,28 @@ public final class PlainKernel implements Kernel {
 
   private void compute(Frame frame, int v, int row, int i, int n) {
     Strips strips = frame.strips;
-    int[] of = operands[v];
-    boolean float64 = values[v].float64();
-    switch (values[v]) {
-      case Value.Element e -> load(frame, e, v, row, i, n);
-      case Value.OfColumn c -> column(frame, c, v, i, n);
-      case Value.First f -> fill(strips, v, FirstElement.of(f.of(), frame, row), n);
-      case Value.OfRow r -> {
-        double[] numbers = frame.of(r.number());
-        if (ofRows) {
-          System.arraycopy(numbers, 0, strips.doubles(v), 0, n);
-        } else {
-          fill(strips, v, numbers[row], n);
-        }
-      }
-      case Value.OfCall c -> fill(strips, v, frame.ofCall[c.number().ordinal()], n);
-      case Value.Literal l -> fill(strips, v, l.number(), n);
-      case Value.Widened w -> Strips.widen(strips.floats(of[0]), strips.doubles(v), n);
-      case Value.Rounded r -> Strips.round(strips.doubles(of[0]), strips.floats(v), n);
-      case Value.Cast c when float64 ->
-          Strips.cast(strips.doubles(of[0]), c.to(), strips.doubles(v), n);
-      case Value.Cast c -> Strips.cast(strips.floats(of[0]), c.to(), strips.floats(v), n);
-      case Value.OneNan c -> Strips.oneNan(strips.floats(of[0]), strips.floats(v), n);
-      case Value.Binary b when float64 ->
-          Strips.operate(
-              b.operator(), strips.doubles(of[0]), strips.doubles(of[1]), strips.doubles(v), n);
-      case Value.Binary b ->
-          Strips.operate(
-              b.operator(), strips.floats(of[0]), strips.floats(of[1]), strips.floats(v), n);
-      case Value.Root r -> Strips.root(strips.doubles(of[0]), strips.doubles(v), n);
-      case Value.Choice c ->
-          Strips.choose(
-              strips.doubles(of[0]),
-              c.orEqual(),
-              strips.doubles(of[1]),
-              strips.doubles(of[2]),
-              strips.doubles(of[3]),
-              strips.doubles(v),
-              n);
+    Value value = values.get(v);
+    if (value instanceof Value.Element e) {
+      load(frame, e, v, row, i, n);
+    } else if (value instanceof Value.OfColumn c) {
+      column(frame, c, v, i, n);
+    } else if (value instanceof Value.First f) {
+      fill(strips, v, FirstElement.of(f.of(), frame, row), n);
+    } else if (value instanceof Value.OfRow r && ofRows) {
+      System.arraycopy(frame.of(r.number()), 0, strips.doubles(v), 0, n);
+    } else if (value instanceof Value.OfRow r) {
+      fill(strips, v, frame.of(r.number())[row], n);
+    } else if (value instanceof Value.OfCall c) {
+      fill(strips, v, frame.ofCall[c.number().ordinal()], n);
+    } else if (value instanceof Value.Literal l) {
+      fill(strips, v, l.number(), n);
+    } else {
+      strips.operate(value, operands.get(v), v, n);
     }
   }
 
   private void fill(Strips strips, int v, double number, int n) {
-    if (values[v].float64()) {
+    if (values.get(v).float64()) {
       Arrays.fill(strips.doubles(v), 0, n, number);
     } else {
       Arrays.fill(strips.floats(v), 0, n, (float) number);
@@ -222,7 +218,11 @@ public final class PlainKernel implements Kernel {
       int v = results[s];
       Part.Statement statement = statements.get(s);
       boolean ofElements = varies[v] || statement.isOfElements();
-      if (ofElements == varying) {
+      if (ofElements == varying && products[s] != null) {
+        float[] a = frame.strips.floats(products[s][0]);
+        float[] b = frame.strips.floats(products[s][1]);
+        Strips.addProductsToLanes(a, b, frame.lanes[sum], row * RowSum.LANES, n);
+      } else if (ofElements == varying) {
         finish(frame, statement, v, sum, row, i, n);
       }
       sum += statement instanceof Part.Sum ? 1 : 0;
@@ -232,13 +232,16 @@ public final class PlainKernel implements Kernel {
   private void finish(
       Frame frame, Part.Statement statement, int v, int sum, int row, int i, int n) {
     Strips strips = frame.strips;
-    switch (statement) {
-      case Part.Sum s ->
-          Strips.addToLanes(strips.doubles(v), frame.lanes[sum], row * RowSum.LANES, n);
-      case Part.Store s -> store(frame, s, v, row, i, n);
-      case Part.ColumnSum s -> columnSum(frame, s, v, i, n);
-      case Part.Keep k -> System.arraycopy(strips.doubles(v), 0, frame.of(k.number()), row, n);
-      case Part.Range r -> frame.outOfRange |= !r.holds(strips.doubles(v), n);
+    if (statement instanceof Part.Sum) {
+      Strips.addToLanes(strips.doubles(v), frame.lanes[sum], row * RowSum.LANES, n);
+    } else if (statement instanceof Part.Store s) {
+      store(frame, s, v, row, i, n);
+    } else if (statement instanceof Part.ColumnSum s) {
+      columnSum(frame, s, v, i, n);
+    } else if (statement instanceof Part.Keep k) {
+      System.arraycopy(strips.doubles(v), 0, frame.of(k.number()), row, n);
+    } else if (statement instanceof Part.Range r) {
+      frame.outOfRange |= !r.holds(strips.doubles(v), n);
     }
   }
 
@@ -251,8 +254,8 @@ public final class PlainKernel implements Kernel {
       Memory.write(base, at, strips.doubles(v), n);
       return;
     }
-    float[] floats = strips.floats(values[v].float64() ? values.length : v);
-    if (values[v].float64()) {
+    float[] floats = strips.floats(values.get(v).float64() ? values.size() : v);
+    if (values.get(v).float64()) {
       Strips.round(strips.doubles(v), floats, n);
     }
     Memory.write(store.type(), base, at, floats, strips.patterns, n);
@@ -261,7 +264,7 @@ public final class PlainKernel implements Kernel {
   private void columnSum(Frame frame, Part.ColumnSum sum, int v, int i, int n) {
     Object numbers = frame.columns[sum.column().ordinal()];
     int from = frame.column + i;
-    if (values[v].float64()) {
+    if (values.get(v).float64()) {
       Strips.addTo((double[]) numbers, from, frame.strips.doubles(v), n);
     } else if (from >= evenFirst) {
       Strips.addTo((float[]) numbers, from, frame.strips.floats(v), n);

@@ -8,7 +8,7 @@ import java.util.Arrays;
 /** Arrays for the values of a part, a strip of elements each, and the loops over them. */
 final class Strips {
   /** Elements of a strip: all values of a part together stay in the first-level cache. */
-  static final int STRIP = 256;
+  static final int STRIP = 512;
 
   private double[][] doubles = {};
   private float[][] floats = {};
@@ -126,7 +126,31 @@ final class Strips {
     }
   }
 
-  static void operate(Value.Operator operator, float[] a, float[] b, float[] into, int n) {
+  /** Computes an operation of values. */
+  void operate(Value operation, int[] of, int v, int n) {
+    if (operation instanceof Value.Widened) {
+      widen(floats(of[0]), doubles(v), n);
+    } else if (operation instanceof Value.Rounded) {
+      round(doubles(of[0]), floats(v), n);
+    } else if (operation instanceof Value.OneNan) {
+      oneNan(floats(of[0]), floats(v), n);
+    } else if (operation instanceof Value.Root) {
+      root(doubles(of[0]), doubles(v), n);
+    } else if (operation instanceof Value.Cast c && c.float64()) {
+      cast(doubles(of[0]), c.to(), doubles(v), n);
+    } else if (operation instanceof Value.Cast c) {
+      cast(floats(of[0]), c.to(), floats(v), n);
+    } else if (operation instanceof Value.Choice c) {
+      double[] then = doubles(of[2]);
+      choose(doubles(of[0]), c.orEqual(), doubles(of[1]), then, doubles(of[3]), doubles(v), n);
+    } else if (operation instanceof Value.Binary b && b.float64()) {
+      operate(b.operator(), doubles(of[0]), doubles(of[1]), doubles(v), n);
+    } else if (operation instanceof Value.Binary b) {
+      operate(b.operator(), floats(of[0]), floats(of[1]), floats(v), n);
+    }
+  }
+
+  private static void operate(Value.Operator operator, float[] a, float[] b, float[] into, int n) {
     switch (operator) {
       case PLUS -> plus(a, b, into, n);
       case MINUS -> minus(a, b, into, n);
@@ -136,7 +160,7 @@ final class Strips {
     }
   }
 
-  static void operate(Value.Operator operator, double[] a, double[] b, double[] into, int n) {
+  private static void operate(Value.Operator operator, double[] a, double[] b, double[] into, int n) {
     switch (operator) {
       case PLUS -> plus(a, b, into, n);
       case MINUS -> minus(a, b, into, n);
@@ -186,6 +210,19 @@ final class Strips {
     }
     for (int l = 0; i + l < n; l++) {
       lanes[at + l] += terms[i + l];
+    }
+  }
+
+  /** The same of products, which are exact in float64. */
+  static void addProductsToLanes(float[] a, float[] b, double[] lanes, int at, int n) {
+    int i = 0;
+    for (; i + RowSum.LANES <= n; i += RowSum.LANES) {
+      for (int l = 0; l < RowSum.LANES; l++) {
+        lanes[at + l] += (double) a[i + l] * b[i + l];
+      }
+    }
+    for (int l = 0; i + l < n; l++) {
+      lanes[at + l] += (double) a[i + l] * b[i + l];
     }
   }
 }

@@ -56,9 +56,9 @@ final class KernelClass {
 
   private void methods(ClassBuilder builder, Target target, StringBuilder text) {
     Part first = target.parts().getFirst();
-    if (target.isOfRows()) {
+    if (target.parts().getFirst().isOfRows()) {
       method(builder, "rows", 1, 1, text, RowLoop.LOCALS, code -> new RowLoop(first, target.bits(), code).emit());
-    } else if (first.statements().stream().anyMatch(Part.Statement::isOfElements)) {
+    } else if (first.hasElements()) {
       method(builder, "elements", 2, 4, text, ElementLoop.LOCALS, code -> elements(target, code));
     }
     for (int p = 0; p < target.parts().size(); p++) {

@@ -54,7 +54,7 @@ final class TailLoop {
               check(range, ofRow);
             }
           }
-          if (part.statements().stream().anyMatch(Part.Statement::isOfElements)) {
+          if (part.hasElements()) {
             Broadcasts.of(part).forEach(ofRow::know);
             elements(row, ofRow);
           }

@@ -72,13 +72,6 @@ record Target(
     return any;
   }
 
-  /** Whether rows are the elements of its part: it is of their numbers alone. */
-  boolean isOfRows() {
-    Part part = parts.getFirst();
-    return part.operands().isEmpty()
-        && part.statements().stream().noneMatch(s -> s.value().perElement());
-  }
-
   /** The numbers of rows that its part is made of. */
   Set<RowNumber> rowNumbers() {
     Set<RowNumber> numbers = EnumSet.noneOf(RowNumber.class);

@@ -50,9 +50,8 @@ public final class VectorKernel implements Kernel {
     KernelClass kernel = new KernelClass(target);
     calls = kernel.calls();
     given = target.rowNumbers().stream().mapToInt(RowNumber::ordinal).toArray();
-    rows = target.isOfRows() ? kernel.method("rows", Frame.class, int.class) : null;
-    boolean hasElements =
-        target.parts().getFirst().statements().stream().anyMatch(Part.Statement::isOfElements);
+    rows = target.parts().getFirst().isOfRows() ? kernel.method("rows", Frame.class, int.class) : null;
+    boolean hasElements = target.parts().getFirst().hasElements();
     elements =
         hasElements
             ? kernel.method(

@@ -94,6 +94,7 @@ public final class BackwardPlan {
   }
 
   private final Kind kind;
+  private final int bits;
   final Storage storage;
 
   /** Whether columns lie with the even ones of every 32 first. */
@@ -116,10 +117,10 @@ public final class BackwardPlan {
   /** The kernels of rows whose statistic is known. */
   record Rows(Kernel sums, Kernel means, Kernel output) {}
 
-  private BackwardPlan(Kind kind, Storage storage, NormChoices norm) {
+  private BackwardPlan(Kind kind, int bits, Storage storage, NormChoices norm) {
     this.kind = kind;
+    this.bits = bits;
     this.storage = storage;
-    int bits = norm.vectorBits();
     paired = norm.part() == norm.width() && Kernels.takePairs(bits) && kind.isPaired();
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
@@ -164,11 +165,11 @@ public final class BackwardPlan {
   }
 
   /** The plan of a call: one of the norm's last ones if it fits. */
-  public static BackwardPlan of(BackwardCall call, LastPlans<BackwardPlan> last) {
-    Storage storage =
-        new Storage(call.float64(), Kernels.haveBfloat16(call.choices().vectorBits()));
+  public static BackwardPlan of(BackwardCall call, long rows, LastPlans<BackwardPlan> last) {
+    int bits = call.choices().vectorBits(rows);
+    Storage storage = new Storage(call.float64(), Kernels.haveBfloat16(bits));
     Kind kind = Kind.of(call, storage);
-    BackwardPlan plan = last.find(p -> p.kind.equals(kind));
-    return plan != null ? plan : last.add(new BackwardPlan(kind, storage, call.choices()));
+    BackwardPlan plan = last.find(p -> p.bits == bits && p.kind.equals(kind));
+    return plan != null ? plan : last.add(new BackwardPlan(kind, bits, storage, call.choices()));
   }
 }

@@ -78,6 +78,7 @@ public final class ForwardPlan {
   }
 
   private final Kind kind;
+  private final int bits;
   final Storage storage;
   final Forward forward;
 
@@ -100,10 +101,10 @@ public final class ForwardPlan {
   private volatile Kernel wideOutput;
   private volatile Rescaled rescaled;
 
-  private ForwardPlan(Kind kind, Storage storage, NormChoices norm) {
+  private ForwardPlan(Kind kind, int bits, Storage storage, NormChoices norm) {
     this.kind = kind;
+    this.bits = bits;
     this.storage = storage;
-    int bits = norm.vectorBits();
     boolean whole = norm.part() == norm.width();
     forward =
         new Forward(
@@ -165,10 +166,11 @@ public final class ForwardPlan {
   }
 
   /** The plan of a call: one of the norm's last ones if it fits. */
-  public static ForwardPlan of(ForwardCall call, LastPlans<ForwardPlan> last) {
-    Storage storage = new Storage(call.float64(), Kernels.haveBfloat16(call.choices().vectorBits()));
+  public static ForwardPlan of(ForwardCall call, long rows, LastPlans<ForwardPlan> last) {
+    int bits = call.choices().vectorBits(rows);
+    Storage storage = new Storage(call.float64(), Kernels.haveBfloat16(bits));
     Kind kind = Kind.of(call, storage);
-    ForwardPlan plan = last.find(p -> p.kind.equals(kind));
-    return plan != null ? plan : last.add(new ForwardPlan(kind, storage, call.choices()));
+    ForwardPlan plan = last.find(p -> p.bits == bits && p.kind.equals(kind));
+    return plan != null ? plan : last.add(new ForwardPlan(kind, bits, storage, call.choices()));
   }
 }

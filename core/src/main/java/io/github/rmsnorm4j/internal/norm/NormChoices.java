@@ -8,6 +8,8 @@ import io.github.rmsnorm4j.ResidualRounding;
  * What a norm is, apart from its gain and bias.
  *
  * @param centred LayerNorm if true, RMSNorm if not
+ * @param vectorBits the width of vectors, 0 for plain Java
+ * @param startsPlain whether the first calls of a process are for plain Java
  * @param part elements at the row's start that the statistic is of; the width unless partial
  */
 public record NormChoices(
@@ -18,7 +20,13 @@ public record NormChoices(
     EpsilonPlacement placement,
     CastOrder order,
     ResidualRounding residual,
-    int vectorBits) {
+    int vectorBits,
+    boolean startsPlain) {
+
+  /** The width of vectors for a call of so many rows; 0 for plain Java. */
+  int vectorBits(long rows) {
+    return startsPlain && StartUp.covers(rows * width) ? 0 : vectorBits;
+  }
 
   /** Whether rows are divided by their root, and not multiplied by its reciprocal. */
   boolean divides() {

@@ -1,0 +1,26 @@
+package io.github.rmsnorm4j.internal.norm;
+
+/**
+ * The start of a process. Kernels with vectors take a third of a second until the first of them is
+ * loaded, made and compiled, in which plain Java normalises many MiB. So the first elements of a
+ * process go through plain Java, which has the same bits.
+ */
+public final class StartUp {
+  /** Elements that plain Java takes as long for as it takes to have vectors. */
+  private static final long ELEMENTS = 1 << 22;
+
+  /** Counted without care: it does not matter when exactly the start is over. */
+  private static long elements;
+
+  private StartUp() {}
+
+  /** Whether a call of so many elements is still for plain Java. */
+  static boolean covers(long elements) {
+    long before = StartUp.elements;
+    if (before >= ELEMENTS) {
+      return false;
+    }
+    StartUp.elements = before + elements;
+    return elements <= ELEMENTS;
+  }
+}
