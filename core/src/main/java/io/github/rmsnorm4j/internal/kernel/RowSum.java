@@ -103,23 +103,31 @@ public final class RowSum {
     return (lanes[at] + lanes[at + 2]) + (lanes[at + 1] + lanes[at + 3]);
   }
 
+  /** The rest of a tree, of so many sums. */
+  private static double tree(double[] lanes, int at, int left) {
+    return switch (left) {
+      case 4 -> tree4(lanes, at);
+      case 8 -> tree8(lanes, at);
+      case 16 -> tree16(lanes, at);
+      default -> tree(lanes, at, false);
+    };
+  }
+
   /**
    * The rest of the trees of rows whose kernel has added the upper levels.
    *
-   * @param partial how many partial sums a row has left, 4 or 8
-   * @param halves how many such groups there are: two if even lanes come first, and 16 apart
+   * @param left how many sums a row has left, 4 to 32
+   * @param halves whether there are two such groups, 16 apart: if even lanes come first
    */
-  public static void trees(Frame frame, List<Part.Sum> sums, int rows, int partial, boolean halves) {
+  public static void trees(
+      Frame frame, List<Part.Sum> sums, int rows, int left, boolean halves) {
     for (int s = 0; s < sums.size(); s++) {
       double[] into = frame.of(sums.get(s).number());
       double[] lanes = frame.lanes[s];
       for (int r = 0; r < rows; r++) {
         int at = r * LANES;
-        double sum = partial == 8 ? tree8(lanes, at) : tree4(lanes, at);
-        if (halves) {
-          sum += partial == 8 ? tree8(lanes, at + 16) : tree4(lanes, at + 16);
-        }
-        into[r] = sum;
+        double sum = tree(lanes, at, left);
+        into[r] = halves ? sum + tree(lanes, at + 16, left) : sum;
       }
     }
   }

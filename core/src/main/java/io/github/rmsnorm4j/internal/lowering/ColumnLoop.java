@@ -28,7 +28,7 @@ import java.util.Map;
  * registers.
  */
 final class ColumnLoop {
-  /** Rows that go through together. */
+  /** Rows that go through together, if that fits the budget of a loop. */
   private static final int ROWS = 2;
 
   /** Vectors of columns that go down narrow rows together, with sums of them and without. */
@@ -64,9 +64,11 @@ final class ColumnLoop {
 
   /** Two rows at a time, and the last alone. */
   private void acrossRows() {
-    c.iload(ElementLoop.END).iconst_1().isub();
-    int pairs = code.storeInt();
-    code.loop("row", ElementLoop.ROW, pairs, ROWS, () -> rows(ROWS));
+    if (Schedule.vectors(place.part(), ROWS * halves()) == ROWS * halves()) {
+      c.iload(ElementLoop.END).iconst_1().isub();
+      int pairs = code.storeInt();
+      code.loop("row", ElementLoop.ROW, pairs, ROWS, () -> rows(ROWS));
+    }
     code.loop("row", ElementLoop.ROW, ElementLoop.END, 1, () -> rows(1));
   }
 
@@ -144,9 +146,13 @@ final class ColumnLoop {
         });
   }
 
+  private int halves() {
+    return place.paired() ? 2 : 1;
+  }
+
   private int vectorsOfStep() {
-    int count = place.part().columnSums().isEmpty() ? VECTORS_WITHOUT_SUMS : VECTORS;
-    count = place.paired() ? count / 2 : count;
+    int most = place.part().columnSums().isEmpty() ? VECTORS_WITHOUT_SUMS : VECTORS;
+    int count = Math.max(1, Schedule.vectors(place.part(), most) / halves());
     while (target.width() % (place.step() * count) != 0) {
       count /= 2;
     }
@@ -229,10 +235,6 @@ final class ColumnLoop {
     Vector(Elements.Columns columns, int index) {
       this.columns = columns;
       this.index = index;
-    }
-
-    private int halves() {
-      return place.paired() ? 2 : 1;
     }
 
     private Elements elements(Place ofRow, Broadcasts broadcasts) {

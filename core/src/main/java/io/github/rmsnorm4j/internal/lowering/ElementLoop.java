@@ -137,7 +137,7 @@ final class ElementLoop {
         "i",
         i,
         blockEnd,
-        RowSum.LANES,
+        step(places),
         () -> {
           int before = vectors.calls();
           step(places, i);
@@ -147,6 +147,12 @@ final class ElementLoop {
       finish(places);
     }
     code.release(mark);
+  }
+
+  /** Elements of a step: 32 where rows are summed. */
+  private static int step(List<Place> places) {
+    Place first = places.getFirst();
+    return first.sums() ? RowSum.LANES : first.step() * first.count();
   }
 
   private void finish(List<Place> places) {

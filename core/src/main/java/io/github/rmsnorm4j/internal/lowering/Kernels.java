@@ -41,7 +41,7 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
       return plain(part);
     }
     boolean narrow = width <= RowSum.SUPER_BLOCK;
-    return vector(List.of(part), narrow ? Schedule.width(elements) : 0);
+    return VectorKernel.of(target(List.of(part), narrow ? Schedule.width(elements) : 0));
   }
 
   /** The same in plain Java. */
@@ -54,13 +54,13 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
     if (bits == 0 || !Schedule.isStaggered(sums, width)) {
       return null;
     }
-    VectorKernel kernel = vector(List.of(sums, second), Schedule.width(width));
-    return Schedule.fits(kernel) ? kernel : null;
+    Target target = target(List.of(sums, second), Schedule.width(width));
+    VectorKernel kernel = Schedule.sharesWhole(target) ? VectorKernel.of(target) : null;
+    return kernel != null && Schedule.fits(kernel) ? kernel : null;
   }
 
-  private VectorKernel vector(List<Part> parts, int width) {
-    return VectorKernel.of(
-        new Target(parts, parts.stream().map(this::memory).toList(), bits, width, paired));
+  private Target target(List<Part> parts, int width) {
+    return new Target(parts, parts.stream().map(this::memory).toList(), bits, width, paired);
   }
 
   /** The memory of a part's own operands. */

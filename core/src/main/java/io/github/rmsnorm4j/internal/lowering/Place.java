@@ -66,8 +66,9 @@ record Place(
     boolean sums = !part.sums().isEmpty();
     boolean paired = target.paired() && Target.isBfloat16(part);
     int elements = target.elements(part);
-    int share = RowSum.LANES / target.sweeps();
-    int vectors = sums ? target.vectors() : share / elements;
+    int share = RowSum.LANES / target.sweeps() / elements;
+    int stores = target.parts().size() > 1 ? share : Schedule.vectors(part, share);
+    int vectors = sums ? target.vectors() : stores;
     int step = sums ? target.apart() : elements;
     return new Place(
         part,
@@ -75,7 +76,7 @@ record Place(
         sums,
         elements,
         paired ? 2 * step : step,
-        paired ? vectors / 2 : vectors,
+        paired ? Math.max(1, vectors / 2) : vectors,
         paired,
         new EnumMap<>(Operand.class));
   }

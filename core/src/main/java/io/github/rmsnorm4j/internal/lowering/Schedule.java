@@ -11,6 +11,12 @@ final class Schedule {
   /** Calls of the Vector API in a loop, from which on the JIT now and then boxes a vector. */
   private static final int BUDGET = 110;
 
+  /** Accumulators of a loop, of all row sums together: with more the JIT runs out of registers. */
+  private static final int ACCUMULATORS = 8;
+
+  /** Vectors of a loop that only stores. */
+  private static final int VECTORS = 4;
+
   private Schedule() {}
 
   /** The width that a kernel of row sums is made for, 0 for any. */
@@ -26,6 +32,35 @@ final class Schedule {
   static boolean isStaggered(Part sums, int width) {
     boolean narrow = width(width) > 0 && sums.sums().size() == 1;
     return narrow || width >= RowSum.BLOCK && width <= RowSum.SUPER_BLOCK;
+  }
+
+  /** Accumulators of each row sum of a part, of which all lanes are one or several. */
+  static int accumulators(Part part, int doubles) {
+    int lanes = RowSum.LANES / doubles;
+    if (part.sums().isEmpty()) {
+      return lanes;
+    }
+    int count = Math.min(lanes, ACCUMULATORS / part.sums().size());
+    while (count > 2 && count * Cost.of(part) > BUDGET) {
+      count /= 2;
+    }
+    return count;
+  }
+
+  /** Vectors of a step of a loop that only stores, at most. */
+  static int vectors(Part part, int most) {
+    int count = Math.min(most, VECTORS);
+    while (count > 1 && count * Cost.of(part) > BUDGET) {
+      count /= 2;
+    }
+    return count;
+  }
+
+  /** Whether each sweep leaves the second part of a target at least a vector, or a pair of them. */
+  static boolean sharesWhole(Target target) {
+    Part second = target.parts().getLast();
+    int share = RowSum.LANES / target.sweeps() / target.elements(second);
+    return share >= (target.paired() && Target.isBfloat16(second) ? 2 : 1);
   }
 
   /** Whether a loop is small enough for the JIT. */

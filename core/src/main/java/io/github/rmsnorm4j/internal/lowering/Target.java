@@ -28,13 +28,10 @@ import java.util.Set;
 record Target(
     List<Part> parts, List<Map<Operand, Memory>> memory, int bits, int width, boolean paired) {
 
-  /** Accumulators of a loop, of all row sums together. */
-  private static final int ACCUMULATORS = 8;
-
   /** How often the elements of a block are gone through, each time for some of the lanes. */
   int sweeps() {
-    int sums = parts.getFirst().sums().size();
-    return Math.max(1, sums * RowSum.LANES / doubles() / ACCUMULATORS);
+    Part part = parts.getFirst();
+    return RowSum.LANES / doubles() / Schedule.accumulators(part, doubles());
   }
 
   /** Float64 numbers in a vector. */
