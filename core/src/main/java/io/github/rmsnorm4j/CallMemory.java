@@ -25,7 +25,9 @@ record CallMemory(boolean addresses) {
     return rows.memory(stride, isAddressable(rows));
   }
 
-  /** Whether kernels may address the rows where they are, or find them in an array of their type. */
+  /**
+   * Whether kernels may address the rows where they are, or find them in an array of their type.
+   */
   private boolean isAddressable(Rows rows) {
     MemorySegment segment = rows.segment();
     if (segment.isNative()) {

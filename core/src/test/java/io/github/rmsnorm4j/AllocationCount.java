@@ -30,9 +30,9 @@ final class AllocationCount {
    * nothing is wrong the first is over in 20 seconds: eighty kinds have some hundred kernels, and
    * most of the time goes into their compilation.
    */
-  private static final double WARM_UP_SECONDS = 28;
+  private static final double WARM_UP_SECONDS = 40;
 
-  private static final double FURTHER_SECONDS = 8;
+  private static final double FURTHER_SECONDS = 16;
 
   /** For a kind that is used alone, at most. */
   private static final double ALONE_SECONDS = 0.5;

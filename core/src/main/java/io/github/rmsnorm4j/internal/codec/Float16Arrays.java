@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.internal.codec;
 
 /**
- * Arrays of float16 to float32, exactly, and back, by one rounding to nearest, ties to even. The JIT
- * turns these loops into the machine's conversions; the Vector API of JDK 25 has none.
+ * Arrays of float16 to float32, exactly, and back, by one rounding to nearest, ties to even. The
+ * JIT turns these loops into the machine's conversions; the Vector API of JDK 25 has none.
  */
 public final class Float16Arrays {
   private Float16Arrays() {}

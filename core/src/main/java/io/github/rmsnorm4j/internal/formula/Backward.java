@@ -42,8 +42,19 @@ public record Backward(
   /** The same for rows out of float32's range. */
   public Backward ofWideRows() {
     return new Backward(
-        storage, centred, placement, x, fromOutput, dy, residual, dx, gain, bias, gainGradient,
-        biasGradient, true);
+        storage,
+        centred,
+        placement,
+        x,
+        fromOutput,
+        dy,
+        residual,
+        dx,
+        gain,
+        bias,
+        gainGradient,
+        biasGradient,
+        true);
   }
 
   private Value element(Operand rows, ElementType type) {
@@ -97,8 +108,8 @@ public record Backward(
   }
 
   /**
-   * From row sums to m and c. With {@code rstd = 1 / sqrt(mean(x^2) + eps)} it is {@code d rstd / dx
-   * = -rstd^3 * x / k}, and so m is the mean of h * xh. Epsilon elsewhere adds a factor: outside
+   * From row sums to m and c. With {@code rstd = 1 / sqrt(mean(x^2) + eps)} it is {@code d rstd /
+   * dx = -rstd^3 * x / k}, and so m is the mean of h * xh. Epsilon elsewhere adds a factor: outside
    * the root q it is {@code (q + eps) / q}, and on the floor 0.
    */
   public Part means() {

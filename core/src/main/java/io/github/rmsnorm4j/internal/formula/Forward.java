@@ -20,7 +20,8 @@ import io.github.rmsnorm4j.ResidualRounding;
  * @param x the type of the rows
  * @param residual the type of the rows that x is added to; null without them
  * @param rounding when the sum of both is rounded to the residual's type
- * @param onTheWay whether the sum of both is stored while it is summed; then a row can be summed once
+ * @param onTheWay whether the sum of both is stored while it is summed; then a row can be summed
+ *     once
  * @param y the type of the output
  * @param cast the type that a normalised element is rounded to before the gain, or null
  */

@@ -12,8 +12,8 @@ import java.util.Map;
  * which order it is rounded, only here.
  *
  * <p>The rules of docs/numerics.md are checked when a part is made. Row sums are of float64 terms,
- * one for each element. A number that is kept is one for the row. Numbers that are kept come first: a
- * part may read them again.
+ * one for each element. A number that is kept is one for the row. Numbers that are kept come first:
+ * a part may read them again.
  *
  * @param statements in the order in which they are done
  */
@@ -61,7 +61,8 @@ public record Part(List<Statement> statements) {
       } else if (statement instanceof Store store && store.type == ElementType.FLOAT64) {
         require(value.float64(), statement, "must be float64 as the rows are");
       } else if (statement instanceof Keep || statement instanceof Range) {
-        require(value.float64() && !value.perElement(), statement, "must be float64, one for a row");
+        require(
+            value.float64() && !value.perElement(), statement, "must be float64, one for a row");
       }
     }
   }
@@ -150,7 +151,9 @@ public record Part(List<Statement> statements) {
     return found;
   }
 
-  /** Whether anything is done for each element; otherwise only numbers of rows are kept or checked. */
+  /**
+   * Whether anything is done for each element; otherwise only numbers of rows are kept or checked.
+   */
   public boolean hasElements() {
     for (Statement statement : statements) {
       if (statement.isOfElements()) {

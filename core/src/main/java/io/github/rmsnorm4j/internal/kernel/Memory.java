@@ -34,7 +34,9 @@ public enum Memory {
     private Native() {}
   }
 
-  /** One element as float32, of rows that are float32 or bfloat16; base is null in native memory. */
+  /**
+   * One element as float32, of rows that are float32 or bfloat16; base is null in native memory.
+   */
   public static float getFloat(ElementType type, Object base, long at) {
     if (type == ElementType.BFLOAT16) {
       short pattern =

@@ -119,8 +119,7 @@ public final class RowSum {
    * @param left how many sums a row has left, 4 to 32
    * @param halves whether there are two such groups, 16 apart: if even lanes come first
    */
-  public static void trees(
-      Frame frame, List<Part.Sum> sums, int rows, int left, boolean halves) {
+  public static void trees(Frame frame, List<Part.Sum> sums, int rows, int left, boolean halves) {
     for (int s = 0; s < sums.size(); s++) {
       double[] into = frame.of(sums.get(s).number());
       double[] lanes = frame.lanes[s];

@@ -160,7 +160,8 @@ final class Strips {
     }
   }
 
-  private static void operate(Value.Operator operator, double[] a, double[] b, double[] into, int n) {
+  private static void operate(
+      Value.Operator operator, double[] a, double[] b, double[] into, int n) {
     switch (operator) {
       case PLUS -> plus(a, b, into, n);
       case MINUS -> minus(a, b, into, n);

@@ -24,8 +24,8 @@ import java.util.Map;
  * from, n)}.
  *
  * <p>The columns' numbers are as wide as a row, and would be read and written for each. So two rows
- * go through together; or, where rows are narrow, a few columns of all rows do, with their numbers in
- * registers.
+ * go through together; or, where rows are narrow, a few columns of all rows do, with their numbers
+ * in registers.
  */
 final class ColumnLoop {
   /** Rows that go through together, if that fits the budget of a loop. */
@@ -136,7 +136,8 @@ final class ColumnLoop {
               1,
               () -> {
                 int inner = code.mark();
-                new RowPointers(code, place).rows(row, () -> c.iload(ElementLoop.FROM).iload(i).iadd());
+                new RowPointers(code, place)
+                    .rows(row, () -> c.iload(ElementLoop.FROM).iload(i).iadd());
                 Broadcasts ofRow = fromTable(numbers, table, row);
                 group.forEach(vector -> vector.row(place, ofRow));
                 code.release(inner);
@@ -254,8 +255,7 @@ final class ColumnLoop {
         }
         for (Part.ColumnSum sum : place.part().columnSums()) {
           boolean float64 = sum.value().float64();
-          ofSums.put(
-              sum.column(), elements.value(new Value.OfColumn(sum.column(), float64)));
+          ofSums.put(sum.column(), elements.value(new Value.OfColumn(sum.column(), float64)));
         }
         values.add(ofColumns);
         sums.add(ofSums);
@@ -303,8 +303,7 @@ final class ColumnLoop {
           code.line("store %s", sum.column());
           code.load(sums.get(half).get(sum.column()));
           vectors.intoArray(
-              sum.value().float64() ? DOUBLES : FLOATS,
-              () -> columns.address(sum.column(), from));
+              sum.value().float64() ? DOUBLES : FLOATS, () -> columns.address(sum.column(), from));
         }
       }
     }

@@ -18,10 +18,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Row after row, 32 elements at a time: {@code elements(frame, second, row, end, from, n)}. Row sums
- * stay in accumulators until a block ends. A second part goes along on rows of the second frame. With
- * more lanes than accumulators a block is swept several times, each time for some of the lanes of all
- * its elements; the second part then does its share of the elements in each sweep.
+ * Row after row, 32 elements at a time: {@code elements(frame, second, row, end, from, n)}. Row
+ * sums stay in accumulators until a block ends. A second part goes along on rows of the second
+ * frame. With more lanes than accumulators a block is swept several times, each time for some of
+ * the lanes of all its elements; the second part then does its share of the elements in each sweep.
  */
 final class ElementLoop {
   static final int FRAME = 0;
@@ -237,8 +237,7 @@ final class ElementLoop {
 
   /** All of a part for one vector of elements, or for a pair of vectors. */
   private void vector(Place place, int j, Elements.Columns columns) {
-    Elements elements =
-        new Elements(code, vectors, place, broadcasts.get(place), columns, j);
+    Elements elements = new Elements(code, vectors, place, broadcasts.get(place), columns, j);
     Map<Part.Store, Integer> even = new HashMap<>();
     for (int odd = 0; odd < (place.paired() ? 2 : 1); odd++) {
       if (odd == 1) {

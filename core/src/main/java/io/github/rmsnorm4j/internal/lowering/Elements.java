@@ -5,8 +5,6 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.INTS;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.MASK;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.SHORTS;
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.VECTOR;
-
 import static java.lang.constant.ConstantDescs.CD_float;
 
 import io.github.rmsnorm4j.ElementType;
@@ -51,13 +49,7 @@ final class Elements {
   /** Whether the odd ones are being computed. */
   private boolean odd;
 
-  Elements(
-      Code code,
-      VectorCode vectors,
-      Place place,
-      Broadcasts row,
-      Columns columns,
-      int index) {
+  Elements(Code code, VectorCode vectors, Place place, Broadcasts row, Columns columns, int index) {
     this.code = code;
     this.vectors = vectors;
     this.place = place;
@@ -148,7 +140,6 @@ final class Elements {
         code.load(of);
         vectors.call(DOUBLES, "sqrt", DOUBLES);
       }
-      case Value.Choice c -> choose(c);
       default -> throw new IllegalArgumentException("no vectors of " + value.text());
     }
   }
@@ -163,21 +154,12 @@ final class Elements {
     };
   }
 
-  private void choose(Value.Choice c) {
-    int a = value(c.a());
-    int b = value(c.b());
-    int then = value(c.then());
-    int otherwise = value(c.otherwise());
-    code.line("%s", c.text());
-    code.load(otherwise).load(then).load(a);
-    vectors.above(b, c.orEqual()).call(DOUBLES, "blend", DOUBLES, VECTOR, MASK);
-  }
-
   private void loadColumn(Value.OfColumn c) {
     code.line("load %s%s", c.text(), half());
     ClassDesc type = c.float64() ? DOUBLES : FLOATS;
     int bits = c.float64() ? doubleBits() : floatBits();
-    vectors.fromArray(type, bits, () -> columns.address(c.column(), place.columnOffset(index, odd)));
+    vectors.fromArray(
+        type, bits, () -> columns.address(c.column(), place.columnOffset(index, odd)));
   }
 
   private String half() {

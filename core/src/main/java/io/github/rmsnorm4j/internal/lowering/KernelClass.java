@@ -56,8 +56,15 @@ final class KernelClass {
 
   private void methods(ClassBuilder builder, Target target, StringBuilder text) {
     Part first = target.parts().getFirst();
-    if (target.parts().getFirst().isOfRows()) {
-      method(builder, "rows", 1, 1, text, RowLoop.LOCALS, code -> new RowLoop(first, target.bits(), code).emit());
+    if (target.hasVectorsOfRows()) {
+      method(
+          builder,
+          "rows",
+          1,
+          1,
+          text,
+          RowLoop.LOCALS,
+          code -> new RowLoop(first, target.bits(), code).emit());
     } else if (first.hasElements()) {
       method(builder, "elements", 2, 4, text, ElementLoop.LOCALS, code -> elements(target, code));
     }
@@ -65,7 +72,12 @@ final class KernelClass {
       Part part = target.parts().get(p);
       boolean evenFirst = target.paired() && Target.isBfloat16(part);
       method(
-          builder, "tail" + p, 1, 3, text, TailLoop.LOCALS,
+          builder,
+          "tail" + p,
+          1,
+          3,
+          text,
+          TailLoop.LOCALS,
           code -> new TailLoop(part, evenFirst, code).emit());
     }
   }
@@ -91,7 +103,8 @@ final class KernelClass {
       int locals,
       Consumer<Code> body) {
     text.append(name).append(":\n");
-    ClassDesc[] first = frames == 1 ? new ClassDesc[] {Code.FRAME} : new ClassDesc[] {Code.FRAME, Code.FRAME};
+    ClassDesc[] first =
+        frames == 1 ? new ClassDesc[] {Code.FRAME} : new ClassDesc[] {Code.FRAME, Code.FRAME};
     builder.withMethodBody(
         name,
         MethodTypeDesc.of(CD_void, Code.ints(first, ints)),

@@ -52,8 +52,7 @@ record Place(
 
   /** The same for another row. */
   Place again() {
-    return new Place(
-        part, frame, sums, elements, step, count, paired, new EnumMap<>(pointers));
+    return new Place(part, frame, sums, elements, step, count, paired, new EnumMap<>(pointers));
   }
 
   /** Columns from a step's first one to those of a vector, or of the odd half of a pair. */

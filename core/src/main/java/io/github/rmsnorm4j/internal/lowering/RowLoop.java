@@ -16,8 +16,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Numbers of rows from other numbers of rows, a vector of rows at a time: {@code rows(frame, rows)}.
- * The last vector may go beyond the last row.
+ * Numbers of rows from other numbers of rows, a vector of rows at a time: {@code rows(frame,
+ * rows)}. The last vector may go beyond the last row.
  */
 final class RowLoop {
   static final int FRAME = 0;
@@ -36,8 +36,8 @@ final class RowLoop {
   private final Map<RowNumber, Integer> arrays = new EnumMap<>(RowNumber.class);
 
   /**
-   * A local: how far the values of ranges are within them, the least so far. Below 0 one is outside;
-   * of a NaN it is NaN.
+   * A local: how far the values of ranges are within them, the least so far. Below 0 one is
+   * outside; of a NaN it is NaN.
    */
   private int within = -1;
 
@@ -128,8 +128,7 @@ final class RowLoop {
         case Part.Keep keep -> {
           code.line("%s = %s", keep.number(), keep.value().text());
           code.load(value);
-          vectors.intoArray(
-              DOUBLES, () -> code.load(arrays.get(keep.number())).c.iload(row));
+          vectors.intoArray(DOUBLES, () -> code.load(arrays.get(keep.number())).c.iload(row));
         }
         case Part.Range range -> {
           int[] bound = bounds.get(range);

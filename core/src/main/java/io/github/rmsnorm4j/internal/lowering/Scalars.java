@@ -22,8 +22,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Values of one row, or of one element of it, as code without vectors: what is broadcast to all of a
- * row's elements, and the elements behind the last whole vector.
+ * Values of one row, or of one element of it, as code without vectors: what is broadcast to all of
+ * a row's elements, and the elements behind the last whole vector.
  */
 final class Scalars {
   private static final ClassDesc TYPE = Code.desc(ElementType.class);

@@ -25,9 +25,9 @@ final class Schedule {
   }
 
   /**
-   * Whether rows are summed while others are written: sums wait for conversions, outputs for memory.
-   * Between narrow and wide ones what there is to do for each row, beside its elements, costs more.
-   * Two row sums and the output of narrow rows are more than the JIT has registers for.
+   * Whether rows are summed while others are written: sums wait for conversions, outputs for
+   * memory. Between narrow and wide ones what there is to do for each row, beside its elements,
+   * costs more. Two row sums and the output of narrow rows are more than the JIT has registers for.
    */
   static boolean isStaggered(Part sums, int width) {
     boolean narrow = width(width) > 0 && sums.sums().size() == 1;

@@ -21,9 +21,9 @@ import java.util.Set;
  * @param bits of a vector
  * @param width of rows that are narrow and a multiple of 32 elements, so that a kernel is made for
  *     it; 0 for rows of any width
- * @param paired whether bfloat16 rows are read and written two elements at a time, as ints: then the
- *     even elements are one vector and the odd ones another, and columns lie with the even ones of
- *     every 32 first
+ * @param paired whether bfloat16 rows are read and written two elements at a time, as ints: then
+ *     the even elements are one vector and the odd ones another, and columns lie with the even ones
+ *     of every 32 first
  */
 record Target(
     List<Part> parts, List<Map<Operand, Memory>> memory, int bits, int width, boolean paired) {
@@ -45,8 +45,8 @@ record Target(
   }
 
   /**
-   * Elements from an accumulator to the next: as far apart as can be, so that the first sweep brings
-   * every cache line of the rows, in order, and the others find them there.
+   * Elements from an accumulator to the next: as far apart as can be, so that the first sweep
+   * brings every cache line of the rows, in order, and the others find them there.
    */
   int apart() {
     return RowSum.LANES / vectors();
@@ -65,6 +65,23 @@ record Target(
     boolean any = value.float64();
     for (Value part : value.parts()) {
       any |= hasFloat64(part);
+    }
+    return any;
+  }
+
+  /**
+   * Whether its part is of rows and done a vector of them at a time. One that chooses is not: the
+   * JIT boxes what it chooses from.
+   */
+  boolean hasVectorsOfRows() {
+    Part part = parts.getFirst();
+    return part.isOfRows() && part.statements().stream().noneMatch(s -> chooses(s.value()));
+  }
+
+  private static boolean chooses(Value value) {
+    boolean any = value instanceof Value.Choice;
+    for (Value part : value.parts()) {
+      any |= chooses(part);
     }
     return any;
   }

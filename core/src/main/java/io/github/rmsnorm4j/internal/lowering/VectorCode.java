@@ -11,8 +11,8 @@ import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.constant.ClassDesc;
 
 /**
- * Calls of the Vector API, and nothing else: a method of ours that takes or gives vectors would have
- * to be inlined by the JIT, which does not always do so, and then puts them in boxes.
+ * Calls of the Vector API, and nothing else: a method of ours that takes or gives vectors would
+ * have to be inlined by the JIT, which does not always do so, and then puts them in boxes.
  */
 final class VectorCode {
   static final ClassDesc SPECIES = vector("VectorSpecies");
@@ -169,12 +169,6 @@ final class VectorCode {
   VectorCode above(int number) {
     code.c.getstatic(OPERATORS, "GT", COMPARISON).loadConstant(number);
     return call(INTS, "compare", MASK, COMPARISON, CD_int);
-  }
-
-  /** A mask of the doubles on the stack that are above those of a local, or at least them. */
-  VectorCode above(int other, boolean orEqual) {
-    code.c.getstatic(OPERATORS, orEqual ? "GE" : "GT", COMPARISON).aload(other);
-    return call(DOUBLES, "compare", MASK, COMPARISON, VECTOR);
   }
 
   /** A mask of the floats on the stack that differ from those of a local. */

@@ -13,9 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * A kernel that was made of descriptions, with the Vector API. One that sums rows can have another
  * part go along, on other rows.
  *
- * <p>Its methods are called through method handles that are fields of an object, not constants: that
- * is a call that the JIT does not look into. Left to itself it inlines all kernels of a norm into
- * the loop over rows and then, past its node budget, boxes their vectors.
+ * <p>Its methods are called through method handles that are fields of an object, not constants:
+ * that is a call that the JIT does not look into. Left to itself it inlines all kernels of a norm
+ * into the loop over rows and then, past its node budget, boxes their vectors.
  */
 public final class VectorKernel implements Kernel {
   private static final ConcurrentHashMap<Target, VectorKernel> MADE = new ConcurrentHashMap<>();
@@ -50,7 +50,7 @@ public final class VectorKernel implements Kernel {
     KernelClass kernel = new KernelClass(target);
     calls = kernel.calls();
     given = target.rowNumbers().stream().mapToInt(RowNumber::ordinal).toArray();
-    rows = target.parts().getFirst().isOfRows() ? kernel.method("rows", Frame.class, int.class) : null;
+    rows = target.hasVectorsOfRows() ? kernel.method("rows", Frame.class, int.class) : null;
     boolean hasElements = target.parts().getFirst().hasElements();
     elements =
         hasElements
@@ -158,7 +158,9 @@ public final class VectorKernel implements Kernel {
     RowSum.close(frame, sums, evenFirst);
   }
 
-  /** The last vector of rows is filled up with the last row, so that all of it is in range or not. */
+  /**
+   * The last vector of rows is filled up with the last row, so that all of it is in range or not.
+   */
   private void fillLastVector(Frame frame, int rows) {
     for (int number : given) {
       double[] numbers = frame.ofRow[number];

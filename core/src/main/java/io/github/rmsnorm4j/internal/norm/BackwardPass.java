@@ -9,8 +9,8 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.Arrays;
 
 /**
- * One thread's way back through runs of rows: read dy and what was kept, two sums per row, write dx,
- * add to the gradients of gain and bias.
+ * One thread's way back through runs of rows: read dy and what was kept, two sums per row, write
+ * dx, add to the gradients of gain and bias.
  */
 final class BackwardPass implements AutoCloseable {
   /** Elements of the rows that go through together: with their slopes they stay near. */

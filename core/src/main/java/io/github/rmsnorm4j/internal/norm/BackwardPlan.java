@@ -87,9 +87,18 @@ public final class BackwardPlan {
     /** The forward pass of what was kept: only its statistic is computed again. */
     Forward forward(Storage storage, NormChoices norm) {
       return new Forward(
-          storage, norm.centred(), false, norm.placement(), kept, null, norm.residual(), false, kept,
+          storage,
+          norm.centred(),
+          false,
+          norm.placement(),
+          kept,
           null,
-          gain, bias);
+          norm.residual(),
+          false,
+          kept,
+          null,
+          gain,
+          bias);
     }
   }
 

@@ -12,8 +12,8 @@ import java.util.Arrays;
 /**
  * One thread's way through a run of rows: read, one statistic, write.
  *
- * <p>Rows go in chunks that stay in the first-level cache, so that the second reading is free; a row
- * longer than a super-block goes in pieces of one.
+ * <p>Rows go in chunks that stay in the first-level cache, so that the second reading is free; a
+ * row longer than a super-block goes in pieces of one.
  */
 final class ForwardPass implements AutoCloseable {
   /** Elements of the rows that go through together, unless one row is longer: they stay in L1. */
@@ -194,7 +194,9 @@ final class ForwardPass implements AutoCloseable {
     }
   }
 
-  /** Whether the first row of the frame is; a float64 row is summed again, with its elements scaled. */
+  /**
+   * Whether the first row of the frame is; a float64 row is summed again, with its elements scaled.
+   */
   private boolean isOutOfRange(long row) {
     if (call.float64()) {
       return Rescaled.isNeeded(frame, 0, call.choices())

@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.Float16Arrays;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Storage;
-import io.github.rmsnorm4j.internal.codec.Float16Arrays;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
@@ -13,8 +13,8 @@ import java.lang.foreign.ValueLayout;
 /**
  * Points a frame at the rows of an operand: where they are, or in arrays that they are copied to.
  *
- * <p>Every access of a copy is checked by {@link MemorySegment#copy} where the memory could go away,
- * so that a closed segment or a truncated mapping is an exception and not the end of the JVM.
+ * <p>Every access of a copy is checked by {@link MemorySegment#copy} where the memory could go
+ * away, so that a closed segment or a truncated mapping is an exception and not the end of the JVM.
  */
 final class RowAccess {
   private final Operand operand;

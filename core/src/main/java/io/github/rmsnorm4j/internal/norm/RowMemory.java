@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.codec.Float16Arrays;
+import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

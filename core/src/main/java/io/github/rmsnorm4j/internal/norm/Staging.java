@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Arrays that rows are copied to where kernels cannot read and write them in place. Taken from a
- * pool and given back, so that calls allocate nothing that grows with rows or width, on platform and
- * on virtual threads alike.
+ * pool and given back, so that calls allocate nothing that grows with rows or width, on platform
+ * and on virtual threads alike.
  */
 public final class Staging {
   /** Elements of an array that is kept: rows take fewer, only a gain of a call may be longer. */

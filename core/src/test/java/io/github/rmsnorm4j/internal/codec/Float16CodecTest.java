@@ -272,8 +272,7 @@ class Float16CodecTest {
   }
 
   /** Runs a kernel that stores a value of x in y. */
-  private static void copy(
-      int bits, Value value, ElementType y, Object from, Object into, int n) {
+  private static void copy(int bits, Value value, ElementType y, Object from, Object into, int n) {
     Part part = new Part.Builder().store(Operand.Y, y, value).build();
     Map<Operand, Memory> memory = Map.of(Operand.X, Memory.HEAP, Operand.Y, Memory.HEAP);
     Frame frame = new Frame();
