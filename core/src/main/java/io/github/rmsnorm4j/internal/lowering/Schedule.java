@@ -9,7 +9,7 @@ final class Schedule {
   private static final int NARROW = 256;
 
   /** Calls of the Vector API in a loop, from which on the JIT now and then boxes a vector. */
-  private static final int BUDGET = 110;
+  private static final int BUDGET = 80;
 
   /** Accumulators of a loop, of all row sums together: with more the JIT runs out of registers. */
   private static final int ACCUMULATORS = 8;
