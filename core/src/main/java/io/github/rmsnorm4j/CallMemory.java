@@ -5,7 +5,8 @@ import io.github.rmsnorm4j.internal.norm.RowMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * How the rows of a checked call are reached: where they are, or through a workspace; and by whom.
+ * How the rows of a checked call are reached: where they are, or through arrays of our own; and by
+ * whom.
  *
  * @param addresses whether kernels may address native memory
  */

@@ -5,8 +5,8 @@ import java.lang.reflect.Array;
 import java.util.Locale;
 
 /**
- * What a norm may be given. The one door: shapes, overlap and access are checked here, once, and
- * the kernels beneath trust it.
+ * What a norm may be given: shapes, overlap and access are checked here, once, and the kernels
+ * beneath trust it.
  */
 final class NormArguments {
   private NormArguments() {}

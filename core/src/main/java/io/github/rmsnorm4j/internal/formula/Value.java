@@ -4,8 +4,8 @@ import io.github.rmsnorm4j.ElementType;
 
 /**
  * A number in a formula, float32 or float64. There is one for each element, for each column, for
- * each row, or for the whole call. Equal values are one value: what is described twice is computed
- * once.
+ * each row, or for the whole call. A kernel with vectors computes equal values once; plain Java
+ * does so with values that are one object.
  *
  * <p>Each operation is rounded once, to the type of its operands. Operands have one type; {@link
  * #widened} and {@link #rounded} change it. What is made here in another way is refused.

@@ -20,7 +20,7 @@ public final class Frame {
   static final int MAX_SUMS = 2;
 
   /** Numbers of a row that a part's elements take, at most. */
-  private static final int MAX_TABLES = 8;
+  public static final int MAX_TABLES = 8;
 
   /** The array that an operand's rows lie in; null in native memory. */
   public final Object[] base = new Object[Operand.COUNT];

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A part that adds to numbers of columns, row after row: {@code elements(frame, second, row, end,
- * from, n)}.
+ * A part that adds to numbers of columns, or that stores narrow rows, row after row: {@code
+ * elements(frame, second, row, end, from, n)}.
  *
  * <p>The columns' numbers are as wide as a row, and would be read and written for each. So two rows
  * go through together; or, where rows are narrow, a few columns of all rows do, with their numbers
@@ -162,6 +162,9 @@ final class ColumnLoop {
 
   /** The rows' numbers that are to be broadcast, in the type of the elements. */
   private int table(List<Value> numbers) {
+    if (numbers.size() > Frame.MAX_TABLES) {
+      throw new IllegalArgumentException(numbers.size() + " numbers of a row in one part");
+    }
     ClassDesc type = isFloat64() ? CD_double : CD_float;
     code.field(ElementLoop.FRAME, isFloat64() ? "doubles" : "floats", type.arrayType());
     int table = code.store();

@@ -27,7 +27,6 @@ final class KernelClass {
   private static final String FOLDER = System.getenv("RMSNORM_KERNELS");
 
   private final MethodHandles.Lookup lookup;
-  private final String listing;
   private int calls;
 
   KernelClass(Target target) {
@@ -43,9 +42,8 @@ final class KernelClass {
                   builder.with(SourceFileAttribute.of(name + ".txt"));
                   methods(builder, target, text);
                 });
-    listing = text.toString();
     if (FOLDER != null) {
-      write(Path.of(FOLDER, name + ".txt"), target);
+      write(Path.of(FOLDER, name + ".txt"), text, target);
     }
     try {
       lookup = MethodHandles.lookup().defineHiddenClass(bytes, true);
@@ -68,7 +66,8 @@ final class KernelClass {
     } else if (first.hasElements()) {
       method(builder, "elements", 2, 4, text, ElementLoop.LOCALS, code -> elements(target, code));
     }
-    for (int p = 0; p < target.parts().size(); p++) {
+    // Rows of a kernel for one width are whole.
+    for (int p = 0; p < target.parts().size() && target.width() == 0; p++) {
       Part part = target.parts().get(p);
       boolean evenFirst = target.paired() && Target.isBfloat16(part);
       method(
@@ -117,10 +116,6 @@ final class KernelClass {
     return calls;
   }
 
-  String listing() {
-    return listing;
-  }
-
   /** A static method that returns nothing. */
   MethodHandle method(String name, Class<?>... parameters) {
     try {
@@ -131,8 +126,8 @@ final class KernelClass {
     }
   }
 
-  private void write(Path file, Target target) {
-    StringBuilder text = new StringBuilder(listing).append('\n');
+  private static void write(Path file, StringBuilder text, Target target) {
+    text.append('\n');
     for (Part part : target.parts()) {
       text.append(part.text()).append('\n');
     }

@@ -40,8 +40,7 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
     if (bits == 0) {
       return plain(part);
     }
-    boolean narrow = width <= RowSum.SUPER_BLOCK;
-    return VectorKernel.of(target(List.of(part), narrow ? Schedule.width(elements) : 0));
+    return VectorKernel.of(target(List.of(part), Schedule.width(elements)));
   }
 
   /** The same in plain Java. */
@@ -60,7 +59,8 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
   }
 
   private Target target(List<Part> parts, int width) {
-    return new Target(parts, parts.stream().map(this::memory).toList(), bits, width, paired);
+    boolean pairs = paired && parts.stream().anyMatch(Target::isBfloat16);
+    return new Target(parts, parts.stream().map(this::memory).toList(), bits, width, pairs);
   }
 
   /** The memory of a part's own operands. */

@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 
-/** What is put together in one loop, by measurement: docs/kernels.md has the figures. */
+/** What is put together in one loop, by measurement; docs/kernels.md explains each choice. */
 final class Schedule {
   /** Rows up to this width are narrow: many of them, and few steps in each. */
   private static final int NARROW = 256;

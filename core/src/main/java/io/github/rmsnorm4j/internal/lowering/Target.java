@@ -119,6 +119,7 @@ record Target(
 
   /** Whether all rows of a part are bfloat16. */
   static boolean isBfloat16(Part part) {
-    return part.operands().values().stream().allMatch(t -> t == ElementType.BFLOAT16);
+    Map<Operand, ElementType> rows = part.operands();
+    return !rows.isEmpty() && rows.values().stream().allMatch(t -> t == ElementType.BFLOAT16);
   }
 }

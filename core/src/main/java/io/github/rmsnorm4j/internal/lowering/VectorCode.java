@@ -11,8 +11,8 @@ import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.constant.ClassDesc;
 
 /**
- * Calls of the Vector API, and nothing else: a method of ours that takes or gives vectors would
- * have to be inlined by the JIT, which does not always do so, and then puts them in boxes.
+ * Calls of the Vector API. No method of ours takes or gives vectors: the JIT would have to inline
+ * it, which it does not always do, and then puts them in boxes.
  */
 final class VectorCode {
   static final ClassDesc SPECIES = vector("VectorSpecies");

@@ -57,9 +57,9 @@ public final class VectorKernel implements Kernel {
             ? kernel.method(
                 "elements", Frame.class, Frame.class, int.class, int.class, int.class, int.class)
             : null;
-    tail = kernel.method("tail0", Frame.class, int.class, int.class, int.class);
+    tail = narrow ? null : kernel.method("tail0", Frame.class, int.class, int.class, int.class);
     secondTail =
-        target.parts().size() == 1
+        narrow || target.parts().size() == 1
             ? null
             : kernel.method("tail1", Frame.class, int.class, int.class, int.class);
   }
