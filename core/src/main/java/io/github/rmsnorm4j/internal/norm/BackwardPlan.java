@@ -176,9 +176,13 @@ public final class BackwardPlan {
   /** The plan of a call: one of the norm's last ones if it fits. */
   public static BackwardPlan of(BackwardCall call, long rows, LastPlans<BackwardPlan> last) {
     int bits = call.choices().vectorBits(rows);
+    for (int i = 0; i < LastPlans.KEPT; i++) {
+      BackwardPlan plan = last.get(i);
+      if (plan != null && plan.bits == bits && plan.kind.equals(Kind.of(call, plan.storage))) {
+        return plan;
+      }
+    }
     Storage storage = new Storage(call.float64(), Kernels.haveBfloat16(bits));
-    Kind kind = Kind.of(call, storage);
-    BackwardPlan plan = last.find(p -> p.bits == bits && p.kind.equals(kind));
-    return plan != null ? plan : last.add(new BackwardPlan(kind, bits, storage, call.choices()));
+    return last.add(new BackwardPlan(Kind.of(call, storage), bits, storage, call.choices()));
   }
 }

@@ -168,9 +168,13 @@ public final class ForwardPlan {
   /** The plan of a call: one of the norm's last ones if it fits. */
   public static ForwardPlan of(ForwardCall call, long rows, LastPlans<ForwardPlan> last) {
     int bits = call.choices().vectorBits(rows);
+    for (int i = 0; i < LastPlans.KEPT; i++) {
+      ForwardPlan plan = last.get(i);
+      if (plan != null && plan.bits == bits && plan.kind.equals(Kind.of(call, plan.storage))) {
+        return plan;
+      }
+    }
     Storage storage = new Storage(call.float64(), Kernels.haveBfloat16(bits));
-    Kind kind = Kind.of(call, storage);
-    ForwardPlan plan = last.find(p -> p.bits == bits && p.kind.equals(kind));
-    return plan != null ? plan : last.add(new ForwardPlan(kind, bits, storage, call.choices()));
+    return last.add(new ForwardPlan(Kind.of(call, storage), bits, storage, call.choices()));
   }
 }

@@ -1,27 +1,20 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Predicate;
 
 /**
  * The last few plans of a norm, so that a call of one row does not look for kernels for as long as
  * it computes. Threads may use it at once; at worst a plan is made twice.
  */
 public final class LastPlans<P> {
-  private static final int KEPT = 4;
+  static final int KEPT = 4;
 
   private final AtomicReferenceArray<P> plans = new AtomicReferenceArray<>(KEPT);
   private volatile int next;
 
-  /** The one that fits, or null. */
-  P find(Predicate<P> fits) {
-    for (int i = 0; i < KEPT; i++) {
-      P plan = plans.getPlain(i);
-      if (plan != null && fits.test(plan)) {
-        return plan;
-      }
-    }
-    return null;
+  /** One of them, or null. */
+  P get(int i) {
+    return plans.getPlain(i);
   }
 
   /** Keeps a plan, in the place of the oldest one. */
