@@ -64,8 +64,8 @@ final class BackwardPass implements AutoCloseable {
     }
     frame.set(CallNumber.K, part);
     frame.set(CallNumber.EPSILON, call.choices().epsilon());
-    frame.set(Column.GAIN, plan.columns(Column.GAIN, call.gain()));
-    frame.set(Column.BIAS, plan.columns(Column.BIAS, call.bias()));
+    frame.set(Column.GAIN, plan.columns.of(Column.GAIN, call.gain()));
+    frame.set(Column.BIAS, plan.columns.of(Column.BIAS, call.bias()));
     Arrays.fill(frame.of(RowNumber.MEAN), 0.0);
     gainSums = call.gainGradient() ? gain : null;
     biasSums = call.biasGradient() ? bias : null;

@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Backward;
-import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Storage;
@@ -106,8 +105,7 @@ public final class BackwardPlan {
   private final int bits;
   final Storage storage;
 
-  /** Whether columns lie with the even ones of every 32 first. */
-  final boolean paired;
+  final EvenFirst columns;
 
   final Statistic statistic;
   final Kernel roots;
@@ -120,7 +118,6 @@ public final class BackwardPlan {
 
   private final Kernels kernels;
   private final Backward formula;
-  private final float[][] ordered = new float[Column.COUNT][];
   private volatile Rows wide;
 
   /** The kernels of rows whose statistic is known. */
@@ -130,19 +127,20 @@ public final class BackwardPlan {
     this.kind = kind;
     this.bits = bits;
     this.storage = storage;
-    paired = norm.part() == norm.width() && Kernels.takePairs(bits) && kind.isPaired();
+    boolean paired = norm.part() == norm.width() && Kernels.takePairs(bits) && kind.isPaired();
+    columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
     Forward forward = kind.forward(storage, norm);
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
     range = kernels.of(forward.range(), 0);
-    int columns = norm.part() == norm.width() ? norm.width() : 0;
+    int elements = norm.part() == norm.width() ? norm.width() : 0;
     usual =
         new Rows(
             kernels.of(formula.sums(), norm.width()),
             kernels.of(formula.means(), 0),
-            kernels.of(formula.output(), columns));
+            kernels.of(formula.output(), elements));
     rescaled = storage.float64() ? new Rescaled(forward, kernels) : null;
   }
 
@@ -157,20 +155,6 @@ public final class BackwardPlan {
               kernels.plain(ofWide.output()));
     }
     return wide;
-  }
-
-  /** Numbers of columns in the order in which the kernels read them. */
-  Object columns(Column column, Object natural) {
-    if (!paired || natural == null) {
-      return natural;
-    }
-    // They are the norm's own, so that they stay the same.
-    float[] ordered = this.ordered[column.ordinal()];
-    if (ordered == null) {
-      ordered = EvenFirst.of((float[]) natural);
-      this.ordered[column.ordinal()] = ordered;
-    }
-    return ordered;
   }
 
   /** The plan of a call: one of the norm's last ones if it fits. */

@@ -67,12 +67,8 @@ public final class BackwardRunner {
 
   /** Kernels of pairs leave the numbers of even columns first. */
   private static Result inOrder(BackwardPlan plan, BackwardCall call, Result result) {
-    if (plan.paired && result.gain instanceof float[] gain) {
-      EvenFirst.undo(gain, call.choices().width());
-    }
-    if (plan.paired && result.bias instanceof float[] bias) {
-      EvenFirst.undo(bias, call.choices().width());
-    }
+    plan.columns.undo(result.gain, call.choices().width());
+    plan.columns.undo(result.bias, call.choices().width());
     return result;
   }
 

@@ -1,10 +1,34 @@
 package io.github.rmsnorm4j.internal.norm;
 
+import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 
-/** Numbers of columns with the even ones of every 32 first, as paired kernels read them. */
+/**
+ * Numbers of columns with the even ones of every 32 first, as paired kernels read them; or as they
+ * are, for other kernels.
+ */
 final class EvenFirst {
-  private EvenFirst() {}
+  private final boolean paired;
+
+  /** The gain and bias of a norm, put in order once: they stay the same. */
+  private final float[][] ordered = new float[Column.COUNT][];
+
+  EvenFirst(boolean paired) {
+    this.paired = paired;
+  }
+
+  /** A norm's own gain or bias in the order in which the kernels read it. */
+  Object of(Column column, Object natural) {
+    if (!paired || natural == null) {
+      return natural;
+    }
+    float[] numbers = ordered[column.ordinal()];
+    if (numbers == null) {
+      numbers = of((float[]) natural);
+      ordered[column.ordinal()] = numbers;
+    }
+    return numbers;
+  }
 
   /** A copy in that order; behind the last whole 32 all stays as it is. */
   static float[] of(float[] natural) {
@@ -16,13 +40,17 @@ final class EvenFirst {
     return ordered;
   }
 
-  /** Brings the first n numbers back to their natural order. */
-  static void undo(float[] ordered, int n) {
+  /** Brings the first n sums of columns back to their natural order. */
+  void undo(Object sums, int n) {
+    if (!paired || sums == null) {
+      return;
+    }
+    float[] numbers = (float[]) sums;
     float[] group = new float[RowSum.LANES];
     for (int from = 0; from + RowSum.LANES <= n; from += RowSum.LANES) {
-      System.arraycopy(ordered, from, group, 0, RowSum.LANES);
+      System.arraycopy(numbers, from, group, 0, RowSum.LANES);
       for (int i = 0; i < RowSum.LANES; i++) {
-        ordered[from + i] = group[RowSum.evenFirst(i)];
+        numbers[from + i] = group[RowSum.evenFirst(i)];
       }
     }
   }

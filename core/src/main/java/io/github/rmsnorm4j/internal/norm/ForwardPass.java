@@ -71,8 +71,8 @@ final class ForwardPass implements AutoCloseable {
     }
     frame.set(CallNumber.K, part);
     frame.set(CallNumber.EPSILON, norm.epsilon());
-    frame.set(Column.GAIN, plan.columns(Column.GAIN, call.gain()));
-    frame.set(Column.BIAS, plan.columns(Column.BIAS, call.bias()));
+    frame.set(Column.GAIN, plan.columns.of(Column.GAIN, call.gain()));
+    frame.set(Column.BIAS, plan.columns.of(Column.BIAS, call.bias()));
     if (!norm.centred()) {
       Arrays.fill(frame.of(RowNumber.MEAN), 0.0);
     }

@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.ResidualRounding;
-import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Storage;
@@ -82,8 +81,7 @@ public final class ForwardPlan {
   final Storage storage;
   final Forward forward;
 
-  /** Whether columns lie with the even ones of every 32 first. */
-  final boolean paired;
+  final EvenFirst columns;
 
   final Statistic statistic;
   final Kernel roots;
@@ -97,7 +95,6 @@ public final class ForwardPlan {
   final VectorKernel staggered;
 
   private final Kernels kernels;
-  private final float[][] ordered = new float[Column.COUNT][];
   private volatile Kernel wideOutput;
   private volatile Rescaled rescaled;
 
@@ -120,7 +117,8 @@ public final class ForwardPlan {
             kind.cast,
             kind.gain,
             kind.bias);
-    paired = whole && Kernels.takePairs(bits) && kind.isPaired();
+    boolean paired = whole && Kernels.takePairs(bits) && kind.isPaired();
+    columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
@@ -128,20 +126,6 @@ public final class ForwardPlan {
     output = kernels.of(forward.output(), norm.width());
     staggered =
         whole && kind.direct ? kernels.staggered(forward.statistic(), forward.output()) : null;
-  }
-
-  /** Numbers of columns in the order in which the kernels read them. */
-  Object columns(Column column, Object natural) {
-    if (!paired || natural == null) {
-      return natural;
-    }
-    // They are the norm's own, so that they stay the same.
-    float[] ordered = this.ordered[column.ordinal()];
-    if (ordered == null) {
-      ordered = EvenFirst.of((float[]) natural);
-      this.ordered[column.ordinal()] = ordered;
-    }
-    return ordered;
   }
 
   /** Whether the residual has the sum when a row has been summed. */
