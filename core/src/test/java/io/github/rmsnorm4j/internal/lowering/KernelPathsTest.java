@@ -25,12 +25,12 @@ class KernelPathsTest {
   private static final long SEED = 20_250_916;
 
   /** Draws, and more until every way has been taken; at most so many. */
-  private static final int DRAWS = 1500;
+  private static final int DRAWS = 1000;
 
   private static final int MOST = 30_000;
 
   /** How often a way is taken, at most. */
-  private static final int TIMES = 8;
+  private static final int TIMES = 5;
 
   @ParameterizedTest
   @ValueSource(ints = {128, 256, 512})
