@@ -1,0 +1,113 @@
+package io.github.rmsnorm4j.internal.formula;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.rmsnorm4j.ElementType;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+/** What a description may say. */
+class PartTest {
+  private static final Value X = new Value.Element(Operand.X, ElementType.FLOAT32);
+  private static final Value WIDE = new Value.Element(Operand.X, ElementType.FLOAT64);
+  private static final Value MEAN = new Value.OfRow(RowNumber.MEAN);
+
+  private static void refused(String message, ThrowingCallable made) {
+    assertThatThrownBy(made).isInstanceOf(IllegalArgumentException.class).hasMessage(message);
+  }
+
+  private static Part.Builder part() {
+    return new Part.Builder();
+  }
+
+  @Test
+  void rowSumsAreOfFloat64Elements() {
+    refused("x[i] must be of float64 elements", () -> part().sum(RowNumber.SUM, X).build());
+    refused("mean must be of float64 elements", () -> part().sum(RowNumber.SUM, MEAN).build());
+    assertThat(part().sum(RowNumber.SUM, X.widened()).build().sums()).hasSize(1);
+  }
+
+  @Test
+  void operandsHaveOneType() {
+    refused("x[i] and the other are not of one type", () -> X.plus(MEAN));
+    refused("mean and the other are not of one type", () -> MEAN.over(X));
+    assertThat(X.plus(MEAN.rounded()).float64()).isFalse();
+    assertThat(X.widened().plus(MEAN).float64()).isTrue();
+  }
+
+  @Test
+  void rootsAndChoicesAreOfFloat64() {
+    refused("x[i] is float32, a root is of float64 only", X::root);
+    String choice = " or what it chooses is float32, a choice is of float64 only";
+    refused("x[i]" + choice, () -> new Value.Choice(X, true, MEAN, MEAN, MEAN));
+    refused("mean" + choice, () -> new Value.Choice(MEAN, true, X, MEAN, MEAN));
+    refused("mean" + choice, () -> new Value.Choice(MEAN, true, MEAN, X, MEAN));
+    refused("mean" + choice, () -> new Value.Choice(MEAN, true, MEAN, MEAN, X));
+    assertThat(new Value.Choice(MEAN, false, MEAN, MEAN, WIDE).float64()).isTrue();
+  }
+
+  @Test
+  void oneNanIsOfFloat32() {
+    refused("mean is float64, NaN is made one of float32 only", () -> new Value.OneNan(MEAN));
+    assertThat(new Value.OneNan(X).float64()).isFalse();
+  }
+
+  @Test
+  void whatIsKeptAndItsRangeAreOneForARow() {
+    String message = " must be float64, one for a row";
+    refused("(double) x[i]" + message, () -> part().keep(RowNumber.M, X.widened()).build());
+    refused("(float) mean" + message, () -> part().keep(RowNumber.M, MEAN.rounded()).build());
+    refused("x[i]" + message, () -> part().add(new Part.Range(WIDE, 0, 1)).build());
+    refused("x[0]" + message, () -> part().add(new Part.Range(new Value.First(X), 0, 1)).build());
+    Value first = new Value.First(X).widened();
+    assertThat(part().keep(RowNumber.SHIFT, first).build().text())
+        .isEqualTo("x0 = (double) x[0]\n");
+  }
+
+  @Test
+  void float64RowsTakeFloat64() {
+    String message = "x[i] must be float64 as the rows are";
+    refused(message, () -> part().store(Operand.Y, ElementType.FLOAT64, X).build());
+    assertThat(part().store(Operand.Y, ElementType.FLOAT64, WIDE).build().operands())
+        .containsEntry(Operand.Y, ElementType.FLOAT64)
+        .containsEntry(Operand.X, ElementType.FLOAT64)
+        .hasSize(2);
+  }
+
+  @Test
+  void ranges() {
+    Part.Range range = new Part.Range(MEAN, -1, 2);
+    assertThat(range.holds(new double[] {-1, 2, 3}, 2)).isTrue();
+    assertThat(range.holds(new double[] {-1, 2, 3}, 3)).isFalse();
+    assertThat(range.holds(new double[] {-1.5}, 1)).isFalse();
+    assertThat(range.holds(new double[] {Double.NaN}, 1)).isFalse();
+  }
+
+  @Test
+  void equalValuesAreOne() {
+    Value again = new Value.Element(Operand.X, ElementType.FLOAT32);
+    assertThat(X.widened().times(X.widened())).isEqualTo(again.widened().times(again.widened()));
+    assertThat(X.plus(again)).isNotEqualTo(X.minus(again));
+    assertThat(X.cast(ElementType.FLOAT16)).isNotEqualTo(X.cast(ElementType.BFLOAT16));
+    assertThat(WIDE).isNotEqualTo(X);
+    assertThat(FormulaTextTest.forward(true).statistic())
+        .isEqualTo(FormulaTextTest.forward(true).statistic());
+    assertThat(FormulaTextTest.forward(true).statistic())
+        .isNotEqualTo(FormulaTextTest.forward(false).statistic());
+    assertThat(WIDE.widened()).isSameAs(WIDE);
+    assertThat(X.rounded()).isSameAs(X);
+    assertThat(X.cast(null)).isSameAs(X);
+    assertThat(X.cast(ElementType.FLOAT32)).isSameAs(X);
+  }
+
+  /** Fused and not fused are the same of products of widened float32 alone. */
+  @Test
+  void exactProducts() {
+    assertThat(X.widened().times(X.widened()).isExactProduct()).isTrue();
+    assertThat(WIDE.times(WIDE).isExactProduct()).isFalse();
+    assertThat(X.widened().times(MEAN).isExactProduct()).isFalse();
+    assertThat(X.widened().plus(X.widened()).isExactProduct()).isFalse();
+    assertThat(X.times(X).isExactProduct()).isFalse();
+  }
+}

@@ -1,0 +1,157 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Value;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A part as docs/numerics.md defines it, element by element. A float32 is held as the float64 that
+ * is equal to it. A float64 result of two float32 that is rounded to float32 is the float32 result.
+ *
+ * @param columns by number, in natural order
+ * @param ofRow by number and row
+ */
+record ByDefinition(
+    Map<Operand, Rectangle> rows,
+    Map<Column, double[]> columns,
+    double[][] ofRow,
+    Map<CallNumber, Double> ofCall) {
+
+  /** Runs a part; whether every range holds. */
+  boolean run(Part part, int count, int from, int to) {
+    boolean holds = true;
+    for (int r = 0; r < count; r++) {
+      for (Part.Statement statement : part.statements()) {
+        if (statement instanceof Part.Keep keep) {
+          ofRow[keep.number().ordinal()][r] = value(keep.value(), r, 0);
+        } else if (statement instanceof Part.Range range) {
+          double number = value(range.value(), r, 0);
+          holds &= range.least() <= number && number <= range.greatest();
+        }
+      }
+      List<Double> sums = new ArrayList<>();
+      for (Part.Sum sum : part.sums()) {
+        sums.add(rowSum(sum.value(), r, to));
+      }
+      for (int i = from; i < to; i++) {
+        elements(part, r, i);
+      }
+      for (int s = 0; s < sums.size(); s++) {
+        ofRow[part.sums().get(s).number().ordinal()][r] = sums.get(s);
+      }
+    }
+    return holds;
+  }
+
+  /** What is stored of an element, and added to its column. */
+  private void elements(Part part, int row, int i) {
+    double[] values = new double[part.statements().size()];
+    for (int s = 0; s < values.length; s++) {
+      Part.Statement statement = part.statements().get(s);
+      values[s] = statement instanceof Part.Sum ? 0 : value(statement.value(), row, i);
+    }
+    for (int s = 0; s < values.length; s++) {
+      Part.Statement statement = part.statements().get(s);
+      if (statement instanceof Part.Store store) {
+        rows.get(store.rows()).set(row, i, values[s]);
+      } else if (statement instanceof Part.ColumnSum sum) {
+        double[] numbers = columns.get(sum.column());
+        double added = numbers[i] + values[s];
+        numbers[i] = sum.value().float64() ? added : (float) added;
+      }
+    }
+  }
+
+  private double rowSum(Value term, int row, int n) {
+    double[] ofRow = new double[32];
+    for (int s = 0; s < n; s += 65_536) {
+      double[] ofSuperBlock = new double[32];
+      for (int b = s; b < Math.min(n, s + 65_536); b += 1_024) {
+        double[] ofBlock = new double[32];
+        for (int i = b; i < Math.min(n, b + 1_024); i++) {
+          ofBlock[i % 32] += value(term, row, i);
+        }
+        add(ofSuperBlock, ofBlock);
+      }
+      add(ofRow, ofSuperBlock);
+    }
+    for (int w = 16; w >= 1; w /= 2) {
+      for (int j = 0; j < w; j++) {
+        ofRow[j] += ofRow[j + w];
+      }
+    }
+    return ofRow[0];
+  }
+
+  private static void add(double[] to, double[] lanes) {
+    for (int l = 0; l < 32; l++) {
+      to[l] += lanes[l];
+    }
+  }
+
+  private double value(Value value, int row, int i) {
+    return switch (value) {
+      case Value.Element e -> rows.get(e.rows()).get(row, i);
+      case Value.First f -> value(f.of(), row, 0);
+      case Value.OfColumn c -> columns.get(c.column())[i];
+      case Value.OfRow r -> ofRow[r.number().ordinal()][row];
+      case Value.OfCall c -> ofCall.get(c.number());
+      case Value.Literal l -> l.number();
+      case Value.Widened w -> value(w.of(), row, i);
+      case Value.Rounded r -> (float) value(r.of(), row, i);
+      case Value.Cast c -> cast((float) value(c.of(), row, i), c.to());
+      case Value.OneNan n -> oneNan(value(n.of(), row, i));
+      case Value.Root r -> Math.sqrt(value(r.of(), row, i));
+      case Value.Choice c -> {
+        double a = value(c.a(), row, i);
+        double b = value(c.b(), row, i);
+        boolean first = a > b || c.orEqual() && a == b;
+        yield value(first ? c.then() : c.otherwise(), row, i);
+      }
+      case Value.Binary b -> {
+        double result = binary(b.operator(), value(b.a(), row, i), value(b.b(), row, i));
+        yield b.float64() ? result : (float) result;
+      }
+    };
+  }
+
+  private static double oneNan(double number) {
+    return Double.isNaN(number) ? Double.NaN : number;
+  }
+
+  private static double binary(Value.Operator operator, double a, double b) {
+    return switch (operator) {
+      case PLUS -> a + b;
+      case MINUS -> a - b;
+      case TIMES -> a * b;
+      case OVER -> a / b;
+      case MAX -> Math.max(a, b);
+    };
+  }
+
+  private static float cast(float number, ElementType to) {
+    boolean half = to == ElementType.FLOAT16;
+    return half ? Float.float16ToFloat(Float.floatToFloat16(number)) : bfloat16(number);
+  }
+
+  /** The nearest bfloat16: of the two around a number, and of two as near the even one. */
+  static float bfloat16(float number) {
+    if (Float.isNaN(number) || Float.isInfinite(number)) {
+      return number;
+    }
+    int towardsZero = Float.floatToIntBits(number) >>> 16;
+    double near = Float.intBitsToFloat(towardsZero << 16);
+    float next = Float.intBitsToFloat(towardsZero + 1 << 16);
+    double far = Float.isInfinite(next) ? Math.copySign(0x1p128, number) : next;
+    double toNear = Math.abs(number - near);
+    double toFar = Math.abs(far - number);
+    boolean up = toFar < toNear || toFar == toNear && (towardsZero & 1) == 1;
+    return up ? next : (float) near;
+  }
+}

@@ -1,0 +1,155 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** A drawn description, and for what rows its kernels are. */
+final class DrawnKernel {
+  private static final List<Way.Kind> KINDS =
+      List.of(
+          Way.Kind.SUMS,
+          Way.Kind.STAGGERED,
+          Way.Kind.STORES,
+          Way.Kind.SUMS,
+          Way.Kind.STAGGERED,
+          Way.Kind.COLUMN_SUMS,
+          Way.Kind.STAGGERED,
+          Way.Kind.OF_ROWS,
+          Way.Kind.SUMS,
+          Way.Kind.FIRST);
+
+  /** Rows between narrow and wide ones, in blocks that are whole or not. */
+  private static final List<Integer> WIDTHS = List.of(300, 992, 1024, 1056, 1100, 2080, 4100);
+
+  private static final int ELEMENTS = 4096;
+
+  final long seed;
+  final Kernels kernels;
+  final List<Part> parts;
+  final Map<Operand, Memory> memory;
+  final boolean paired;
+  final int width;
+  final int rows;
+  final int column;
+  final int from;
+
+  /** The kernel of two parts; null for one. */
+  final VectorKernel staggered;
+
+  final Target target;
+  private final Way.Kind kind;
+  private final int where;
+
+  /** Draws; the kind is by number. */
+  DrawnKernel(long seed, int number, int bits) {
+    this.seed = seed;
+    kind = KINDS.get(number % KINDS.size());
+    SplittableRandom random = new SplittableRandom(seed);
+    boolean float64 = random.nextInt(4) == 0;
+    boolean bfloat16 = Kernels.haveBfloat16(bits) && random.nextBoolean();
+    paired = !float64 && Kernels.takePairs(bits) && random.nextBoolean();
+    width = width(random);
+    rows = 1 + random.nextInt(Math.clamp(ELEMENTS / width, 1, 10));
+    boolean narrow = Schedule.width(width) > 0 && (isStaggered() || random.nextInt(4) > 0);
+    int depth = isStaggered() ? random.nextInt(1, 3) : 4;
+    DrawnValues values = new DrawnValues(random, float64, bfloat16, paired, !narrow);
+    DrawnParts drawn = new DrawnParts(random, values, depth);
+    NormParts norm = new NormParts(random, float64, bfloat16, paired);
+    parts = random.nextInt(3) > 0 ? parts(drawn, random.nextBoolean()) : parts(norm);
+    where = random.nextInt(5) / 2;
+    memory = memory(random, where);
+    column = narrow || isStaggered() ? 0 : 32 * random.nextInt(3);
+    boolean sums = kind == Way.Kind.SUMS || isStaggered();
+    boolean whole = sums || paired || narrow || random.nextBoolean();
+    from = whole ? 0 : random.nextInt(width);
+    kernels = new Kernels(bits, memory, column + width, paired);
+    staggered = isStaggered() ? kernels.staggered(parts.get(0), parts.get(1)) : null;
+    List<Map<Operand, Memory>> own = parts.stream().map(part -> memory).toList();
+    target = new Target(parts, own, bits, narrow ? width : 0, paired);
+  }
+
+  private boolean isStaggered() {
+    return kind == Way.Kind.STAGGERED;
+  }
+
+  private int width(SplittableRandom random) {
+    return switch (random.nextInt(isStaggered() ? 1 : 0, 3)) {
+      case 0 -> 1 + random.nextInt(31);
+      case 1 -> 32 * (1 + random.nextInt(8));
+      default -> WIDTHS.get(random.nextInt(WIDTHS.size()));
+    };
+  }
+
+  private List<Part> parts(DrawnParts drawn, boolean chooses) {
+    return switch (kind) {
+      case SUMS -> List.of(drawn.sums());
+      case STORES -> List.of(drawn.stores());
+      case COLUMN_SUMS -> List.of(drawn.columnSums());
+      case STAGGERED -> List.of(drawn.sums(), drawn.stores());
+      case OF_ROWS -> List.of(drawn.ofRows(chooses));
+      case FIRST -> List.of(drawn.first());
+    };
+  }
+
+  private List<Part> parts(NormParts norm) {
+    boolean forward = seed % 2 == 0;
+    return switch (kind) {
+      case SUMS -> List.of(forward ? norm.forward().statistic() : norm.backward().sums());
+      case STORES -> List.of(norm.forward().output());
+      case COLUMN_SUMS -> List.of(norm.backward().output());
+      case STAGGERED -> List.of(norm.forward().statistic(), norm.forward().output());
+      case OF_ROWS -> List.of(forward ? norm.forward().roots() : norm.backward().means());
+      case FIRST -> List.of(norm.forward().shift());
+    };
+  }
+
+  /** All in one kind of memory, or each operand in a drawn one. */
+  static Map<Operand, Memory> memory(SplittableRandom random, int where) {
+    Map<Operand, Memory> memory = new EnumMap<>(Operand.class);
+    for (Operand operand : Operand.values()) {
+      memory.put(operand, Memory.values()[where < 2 ? where : random.nextInt(2)]);
+    }
+    return memory;
+  }
+
+  /** The way that it takes; null for parts that are not put together in one kernel. */
+  Way way() {
+    if (isStaggered() && staggered == null) {
+      return null;
+    }
+    String in = where == 2 ? "mixed memory" : Memory.values()[where].toString();
+    return switch (kind) {
+      case OF_ROWS ->
+          Way.ofRows(!target.hasVectorsOfRows() ? "choice" : rows > 2 ? "vectors" : "few");
+      case FIRST -> Way.first(in);
+      default -> new Way(kind, target.width() > 0, paired, loop(), behind(), in);
+    };
+  }
+
+  /** How the loop over elements goes. */
+  private String loop() {
+    if (kind == Way.Kind.COLUMN_SUMS && target.width() == 0) {
+      int two = paired ? 4 : 2;
+      return Schedule.vectors(parts.getFirst(), two) == two ? Way.TWO_ROWS : Way.ONE_ROW;
+    }
+    return target.sweeps() > 1 ? Way.SWEEPS : Way.SWEEP;
+  }
+
+  private String behind() {
+    int elements = width - from;
+    return elements < 32 ? Way.TAIL_ALONE : elements % 32 == 0 ? Way.NO_TAIL : Way.TAIL;
+  }
+
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder();
+    parts.forEach(part -> text.append(part.text()).append('\n'));
+    return "seed %d, %s, %d rows, %d to %d of column %d on, memory %s%n%s"
+        .formatted(seed, target.name(), rows, from, width, column, memory, text);
+  }
+}

@@ -1,0 +1,147 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Value;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** Small trees of all that a value can be made of, drawn. */
+final class DrawnValues {
+  private static final List<Operand> READ = List.of(Operand.X, Operand.RESIDUAL, Operand.DY);
+  private static final List<RowNumber> NUMBERS =
+      List.of(RowNumber.MEAN, RowNumber.ROOT, RowNumber.RSTD, RowNumber.M, RowNumber.C);
+  private static final List<ElementType> NARROW =
+      List.of(ElementType.FLOAT16, ElementType.BFLOAT16);
+  private static final List<CallNumber> CALL = List.of(CallNumber.values());
+  private static final Value ZERO = new Value.Literal(0.0);
+
+  private final SplittableRandom random;
+  private final boolean float64;
+
+  /** Whether float32 is widened among elements; a kernel down columns takes one type alone. */
+  private final boolean widens;
+
+  /** Whether many values are rounded to 16 bits: that takes many operations. */
+  private final boolean casts;
+
+  private final Map<Operand, ElementType> types = new EnumMap<>(Operand.class);
+  private boolean keepsFirst;
+
+  /** Chooses the types of rows. */
+  DrawnValues(
+      SplittableRandom random, boolean float64, boolean bfloat16, boolean paired, boolean widens) {
+    this.random = random;
+    this.float64 = float64;
+    this.widens = widens;
+    casts = random.nextInt(3) == 0;
+    for (Operand rows : Operand.values()) {
+      boolean narrow = paired || bfloat16 && random.nextBoolean();
+      ElementType type = narrow ? ElementType.BFLOAT16 : ElementType.FLOAT32;
+      types.put(rows, float64 ? ElementType.FLOAT64 : type);
+    }
+  }
+
+  ElementType type(Operand rows) {
+    return types.get(rows);
+  }
+
+  /** From now on the row's first element can be read. */
+  void keepFirst() {
+    keepsFirst = true;
+  }
+
+  /** A value of the type that the arithmetic is in. */
+  Value ofArithmetic(int depth) {
+    return float64 ? wide(depth) : single(depth);
+  }
+
+  private <T> T one(List<T> of) {
+    return of.get(random.nextInt(of.size()));
+  }
+
+  /** An element of rows that are read. */
+  Value element() {
+    Operand rows = one(READ);
+    return new Value.Element(rows, types.get(rows));
+  }
+
+  /** An element, now and then rounded to 16 bits. */
+  Value narrowed() {
+    Value element = element();
+    return float64 || random.nextInt(3) > 0 ? element : element.cast(one(NARROW));
+  }
+
+  /** A number of the row. */
+  Value number() {
+    return new Value.OfRow(one(NUMBERS));
+  }
+
+  /** What is made of numbers of the row. */
+  Value ofRow(int depth) {
+    if (depth == 0) {
+      return random.nextInt(4) == 0 ? ofCall() : number();
+    }
+    return switch (random.nextInt(4)) {
+      case 0 -> ofRow(depth - 1).max(ZERO).root();
+      case 1 -> ofRow(depth - 1).rounded().widened();
+      default -> binary(ofRow(depth - 1), ofRow(depth - 1));
+    };
+  }
+
+  private Value ofCall() {
+    boolean literal = random.nextBoolean();
+    return literal ? new Value.Literal(random.nextDouble()) : new Value.OfCall(one(CALL));
+  }
+
+  private Value binary(Value a, Value b) {
+    return new Value.Binary(one(List.of(Value.Operator.values())), a, b);
+  }
+
+  /** A float64. */
+  Value wide(int depth) {
+    if (depth == 0) {
+      return switch (random.nextInt(5)) {
+        case 0 -> ofCall();
+        case 1 -> keepsFirst ? new Value.OfRow(RowNumber.SHIFT) : number();
+        case 2 -> column().widened();
+        default -> element().widened();
+      };
+    }
+    return switch (random.nextInt(6)) {
+      case 0 -> wide(depth - 1).max(ZERO).root();
+      case 1 -> float64 ? wide(depth - 1) : single(depth - 1).widened();
+      default -> binary(wide(depth - 1), wide(depth - 1));
+    };
+  }
+
+  private Value column() {
+    return new Value.OfColumn(random.nextBoolean() ? Column.GAIN : Column.BIAS, float64);
+  }
+
+  /** A float32. */
+  private Value single(int depth) {
+    if (depth == 0) {
+      return switch (random.nextInt(5)) {
+        case 0 -> number().rounded();
+        case 1 -> ofRow(2).rounded();
+        case 2 -> column();
+        default -> element();
+      };
+    }
+    if (casts && random.nextInt(3) > 0) {
+      return single(depth - 1).cast(one(NARROW));
+    }
+    return switch (random.nextInt(8)) {
+      case 0 -> new Value.OneNan(single(depth - 1));
+      case 1 -> single(depth - 1).cast(one(NARROW));
+      case 2 -> widens ? wide(depth - 1).rounded() : single(depth - 1);
+      default -> binary(single(depth - 1), single(depth - 1));
+    };
+  }
+}

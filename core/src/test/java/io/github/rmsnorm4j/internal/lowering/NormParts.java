@@ -1,0 +1,75 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** RMSNorm and LayerNorm with drawn choices. */
+final class NormParts {
+  private final SplittableRandom random;
+  private final Storage storage;
+  private final List<ElementType> types;
+
+  NormParts(SplittableRandom random, boolean float64, boolean bfloat16, boolean paired) {
+    this.random = random;
+    List<ElementType> ofFloat32 = List.of(ElementType.values());
+    ElementType only = float64 ? ElementType.FLOAT64 : ElementType.BFLOAT16;
+    types = float64 || paired ? List.of(only) : ofFloat32;
+    storage = new Storage(float64, bfloat16 || paired);
+  }
+
+  private <T> T one(List<T> of) {
+    return of.get(random.nextInt(of.size()));
+  }
+
+  private ElementType type() {
+    return one(types);
+  }
+
+  private boolean maybe() {
+    return random.nextBoolean();
+  }
+
+  private EpsilonPlacement placement() {
+    return one(List.of(EpsilonPlacement.values()));
+  }
+
+  Forward forward() {
+    ElementType residual = maybe() ? type() : null;
+    return new Forward(
+        storage,
+        maybe(),
+        maybe(),
+        placement(),
+        type(),
+        residual,
+        one(List.of(ResidualRounding.values())),
+        residual != null && maybe(),
+        type(),
+        maybe() ? type() : null,
+        maybe(),
+        maybe());
+  }
+
+  Backward backward() {
+    return new Backward(
+        storage,
+        maybe(),
+        placement(),
+        type(),
+        maybe(),
+        type(),
+        maybe() ? type() : null,
+        type(),
+        maybe(),
+        maybe(),
+        true,
+        maybe(),
+        false);
+  }
+}

@@ -1,0 +1,191 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * Drawn rows and numbers for some parts, each with rows of its own. One seed gives the same each
+ * time, so that each way to compute has its own.
+ */
+final class Work {
+  private final List<Part> parts;
+  private final int column;
+  private final int rows;
+  private final int width;
+  private final boolean paired;
+  private final List<Map<Operand, Rectangle>> rectangles = new ArrayList<>();
+  private final Map<Column, double[]> columns = new EnumMap<>(Column.class);
+  private final double[][] ofRow = new double[RowNumber.COUNT][Frame.MAX_ROWS];
+  private final Map<CallNumber, Double> ofCall = new EnumMap<>(CallNumber.class);
+  private Frame frame;
+  private Boolean holds;
+
+  /**
+   * Draws.
+   *
+   * @param column where the rows' columns begin
+   */
+  Work(
+      long seed,
+      Arena arena,
+      List<Part> parts,
+      Map<Operand, Memory> memory,
+      int column,
+      int rows,
+      int width,
+      boolean paired) {
+    SplittableRandom random = new SplittableRandom(seed);
+    this.parts = parts;
+    this.column = column;
+    this.rows = rows;
+    this.width = width;
+    this.paired = paired;
+    for (Part part : parts) {
+      Map<Operand, Rectangle> own = new EnumMap<>(Operand.class);
+      part.operands()
+          .forEach(
+              (operand, type) ->
+                  own.put(
+                      operand,
+                      new Rectangle(random, arena, type, memory.get(operand), rows, width)));
+      rectangles.add(own);
+    }
+    for (Column c : Column.values()) {
+      columns.put(c, random.doubles(column + width, -1, 1).map(d -> (float) d).toArray());
+    }
+    for (double[] numbers : ofRow) {
+      Arrays.setAll(numbers, r -> random.nextDouble(-1, 2));
+    }
+    for (CallNumber number : CallNumber.values()) {
+      ofCall.put(number, random.nextDouble(0.1, 2));
+    }
+  }
+
+  private boolean isFloat64() {
+    return parts.stream().anyMatch(p -> p.operands().containsValue(ElementType.FLOAT64));
+  }
+
+  /** Where a column's number lies: of every whole 32 the even ones come first. */
+  private int place(int c) {
+    int whole = (column + width) / 32 * 32;
+    return paired && c < whole ? c / 32 * 32 + c % 2 * 16 + c % 32 / 2 : c;
+  }
+
+  /** The frames of the parts, one for each, that share their numbers. */
+  List<Frame> frames() {
+    frame = new Frame();
+    List<Frame> frames = new ArrayList<>();
+    for (Map<Operand, Rectangle> own : rectangles) {
+      Frame each = frames.isEmpty() ? frame : new Frame(frame);
+      each.column = column;
+      own.forEach((operand, rectangle) -> rectangle.place(each, operand, 0));
+      frames.add(each);
+    }
+    columns.forEach((c, numbers) -> frame.set(c, array(numbers)));
+    for (int n = 0; n < ofRow.length; n++) {
+      frame.ofRow[n] = ofRow[n].clone();
+    }
+    ofCall.forEach(frame::set);
+    return frames;
+  }
+
+  private Object array(double[] numbers) {
+    double[] wide = new double[numbers.length];
+    float[] narrow = new float[numbers.length];
+    for (int c = 0; c < numbers.length; c++) {
+      wide[place(c)] = numbers[c];
+      narrow[place(c)] = (float) numbers[c];
+    }
+    return isFloat64() ? wide : narrow;
+  }
+
+  /** Points a frame at a piece of a row. */
+  void piece(Frame frame, int from) {
+    rectangles.getFirst().forEach((operand, rectangle) -> rectangle.place(frame, operand, from));
+    frame.column = column + from;
+  }
+
+  /** Does it all by definition, part after part. */
+  void byDefinition(int from, int to) {
+    for (int p = 0; p < parts.size(); p++) {
+      Map<Column, double[]> own = new EnumMap<>(Column.class);
+      columns.forEach((c, all) -> own.put(c, Arrays.copyOfRange(all, column, all.length)));
+      ByDefinition definition = new ByDefinition(rectangles.get(p), own, ofRow, ofCall);
+      boolean all = definition.run(parts.get(p), rows, from, to);
+      own.forEach((c, numbers) -> System.arraycopy(numbers, 0, columns.get(c), column, width));
+      holds = p == 0 ? all : holds;
+    }
+  }
+
+  /** What differs from what another way left; null if nothing does. */
+  String difference(Work other) {
+    for (int p = 0; p < parts.size(); p++) {
+      for (Map.Entry<Operand, Rectangle> own : rectangles.get(p).entrySet()) {
+        boolean oneNan = hasOneNan(parts.get(p), own.getKey());
+        byte[] bytes = own.getValue().bytes(oneNan);
+        byte[] others = other.rectangles.get(p).get(own.getKey()).bytes(oneNan);
+        int at = Arrays.mismatch(bytes, others);
+        if (at >= 0) {
+          return own.getKey() + " of " + own.getValue().where(at);
+        }
+      }
+    }
+    for (Column c : Column.values()) {
+      int at = Arrays.mismatch(numbers(c), other.numbers(c));
+      if (at >= 0) {
+        return c + "[" + at + "]: " + numbers(c)[at] + ", " + other.numbers(c)[at];
+      }
+    }
+    for (RowNumber n : RowNumber.values()) {
+      double[] mine = Arrays.copyOf(ofRow(n), rows);
+      double[] others = Arrays.copyOf(other.ofRow(n), rows);
+      int at = Arrays.mismatch(mine, others);
+      if (at >= 0) {
+        return n + " of row " + at + ": " + mine[at] + ", " + others[at];
+      }
+    }
+    boolean ranges = parts.getFirst().statements().stream().anyMatch(Part.Range.class::isInstance);
+    return !ranges || holds() == other.holds() ? null : "in range: " + holds();
+  }
+
+  private static boolean hasOneNan(Part part, Operand operand) {
+    return part.statements().stream()
+        .anyMatch(
+            s ->
+                s instanceof Part.Store store
+                    && store.rows() == operand
+                    && store.value() instanceof Value.OneNan);
+  }
+
+  private double[] ofRow(RowNumber number) {
+    return frame == null ? ofRow[number.ordinal()] : frame.of(number);
+  }
+
+  private boolean holds() {
+    return frame == null ? holds : !frame.outOfRange;
+  }
+
+  /** The numbers of columns, in natural order. */
+  private double[] numbers(Column c) {
+    double[] numbers = columns.get(c).clone();
+    for (int k = 0; frame != null && k < numbers.length; k++) {
+      Object array = frame.columns[c.ordinal()];
+      numbers[k] = array instanceof float[] f ? f[place(k)] : ((double[]) array)[place(k)];
+    }
+    return numbers;
+  }
+}

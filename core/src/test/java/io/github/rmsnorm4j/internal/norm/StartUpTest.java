@@ -1,0 +1,126 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.RmsNorm;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A process begins in plain Java, and goes over to vectors without a change of bits. */
+@Timeout(60)
+class StartUpTest {
+  private static final long SEED = 7;
+  private static final int ELEMENTS = 1 << 22;
+  private static final String KERNEL = ".internal.lowering.KernelClass ";
+
+  /** Normalises the same rows before and after so many elements, and says when. */
+  static final class Program {
+    private static final int WIDTH = 1000;
+    private static final int ROWS = 64;
+
+    public static void main(String[] args) {
+      if (args[0].equals("covers")) {
+        System.out.println("covers: " + covers(1) + covers(ELEMENTS - 2) + covers(9) + covers(1));
+        return;
+      }
+      if (args[0].equals("long")) {
+        System.out.println("covers: " + covers(ELEMENTS + 1) + covers(1));
+        return;
+      }
+      Backend backend = args[0].equals("best") ? Backend.best() : vectors();
+      RmsNorm norm = RmsNorm.builder(WIDTH).backend(backend).build();
+      SplittableRandom random = new SplittableRandom(SEED);
+      float[] x = new float[ROWS * WIDTH];
+      for (int i = 0; i < x.length; i++) {
+        x[i] = (float) random.nextDouble(-4, 4);
+      }
+      float[] first = new float[x.length];
+      norm.apply(x, first);
+      int calls = ELEMENTS / x.length;
+      float[] y = first.clone();
+      for (int call = 1; call < calls; call++) {
+        Arrays.fill(y, 0);
+        norm.apply(x, y);
+      }
+      System.out.println("before: " + Arrays.mismatch(y, first));
+      for (int call = 0; call < 3; call++) {
+        Arrays.fill(y, 0);
+        norm.apply(x, y);
+      }
+      System.out.println("after: " + Arrays.mismatch(y, first));
+    }
+
+    private static String covers(long elements) {
+      return StartUp.covers(elements) ? "true " : "false ";
+    }
+
+    private static Backend vectors() {
+      return Backend.vector(Backend.best().vectorBits());
+    }
+  }
+
+  private static List<String> run(String backend) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("--add-modules=jdk.incubator.vector");
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.add("-Xlog:class+load:stdout");
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(Program.class.getName(), backend));
+    Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
+    List<String> lines = new String(child.getInputStream().readAllBytes()).lines().toList();
+    assertThat(child.waitFor()).as("%s", lines).isZero();
+    return lines;
+  }
+
+  private static boolean loads(List<String> lines, String name) {
+    return lines.stream().anyMatch(line -> line.contains(name));
+  }
+
+  /** Hidden classes of kernels; their names begin with a small letter. */
+  private static List<String> kernels(List<String> lines) {
+    String name = ".*\\.internal\\.lowering\\.[a-z]\\w*/0x.*";
+    return lines.stream().filter(line -> line.matches(name)).toList();
+  }
+
+  @Test
+  void theFirstElementsNeedNoKernels() throws Exception {
+    Assumptions.assumeTrue(Backend.best().vectorBits() > 0, "no vectors at speed here");
+    List<String> lines = run("best");
+    int before = lines.indexOf("before: -1");
+    assertThat(before).as("line of the bits before the change, seed %d", SEED).isPositive();
+    assertThat(lines.contains("after: -1")).as("bits after the change, seed %d", SEED).isTrue();
+    List<String> start = lines.subList(0, before);
+    List<String> rest = lines.subList(before, lines.size());
+    assertThat(loads(start, ".internal.kernel.PlainKernel ")).isTrue();
+    assertThat(loads(start, KERNEL)).isFalse();
+    assertThat(kernels(start)).isEmpty();
+    assertThat(loads(start, "jdk.incubator.vector.DoubleVector ")).isFalse();
+    assertThat(loads(rest, KERNEL)).isTrue();
+    assertThat(kernels(rest)).hasSizeGreaterThanOrEqualTo(3);
+  }
+
+  /** A backend that was asked for is that from the first element on. */
+  @Test
+  void vectorsThatWereAskedForAreThereAtOnce() throws Exception {
+    Assumptions.assumeTrue(Backend.best().vectorBits() > 0, "no vectors at speed here");
+    List<String> lines = run("vectors");
+    int before = lines.indexOf("before: -1");
+    assertThat(before).as("line of the bits, seed %d", SEED).isPositive();
+    assertThat(kernels(lines.subList(0, before))).hasSizeGreaterThanOrEqualTo(3);
+  }
+
+  /** A call that begins before the end of the start is covered whole, unless it is longer. */
+  @Test
+  void coversTheFirstElementsAlone() throws Exception {
+    assertThat(run("covers")).contains("covers: true true true false ");
+    assertThat(run("long")).contains("covers: false false ");
+  }
+}
