@@ -12,12 +12,16 @@ import java.util.Map;
  * which order it is rounded, only here.
  *
  * <p>The rules of docs/numerics.md are checked when a part is made. Row sums are of float64 terms,
- * one for each element. A number that is kept is one for the row. Numbers that are kept come first:
- * a part may read them again.
+ * one for each element, and two at most. A number that is kept is one for the row. In a part of
+ * elements it comes first, and may be read again; a part of rows reads none that it keeps. Ranges
+ * are for parts of rows. What is stored is not read again in its part.
  *
  * @param statements in the order in which they are done
  */
 public record Part(List<Statement> statements) {
+  /** Row sums of a part, at most: kernels have lanes for so many. */
+  public static final int MAX_SUMS = 2;
+
   /** What is done. */
   public sealed interface Statement {
     Value value();
@@ -52,8 +56,9 @@ public record Part(List<Statement> statements) {
     }
   }
 
-  public Part {
-    statements = List.copyOf(statements);
+  /** Checks the rules. */
+  public Part(List<Statement> statements) {
+    this.statements = List.copyOf(statements);
     for (Statement statement : statements) {
       Value value = statement.value();
       if (statement instanceof Sum) {
@@ -65,6 +70,36 @@ public record Part(List<Statement> statements) {
             value.float64() && !value.perElement(), statement, "must be float64, one for a row");
       }
     }
+    requireWhole();
+  }
+
+  private void requireWhole() {
+    if (sums().size() > MAX_SUMS || !sums().isEmpty() && !columnSums().isEmpty()) {
+      throw new IllegalArgumentException(
+          "a part has " + MAX_SUMS + " row sums at most, and none beside sums of columns");
+    }
+    boolean elements = hasElements();
+    for (Statement statement : statements) {
+      if (statement instanceof Range) {
+        require(!elements, statement, "must be in a part of rows to have a range");
+      } else if (statement instanceof Keep keep && !elements) {
+        for (Statement reader : statements) {
+          require(!reads(reader.value(), keep.number), reader, "reads what its part keeps");
+        }
+      }
+    }
+  }
+
+  private static boolean reads(Value value, RowNumber number) {
+    if (value instanceof Value.OfRow row) {
+      return row.number() == number;
+    }
+    for (Value part : value.parts()) {
+      if (reads(part, number)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static void require(boolean condition, Statement statement, String message) {

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.kernel;
 import io.github.rmsnorm4j.internal.formula.CallNumber;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 
 /**
@@ -15,9 +16,6 @@ import io.github.rmsnorm4j.internal.formula.RowNumber;
 public final class Frame {
   /** Rows of a rectangle, at most. */
   public static final int MAX_ROWS = 64;
-
-  /** Row sums of a part, at most. */
-  static final int MAX_SUMS = 2;
 
   /** Numbers of a row that a part's elements take, at most. */
   public static final int MAX_TABLES = 8;
@@ -67,9 +65,9 @@ public final class Frame {
     columns = new Object[Column.COUNT];
     ofRow = new double[RowNumber.COUNT][MAX_ROWS];
     ofCall = new double[CallNumber.COUNT];
-    lanes = new double[MAX_SUMS][MAX_ROWS * RowSum.LANES];
-    totals = new double[MAX_SUMS][MAX_ROWS * RowSum.LANES];
-    rowLanes = new double[MAX_SUMS][RowSum.LANES];
+    lanes = new double[Part.MAX_SUMS][MAX_ROWS * RowSum.LANES];
+    totals = new double[Part.MAX_SUMS][MAX_ROWS * RowSum.LANES];
+    rowLanes = new double[Part.MAX_SUMS][RowSum.LANES];
     strips = new Strips();
     floats = new float[MAX_TABLES * MAX_ROWS];
     doubles = new double[MAX_TABLES * MAX_ROWS];

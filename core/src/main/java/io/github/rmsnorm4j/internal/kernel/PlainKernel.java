@@ -103,6 +103,7 @@ public final class PlainKernel implements Kernel {
       frame.outOfRange = false;
       compute(frame, 0, 0, rows, false);
       compute(frame, 0, 0, rows, true);
+      finish(frame, 0, 0, rows, false);
       finish(frame, 0, 0, rows, true);
       return;
     }

@@ -42,7 +42,7 @@ final class KernelClass {
                   builder.with(SourceFileAttribute.of(name + ".txt"));
                   methods(builder, target, text);
                 });
-    if (FOLDER != null) {
+    if (FOLDER != null && !FOLDER.isEmpty()) {
       write(Path.of(FOLDER, name + ".txt"), text, target);
     }
     try {

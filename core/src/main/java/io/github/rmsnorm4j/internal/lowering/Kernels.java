@@ -40,7 +40,8 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
     if (bits == 0) {
       return plain(part);
     }
-    return VectorKernel.of(target(List.of(part), Schedule.width(elements)));
+    return VectorKernel.of(
+        target(List.of(part), part.hasElements() ? Schedule.width(elements) : 0));
   }
 
   /** The same in plain Java. */

@@ -161,8 +161,7 @@ final class VectorCode {
   }
 
   private static ClassDesc kind(String operator) {
-    boolean plain = operator.contains("SH") || operator.equals("SUB");
-    return plain ? BINARY : vector("VectorOperators$Associative");
+    return operator.contains("SH") ? BINARY : vector("VectorOperators$Associative");
   }
 
   /** A mask of the ints on the stack that are above a constant. */

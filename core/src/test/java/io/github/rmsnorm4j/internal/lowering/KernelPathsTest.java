@@ -27,7 +27,7 @@ class KernelPathsTest {
   /** Draws, and more until every way has been taken; at most so many. */
   private static final int DRAWS = 1000;
 
-  private static final int MOST = 30_000;
+  private static final int MOST = 200_000;
 
   /** How often a way is taken, at most. */
   private static final int TIMES = 5;

@@ -72,8 +72,9 @@ record Way(Kind kind, boolean narrow, boolean paired, String loop, String behind
 
   private static void addSums(
       Set<Way> ways, int bits, boolean paired, String loop, String behind, String in) {
-    // A half of 32 elements is less than a pair of vectors of 512 bits.
-    boolean shares = !(bits == 512 && paired && loop.equals(SWEEPS));
+    // A half of 32 elements is less than a pair of vectors of 512 bits. At 256 bits a sweep of all
+    // 32 with pairs is more than the budget of a loop.
+    boolean shares = !paired || loop.equals(SWEEPS) == (bits == 256);
     ways.add(new Way(Kind.SUMS, false, paired, loop, behind, in));
     if (shares && !behind.equals(TAIL_ALONE)) {
       ways.add(new Way(Kind.STAGGERED, false, paired, loop, behind, in));
