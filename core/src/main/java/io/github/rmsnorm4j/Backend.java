@@ -43,8 +43,9 @@ public final class Backend {
 
   /**
    * The fastest that this JVM has: vectors of the machine's preferred width where the Vector API is
-   * there and compiled, plain Java otherwise. Where something better could be had, a line of {@link
-   * System.Logger} {@code io.github.rmsnorm4j} says so, once.
+   * there and compiled, plain Java otherwise. The first four million elements of a process go
+   * through plain Java in any case, which starts sooner and has the same bits. Where something
+   * better could be had, a line of {@link System.Logger} {@code io.github.rmsnorm4j} says so, once.
    *
    * @return what norms use unless told otherwise
    */

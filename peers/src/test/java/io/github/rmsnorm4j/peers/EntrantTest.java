@@ -20,10 +20,13 @@ class EntrantTest {
       for (ElementType type : ElementType.values()) {
         all.add(Contest.forward(kernel, 5, 1000).with(type));
         if (type != ElementType.FLOAT64) { // The parameters' gradients are float32 here.
-          all.add(Contest.backward(kernel, 5, 1000).with(type));
+          // In rows as short as these the known error is far above the roundings of every type; and
+          // in few, since some add the parameters' gradients up in it.
+          all.add(Contest.backward(kernel, 5, 64).with(type));
         }
       }
       all.add(Contest.forward(kernel, 1, 65_536));
+      all.add(Contest.backward(kernel, 5, 1000));
       all.add(Contest.backward(kernel, 70, 64));
     }
     return all;

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
+import java.util.Arrays;
 
 /**
  * What a kernel works on: a rectangle of rows for each operand, numbers of columns, rows and the
@@ -107,12 +108,6 @@ public final class Frame {
     this.stride[i] = stride;
   }
 
-  /** Points an operand at the rectangle of another frame. */
-  public void place(Operand rows, Frame other) {
-    int i = rows.ordinal();
-    place(rows, other.base[i], other.offset[i], other.stride[i]);
-  }
-
   /** Puts the numbers of a row in the place of the first row's. */
   public void moveToFirst(int row) {
     for (double[] numbers : ofRow) {
@@ -120,9 +115,10 @@ public final class Frame {
     }
   }
 
-  /** Lets go of the caller's arrays. */
+  /** Lets go of the caller's arrays, and of where a call that failed was in a row. */
   public void clear() {
-    java.util.Arrays.fill(base, null);
-    java.util.Arrays.fill(columns, null);
+    column = 0;
+    Arrays.fill(base, null);
+    Arrays.fill(columns, null);
   }
 }

@@ -3,10 +3,12 @@ package io.github.rmsnorm4j.internal.lowering;
 import static java.lang.constant.ConstantDescs.CD_Object;
 import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
+import static java.lang.constant.ConstantDescs.CD_int;
 
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.EnumMap;
 import java.util.Map;
 
@@ -23,6 +25,24 @@ final class ColumnArrays {
       }
     }
     return arrays;
+  }
+
+  /**
+   * Where the columns of a step are.
+   *
+   * @param at a local: the step's first element, from the first element of the call on
+   */
+  static Elements.Columns addresses(Code code, Place place, Map<Column, Integer> arrays, int at) {
+    if (arrays.isEmpty()) {
+      return (column, from) -> {};
+    }
+    code.field(place.frame(), "column", CD_int);
+    code.c.iload(ElementLoop.FROM).iadd().iload(at).iadd();
+    if (place.paired()) {
+      code.call(RowSum.class, "evenFirst", CD_int, CD_int);
+    }
+    int start = code.storeInt();
+    return (column, from) -> code.load(arrays.get(column)).c.iload(start).loadConstant(from).iadd();
   }
 
   private static void load(Code code, Place place, Value value, Map<Column, Integer> arrays) {

@@ -4,13 +4,11 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
 import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
-import static java.lang.constant.ConstantDescs.CD_int;
 
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
@@ -18,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntConsumer;
 
 /**
  * A part that adds to numbers of columns, or that stores narrow rows, row after row: {@code
@@ -95,7 +94,7 @@ final class ColumnLoop {
         () -> {
           int inner = code.mark();
           places.forEach(ofRow -> new RowPointers(code, ofRow).elements(i));
-          Elements.Columns columns = columns(i);
+          Elements.Columns columns = ColumnArrays.addresses(code, place, arrays, i);
           Vector vector = new Vector(columns, 0);
           vector.open();
           for (int r = 0; r < count; r++) {
@@ -121,26 +120,18 @@ final class ColumnLoop {
         place.step() * vectorsOfStep,
         () -> {
           int mark = code.mark();
-          Elements.Columns columns = columns(i);
+          Elements.Columns columns = ColumnArrays.addresses(code, place, arrays, i);
           List<Vector> group = new ArrayList<>();
           for (int j = 0; j < vectorsOfStep; j++) {
             group.add(new Vector(columns, j));
             group.getLast().open();
           }
-          c.iload(ElementLoop.ROW);
-          int row = code.storeInt();
-          code.loop(
-              "row",
-              row,
-              ElementLoop.END,
-              1,
-              () -> {
-                int inner = code.mark();
+          eachRow(
+              row -> {
                 new RowPointers(code, place)
                     .rows(row, () -> c.iload(ElementLoop.FROM).iload(i).iadd());
                 Broadcasts ofRow = fromTable(numbers, table, row);
                 group.forEach(vector -> vector.row(place, ofRow));
-                code.release(inner);
               });
           group.forEach(Vector::close);
           code.release(mark);
@@ -168,15 +159,8 @@ final class ColumnLoop {
     ClassDesc type = isFloat64() ? CD_double : CD_float;
     code.field(ElementLoop.FRAME, isFloat64() ? "doubles" : "floats", type.arrayType());
     int table = code.store();
-    c.iload(ElementLoop.ROW);
-    int row = code.storeInt();
-    code.loop(
-        "row",
-        row,
-        ElementLoop.END,
-        1,
-        () -> {
-          int mark = code.mark();
+    eachRow(
+        row -> {
           Scalars scalars = new Scalars(code, ElementLoop.FRAME, row, -1);
           for (int k = 0; k < numbers.size(); k++) {
             code.line("table %d = %s", k, numbers.get(k).text());
@@ -185,7 +169,6 @@ final class ColumnLoop {
             code.load(table).c.iload(row).loadConstant(k * Frame.MAX_ROWS).iadd();
             c.loadLocal(TypeKind.from(type), value).arrayStore(TypeKind.from(type));
           }
-          code.release(mark);
         });
     return table;
   }
@@ -216,14 +199,20 @@ final class ColumnLoop {
     return ofRow;
   }
 
-  private Elements.Columns columns(int i) {
-    code.field(ElementLoop.FRAME, "column", CD_int);
-    c.iload(ElementLoop.FROM).iadd().iload(i).iadd();
-    if (place.paired()) {
-      code.call(RowSum.class, "evenFirst", CD_int, CD_int);
-    }
-    int start = code.storeInt();
-    return (column, from) -> code.load(arrays.get(column)).c.iload(start).loadConstant(from).iadd();
+  /** All rows, one after the other, from the first on. */
+  private void eachRow(IntConsumer body) {
+    c.iload(ElementLoop.ROW);
+    int row = code.storeInt();
+    code.loop(
+        "row",
+        row,
+        ElementLoop.END,
+        1,
+        () -> {
+          int mark = code.mark();
+          body.accept(row);
+          code.release(mark);
+        });
   }
 
   /** A vector of columns, or a pair of them, whose numbers are in registers while rows go by. */

@@ -12,6 +12,7 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -192,7 +193,7 @@ final class ElementLoop {
     for (Place place : places) {
       int at = first(place, i);
       new RowPointers(code, place).elements(at);
-      addresses.put(place, columnAddresses(place, at));
+      addresses.put(place, ColumnArrays.addresses(code, place, columns.get(place), at));
       most = Math.max(most, place.count());
     }
     for (int v = 0; v < most; v++) {
@@ -219,20 +220,6 @@ final class ElementLoop {
       c.iload(i).loadConstant(Integer.numberOfTrailingZeros(sweeps)).ishr().iload(share).iadd();
     }
     return code.storeInt();
-  }
-
-  private Elements.Columns columnAddresses(Place place, int at) {
-    Map<Column, Integer> arrays = columns.get(place);
-    if (arrays.isEmpty()) {
-      return (column, from) -> {};
-    }
-    code.field(place.frame(), "column", CD_int);
-    c.iload(FROM).iadd().iload(at).iadd();
-    if (place.paired()) {
-      code.call(RowSum.class, "evenFirst", CD_int, CD_int);
-    }
-    int start = code.storeInt();
-    return (column, from) -> code.load(arrays.get(column)).c.iload(start).loadConstant(from).iadd();
   }
 
   /** All of a part for one vector of elements, or for a pair of vectors. */
@@ -289,7 +276,7 @@ final class ElementLoop {
           c.astore(locals[j]);
         }
       }
-      sums.set(s, java.util.Arrays.copyOf(locals, group));
+      sums.set(s, Arrays.copyOf(locals, group));
     }
   }
 

@@ -26,7 +26,10 @@ public final class VectorKernel implements Kernel {
   private final List<Part.Sum> sums;
   private final int sumCount;
   private final boolean evenFirst;
-  private final boolean narrow;
+
+  /** The width that it is made for, 0 for any. */
+  private final int width;
+
   private final int sweeps;
   private final int doubles;
 
@@ -43,7 +46,7 @@ public final class VectorKernel implements Kernel {
   private VectorKernel(Target target) {
     sums = target.parts().getFirst().sums();
     sumCount = sums.size();
-    narrow = target.width() > 0;
+    width = target.width();
     sweeps = target.sweeps();
     doubles = target.doubles();
     evenFirst = target.paired() && Target.isBfloat16(target.parts().getFirst());
@@ -57,9 +60,9 @@ public final class VectorKernel implements Kernel {
             ? kernel.method(
                 "elements", Frame.class, Frame.class, int.class, int.class, int.class, int.class)
             : null;
-    tail = narrow ? null : kernel.method("tail0", Frame.class, int.class, int.class, int.class);
+    tail = width > 0 ? null : kernel.method("tail0", Frame.class, int.class, int.class, int.class);
     secondTail =
-        narrow || target.parts().size() == 1
+        width > 0 || target.parts().size() == 1
             ? null
             : kernel.method("tail1", Frame.class, int.class, int.class, int.class);
   }
@@ -77,6 +80,7 @@ public final class VectorKernel implements Kernel {
 
   @Override
   public void run(Frame frame, int rows, int from, int to) {
+    requireWidth(from, to);
     try {
       if (this.rows != null && rows > FEW_ROWS) {
         fillLastVector(frame, rows);
@@ -104,6 +108,7 @@ public final class VectorKernel implements Kernel {
    * frame.
    */
   public void run(Frame frame, Frame second, int rows, int width) {
+    requireWidth(0, width);
     try {
       sums(frame, second, rows, width);
     } catch (Throwable e) {
@@ -112,7 +117,7 @@ public final class VectorKernel implements Kernel {
   }
 
   private void sums(Frame frame, Frame second, int rows, int n) throws Throwable {
-    if (narrow) {
+    if (width > 0) {
       elements.invokeExact(frame, second, 0, rows, 0, n);
       RowSum.trees(frame, sums, rows, sweeps * doubles, evenFirst);
       return;
@@ -143,8 +148,17 @@ public final class VectorKernel implements Kernel {
     }
   }
 
+  /** Such a kernel goes over its own width, whatever it is asked for. */
+  private void requireWidth(int from, int to) {
+    if (width > 0 && (from != 0 || to != width)) {
+      throw new IllegalArgumentException(
+          "elements " + from + " to " + to + ", the kernel is for rows of " + width);
+    }
+  }
+
   @Override
   public void superBlock(Frame frame, int n) {
+    requireWidth(0, n);
     try {
       lanes(frame, frame, 1, n);
     } catch (Throwable e) {

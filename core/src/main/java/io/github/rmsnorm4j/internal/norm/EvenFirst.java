@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Numbers of columns with the even ones of every 32 first, as paired kernels read them; or as they
@@ -11,7 +12,7 @@ final class EvenFirst {
   private final boolean paired;
 
   /** The gain and bias of a norm, put in order once: they stay the same. */
-  private final float[][] ordered = new float[Column.COUNT][];
+  private final AtomicReferenceArray<float[]> ordered = new AtomicReferenceArray<>(Column.COUNT);
 
   EvenFirst(boolean paired) {
     this.paired = paired;
@@ -22,10 +23,10 @@ final class EvenFirst {
     if (!paired || natural == null) {
       return natural;
     }
-    float[] numbers = ordered[column.ordinal()];
+    float[] numbers = ordered.get(column.ordinal());
     if (numbers == null) {
       numbers = of((float[]) natural);
-      ordered[column.ordinal()] = numbers;
+      ordered.set(column.ordinal(), numbers);
     }
     return numbers;
   }

@@ -5,7 +5,7 @@ package io.github.rmsnorm4j.internal.norm;
  * loaded, made and compiled, in which plain Java normalises many MiB. So the first elements of a
  * process go through plain Java, which has the same bits.
  */
-public final class StartUp {
+final class StartUp {
   /** Elements that plain Java takes as long for as it takes to have vectors. */
   private static final long ELEMENTS = 1 << 22;
 
