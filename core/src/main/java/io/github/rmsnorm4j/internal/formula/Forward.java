@@ -39,6 +39,14 @@ public record Forward(
     boolean gain,
     boolean bias) {
 
+  /** Of rows that were kept, which are never written again: for their statistic alone. */
+  public static Forward ofKept(
+      Storage storage, boolean centred, EpsilonPlacement placement, ElementType x) {
+    ResidualRounding any = ResidualRounding.FIRST;
+    return new Forward(
+        storage, centred, false, placement, x, null, any, false, x, null, false, false);
+  }
+
   static final Value EPSILON = new Value.OfCall(CallNumber.EPSILON);
   static final Value K = new Value.OfCall(CallNumber.K);
   static final Value ONE = new Value.Literal(1.0);

@@ -103,9 +103,10 @@ public final class RowSum {
     return (lanes[at] + lanes[at + 2]) + (lanes[at + 1] + lanes[at + 3]);
   }
 
-  /** The rest of a tree, of 4, 8 or 16 sums. */
+  /** The rest of a tree, of 2, 4, 8 or 16 sums. */
   private static double tree(double[] lanes, int at, int left) {
     return switch (left) {
+      case 2 -> lanes[at] + lanes[at + 1];
       case 4 -> tree4(lanes, at);
       case 8 -> tree8(lanes, at);
       default -> tree16(lanes, at);
@@ -115,7 +116,7 @@ public final class RowSum {
   /**
    * The rest of the trees of rows whose kernel has added the upper levels.
    *
-   * @param left how many sums a row has left: 4, 8 or 16
+   * @param left how many sums a row has left: 2, 4, 8 or 16
    * @param halves whether there are two such groups, 16 apart: if even lanes come first
    */
   public static void trees(Frame frame, List<Part.Sum> sums, int rows, int left, boolean halves) {

@@ -8,7 +8,9 @@ import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.function.IntConsumer;
 
 /**
  * Byte code of a method, and its listing: line n of the listing is line n of stack traces and
@@ -120,6 +122,22 @@ final class Code {
     c.iinc(i, step).goto_(top).labelBinding(end);
   }
 
+  /** The same with a local of its own, which the body gets; what the body makes is given back. */
+  void loop(String name, int from, int to, int step, IntConsumer body) {
+    c.iload(from);
+    int i = storeInt();
+    loop(
+        name,
+        i,
+        to,
+        step,
+        () -> {
+          int mark = mark();
+          body.accept(i);
+          release(mark);
+        });
+  }
+
   /** A new int local with a constant. */
   int constant(int value) {
     c.loadConstant(value);
@@ -131,8 +149,8 @@ final class Code {
   }
 
   static ClassDesc[] ints(ClassDesc[] first, int count) {
-    ClassDesc[] all = java.util.Arrays.copyOf(first, first.length + count);
-    java.util.Arrays.fill(all, first.length, all.length, CD_int);
+    ClassDesc[] all = Arrays.copyOf(first, first.length + count);
+    Arrays.fill(all, first.length, all.length, CD_int);
     return all;
   }
 }

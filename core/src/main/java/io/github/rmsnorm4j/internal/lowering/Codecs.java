@@ -2,9 +2,6 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.INTS;
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.MASK;
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.VECTOR;
-import static java.lang.constant.ConstantDescs.CD_int;
 
 /** The types of 16 bits in registers, each by one rounding to nearest, ties to even. */
 final class Codecs {
@@ -14,86 +11,144 @@ final class Codecs {
   private static final int NAN = 0x7fc00000;
   private static final int UPPER_HALF = 0xffff0000;
 
+  /** Vectors of fewer bits have no masks: the JIT would put them in boxes. */
+  private static final int MASKED_BITS = 128;
+
   private final Code code;
   private final VectorCode vectors;
 
-  Codecs(Code code, VectorCode vectors) {
+  /** Of a vector of floats, or of ints. */
+  private final int bits;
+
+  /** A local: the patterns of the floats that are encoded. */
+  private int patterns;
+
+  Codecs(Code code, VectorCode vectors, int bits) {
     this.code = code;
     this.vectors = vectors;
+    this.bits = bits;
   }
 
   /** Ints whose lower halves are bfloat16, on the stack, to floats. */
   void decodeLower() {
-    vectors.ints("LSHL", 16).intsAsFloats();
+    ints("LSHL", 16);
+    floats();
   }
 
   /** Ints whose upper halves are bfloat16, on the stack, to floats. */
   void decodeUpper() {
-    vectors.ints("AND", UPPER_HALF).intsAsFloats();
+    ints("AND", UPPER_HALF);
+    floats();
   }
 
   /** Floats on the stack to ints whose upper halves are bfloat16; the lower halves are 0. */
   void encodeUpper() {
     encode();
-    vectors.ints("AND", UPPER_HALF);
+    ints("AND", UPPER_HALF);
     blendNan(NAN);
   }
 
   /** The same in the lower halves. */
   void encodeLower() {
     encode();
-    vectors.ints("LSHR", 16);
+    ints("LSHR", 16);
     blendNan(NAN >>> 16);
   }
 
-  private int bits;
-
   private void encode() {
-    vectors.floatsAsInts();
-    bits = code.store();
-    code.load(bits);
-    vectors.ints("LSHR", 16).ints("AND", 1).ints("ADD", 0x7fff).ints("ADD", bits, true);
+    vectors.reinterpret(INTS, bits);
+    patterns = code.store();
+    code.load(patterns);
+    ints("LSHR", 16);
+    ints("AND", 1);
+    ints("ADD", 0x7fff);
+    vectors.with(INTS, "ADD", patterns);
   }
 
-  /** Puts a pattern where the bits were NaN. */
+  private void ints(String operator, int number) {
+    vectors.ints(operator, number);
+  }
+
+  private void floats() {
+    vectors.reinterpret(FLOATS, bits);
+  }
+
+  /** A pattern instead of that on the stack where the floats are NaN. */
   private void blendNan(int pattern) {
-    code.c.loadConstant(pattern);
-    code.load(bits);
-    vectors.ints("AND", 0x7fffffff).above(INFINITY).call(INTS, "blend", INTS, CD_int, MASK);
+    int otherwise = code.store();
+    code.load(patterns);
+    ints("AND", 0x7fffffff);
+    int size = code.store();
+    code.load(otherwise);
+    blend(size, INFINITY, vectors.broadcast(INTS, bits, () -> code.c.loadConstant(pattern)));
+  }
+
+  /**
+   * The ints of a local instead of those on the stack, where a size is above a limit.
+   *
+   * @param size a local; neither it nor the limit is negative
+   */
+  private void blend(int size, int limit, int other) {
+    if (bits >= MASKED_BITS) {
+      code.load(size);
+      vectors.above(limit).blend(INTS, other);
+      return;
+    }
+    int otherwise = code.store();
+    int mask = vectors.broadcast(INTS, bits, () -> code.c.loadConstant(limit));
+    code.load(mask);
+    vectors.with(INTS, "SUB", size).ints("ASHR", 31);
+    mask = code.store();
+    code.load(otherwise);
+    vectors.with(INTS, "XOR", other).with(INTS, "AND", mask).with(INTS, "XOR", otherwise);
+  }
+
+  /** Floats on the stack with one NaN for all. */
+  void oneNan() {
+    vectors.reinterpret(INTS, bits);
+    patterns = code.store();
+    code.load(patterns);
+    blendNan(NAN);
+    floats();
   }
 
   /** Floats on the stack rounded to bfloat16, as floats. */
   void roundToBfloat16() {
     encodeUpper();
-    vectors.intsAsFloats();
+    floats();
   }
 
   /** Floats on the stack rounded to float16, as floats. */
   void roundToFloat16() {
-    vectors.floatsAsInts();
-    bits = code.store();
-    code.load(bits);
-    vectors.ints("AND", 0x7fffffff);
+    vectors.reinterpret(INTS, bits);
+    patterns = code.store();
+    int half = vectors.broadcast(FLOATS, bits, () -> code.c.loadConstant(0.5f));
+    int infinity = vectors.broadcast(INTS, bits, () -> code.c.loadConstant(INFINITY));
+    code.load(patterns);
+    ints("AND", 0x7fffffff);
     int size = code.store();
-    // Below 2^-14 adding 0.5 rounds to multiples of 2^-24.
+    // From 2^-14 on a rounded float32 has 10 digits after the first.
     code.load(size);
-    vectors.intsAsFloats().with(FLOATS, "add", 0.5f).with(FLOATS, "sub", 0.5f).floatsAsInts();
-    // From there on a rounded float32 has 10 digits after the first.
-    code.load(size);
-    vectors.ints("LSHR", 13).ints("AND", 1).ints("ADD", 0xfff).ints("ADD", size, true);
-    vectors.ints("AND", 0xffffe000);
+    ints("LSHR", 13);
+    ints("AND", 1);
+    ints("ADD", 0xfff);
+    vectors.with(INTS, "ADD", size);
+    ints("AND", 0xffffe000);
     int rounded = code.store();
     // From 65536 on it is infinity.
-    code.load(rounded).c.loadConstant(INFINITY);
     code.load(rounded);
-    vectors.above(0x477fffff).call(INTS, "blend", INTS, CD_int, MASK);
+    blend(rounded, 0x477fffff, infinity);
     rounded = code.store();
-    code.load(rounded).load(size);
-    vectors.above(0x387fffff).call(INTS, "blend", INTS, VECTOR, MASK);
+    // Below 2^-14 adding 0.5 rounds to multiples of 2^-24.
+    code.load(size);
+    floats();
+    vectors.with(FLOATS, "ADD", half).with(FLOATS, "SUB", half).reinterpret(INTS, bits);
+    blend(size, 0x387fffff, rounded);
     int magnitude = code.store();
-    code.load(bits);
-    vectors.ints("AND", 0x80000000).ints("OR", magnitude, true);
+    code.load(patterns);
+    ints("AND", 0x80000000);
+    vectors.with(INTS, "OR", magnitude);
     blendNan(NAN);
-    vectors.intsAsFloats();
+    floats();
   }
 }

@@ -2,14 +2,9 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.INTS;
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.MASK;
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.SHORTS;
-import static java.lang.constant.ConstantDescs.CD_float;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -36,6 +31,7 @@ final class Elements {
   private final Code code;
   private final VectorCode vectors;
   private final Codecs codecs;
+  private final RowVectors rows;
   private final Place place;
   private final Broadcasts row;
   private final Columns columns;
@@ -43,7 +39,6 @@ final class Elements {
   /** Which vector of the step it is. */
   private final int index;
 
-  private final Map<Operand, Integer> pairs = new HashMap<>();
   private Map<Value, Integer> known = new HashMap<>();
 
   /** Whether the odd ones are being computed. */
@@ -56,7 +51,8 @@ final class Elements {
     this.row = row;
     this.columns = columns;
     this.index = index;
-    codecs = new Codecs(code, vectors);
+    codecs = new Codecs(code, vectors, floatBits());
+    rows = new RowVectors(code, vectors, place, index);
   }
 
   private int floatBits() {
@@ -92,7 +88,7 @@ final class Elements {
 
   private void compute(Value value) {
     switch (value) {
-      case Value.Element e -> load(e);
+      case Value.Element e -> rows.load(e, odd);
       case Value.OfColumn c -> loadColumn(c);
       case Value.OfRow r -> {
         code.line("load %s", r.text());
@@ -102,13 +98,13 @@ final class Elements {
         int of = value(w.of());
         code.line("widen %s", w.of().text());
         code.load(of);
-        vectors.cast(DOUBLES, doubleBits());
+        vectors.cast("F2D", DOUBLES, doubleBits());
       }
       case Value.Rounded r -> {
         int of = value(r.of());
         code.line("%s", r.text());
         code.load(of);
-        vectors.cast(FLOATS, floatBits());
+        vectors.cast("D2F", FLOATS, floatBits());
       }
       case Value.Cast c when !c.float64() -> {
         int of = value(c.of());
@@ -125,120 +121,40 @@ final class Elements {
         int y = value(b.b());
         code.line("%s", b.text());
         code.load(x);
-        vectors.with(b.float64() ? DOUBLES : FLOATS, method(b.operator()), y);
+        vectors.with(b.float64() ? DOUBLES : FLOATS, name(b.operator()), y);
       }
       case Value.OneNan n -> {
         int of = value(n.of());
         code.line("%s", n.text());
-        code.load(of).c.loadConstant(Float.NaN);
         code.load(of);
-        vectors.differs(of).call(FLOATS, "blend", FLOATS, CD_float, MASK);
+        codecs.oneNan();
       }
       case Value.Root r -> {
         int of = value(r.of());
         code.line("%s", r.text());
         code.load(of);
-        vectors.call(DOUBLES, "sqrt", DOUBLES);
+        vectors.root();
       }
       default -> throw new IllegalArgumentException("no vectors of " + value.text());
     }
   }
 
-  private static String method(Value.Operator operator) {
+  private static String name(Value.Operator operator) {
     return switch (operator) {
-      case PLUS -> "add";
-      case MINUS -> "sub";
-      case TIMES -> "mul";
-      case OVER -> "div";
-      case MAX -> "max";
+      case PLUS -> "ADD";
+      case MINUS -> "SUB";
+      case TIMES -> "MUL";
+      case OVER -> "DIV";
+      case MAX -> "MAX";
     };
   }
 
   private void loadColumn(Value.OfColumn c) {
-    code.line("load %s%s", c.text(), half());
+    code.line("load %s%s", c.text(), rows.half(odd));
     ClassDesc type = c.float64() ? DOUBLES : FLOATS;
     int bits = c.float64() ? doubleBits() : floatBits();
     vectors.fromArray(
         type, bits, () -> columns.address(c.column(), place.columnOffset(index, odd)));
-  }
-
-  private String half() {
-    return !place.paired() ? "" : odd ? ", odd ones" : ", even ones";
-  }
-
-  private void load(Value.Element e) {
-    Place.Pointer pointer = place.pointers().get(e.rows());
-    if (place.paired()) {
-      int both = pairs.computeIfAbsent(e.rows(), rows -> loadPairs(e, pointer));
-      code.line("%s%s", e.text(), half());
-      code.load(both);
-      if (odd) {
-        codecs.decodeUpper();
-      } else {
-        codecs.decodeLower();
-      }
-      return;
-    }
-    code.line("load %s + %d, %s", e.text(), index * place.step(), e.type());
-    switch (e.type()) {
-      case FLOAT64 -> read(DOUBLES, doubleBits(), pointer);
-      case FLOAT32 -> read(FLOATS, floatBits(), pointer);
-      case BFLOAT16 -> {
-        read(SHORTS, place.elements() * Short.SIZE, pointer);
-        vectors.cast(INTS, floatBits());
-        codecs.decodeLower();
-      }
-      case FLOAT16 -> throw new IllegalArgumentException("no vectors of float16");
-    }
-  }
-
-  private int loadPairs(Value.Element e, Place.Pointer pointer) {
-    code.line("load %s + %d, %s in pairs", e.text(), index * place.step(), e.type());
-    read(SHORTS, floatBits(), pointer);
-    vectors.call(SHORTS, "reinterpretAsInts", INTS);
-    return code.store();
-  }
-
-  private void read(ClassDesc type, int bits, Place.Pointer pointer) {
-    if (pointer.heap()) {
-      vectors.fromArray(type, bits, () -> address(pointer));
-    } else {
-      vectors.fromMemory(type, bits, () -> address(pointer));
-    }
-  }
-
-  private void write(ClassDesc type, Place.Pointer pointer) {
-    if (pointer.heap()) {
-      vectors.intoArray(type, () -> address(pointer));
-    } else {
-      vectors.intoMemory(type, () -> address(pointer));
-    }
-  }
-
-  private void address(Place.Pointer pointer) {
-    int elements = index * place.step();
-    if (pointer.heap()) {
-      code.load(pointer.array()).c.iload(pointer.at()).loadConstant(elements).iadd();
-    } else {
-      long bytes = (long) elements * pointer.type().bytes();
-      code.c.lload(pointer.at()).loadConstant(bytes).ladd();
-    }
-  }
-
-  private void store(Part.Store store, int local) {
-    Place.Pointer pointer = place.pointers().get(store.rows());
-    code.line("store %s[i] + %d, %s", store.rows(), index * place.step(), store.type());
-    code.load(local);
-    switch (store.type()) {
-      case FLOAT64 -> write(DOUBLES, pointer);
-      case FLOAT32 -> write(FLOATS, pointer);
-      case BFLOAT16 -> {
-        codecs.encodeLower();
-        vectors.cast(SHORTS, place.elements() * Short.SIZE);
-        write(SHORTS, pointer);
-      }
-      case FLOAT16 -> throw new IllegalArgumentException("no vectors of float16");
-    }
   }
 
   /**
@@ -249,22 +165,11 @@ final class Elements {
   void store(Part.Store store, Map<Part.Store, Integer> even) {
     int value = value(store.value());
     if (!place.paired()) {
-      store(store, value);
+      rows.store(store, value);
     } else if (odd) {
-      store(store, even.get(store), value);
+      rows.store(store, even.get(store), value);
     } else {
       even.put(store, value);
     }
-  }
-
-  private void store(Part.Store store, int even, int odd) {
-    code.line("store %s[i] + %d, %s in pairs", store.rows(), index * place.step(), store.type());
-    code.load(even);
-    codecs.encodeLower();
-    int lower = code.store();
-    code.load(odd);
-    codecs.encodeUpper();
-    vectors.ints("OR", lower, true).call(INTS, "reinterpretAsShorts", SHORTS);
-    write(SHORTS, place.pointers().get(store.rows()));
   }
 }

@@ -50,6 +50,11 @@ record Place(
     }
   }
 
+  /** Vectors that the elements of a vector go into: the even and the odd ones, or all in one. */
+  int halves() {
+    return paired ? 2 : 1;
+  }
+
   /** The same for another row. */
   Place again() {
     return new Place(part, frame, sums, elements, step, count, paired, new EnumMap<>(pointers));

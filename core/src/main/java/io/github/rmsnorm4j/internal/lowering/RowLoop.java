@@ -145,8 +145,8 @@ final class RowLoop {
   /** The difference of two locals, if it is less than those before. */
   private void least(int a, int b) {
     code.load(a);
-    vectors.with(DOUBLES, "sub", b);
-    vectors.with(DOUBLES, "min", within);
+    vectors.with(DOUBLES, "SUB", b);
+    vectors.with(DOUBLES, "MIN", within);
     c.astore(within);
   }
 

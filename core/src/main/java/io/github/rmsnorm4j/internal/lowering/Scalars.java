@@ -4,16 +4,11 @@ import static java.lang.constant.ConstantDescs.CD_Object;
 import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_int;
-import static java.lang.constant.ConstantDescs.CD_long;
-import static java.lang.constant.ConstantDescs.CD_void;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.formula.Value;
-import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;
@@ -26,8 +21,6 @@ import java.util.Map;
  * a row's elements, and the elements behind the last whole vector.
  */
 final class Scalars {
-  private static final ClassDesc TYPE = Code.desc(ElementType.class);
-
   private final Code code;
   private final CodeBuilder c;
   private final int frame;
@@ -35,6 +28,8 @@ final class Scalars {
 
   /** The element, a local; -1 for none but the first. */
   private final int element;
+
+  private final ScalarMemory memory;
 
   /** Values that have been computed, in locals. */
   private final Map<Value, Integer> known = new HashMap<>();
@@ -45,6 +40,7 @@ final class Scalars {
     this.frame = frame;
     this.row = row;
     this.element = element;
+    memory = new ScalarMemory(code, frame, row, element);
   }
 
   /** The same row, and an element of it. */
@@ -95,7 +91,7 @@ final class Scalars {
 
   private void compute(Value value) {
     switch (value) {
-      case Value.Element e -> load(e);
+      case Value.Element e -> memory.load(e);
       case Value.First f -> new Scalars(code, frame, row, -1).push(f.of());
       case Value.OneNan n -> {
         push(n.of());
@@ -127,8 +123,8 @@ final class Scalars {
       case Value.Rounded r -> c.d2f();
       case Value.Cast cast -> {
         ClassDesc type = cast.float64() ? CD_double : CD_float;
-        type(cast.to());
-        code.call(Narrow.class, "round", type, type, TYPE);
+        memory.type(cast.to());
+        code.call(Narrow.class, "round", type, type, ScalarMemory.TYPE);
       }
       case Value.Root r -> code.call(Math.class, "sqrt", CD_double, CD_double);
       case Value.Binary b -> binary(b);
@@ -176,31 +172,6 @@ final class Scalars {
     c.labelBinding(end);
   }
 
-  private void type(ElementType type) {
-    c.getstatic(TYPE, type.name(), TYPE);
-  }
-
-  private void load(Value.Element e) {
-    if (e.float64()) {
-      address(e.rows(), e.type());
-      code.call(Memory.class, "getDouble", CD_double, CD_Object, CD_long);
-    } else {
-      type(e.type());
-      address(e.rows(), e.type());
-      code.call(Memory.class, "getFloat", CD_float, TYPE, CD_Object, CD_long);
-    }
-  }
-
-  /** Leaves the base, and the offset of the element. */
-  private void address(Operand rows, ElementType type) {
-    code.element(frame, "base", CD_Object, rows.ordinal());
-    code.element(frame, "offset", CD_long, rows.ordinal());
-    code.element(frame, "stride", CD_long, rows.ordinal()).c.iload(row).i2l().lmul().ladd();
-    if (element >= 0) {
-      c.iload(element).i2l().loadConstant((long) type.bytes()).lmul().ladd();
-    }
-  }
-
   /** Leaves the array and the index of the element's column. */
   void column(int column, ClassDesc type) {
     code.element(frame, "columns", CD_Object, column).c.checkcast(type.arrayType());
@@ -208,16 +179,8 @@ final class Scalars {
   }
 
   /** Writes a value to the element. */
-  void store(Operand rows, ElementType type, Value value) {
-    if (type == ElementType.FLOAT64) {
-      address(rows, type);
-      push(value);
-      code.call(Memory.class, "setDouble", CD_void, CD_Object, CD_long, CD_double);
-    } else {
-      type(type);
-      address(rows, type);
-      push(value);
-      code.call(Memory.class, "setFloat", CD_void, TYPE, CD_Object, CD_long, CD_float);
-    }
+  void store(Part.Store store) {
+    code.line("%s[i] = %s", store.rows(), store.value().text());
+    memory.store(store.rows(), store.type(), () -> push(store.value()));
   }
 }

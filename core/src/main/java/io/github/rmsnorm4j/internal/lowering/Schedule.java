@@ -47,6 +47,11 @@ final class Schedule {
     return count;
   }
 
+  /** Whether a loop over narrow rows has all sweeps in it, and not a loop over them. */
+  static boolean sumsAtOnce(Part part, int vectors) {
+    return vectors * Cost.of(part) <= BUDGET;
+  }
+
   /** Vectors of a step of a loop that only stores, at most. */
   static int vectors(Part part, int most) {
     int count = Math.min(most, VECTORS);

@@ -39,14 +39,12 @@ final class TailLoop {
     if (ranges) {
       c.aload(FRAME).iconst_0().putfield(Code.FRAME, "outOfRange", CD_boolean);
     }
-    int row = code.constant(0);
     code.loop(
         "row",
-        row,
+        code.constant(0),
         ROWS,
         1,
-        () -> {
-          int mark = code.mark();
+        row -> {
           keep(row);
           Scalars ofRow = new Scalars(code, FRAME, row, -1);
           for (Part.Statement statement : part.statements()) {
@@ -58,7 +56,6 @@ final class TailLoop {
             Broadcasts.of(part).forEach(ofRow::know);
             elements(row, ofRow);
           }
-          code.release(mark);
         });
     c.return_();
   }
@@ -85,29 +82,22 @@ final class TailLoop {
   }
 
   private void elements(int row, Scalars ofRow) {
-    c.iload(FROM);
-    int i = code.storeInt();
     code.loop(
         "i",
-        i,
+        FROM,
         TO,
         1,
-        () -> {
-          int mark = code.mark();
+        i -> {
           Scalars scalars = ofRow.at(i);
           int sum = 0;
           for (Part.Statement statement : part.statements()) {
             switch (statement) {
               case Part.Sum s -> add(s, sum++, scalars, row, i);
-              case Part.Store s -> {
-                code.line("%s[i] = %s", s.rows(), s.value().text());
-                scalars.store(s.rows(), s.type(), s.value());
-              }
+              case Part.Store s -> scalars.store(s);
               case Part.ColumnSum s -> add(s, scalars);
               default -> {}
             }
           }
-          code.release(mark);
         });
   }
 

@@ -45,6 +45,14 @@ record Target(
   }
 
   /**
+   * Whether a kernel for one width leaves one vector of each row sum, or one of each half of a
+   * pair, and not one of each sweep.
+   */
+  boolean leavesOneVector() {
+    return Schedule.sumsAtOnce(parts.getFirst(), RowSum.LANES / doubles());
+  }
+
+  /**
    * Elements from an accumulator to the next: as far apart as can be, so that the first sweep
    * brings every cache line of the rows, in order, and the others find them there.
    */

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
+import static java.lang.constant.ConstantDescs.CD_Class;
+import static java.lang.constant.ConstantDescs.CD_Object;
 import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_int;
@@ -9,10 +11,19 @@ import static java.lang.constant.ConstantDescs.CD_void;
 
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.constant.ClassDesc;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import java.util.Locale;
 
 /**
  * Calls of the Vector API. No method of ours takes or gives vectors: the JIT would have to inline
  * it, which it does not always do, and then puts them in boxes.
+ *
+ * <p>The JIT must know the class of a vector to keep it in a register. Where it does not, it goes
+ * by the classes that a call has seen so far. So kernels call {@code lanewise} and {@code
+ * convertShape}, which each class of vectors has for itself, and whose calls here have seen one
+ * class. A method such as {@code add} calls them in turn, and that one call has seen all classes of
+ * the process.
  */
 final class VectorCode {
   static final ClassDesc SPECIES = vector("VectorSpecies");
@@ -23,10 +34,14 @@ final class VectorCode {
   static final ClassDesc INTS = vector("IntVector");
   static final ClassDesc SHORTS = vector("ShortVector");
   private static final ClassDesc OPERATORS = vector("VectorOperators");
+  private static final ClassDesc CONVERSION = vector("VectorOperators$Conversion");
+  private static final ClassDesc UNARY = vector("VectorOperators$Unary");
+  private static final ClassDesc TERNARY = vector("VectorOperators$Ternary");
+  static final ClassDesc ASSOCIATIVE = vector("VectorOperators$Associative");
   private static final ClassDesc BINARY = vector("VectorOperators$Binary");
   private static final ClassDesc COMPARISON = vector("VectorOperators$Comparison");
-  private static final ClassDesc SEGMENT = ClassDesc.of("java.lang.foreign.MemorySegment");
-  private static final ClassDesc ORDER = ClassDesc.of("java.nio.ByteOrder");
+  private static final ClassDesc SEGMENT = Code.desc(MemorySegment.class);
+  private static final ClassDesc ORDER = Code.desc(ByteOrder.class);
 
   private final Code code;
 
@@ -71,16 +86,16 @@ final class VectorCode {
 
   /** A vector of zeros; a local. */
   int zero(ClassDesc vector, int bits) {
-    species(vector, bits);
-    make(vector, "zero", SPECIES);
+    species(vector, bits).make(vector, "zero", SPECIES);
     return code.store();
   }
 
-  /** A vector of the number that {@code scalar} leaves on the stack. */
+  /** A vector of the number that {@code scalar} leaves on the stack; a local. */
   int broadcast(ClassDesc vector, int bits, Runnable scalar) {
     species(vector, bits);
     scalar.run();
     make(vector, "broadcast", SPECIES, element(vector));
+    exact(vector, bits);
     return code.store();
   }
 
@@ -94,9 +109,7 @@ final class VectorCode {
   /** A vector of native memory; what {@code address} leaves is a long. */
   void fromMemory(ClassDesc vector, int bits, Runnable address) {
     species(vector, bits);
-    everything();
-    address.run();
-    order();
+    place(address);
     make(vector, "fromMemorySegment", SPECIES, SEGMENT, CD_long, ORDER);
   }
 
@@ -108,60 +121,80 @@ final class VectorCode {
 
   /** The vector on the stack to native memory. */
   void intoMemory(ClassDesc vector, Runnable address) {
-    everything();
-    address.run();
-    order();
+    place(address);
     call(vector, "intoMemorySegment", CD_void, SEGMENT, CD_long, ORDER);
   }
 
-  private void everything() {
+  private void place(Runnable address) {
     code.c.getstatic(Code.desc(Memory.Native.class), "EVERYTHING", SEGMENT);
+    address.run();
+    code.call(ByteOrder.class, "nativeOrder", ORDER);
   }
 
-  private void order() {
-    String name =
-        java.nio.ByteOrder.nativeOrder() == java.nio.ByteOrder.LITTLE_ENDIAN
-            ? "LITTLE_ENDIAN"
-            : "BIG_ENDIAN";
-    code.c.getstatic(ORDER, name, ORDER);
-  }
-
-  /** The vector on the stack with as many lanes of another type. */
-  VectorCode cast(ClassDesc to, int bits) {
-    species(to, bits);
-    code.c.iconst_0();
-    call(VECTOR, "castShape", VECTOR, SPECIES, CD_int);
-    code.c.checkcast(to);
+  /**
+   * Tells the JIT the class of the vector on the stack: of a number that is broadcast before a
+   * loop, or of a sum that changes in it, the JIT knows no more in the loop than the byte code
+   * says.
+   */
+  VectorCode exact(ClassDesc vector, int bits) {
+    String name = element(vector).displayName().toUpperCase(Locale.ROOT) + "S_" + bits;
+    code.c.getstatic(Code.desc(VectorClasses.class), name, CD_Class).swap();
+    code.c.invokevirtual(CD_Class, "cast", Code.type(CD_Object, CD_Object)).checkcast(vector);
     return this;
   }
 
-  /** The vector on the stack, and another one, by a method such as add. */
-  VectorCode with(ClassDesc vector, String method, int other) {
-    code.load(other);
-    return call(vector, method, vector, VECTOR);
+  private VectorCode to(ClassDesc vector) {
+    code.c.checkcast(vector);
+    return this;
   }
 
-  /** The vector on the stack, and a number. */
-  VectorCode with(ClassDesc vector, String method, float number) {
-    code.c.loadConstant(number);
-    return call(vector, method, vector, CD_float);
+  /**
+   * The vector on the stack with as many lanes of another type.
+   *
+   * @param conversion such as F2D
+   */
+  VectorCode cast(String conversion, ClassDesc to, int bits) {
+    code.c.getstatic(OPERATORS, conversion, CONVERSION);
+    species(to, bits).code.c.iconst_0();
+    return call(VECTOR, "convertShape", VECTOR, CONVERSION, SPECIES, CD_int).to(to);
+  }
+
+  /** The bits of the vector on the stack as another type. */
+  VectorCode reinterpret(ClassDesc to, int bits) {
+    species(to, bits).code.c.iconst_0();
+    return call(VECTOR, "reinterpretShape", VECTOR, SPECIES, CD_int).to(to);
+  }
+
+  /** The vector on the stack, and one of a local, such as ADD. */
+  VectorCode with(ClassDesc vector, String operator, int other) {
+    code.c.getstatic(OPERATORS, operator, kind(operator)).aload(other);
+    return call(vector, "lanewise", vector, BINARY, VECTOR);
+  }
+
+  private static ClassDesc kind(String operator) {
+    return switch (operator) {
+      case "SUB", "DIV", "LSHL", "LSHR", "ASHR" -> BINARY;
+      default -> ASSOCIATIVE;
+    };
+  }
+
+  /** The vector on the stack times one of a local, plus another one. */
+  VectorCode fused(int bits, int factor, int sum) {
+    code.c.getstatic(OPERATORS, "FMA", TERNARY).aload(factor).aload(sum);
+    exact(DOUBLES, bits);
+    return call(DOUBLES, "lanewise", DOUBLES, TERNARY, VECTOR, VECTOR);
+  }
+
+  /** The square root of the vector on the stack. */
+  VectorCode root() {
+    code.c.getstatic(OPERATORS, "SQRT", UNARY);
+    return call(DOUBLES, "lanewise", DOUBLES, UNARY);
   }
 
   /** The ints on the stack and a constant. */
   VectorCode ints(String operator, int number) {
-    code.c.getstatic(OPERATORS, operator, kind(operator));
-    code.c.loadConstant(number);
+    code.c.getstatic(OPERATORS, operator, kind(operator)).loadConstant(number);
     return call(INTS, "lanewise", INTS, BINARY, CD_int);
-  }
-
-  /** The ints on the stack and those of a local. */
-  VectorCode ints(String operator, int other, boolean vector) {
-    code.c.getstatic(OPERATORS, operator, kind(operator)).aload(other);
-    return call(INTS, "lanewise", INTS, BINARY, VECTOR);
-  }
-
-  private static ClassDesc kind(String operator) {
-    return operator.contains("SH") ? BINARY : vector("VectorOperators$Associative");
   }
 
   /** A mask of the ints on the stack that are above a constant. */
@@ -170,17 +203,9 @@ final class VectorCode {
     return call(INTS, "compare", MASK, COMPARISON, CD_int);
   }
 
-  /** A mask of the floats on the stack that differ from those of a local. */
-  VectorCode differs(int other) {
-    code.c.getstatic(OPERATORS, "NE", COMPARISON).aload(other);
-    return call(FLOATS, "compare", MASK, COMPARISON, VECTOR);
-  }
-
-  VectorCode floatsAsInts() {
-    return call(FLOATS, "reinterpretAsInts", INTS);
-  }
-
-  VectorCode intsAsFloats() {
-    return call(INTS, "reinterpretAsFloats", FLOATS);
+  /** The vector on the stack; where the mask above it is set, that of a local. */
+  VectorCode blend(ClassDesc vector, int other) {
+    code.load(other).c.swap();
+    return call(vector, "blend", vector, VECTOR, MASK);
   }
 }

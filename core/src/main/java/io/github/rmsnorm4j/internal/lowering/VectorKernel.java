@@ -30,8 +30,10 @@ public final class VectorKernel implements Kernel {
   /** The width that it is made for, 0 for any. */
   private final int width;
 
-  private final int sweeps;
   private final int doubles;
+
+  /** Sums that a kernel for one width leaves of a tree. */
+  private final int left;
 
   /** Numbers of rows that a part of rows is made of. */
   private final int[] given;
@@ -47,8 +49,8 @@ public final class VectorKernel implements Kernel {
     sums = target.parts().getFirst().sums();
     sumCount = sums.size();
     width = target.width();
-    sweeps = target.sweeps();
     doubles = target.doubles();
+    left = doubles * (target.leavesOneVector() ? 1 : target.sweeps());
     evenFirst = target.paired() && Target.isBfloat16(target.parts().getFirst());
     KernelClass kernel = new KernelClass(target);
     calls = kernel.calls();
@@ -119,7 +121,7 @@ public final class VectorKernel implements Kernel {
   private void sums(Frame frame, Frame second, int rows, int n) throws Throwable {
     if (width > 0) {
       elements.invokeExact(frame, second, 0, rows, 0, n);
-      RowSum.trees(frame, sums, rows, sweeps * doubles, evenFirst);
+      RowSum.trees(frame, sums, rows, left, evenFirst);
       return;
     }
     lanes(frame, second, rows, n);

@@ -141,7 +141,7 @@ final class BackwardPass implements AutoCloseable {
       return;
     }
     BackwardPlan.Rows kernels = alone ? plan.wide() : plan.usual;
-    readBoth(row, 0, rows, width);
+    dy.read(row, 0, rows, width);
     kernels.sums().run(frame, rows, 0, width);
     kernels.means().run(frame, rows, 0, 0);
     write(kernels, row, 0, rows, width);

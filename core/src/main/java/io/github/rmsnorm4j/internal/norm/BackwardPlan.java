@@ -82,23 +82,6 @@ public final class BackwardPlan {
           biasGradient,
           false);
     }
-
-    /** The forward pass of what was kept: only its statistic is computed again. */
-    Forward forward(Storage storage, NormChoices norm) {
-      return new Forward(
-          storage,
-          norm.centred(),
-          false,
-          norm.placement(),
-          kept,
-          null,
-          norm.residual(),
-          false,
-          kept,
-          null,
-          gain,
-          bias);
-    }
   }
 
   private final Kind kind;
@@ -131,7 +114,7 @@ public final class BackwardPlan {
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
-    Forward forward = kind.forward(storage, norm);
+    Forward forward = Forward.ofKept(storage, norm.centred(), norm.placement(), kind.kept);
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
     range = kernels.of(forward.range(), 0);

@@ -1,0 +1,108 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
+import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
+
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Value;
+import java.lang.constant.ClassDesc;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A vector of columns, or a pair of them, whose numbers are in registers while rows go by. */
+final class ColumnVector {
+  private final Code code;
+  private final VectorCode vectors;
+  private final Place place;
+  private final Elements.Columns columns;
+  private final int index;
+
+  /** Values of columns, and sums over rows: of even and of odd columns. */
+  private final List<Map<Value, Integer>> values = new ArrayList<>();
+
+  private final List<Map<Column, Integer>> sums = new ArrayList<>();
+
+  ColumnVector(Code code, VectorCode vectors, Place place, Elements.Columns columns, int index) {
+    this.code = code;
+    this.vectors = vectors;
+    this.place = place;
+    this.columns = columns;
+    this.index = index;
+  }
+
+  private Elements elements(Place ofRow, Broadcasts broadcasts) {
+    return new Elements(code, vectors, ofRow, broadcasts, columns, index);
+  }
+
+  void open() {
+    Elements elements = elements(place, new Broadcasts());
+    for (int half = 0; half < place.halves(); half++) {
+      if (half == 1) {
+        elements.beginOdd();
+      }
+      Map<Value, Integer> ofColumns = new HashMap<>();
+      Map<Column, Integer> ofSums = new HashMap<>();
+      for (Part.Statement statement : place.part().statements()) {
+        collect(statement.value(), elements, ofColumns);
+      }
+      for (Part.ColumnSum sum : place.part().columnSums()) {
+        boolean float64 = sum.value().float64();
+        ofSums.put(sum.column(), elements.value(new Value.OfColumn(sum.column(), float64)));
+      }
+      values.add(ofColumns);
+      sums.add(ofSums);
+    }
+  }
+
+  private void collect(Value value, Elements elements, Map<Value, Integer> into) {
+    if (value instanceof Value.OfColumn) {
+      into.computeIfAbsent(value, elements::value);
+    }
+    for (Value part : value.parts()) {
+      collect(part, elements, into);
+    }
+  }
+
+  void row(Place ofRow, Broadcasts broadcasts) {
+    Elements elements = elements(ofRow, broadcasts);
+    Map<Part.Store, Integer> even = new HashMap<>();
+    for (int half = 0; half < place.halves(); half++) {
+      if (half == 1) {
+        elements.beginOdd();
+      }
+      elements.share(values.get(half));
+      for (Part.Statement statement : place.part().statements()) {
+        switch (statement) {
+          case Part.Store s -> elements.store(s, even);
+          case Part.ColumnSum s -> {
+            int term = elements.value(s.value());
+            int sum = sums.get(half).get(s.column());
+            code.line("%s[i] += %s", s.column(), s.value().text());
+            boolean float64 = s.value().float64();
+            ClassDesc type = float64 ? DOUBLES : FLOATS;
+            int bits = place.elements() * (float64 ? Double.SIZE : Float.SIZE);
+            code.load(sum);
+            vectors.exact(type, bits).with(type, "ADD", term);
+            code.c.astore(sum);
+          }
+          default -> throw new IllegalArgumentException(statement + " among columns");
+        }
+      }
+    }
+  }
+
+  void close() {
+    for (int half = 0; half < place.halves(); half++) {
+      int from = place.columnOffset(index, half == 1);
+      for (Part.ColumnSum sum : place.part().columnSums()) {
+        code.line("store %s", sum.column());
+        code.load(sums.get(half).get(sum.column()));
+        vectors.intoArray(
+            sum.value().float64() ? DOUBLES : FLOATS, () -> columns.address(sum.column(), from));
+      }
+    }
+  }
+}

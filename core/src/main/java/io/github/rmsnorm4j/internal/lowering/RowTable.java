@@ -1,0 +1,77 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
+import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
+import static java.lang.constant.ConstantDescs.CD_double;
+import static java.lang.constant.ConstantDescs.CD_float;
+
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import java.util.List;
+
+/**
+ * What a part broadcasts of each row: computed once for all rows, and read again for each few
+ * columns.
+ */
+final class RowTable {
+  private final Code code;
+  private final VectorCode vectors;
+  private final Place place;
+  private final List<Value> numbers;
+
+  /** Locals: arrays. */
+  private final int floats;
+
+  private final int doubles;
+
+  RowTable(Code code, VectorCode vectors, Place place) {
+    this.code = code;
+    this.vectors = vectors;
+    this.place = place;
+    numbers = List.copyOf(Broadcasts.of(place.part()));
+    if (numbers.size() > Frame.MAX_TABLES) {
+      throw new IllegalArgumentException(numbers.size() + " numbers of a row in one part");
+    }
+    code.field(ElementLoop.FRAME, "floats", CD_float.arrayType());
+    floats = code.store();
+    code.field(ElementLoop.FRAME, "doubles", CD_double.arrayType());
+    doubles = code.store();
+    code.loop("row", ElementLoop.ROW, ElementLoop.END, 1, this::fill);
+  }
+
+  private void fill(int row) {
+    Scalars scalars = new Scalars(code, ElementLoop.FRAME, row, -1);
+    for (int k = 0; k < numbers.size(); k++) {
+      Value number = numbers.get(k);
+      code.line("table %d = %s", k, number.text());
+      address(k, row);
+      scalars.push(number);
+      code.c.arrayStore(Scalars.kind(number));
+    }
+  }
+
+  private void address(int k, int row) {
+    code.load(numbers.get(k).float64() ? doubles : floats);
+    code.c.iload(row).loadConstant(k * Frame.MAX_ROWS).iadd();
+  }
+
+  /** The numbers of a row. */
+  Broadcasts row(int row) {
+    Broadcasts ofRow = new Broadcasts();
+    for (int k = 0; k < numbers.size(); k++) {
+      int at = k;
+      Value number = numbers.get(k);
+      code.line("broadcast %s", number.text());
+      ofRow.put(
+          number,
+          vectors.broadcast(
+              number.float64() ? DOUBLES : FLOATS,
+              place.elements() * (number.float64() ? Double.SIZE : Float.SIZE),
+              () -> {
+                address(at, row);
+                code.c.arrayLoad(Scalars.kind(number));
+              }));
+    }
+    return ofRow;
+  }
+}

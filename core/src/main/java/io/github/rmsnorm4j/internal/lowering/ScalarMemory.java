@@ -1,0 +1,77 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import static java.lang.constant.ConstantDescs.CD_Object;
+import static java.lang.constant.ConstantDescs.CD_double;
+import static java.lang.constant.ConstantDescs.CD_float;
+import static java.lang.constant.ConstantDescs.CD_long;
+import static java.lang.constant.ConstantDescs.CD_void;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import java.lang.constant.ClassDesc;
+
+/** One element of a row, read and written without vectors, in the type that the rows have. */
+final class ScalarMemory {
+  static final ClassDesc TYPE = Code.desc(ElementType.class);
+
+  private final Code code;
+  private final int frame;
+  private final int row;
+
+  /** A local, -1 for the first. */
+  private final int element;
+
+  ScalarMemory(Code code, int frame, int row, int element) {
+    this.code = code;
+    this.frame = frame;
+    this.row = row;
+    this.element = element;
+  }
+
+  /** Leaves a type on the stack. */
+  void type(ElementType type) {
+    code.c.getstatic(TYPE, type.name(), TYPE);
+  }
+
+  /** Leaves the element on the stack. */
+  void load(Value.Element e) {
+    if (e.float64()) {
+      address(e.rows(), e.type());
+      code.call(Memory.class, "getDouble", CD_double, CD_Object, CD_long);
+    } else {
+      type(e.type());
+      address(e.rows(), e.type());
+      code.call(Memory.class, "getFloat", CD_float, TYPE, CD_Object, CD_long);
+    }
+  }
+
+  /**
+   * Writes the element.
+   *
+   * @param value leaves it on the stack
+   */
+  void store(Operand rows, ElementType type, Runnable value) {
+    if (type == ElementType.FLOAT64) {
+      address(rows, type);
+      value.run();
+      code.call(Memory.class, "setDouble", CD_void, CD_Object, CD_long, CD_double);
+    } else {
+      type(type);
+      address(rows, type);
+      value.run();
+      code.call(Memory.class, "setFloat", CD_void, TYPE, CD_Object, CD_long, CD_float);
+    }
+  }
+
+  /** Leaves the base, and the offset of the element. */
+  private void address(Operand rows, ElementType type) {
+    code.element(frame, "base", CD_Object, rows.ordinal());
+    code.element(frame, "offset", CD_long, rows.ordinal());
+    code.element(frame, "stride", CD_long, rows.ordinal()).c.iload(row).i2l().lmul().ladd();
+    if (element >= 0) {
+      code.c.iload(element).i2l().loadConstant((long) type.bytes()).lmul().ladd();
+    }
+  }
+}
