@@ -133,7 +133,7 @@ final class DemoTour {
     return tensor;
   }
 
-  // The scalar kernels: for so few numbers they answer before vector code is even loaded.
+  // Plain Java: for so few numbers it answers before the code for vectors is loaded.
 
   private static RmsNorm rmsNorm(int width, double epsilon) {
     float[] gain = new float[width];

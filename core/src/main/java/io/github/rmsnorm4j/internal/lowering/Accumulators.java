@@ -126,6 +126,7 @@ final class Accumulators {
       }
     }
     for (int s = 0; s < sums.size(); s++) {
+      code.line("%s to lanes", sums.get(s).number());
       Lanes into = new Lanes(s, "lanes", sweep);
       for (int j = 0; j < group; j++) {
         into.store(swept.getFirst().get(s)[j], j * RowSum.LANES / 2, false);
@@ -137,6 +138,7 @@ final class Accumulators {
   private void toLanes(String array, int sweep, boolean adds) {
     for (int s = 0; s < sums.size(); s++) {
       int mark = code.mark();
+      code.line("%s %s %s", sums.get(s).number(), adds ? "added to" : "to", array);
       Lanes into = new Lanes(s, array, sweep);
       for (int j = 0; j < target.vectors(); j++) {
         int at = j / group * target.apart() + j % group * RowSum.LANES / 2;
@@ -152,7 +154,6 @@ final class Accumulators {
     private final int start;
 
     Lanes(int s, String name, int sweep) {
-      code.line("%s of %s", name, sums.get(s).number());
       code.element(ElementLoop.FRAME, name, CD_double.arrayType(), s);
       array = code.store();
       c.iload(ElementLoop.ROW).loadConstant(RowSum.LANES).imul();
