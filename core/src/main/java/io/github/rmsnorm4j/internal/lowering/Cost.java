@@ -10,8 +10,8 @@ import java.util.Set;
 final class Cost {
   private static final int READ_BFLOAT16 = 3;
   private static final int WRITE_BFLOAT16 = 9;
-  private static final int ROUND_TO_BFLOAT16 = 8;
-  private static final int ROUND_TO_FLOAT16 = 20;
+  private static final int ROUND_TO_BFLOAT16 = 12;
+  private static final int ROUND_TO_FLOAT16 = 26;
 
   private final Set<Value> known = new HashSet<>();
   private int calls;
