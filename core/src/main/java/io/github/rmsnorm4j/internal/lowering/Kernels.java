@@ -18,17 +18,16 @@ import java.util.Map;
  * @param paired whether bfloat16 is read and written two elements at a time
  */
 public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean paired) {
-  /** The narrowest vectors that bfloat16 is read into, and not by way of a copy. */
-  private static final int BFLOAT16_BITS = 256;
+  /** Row sums have half as many elements in a vector, and the least vector of shorts is 64 bits. */
+  private static final int SHORTS_BITS = 256;
 
-  /** Whether kernels read and write bfloat16 rows themselves. */
-  public static boolean haveBfloat16(int bits) {
-    return bits == 0 || bits >= BFLOAT16_BITS;
-  }
-
-  /** Whether kernels of these vectors take bfloat16 two elements at a time, if all rows are. */
-  public static boolean takePairs(int bits) {
-    return bits >= BFLOAT16_BITS;
+  /**
+   * Whether kernels read and write bfloat16 rows themselves.
+   *
+   * @param paired two elements at a time
+   */
+  public static boolean readBfloat16(int bits, boolean paired) {
+    return bits == 0 || paired || bits >= SHORTS_BITS;
   }
 
   /**

@@ -35,4 +35,11 @@ public record BackwardCall(
   boolean float64() {
     return kept.type() == ElementType.FLOAT64;
   }
+
+  /** Whether all rows are bfloat16, and no parameter would have to be put in order for a call. */
+  boolean isPaired() {
+    return choices.part() == choices.width()
+        && RowMemory.areBfloat16(kept, dy, residual, dx)
+        && (keptParameters || gain == null && bias == null);
+  }
 }

@@ -57,15 +57,6 @@ public final class BackwardPlan {
       return memory;
     }
 
-    /** Whether all rows are bfloat16, and no parameter would have to be put in order for a call. */
-    boolean isPaired() {
-      return kept == ElementType.BFLOAT16
-          && dy == ElementType.BFLOAT16
-          && (residual == null || residual == ElementType.BFLOAT16)
-          && dx == ElementType.BFLOAT16
-          && (keptParameters || !gain && !bias);
-    }
-
     Backward formula(Storage storage, NormChoices norm) {
       return new Backward(
           storage,
@@ -106,11 +97,10 @@ public final class BackwardPlan {
   /** The kernels of rows whose statistic is known. */
   record Rows(Kernel sums, Kernel means, Kernel output) {}
 
-  private BackwardPlan(Kind kind, int bits, Storage storage, NormChoices norm) {
+  private BackwardPlan(Kind kind, int bits, boolean paired, Storage storage, NormChoices norm) {
     this.kind = kind;
     this.bits = bits;
     this.storage = storage;
-    boolean paired = norm.part() == norm.width() && Kernels.takePairs(bits) && kind.isPaired();
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
@@ -149,7 +139,9 @@ public final class BackwardPlan {
         return plan;
       }
     }
-    Storage storage = new Storage(call.float64(), Kernels.haveBfloat16(bits));
-    return last.add(new BackwardPlan(Kind.of(call, storage), bits, storage, call.choices()));
+    boolean paired = bits > 0 && call.isPaired();
+    Storage storage = new Storage(call.float64(), Kernels.readBfloat16(bits, paired));
+    return last.add(
+        new BackwardPlan(Kind.of(call, storage), bits, paired, storage, call.choices()));
   }
 }

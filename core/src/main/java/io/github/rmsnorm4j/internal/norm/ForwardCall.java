@@ -30,6 +30,13 @@ public record ForwardCall(
     return x.type() == ElementType.FLOAT64;
   }
 
+  /** Whether all rows are bfloat16, and no parameter would have to be put in order for a call. */
+  boolean isPaired() {
+    return choices.part() == choices.width()
+        && RowMemory.areBfloat16(x, residual, y)
+        && (kept || gain == null && bias == null);
+  }
+
   /** The type of 16 bits that a row is rounded to before the gain, or null. */
   ElementType cast() {
     if (float64()) {

@@ -66,14 +66,6 @@ public final class ForwardPlan {
       memory.put(Operand.Y, yMemory);
       return memory;
     }
-
-    /** Whether all rows are bfloat16, and no parameter would have to be put in order for a call. */
-    boolean isPaired() {
-      return x == ElementType.BFLOAT16
-          && (residual == null || residual == ElementType.BFLOAT16)
-          && y == ElementType.BFLOAT16
-          && (kept || !gain && !bias);
-    }
   }
 
   private final Kind kind;
@@ -98,7 +90,7 @@ public final class ForwardPlan {
   private volatile Kernel wideOutput;
   private volatile Rescaled rescaled;
 
-  private ForwardPlan(Kind kind, int bits, Storage storage, NormChoices norm) {
+  private ForwardPlan(Kind kind, int bits, boolean paired, Storage storage, NormChoices norm) {
     this.kind = kind;
     this.bits = bits;
     this.storage = storage;
@@ -117,7 +109,6 @@ public final class ForwardPlan {
             kind.cast,
             kind.gain,
             kind.bias);
-    boolean paired = whole && Kernels.takePairs(bits) && kind.isPaired();
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     statistic = Statistic.of(forward, kernels, norm);
@@ -158,7 +149,8 @@ public final class ForwardPlan {
         return plan;
       }
     }
-    Storage storage = new Storage(call.float64(), Kernels.haveBfloat16(bits));
-    return last.add(new ForwardPlan(Kind.of(call, storage), bits, storage, call.choices()));
+    boolean paired = bits > 0 && call.isPaired();
+    Storage storage = new Storage(call.float64(), Kernels.readBfloat16(bits, paired));
+    return last.add(new ForwardPlan(Kind.of(call, storage), bits, paired, storage, call.choices()));
   }
 }

@@ -20,6 +20,16 @@ import java.lang.foreign.ValueLayout;
  *     type; otherwise they are copied, piece by piece, by calls that check every access
  */
 public record RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
+  /** Whether all of these rows are bfloat16, or null. */
+  static boolean areBfloat16(RowMemory... operands) {
+    for (RowMemory rows : operands) {
+      if (rows != null && rows.type() != ElementType.BFLOAT16) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** The array that the rows lie in, null for native memory. */
   Object base() {
     return segment.isNative() ? null : segment.heapBase().orElseThrow();

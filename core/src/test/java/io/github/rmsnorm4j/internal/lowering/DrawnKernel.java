@@ -51,8 +51,8 @@ final class DrawnKernel {
     kind = KINDS.get(number % KINDS.size());
     SplittableRandom random = new SplittableRandom(seed);
     boolean float64 = random.nextInt(4) == 0;
-    boolean bfloat16 = Kernels.haveBfloat16(bits) && random.nextBoolean();
-    paired = !float64 && Kernels.takePairs(bits) && random.nextBoolean();
+    boolean bfloat16 = Kernels.readBfloat16(bits, false) && random.nextBoolean();
+    paired = !float64 && bits > 0 && random.nextBoolean();
     width = width(random);
     rows = 1 + random.nextInt(Math.clamp(ELEMENTS / width, 1, 10));
     boolean narrow = Schedule.width(width) > 0 && (isStaggered() || random.nextInt(4) > 0);

@@ -47,7 +47,7 @@ record Way(Kind kind, boolean narrow, boolean paired, String loop, String behind
       ways.add(first(memory.toString()));
       for (String behind : List.of(NO_TAIL, TAIL, TAIL_ALONE)) {
         addAll(ways, bits, false, behind, memory.toString());
-        if (Kernels.takePairs(bits)) {
+        if (bits > 0) {
           addAll(ways, bits, true, behind, memory.toString());
         }
       }
