@@ -11,16 +11,6 @@ import java.lang.foreign.MemorySegment;
  * @param addresses whether kernels may address native memory
  */
 record CallMemory(boolean addresses) {
-  /** Not started; stands for any thread but the caller's. */
-  private static final Thread ANOTHER_THREAD = anotherThread();
-
-  /** It inherits nothing, so that it keeps nobody's class loader. */
-  private static Thread anotherThread() {
-    Thread thread = new Thread(null, () -> {}, "rmsnorm4j-another", 0, false);
-    thread.setContextClassLoader(null);
-    return thread;
-  }
-
   RowMemory of(Rows rows) {
     long stride = rows.rows() == 1 ? 0 : rows.rowStride() * rows.type().bytes();
     return rows.memory(stride, isAddressable(rows));
@@ -52,6 +42,6 @@ record CallMemory(boolean addresses) {
   }
 
   static boolean isShared(RowMemory rows) {
-    return rows.addressable() || rows.segment().isAccessibleBy(ANOTHER_THREAD);
+    return rows.addressable() || rows.isOfAnyThread();
   }
 }

@@ -147,7 +147,7 @@ record CallKind(
       case ONE_ROW -> 1;
       case FEW -> 3;
       case MANY_NARROW -> 200;
-      case MANY_CHUNKS -> 13 * 4096 / width + 2;
+      case MANY_CHUNKS -> 33 * 4096 / width + 2;
       case TWO_THREADS -> (1 << 18) / width + 1;
     };
   }

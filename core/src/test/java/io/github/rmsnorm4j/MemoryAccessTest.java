@@ -17,6 +17,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,6 +56,41 @@ class MemoryAccessTest {
 
   private static void fill(MemorySegment segment, float[] values) {
     MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_FLOAT_UNALIGNED, 0, values.length);
+  }
+
+  /** Copies of memory that another thread can free are checked: no crash, whenever it is closed. */
+  @Test
+  void memoryThatIsClosedDuringACallOfFloat16IsRefused() throws Exception {
+    RmsNorm norm = RmsNorm.builder(WIDTH).threads(1).build();
+    int refused = 0;
+    for (int wait = 0; wait < 40; wait++) {
+      Arena arena = Arena.ofShared();
+      long bytes = 2L * MANY_ROWS * WIDTH;
+      Rows x = Rows.of(arena.allocate(bytes), ElementType.FLOAT16, MANY_ROWS, WIDTH, WIDTH);
+      Rows y = Rows.of(arena.allocate(bytes), ElementType.FLOAT16, MANY_ROWS, WIDTH, WIDTH);
+      CountDownLatch begun = new CountDownLatch(1);
+      AtomicReference<RuntimeException> thrown = new AtomicReference<>();
+      Thread caller =
+          new Thread(
+              () -> {
+                begun.countDown();
+                try {
+                  while (true) {
+                    norm.apply(x, y);
+                  }
+                } catch (RuntimeException e) {
+                  thrown.set(e);
+                }
+              });
+      caller.start();
+      begun.await();
+      Thread.sleep(wait % 4);
+      arena.close();
+      caller.join();
+      assertThat(thrown.get()).isInstanceOf(IllegalStateException.class);
+      refused += thrown.get().getMessage().equals("Already closed") ? 1 : 0;
+    }
+    assertThat(refused).as("closed in the middle of a call").isPositive();
   }
 
   @Test

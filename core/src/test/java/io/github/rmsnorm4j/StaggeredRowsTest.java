@@ -25,19 +25,30 @@ class StaggeredRowsTest {
       boolean biased,
       double[] gain,
       double[][] x,
+      ElementType residualType,
       double[][] residual,
       Contract.Result[] expected) {
 
     static Rows of(Variant is, boolean biased, double[] gain, double[][] x, double[][] residual) {
+      return of(is, biased, gain, x, FLOAT32, residual);
+    }
+
+    static Rows of(
+        Variant is,
+        boolean biased,
+        double[] gain,
+        double[][] x,
+        ElementType residualType,
+        double[][] residual) {
       Contract.Result[] expected = new Contract.Result[x.length];
       Values g = gain == null ? null : new Values(FLOAT32, gain);
       // The gain is the bias as well.
       Values b = biased ? new Values(FLOAT32, parameter(is.width())) : null;
       for (int r = 0; r < x.length; r++) {
-        Values added = residual == null ? null : new Values(FLOAT32, residual[r]);
+        Values added = residual == null ? null : new Values(residualType, residual[r]);
         expected[r] = Contract.row(is, new Values(FLOAT32, x[r]), added, g, b, FLOAT32);
       }
-      return new Rows(is, biased, gain, x, residual, expected);
+      return new Rows(is, biased, gain, x, residualType, residual, expected);
     }
 
     Norm norm(Backend backend, int threads) {
@@ -75,7 +86,7 @@ class StaggeredRowsTest {
         if (residual == null) {
           norm.apply(from.rows, to.rows);
         } else {
-          Block sum = new Operand(FLOAT32, in, 2, width, residual).in(arena);
+          Block sum = new Operand(residualType, in, 2, width, residual).in(arena);
           norm.addAndApply(from.rows, sum.rows, to.rows);
           for (int r = 0; r < x.length; r++) {
             same(what + ": sum", sum, r, expected[r].residual());
@@ -155,6 +166,32 @@ class StaggeredRowsTest {
           rows.check(in, out, false, Backend.vector(bits), 1);
           rows.check(in, out, true, Backend.vector(bits), 1);
         }
+      }
+    }
+  }
+
+  /**
+   * From 32 chunks on, the kernel that does two chunks at once does the first and the last one,
+   * too.
+   */
+  @ParameterizedTest
+  @CsvSource({"1024,128", "1024,256", "1025,512", "4096,512", "64,256", "64,512"})
+  void manyChunksWithAResidual(int width, int bits) {
+    double[][] x = rows(width, 33 * Direction.FORWARD.chunk(width) + 1, 3);
+    double[][] residual = new double[x.length][width];
+    for (int r = 0; r < x.length; r++) {
+      for (int i = 0; i < width; i++) {
+        residual[r][i] = (7 * i + r) % 128 - 64;
+      }
+    }
+    for (ResidualRounding rounding : ResidualRounding.values()) {
+      for (ElementType type : new ElementType[] {FLOAT32, ElementType.BFLOAT16}) {
+        Variant is =
+            new Variant(
+                false, width, width, 1e-6, EpsilonPlacement.INSIDE, CastOrder.FLOAT32, 0, rounding);
+        Rows rows = Rows.of(is, false, parameter(width), x, type, residual);
+        rows.check(Place.NATIVE, Place.NATIVE, false, Backend.vector(bits), 1);
+        rows.check(Place.ARRAY, Place.ARRAY, true, Backend.vector(bits), 1);
       }
     }
   }

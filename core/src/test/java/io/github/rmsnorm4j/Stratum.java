@@ -69,10 +69,15 @@ record Stratum(
   enum Chunks {
     BELOW_2,
     FROM_2,
-    FROM_8;
+    FROM_8,
+    /** Forward, the kernels of the first and last chunk are others from there on. */
+    FROM_32;
 
     static Chunks of(int rows, int chunk) {
-      return rows < 2 * chunk ? BELOW_2 : rows < 8 * chunk ? FROM_2 : FROM_8;
+      if (rows < 8 * chunk) {
+        return rows < 2 * chunk ? BELOW_2 : FROM_2;
+      }
+      return rows < 32 * chunk ? FROM_8 : FROM_32;
     }
 
     private int draw(Draw draw, int chunk) {
@@ -84,6 +89,7 @@ record Stratum(
         }
         case FROM_2 -> 2 * chunk + draw.random.nextInt(0, Math.min(chunk + 4, 2 * chunk));
         case FROM_8 -> Math.max(8 * chunk, draw.random.nextInt(9, 13) * chunk + few);
+        case FROM_32 -> Math.max(32 * chunk, draw.random.nextInt(33, 36) * chunk + few);
       };
     }
   }
@@ -106,7 +112,7 @@ record Stratum(
       for (Chunks chunks : Chunks.values()) {
         for (ElementType type : ElementType.values()) {
           for (int choice = 0; choice < 8; choice++) {
-            if (widths != Widths.LONG || chunks != Chunks.FROM_8) {
+            if (chunks.compareTo(most(direction, widths)) <= 0) {
               boolean heap = (choice & 1) != 0;
               boolean centred = (choice & 2) != 0;
               boolean plain = (choice & 4) != 0;
@@ -119,18 +125,26 @@ record Stratum(
     return all;
   }
 
+  private static Chunks most(Direction direction, Widths widths) {
+    if (widths == Widths.LONG) {
+      return Chunks.FROM_2;
+    }
+    return direction == FORWARD ? Chunks.FROM_32 : Chunks.FROM_8;
+  }
+
   /**
    * Whether there are cases of each choice: where kernels are made for it. Backward, where a chunk
    * knows nothing of the one before, few chunks are enough.
    */
   boolean hasAllChoices() {
-    boolean several = chunks == Chunks.FROM_2 || chunks == Chunks.FROM_8 && direction == FORWARD;
+    boolean several =
+        chunks == Chunks.FROM_2 || chunks.compareTo(Chunks.FROM_8) >= 0 && direction == FORWARD;
     return plain && type == ElementType.FLOAT32 && several && widths != Widths.LONG;
   }
 
   /** Rows of which two chunks in a row are in range. */
   Mix mix(int round) {
-    return chunks == Chunks.FROM_8 && round % 2 == 0 ? Mix.LONE : Mix.ORDINARY;
+    return chunks.compareTo(Chunks.FROM_8) >= 0 && round % 2 == 0 ? Mix.LONE : Mix.ORDINARY;
   }
 
   /** The choice that a stratum begins with: that of FROM_8 is 8 from that of FROM_2. */

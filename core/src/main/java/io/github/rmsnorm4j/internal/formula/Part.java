@@ -14,7 +14,7 @@ import java.util.Map;
  * <p>The rules of docs/numerics.md are checked when a part is made. Row sums are of float64 terms,
  * one for each element, and two at most. A number that is kept is one for the row. In a part of
  * elements it comes first, and may be read again; a part of rows reads none that it keeps. Ranges
- * are for parts of rows. What is stored is not read again in its part.
+ * are for parts of rows. One rule is not checked: what is stored is not read again in its part.
  *
  * @param statements in the order in which they are done
  */

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which kernels serve a call: the one place where that is decided.
+ * Which kernels serve the parts of a call.
  *
  * @param bits of a vector, 0 for plain Java
  * @param memory of the call's operands

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * it computes. Threads may use it at once; at worst a plan is made twice.
  */
 public final class LastPlans<P> {
-  static final int KEPT = 4;
+  static final int KEPT = 8;
 
   private final AtomicReferenceArray<P> plans = new AtomicReferenceArray<>(KEPT);
   private volatile int next;

@@ -20,6 +20,16 @@ import java.lang.foreign.ValueLayout;
  *     type; otherwise they are copied, piece by piece, by calls that check every access
  */
 public record RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
+  /** Not started; stands for any thread but the caller's. */
+  private static final Thread ANOTHER_THREAD = anotherThread();
+
+  /** It inherits nothing, so that it keeps nobody's class loader. */
+  private static Thread anotherThread() {
+    Thread thread = new Thread(null, () -> {}, "rmsnorm4j-another", 0, false);
+    thread.setContextClassLoader(null);
+    return thread;
+  }
+
   /** Whether all of these rows are bfloat16, or null. */
   static boolean areBfloat16(RowMemory... operands) {
     for (RowMemory rows : operands) {
@@ -28,6 +38,11 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
       }
     }
     return true;
+  }
+
+  /** Whether any thread may reach the memory by its segment. */
+  public boolean isOfAnyThread() {
+    return segment.isAccessibleBy(ANOTHER_THREAD);
   }
 
   /** The array that the rows lie in, null for native memory. */
@@ -40,15 +55,23 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
     return segment.isNative() ? Memory.NATIVE : Memory.HEAP;
   }
 
-  /** What a copy of an element is made of. */
+  /**
+   * What a copy of an element is made of. Memory of one thread is copied by its address, so that
+   * others may help; the thread is in the call meanwhile and cannot free it. Other memory could be
+   * freed, and is copied by calls that check it.
+   */
   MemorySegment source() {
-    return addressable && segment.isNative() ? Memory.Native.EVERYTHING : segment;
+    return isOfOneThread() ? Memory.Native.EVERYTHING : segment;
+  }
+
+  private boolean isOfOneThread() {
+    return addressable && segment.isNative() && !isOfAnyThread();
   }
 
   /** Where in {@link #source} an element is. */
   long at(long row, long column) {
     long at = row * stride + column * type.bytes();
-    return addressable && segment.isNative() ? segment.address() + at : at;
+    return isOfOneThread() ? segment.address() + at : at;
   }
 
   /** Copies a rectangle of rows to arrays of the arithmetic's type. */
