@@ -1,0 +1,98 @@
+package io.github.rmsnorm4j;
+
+import static io.github.rmsnorm4j.ElementType.BFLOAT16;
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
+import static io.github.rmsnorm4j.ElementType.FLOAT64;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Rows in a mapped file that somebody cuts short, in a JVM of its own: it might die. */
+@Timeout(60)
+class TruncatedFileTest {
+  private static final int WIDTH = 512;
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void aTruncatedMappedFileIsAnExceptionAndNotTheEndOfTheJvm(@TempDir Path folder)
+      throws Exception {
+    Process child =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--add-modules=jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:-CreateCoredumpOnCrash",
+                "-XX:ErrorFile=" + folder.resolve("crash"),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Truncation.class.getName(),
+                folder.toString())
+            .redirectErrorStream(true)
+            .start();
+    String output = new String(child.getInputStream().readAllBytes());
+    assertThat(child.waitFor()).as(output).isZero();
+    assertThat(output).contains("24 of 24 calls ended with an InternalError");
+  }
+
+  /** Norms on mapped files that lose their end before or during the call. */
+  static final class Truncation {
+    private static final int BYTES = 4 << 20;
+
+    private Truncation() {}
+
+    public static void main(String[] args) throws Exception {
+      int calls = 0;
+      int errors = 0;
+      for (ElementType type : new ElementType[] {FLOAT32, FLOAT64, BFLOAT16}) {
+        for (int threads : new int[] {1, 3}) {
+          for (boolean output : new boolean[] {false, true}) {
+            for (boolean during : new boolean[] {false, true}) {
+              Path file = Path.of(args[0], "mapped-" + calls++);
+              errors += meetsTheEnd(file, type, threads, output, during) ? 1 : 0;
+            }
+          }
+        }
+      }
+      System.out.println(errors + " of " + calls + " calls ended with an InternalError");
+    }
+
+    private static boolean meetsTheEnd(
+        Path file, ElementType type, int threads, boolean output, boolean during) throws Exception {
+      try (Arena arena = Arena.ofShared()) {
+        int rows = BYTES / type.bytes() / WIDTH;
+        Rows mapped = Rows.of(MemoryAccessTest.map(file, BYTES, arena), type, rows, WIDTH);
+        Rows other = Rows.of(arena.allocate(BYTES), type, rows, WIDTH);
+        RmsNorm norm = RmsNorm.builder(WIDTH).threads(threads).build();
+        Thread truncating = Thread.ofPlatform().unstarted(() -> truncate(file, during ? 15 : 0));
+        truncating.start();
+        if (!during) {
+          truncating.join();
+        }
+        long end = System.nanoTime() + 10_000_000_000L;
+        while (System.nanoTime() < end) {
+          norm.apply(output ? other : mapped, output ? mapped : other);
+        }
+        return false;
+      } catch (InternalError e) {
+        return true;
+      }
+    }
+
+    private static void truncate(Path file, int afterMillis) {
+      try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+        Thread.sleep(afterMillis);
+        open.setLength(8192);
+      } catch (IOException | InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+}
