@@ -35,7 +35,7 @@ final class Accumulators {
     this.vectors = vectors;
     Part part = target.parts().getFirst();
     sums = part.sums();
-    group = target.paired() && Target.isBfloat16(part) ? 2 : 1;
+    group = target.pairs(part) ? 2 : 1;
   }
 
   boolean isEmpty() {
@@ -49,7 +49,7 @@ final class Accumulators {
       int[] zeros = new int[target.vectors()];
       code.line("%s = 0, %d vectors", sum.number(), zeros.length);
       for (int j = 0; j < zeros.length; j++) {
-        zeros[j] = vectors.zero(DOUBLES, target.bits());
+        zeros[j] = vectors.zero(target.bits());
       }
       lanes.add(zeros);
     }

@@ -1,8 +1,5 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
-
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.HashMap;
@@ -12,7 +9,19 @@ import java.util.Set;
 
 /** Vectors of values that are one for a row: made once, before the loop over its elements. */
 final class Broadcasts {
+  private final Code code;
+  private final VectorCode vectors;
+
+  /** Of a vector. */
+  private final int elements;
+
   private final Map<Value, Integer> locals = new HashMap<>();
+
+  Broadcasts(Code code, VectorCode vectors, int elements) {
+    this.code = code;
+    this.vectors = vectors;
+    this.elements = elements;
+  }
 
   /** The values of a row that its elements need, the largest of them. */
   static Set<Value> of(Part part) {
@@ -36,23 +45,22 @@ final class Broadcasts {
   }
 
   /** Makes those of a row. */
-  void make(Code code, VectorCode vectors, Place place, int row) {
+  void make(Place place, int row) {
     Scalars scalars = new Scalars(code, place.frame(), row, -1);
     for (Value value : of(place.part())) {
-      code.line("broadcast %s", value.text());
-      scalars.push(value);
-      int number = code.store(Scalars.kind(value));
-      put(
-          value,
-          vectors.broadcast(
-              value.float64() ? DOUBLES : FLOATS,
-              place.elements() * (value.float64() ? Double.SIZE : Float.SIZE),
-              () -> code.c.loadLocal(Scalars.kind(value), number)));
+      add(value, () -> scalars.push(value));
     }
   }
 
-  void put(Value value, int local) {
-    locals.put(value, local);
+  /**
+   * Makes one.
+   *
+   * @param number leaves its number on the stack
+   */
+  void add(Value value, Runnable number) {
+    code.line("broadcast %s", value.text());
+    int bits = elements * (value.float64() ? Double.SIZE : Float.SIZE);
+    locals.put(value, vectors.broadcast(VectorCode.of(value.float64()), bits, number));
   }
 
   Integer get(Value value) {

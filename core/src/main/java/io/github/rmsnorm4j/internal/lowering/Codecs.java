@@ -91,7 +91,7 @@ final class Codecs {
   private void blend(int size, int limit, int other) {
     if (bits >= MASKED_BITS) {
       code.load(size);
-      vectors.above(limit).blend(INTS, other);
+      vectors.above(limit).blend(other);
       return;
     }
     int otherwise = code.store();

@@ -68,8 +68,8 @@ final class ColumnLoop {
       int row = code.storeInt();
       Place ofRow = place.again();
       new RowPointers(code, ofRow).rows(row, () -> c.iload(ElementLoop.FROM));
-      Broadcasts broadcasts = new Broadcasts();
-      broadcasts.make(code, vectors, ofRow, row);
+      Broadcasts broadcasts = new Broadcasts(code, vectors, place.elements());
+      broadcasts.make(ofRow, row);
       places.add(ofRow);
       ofRows.add(broadcasts);
     }

@@ -1,8 +1,5 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
-
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -38,23 +35,21 @@ final class ColumnVector {
   }
 
   void open() {
-    Elements elements = elements(place, new Broadcasts());
-    for (int half = 0; half < place.halves(); half++) {
-      if (half == 1) {
-        elements.beginOdd();
-      }
-      Map<Value, Integer> ofColumns = new HashMap<>();
-      Map<Column, Integer> ofSums = new HashMap<>();
-      for (Part.Statement statement : place.part().statements()) {
-        collect(statement.value(), elements, ofColumns);
-      }
-      for (Part.ColumnSum sum : place.part().columnSums()) {
-        boolean float64 = sum.value().float64();
-        ofSums.put(sum.column(), elements.value(new Value.OfColumn(sum.column(), float64)));
-      }
-      values.add(ofColumns);
-      sums.add(ofSums);
-    }
+    Elements elements = elements(place, new Broadcasts(code, vectors, place.elements()));
+    elements.forHalves(
+        half -> {
+          Map<Value, Integer> ofColumns = new HashMap<>();
+          Map<Column, Integer> ofSums = new HashMap<>();
+          for (Part.Statement statement : place.part().statements()) {
+            collect(statement.value(), elements, ofColumns);
+          }
+          for (Part.ColumnSum sum : place.part().columnSums()) {
+            boolean float64 = sum.value().float64();
+            ofSums.put(sum.column(), elements.value(new Value.OfColumn(sum.column(), float64)));
+          }
+          values.add(ofColumns);
+          sums.add(ofSums);
+        });
   }
 
   private void collect(Value value, Elements elements, Map<Value, Integer> into) {
@@ -68,30 +63,27 @@ final class ColumnVector {
 
   void row(Place ofRow, Broadcasts broadcasts) {
     Elements elements = elements(ofRow, broadcasts);
-    Map<Part.Store, Integer> even = new HashMap<>();
-    for (int half = 0; half < place.halves(); half++) {
-      if (half == 1) {
-        elements.beginOdd();
-      }
-      elements.share(values.get(half));
-      for (Part.Statement statement : place.part().statements()) {
-        switch (statement) {
-          case Part.Store s -> elements.store(s, even);
-          case Part.ColumnSum s -> {
-            int term = elements.value(s.value());
-            int sum = sums.get(half).get(s.column());
-            code.line("%s[i] += %s", s.column(), s.value().text());
-            boolean float64 = s.value().float64();
-            ClassDesc type = float64 ? DOUBLES : FLOATS;
-            int bits = place.elements() * (float64 ? Double.SIZE : Float.SIZE);
-            code.load(sum);
-            vectors.exact(type, bits).with(type, "ADD", term);
-            code.c.astore(sum);
+    elements.forHalves(
+        half -> {
+          elements.share(values.get(half));
+          for (Part.Statement statement : place.part().statements()) {
+            switch (statement) {
+              case Part.Store s -> elements.store(s);
+              case Part.ColumnSum s -> add(s, sums.get(half).get(s.column()), elements);
+              default -> throw new IllegalArgumentException(statement + " among columns");
+            }
           }
-          default -> throw new IllegalArgumentException(statement + " among columns");
-        }
-      }
-    }
+        });
+  }
+
+  private void add(Part.ColumnSum s, int sum, Elements elements) {
+    int term = elements.value(s.value());
+    code.line("%s[i] += %s", s.column(), s.value().text());
+    boolean float64 = s.value().float64();
+    ClassDesc type = VectorCode.of(float64);
+    code.load(sum);
+    vectors.exact(type, place.bits(float64)).with(type, "ADD", term);
+    code.c.astore(sum);
   }
 
   void close() {
@@ -101,7 +93,7 @@ final class ColumnVector {
         code.line("store %s", sum.column());
         code.load(sums.get(half).get(sum.column()));
         vectors.intoArray(
-            sum.value().float64() ? DOUBLES : FLOATS, () -> columns.address(sum.column(), from));
+            VectorCode.of(sum.value().float64()), () -> columns.address(sum.column(), from));
       }
     }
   }

@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -76,9 +75,9 @@ final class ElementLoop {
     int mark = code.mark();
     for (Place place : places) {
       new RowPointers(code, place).rows(ROW, () -> c.iload(FROM));
-      Broadcasts ofRow = new Broadcasts();
+      Broadcasts ofRow = new Broadcasts(code, vectors, place.elements());
       new Scalars(code, place.frame(), ROW, -1).keep(place.part());
-      ofRow.make(code, vectors, place, ROW);
+      ofRow.make(place, ROW);
       broadcasts.put(place, ofRow);
     }
     block = code.constant(0);
@@ -211,20 +210,17 @@ final class ElementLoop {
   /** All of a part for one vector of elements, or for a pair of vectors. */
   private void vector(Place place, int j, Elements.Columns columns) {
     Elements elements = new Elements(code, vectors, place, broadcasts.get(place), columns, j);
-    Map<Part.Store, Integer> even = new HashMap<>();
-    for (int odd = 0; odd < place.halves(); odd++) {
-      if (odd == 1) {
-        elements.beginOdd();
-      }
-      int sum = 0;
-      for (Part.Statement statement : place.part().statements()) {
-        switch (statement) {
-          case Part.Sum s -> sums.add(sum++, j * place.halves() + odd, elements);
-          case Part.Store s -> elements.store(s, even);
-          case Part.Keep keep -> {}
-          default -> throw new IllegalArgumentException(statement + " among elements");
-        }
-      }
-    }
+    elements.forHalves(
+        half -> {
+          int sum = 0;
+          for (Part.Statement statement : place.part().statements()) {
+            switch (statement) {
+              case Part.Sum s -> sums.add(sum++, j * place.halves() + half, elements);
+              case Part.Store s -> elements.store(s);
+              case Part.Keep keep -> {}
+              default -> throw new IllegalArgumentException(statement + " among elements");
+            }
+          }
+        });
   }
 }

@@ -8,9 +8,9 @@ import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.formula.Value;
-import java.lang.constant.ClassDesc;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntConsumer;
 
 /**
  * A vector of elements of one row, or two: the even ones and the odd ones of bfloat16 pairs. Each
@@ -41,6 +41,9 @@ final class Elements {
 
   private Map<Value, Integer> known = new HashMap<>();
 
+  /** What the even ones of pairs have to store. */
+  private final Map<Part.Store, Integer> even = new HashMap<>();
+
   /** Whether the odd ones are being computed. */
   private boolean odd;
 
@@ -51,22 +54,17 @@ final class Elements {
     this.row = row;
     this.columns = columns;
     this.index = index;
-    codecs = new Codecs(code, vectors, floatBits());
+    codecs = new Codecs(code, vectors, place.bits(false));
     rows = new RowVectors(code, vectors, place, index);
   }
 
-  private int floatBits() {
-    return place.elements() * Float.SIZE;
-  }
-
-  private int doubleBits() {
-    return place.elements() * Double.SIZE;
-  }
-
-  /** Goes over to the odd elements. */
-  void beginOdd() {
-    odd = true;
-    known = new HashMap<>();
+  /** Goes over all elements, or over the even ones (0) and then the odd ones (1) of pairs. */
+  void forHalves(IntConsumer body) {
+    for (int half = 0; half < place.halves(); half++) {
+      odd = half == 1;
+      known = new HashMap<>();
+      body.accept(half);
+    }
   }
 
   /** Takes values that have been computed for several rows. */
@@ -92,19 +90,19 @@ final class Elements {
       case Value.OfColumn c -> loadColumn(c);
       case Value.OfRow r -> {
         code.line("load %s", r.text());
-        vectors.fromArray(DOUBLES, doubleBits(), () -> columns.address(r.number()));
+        vectors.fromArray(DOUBLES, place.bits(true), () -> columns.address(r.number()));
       }
       case Value.Widened w -> {
         int of = value(w.of());
         code.line("widen %s", w.of().text());
         code.load(of);
-        vectors.cast("F2D", DOUBLES, doubleBits());
+        vectors.cast("F2D", DOUBLES, place.bits(true));
       }
       case Value.Rounded r -> {
         int of = value(r.of());
         code.line("%s", r.text());
         code.load(of);
-        vectors.cast("D2F", FLOATS, floatBits());
+        vectors.cast("D2F", FLOATS, place.bits(false));
       }
       case Value.Cast c when !c.float64() -> {
         int of = value(c.of());
@@ -121,7 +119,7 @@ final class Elements {
         int y = value(b.b());
         code.line("%s", b.text());
         code.load(x);
-        vectors.with(b.float64() ? DOUBLES : FLOATS, name(b.operator()), y);
+        vectors.with(VectorCode.of(b.float64()), name(b.operator()), y);
       }
       case Value.OneNan n -> {
         int of = value(n.of());
@@ -151,18 +149,14 @@ final class Elements {
 
   private void loadColumn(Value.OfColumn c) {
     code.line("load %s%s", c.text(), rows.half(odd));
-    ClassDesc type = c.float64() ? DOUBLES : FLOATS;
-    int bits = c.float64() ? doubleBits() : floatBits();
     vectors.fromArray(
-        type, bits, () -> columns.address(c.column(), place.columnOffset(index, odd)));
+        VectorCode.of(c.float64()),
+        place.bits(c.float64()),
+        () -> columns.address(c.column(), place.columnOffset(index, odd)));
   }
 
-  /**
-   * Computes and stores; of pairs when the odd ones are there.
-   *
-   * @param even what was computed for the even ones
-   */
-  void store(Part.Store store, Map<Part.Store, Integer> even) {
+  /** Computes and stores; of pairs when the odd ones are there. */
+  void store(Part.Store store) {
     int value = value(store.value());
     if (!place.paired()) {
       rows.store(store, value);

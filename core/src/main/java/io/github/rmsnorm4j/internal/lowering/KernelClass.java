@@ -26,33 +26,40 @@ final class KernelClass {
   private static final AtomicInteger COUNT = new AtomicInteger();
   private static final String FOLDER = System.getenv("RMSNORM_KERNELS");
 
-  private final MethodHandles.Lookup lookup;
+  private final Target target;
+  private final String name;
+  private final StringBuilder text = new StringBuilder();
+  private final byte[] bytes;
   private int calls;
 
   KernelClass(Target target) {
-    String name = target.name() + "_" + COUNT.incrementAndGet();
-    StringBuilder text = new StringBuilder();
+    this.target = target;
+    name = target.name() + "_" + COUNT.incrementAndGet();
     ClassDesc type = ClassDesc.of(KernelClass.class.getPackageName(), name);
-    byte[] bytes =
+    bytes =
         ClassFile.of()
             .build(
                 type,
                 builder -> {
                   builder.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SYNTHETIC);
                   builder.with(SourceFileAttribute.of(name + ".txt"));
-                  methods(builder, target, text);
+                  methods(builder);
                 });
+  }
+
+  /** Writes the listing, and defines the class. */
+  MethodHandles.Lookup define() {
     if (FOLDER != null && !FOLDER.isEmpty()) {
-      write(Path.of(FOLDER, name + ".txt"), text, target);
+      write(Path.of(FOLDER, name + ".txt"));
     }
     try {
-      lookup = MethodHandles.lookup().defineHiddenClass(bytes, true);
+      return MethodHandles.lookup().defineHiddenClass(bytes, true);
     } catch (IllegalAccessException e) {
       throw new IllegalStateException("kernel " + name + " cannot be made", e);
     }
   }
 
-  private void methods(ClassBuilder builder, Target target, StringBuilder text) {
+  private void methods(ClassBuilder builder) {
     Part first = target.parts().getFirst();
     if (target.hasVectorsOfRows()) {
       method(
@@ -60,28 +67,26 @@ final class KernelClass {
           "rows",
           1,
           1,
-          text,
           RowLoop.LOCALS,
           code -> new RowLoop(first, target.bits(), code).emit());
     } else if (first.hasElements()) {
-      method(builder, "elements", 2, 4, text, ElementLoop.LOCALS, code -> elements(target, code));
+      method(builder, "elements", 2, 4, ElementLoop.LOCALS, this::elements);
     }
     // Rows of a kernel for one width are whole.
     for (int p = 0; p < target.parts().size() && target.width() == 0; p++) {
       Part part = target.parts().get(p);
-      boolean evenFirst = target.paired() && Target.isBfloat16(part);
+      boolean evenFirst = target.pairs(part);
       method(
           builder,
           "tail" + p,
           1,
           3,
-          text,
           TailLoop.LOCALS,
           code -> new TailLoop(part, evenFirst, code).emit());
     }
   }
 
-  private void elements(Target target, Code code) {
+  private void elements(Code code) {
     Part first = target.parts().getFirst();
     boolean narrowStores = target.width() > 0 && first.sums().isEmpty();
     if (first.columnSums().isEmpty() && !narrowStores) {
@@ -93,19 +98,13 @@ final class KernelClass {
     }
   }
 
-  private static void method(
-      ClassBuilder builder,
-      String name,
-      int frames,
-      int ints,
-      StringBuilder text,
-      int locals,
-      Consumer<Code> body) {
-    text.append(name).append(":\n");
+  private void method(
+      ClassBuilder builder, String method, int frames, int ints, int locals, Consumer<Code> body) {
+    text.append(method).append(":\n");
     ClassDesc[] first =
         frames == 1 ? new ClassDesc[] {Code.FRAME} : new ClassDesc[] {Code.FRAME, Code.FRAME};
     builder.withMethodBody(
-        name,
+        method,
         MethodTypeDesc.of(CD_void, Code.ints(first, ints)),
         ClassFile.ACC_STATIC,
         c -> body.accept(new Code(c, text, locals)));
@@ -116,8 +115,8 @@ final class KernelClass {
     return calls;
   }
 
-  /** A static method that returns nothing. */
-  MethodHandle method(String name, Class<?>... parameters) {
+  /** A static method of a kernel's class; it returns nothing. */
+  static MethodHandle method(MethodHandles.Lookup lookup, String name, Class<?>... parameters) {
     try {
       return lookup.findStatic(
           lookup.lookupClass(), name, MethodType.methodType(void.class, parameters));
@@ -126,7 +125,7 @@ final class KernelClass {
     }
   }
 
-  private static void write(Path file, StringBuilder text, Target target) {
+  private void write(Path file) {
     text.append('\n');
     for (Part part : target.parts()) {
       text.append(part.text()).append('\n');

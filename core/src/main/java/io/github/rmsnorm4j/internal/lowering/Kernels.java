@@ -18,7 +18,10 @@ import java.util.Map;
  * @param paired whether bfloat16 is read and written two elements at a time
  */
 public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean paired) {
-  /** Row sums have half as many elements in a vector, and the least vector of shorts is 64 bits. */
+  /**
+   * From this width on bfloat16 is read one by one. At 128 bits a vector of float64 has two
+   * elements, and there is no vector of two shorts.
+   */
   private static final int SHORTS_BITS = 256;
 
   /**
@@ -54,8 +57,7 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
       return null;
     }
     Target target = target(List.of(sums, second), Schedule.width(width));
-    VectorKernel kernel = Schedule.sharesWhole(target) ? VectorKernel.of(target) : null;
-    return kernel != null && Schedule.fits(kernel) ? kernel : null;
+    return Schedule.sharesWhole(target) ? VectorKernel.ifItFits(target) : null;
   }
 
   private Target target(List<Part> parts, int width) {

@@ -50,6 +50,11 @@ record Place(
     }
   }
 
+  /** Of a vector of as many floats, or doubles. */
+  int bits(boolean float64) {
+    return elements * (float64 ? Double.SIZE : Float.SIZE);
+  }
+
   /** Vectors that the elements of a vector go into: the even and the odd ones, or all in one. */
   int halves() {
     return paired ? 2 : 1;
@@ -68,7 +73,7 @@ record Place(
   static Place of(Target target, int index, int frame) {
     Part part = target.parts().get(index);
     boolean sums = !part.sums().isEmpty();
-    boolean paired = target.paired() && Target.isBfloat16(part);
+    boolean paired = target.pairs(part);
     int elements = target.elements(part);
     int share = RowSum.LANES / target.sweeps() / elements;
     int stores = target.parts().size() > 1 ? share : Schedule.vectors(part, share);

@@ -10,7 +10,6 @@ import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
-import java.lang.constant.ClassDesc;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,9 +22,6 @@ final class RowLoop {
   static final int FRAME = 0;
   static final int ROWS = 1;
   static final int LOCALS = 2;
-
-  private static final ClassDesc ASSOCIATIVE =
-      ClassDesc.of("jdk.incubator.vector.VectorOperators$Associative");
 
   private final Part part;
   private final int bits;
@@ -50,7 +46,7 @@ final class RowLoop {
   }
 
   void emit() {
-    Broadcasts ofCall = new Broadcasts();
+    Broadcasts ofCall = new Broadcasts(code, vectors, bits / Double.SIZE);
     for (Part.Statement statement : part.statements()) {
       prepare(statement.value(), ofCall);
       if (statement instanceof Part.Keep keep) {
@@ -83,9 +79,8 @@ final class RowLoop {
   private void prepare(Value value, Broadcasts ofCall) {
     if (!isOfRow(value)) {
       if (ofCall.get(value) == null) {
-        code.line("broadcast %s", value.text());
         Scalars scalars = new Scalars(code, FRAME, -1, -1);
-        ofCall.put(value, vectors.broadcast(DOUBLES, bits, () -> scalars.push(value)));
+        ofCall.add(value, () -> scalars.push(value));
       }
       return;
     }
@@ -158,8 +153,7 @@ final class RowLoop {
     code.line("out of range?");
     c.aload(FRAME);
     code.load(within);
-    c.getstatic(ClassDesc.of("jdk.incubator.vector.VectorOperators"), "MIN", ASSOCIATIVE);
-    vectors.call(DOUBLES, "reduceLanes", CD_double, ASSOCIATIVE);
+    vectors.least();
     Label out = c.newLabel();
     Label end = c.newLabel();
     c.dconst_0().dcmpl().iflt(out);

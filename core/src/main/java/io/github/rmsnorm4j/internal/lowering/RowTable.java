@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
-import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
 import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
 
@@ -57,20 +55,16 @@ final class RowTable {
 
   /** The numbers of a row. */
   Broadcasts row(int row) {
-    Broadcasts ofRow = new Broadcasts();
+    Broadcasts ofRow = new Broadcasts(code, vectors, place.elements());
     for (int k = 0; k < numbers.size(); k++) {
       int at = k;
       Value number = numbers.get(k);
-      code.line("broadcast %s", number.text());
-      ofRow.put(
+      ofRow.add(
           number,
-          vectors.broadcast(
-              number.float64() ? DOUBLES : FLOATS,
-              place.elements() * (number.float64() ? Double.SIZE : Float.SIZE),
-              () -> {
-                address(at, row);
-                code.c.arrayLoad(Scalars.kind(number));
-              }));
+          () -> {
+            address(at, row);
+            code.c.arrayLoad(Scalars.kind(number));
+          });
     }
     return ofRow;
   }

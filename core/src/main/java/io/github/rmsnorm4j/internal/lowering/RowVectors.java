@@ -33,7 +33,7 @@ final class RowVectors {
     this.vectors = vectors;
     this.place = place;
     this.index = index;
-    floatBits = place.elements() * Float.SIZE;
+    floatBits = place.bits(false);
     codecs = new Codecs(code, vectors, floatBits);
   }
 
@@ -57,7 +57,7 @@ final class RowVectors {
     }
     code.line("load %s + %d, %s", e.text(), index * place.step(), e.type());
     switch (e.type()) {
-      case FLOAT64 -> read(DOUBLES, place.elements() * Double.SIZE, pointer);
+      case FLOAT64 -> read(DOUBLES, place.bits(true), pointer);
       case FLOAT32 -> read(FLOATS, floatBits, pointer);
       case BFLOAT16 -> {
         read(SHORTS, place.elements() * Short.SIZE, pointer);

@@ -65,11 +65,11 @@ final class Schedule {
   static boolean sharesWhole(Target target) {
     Part second = target.parts().getLast();
     int share = RowSum.LANES / target.sweeps() / target.elements(second);
-    return share >= (target.paired() && Target.isBfloat16(second) ? 2 : 1);
+    return share >= (target.pairs(second) ? 2 : 1);
   }
 
-  /** Whether a loop is small enough for the JIT. */
-  static boolean fits(VectorKernel kernel) {
-    return kernel.calls() <= BUDGET;
+  /** Whether a loop with so many calls of the Vector API is small enough for the JIT. */
+  static boolean fits(int calls) {
+    return calls <= BUDGET;
   }
 }

@@ -125,6 +125,11 @@ record Target(
     return name.append('_').append(bits).toString().toLowerCase(Locale.ROOT);
   }
 
+  /** Whether the rows of a part are read and written two elements at a time. */
+  boolean pairs(Part part) {
+    return paired && isBfloat16(part);
+  }
+
   /** Whether all rows of a part are bfloat16. */
   static boolean isBfloat16(Part part) {
     Map<Operand, ElementType> rows = part.operands();

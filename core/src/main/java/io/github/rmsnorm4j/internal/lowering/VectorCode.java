@@ -19,16 +19,16 @@ import java.util.Locale;
  * Calls of the Vector API. No method of ours takes or gives vectors: the JIT would have to inline
  * it, which it does not always do, and then puts them in boxes.
  *
- * <p>The JIT must know the class of a vector to keep it in a register. Where it does not, it goes
- * by the classes that a call has seen so far. So kernels call {@code lanewise} and {@code
- * convertShape}, which each class of vectors has for itself, and whose calls here have seen one
- * class. A method such as {@code add} calls them in turn, and that one call has seen all classes of
- * the process.
+ * <p>The JIT keeps a vector in a register only if it knows the vector's class. Where the types do
+ * not tell, it goes by the classes that the call has met so far. Each class of vectors has its own
+ * {@code lanewise} and {@code convertShape}. A kernel calls them itself, and such a call meets one
+ * class. {@code add} calls {@code lanewise} as well, but from one place for all vectors of the
+ * process, where the JIT has met many classes.
  */
 final class VectorCode {
-  static final ClassDesc SPECIES = vector("VectorSpecies");
-  static final ClassDesc VECTOR = vector("Vector");
-  static final ClassDesc MASK = vector("VectorMask");
+  private static final ClassDesc SPECIES = vector("VectorSpecies");
+  private static final ClassDesc VECTOR = vector("Vector");
+  private static final ClassDesc MASK = vector("VectorMask");
   static final ClassDesc FLOATS = vector("FloatVector");
   static final ClassDesc DOUBLES = vector("DoubleVector");
   static final ClassDesc INTS = vector("IntVector");
@@ -37,7 +37,7 @@ final class VectorCode {
   private static final ClassDesc CONVERSION = vector("VectorOperators$Conversion");
   private static final ClassDesc UNARY = vector("VectorOperators$Unary");
   private static final ClassDesc TERNARY = vector("VectorOperators$Ternary");
-  static final ClassDesc ASSOCIATIVE = vector("VectorOperators$Associative");
+  private static final ClassDesc ASSOCIATIVE = vector("VectorOperators$Associative");
   private static final ClassDesc BINARY = vector("VectorOperators$Binary");
   private static final ClassDesc COMPARISON = vector("VectorOperators$Comparison");
   private static final ClassDesc SEGMENT = Code.desc(MemorySegment.class);
@@ -60,20 +60,25 @@ final class VectorCode {
     return calls;
   }
 
+  /** Vectors of a value. */
+  static ClassDesc of(boolean float64) {
+    return float64 ? DOUBLES : FLOATS;
+  }
+
   /** The type of an element. */
-  static ClassDesc element(ClassDesc vector) {
+  private static ClassDesc element(ClassDesc vector) {
     return vector == FLOATS
         ? CD_float
         : vector == DOUBLES ? CD_double : vector == INTS ? CD_int : CD_short;
   }
 
-  VectorCode species(ClassDesc vector, int bits) {
+  private VectorCode species(ClassDesc vector, int bits) {
     code.c.getstatic(vector, "SPECIES_" + bits, SPECIES);
     return this;
   }
 
   /** A method of the vector on the stack. */
-  VectorCode call(ClassDesc owner, String name, ClassDesc result, ClassDesc... parameters) {
+  private VectorCode call(ClassDesc owner, String name, ClassDesc result, ClassDesc... parameters) {
     calls++;
     code.c.invokevirtual(owner, name, Code.type(result, parameters));
     return this;
@@ -85,8 +90,8 @@ final class VectorCode {
   }
 
   /** A vector of zeros; a local. */
-  int zero(ClassDesc vector, int bits) {
-    species(vector, bits).make(vector, "zero", SPECIES);
+  int zero(int bits) {
+    species(DOUBLES, bits).make(DOUBLES, "zero", SPECIES);
     return code.store();
   }
 
@@ -132,19 +137,13 @@ final class VectorCode {
   }
 
   /**
-   * Tells the JIT the class of the vector on the stack: of a number that is broadcast before a
-   * loop, or of a sum that changes in it, the JIT knows no more in the loop than the byte code
-   * says.
+   * Tells the JIT the class of the vector on the stack. In a loop the JIT forgets the class of what
+   * was broadcast before it, and of a sum that changes in it.
    */
   VectorCode exact(ClassDesc vector, int bits) {
     String name = element(vector).displayName().toUpperCase(Locale.ROOT) + "S_" + bits;
     code.c.getstatic(Code.desc(VectorClasses.class), name, CD_Class).swap();
     code.c.invokevirtual(CD_Class, "cast", Code.type(CD_Object, CD_Object)).checkcast(vector);
-    return this;
-  }
-
-  private VectorCode to(ClassDesc vector) {
-    code.c.checkcast(vector);
     return this;
   }
 
@@ -156,13 +155,15 @@ final class VectorCode {
   VectorCode cast(String conversion, ClassDesc to, int bits) {
     code.c.getstatic(OPERATORS, conversion, CONVERSION);
     species(to, bits).code.c.iconst_0();
-    return call(VECTOR, "convertShape", VECTOR, CONVERSION, SPECIES, CD_int).to(to);
+    call(VECTOR, "convertShape", VECTOR, CONVERSION, SPECIES, CD_int).code.c.checkcast(to);
+    return this;
   }
 
   /** The bits of the vector on the stack as another type. */
   VectorCode reinterpret(ClassDesc to, int bits) {
     species(to, bits).code.c.iconst_0();
-    return call(VECTOR, "reinterpretShape", VECTOR, SPECIES, CD_int).to(to);
+    call(VECTOR, "reinterpretShape", VECTOR, SPECIES, CD_int).code.c.checkcast(to);
+    return this;
   }
 
   /** The vector on the stack, and one of a local, such as ADD. */
@@ -203,9 +204,15 @@ final class VectorCode {
     return call(INTS, "compare", MASK, COMPARISON, CD_int);
   }
 
-  /** The vector on the stack; where the mask above it is set, that of a local. */
-  VectorCode blend(ClassDesc vector, int other) {
+  /** The ints below the mask on the stack; where it is set, those of a local. */
+  VectorCode blend(int other) {
     code.load(other).c.swap();
-    return call(vector, "blend", vector, VECTOR, MASK);
+    return call(INTS, "blend", INTS, VECTOR, MASK);
+  }
+
+  /** The least number of the vector on the stack. */
+  void least() {
+    code.c.getstatic(OPERATORS, "MIN", ASSOCIATIVE);
+    call(DOUBLES, "reduceLanes", CD_double, ASSOCIATIVE);
   }
 }

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -38,46 +39,65 @@ public final class VectorKernel implements Kernel {
   /** Numbers of rows that a part of rows is made of. */
   private final int[] given;
 
-  private final int calls;
-
   private final MethodHandle elements;
   private final MethodHandle tail;
   private final MethodHandle secondTail;
   private final MethodHandle rows;
 
-  private VectorKernel(Target target) {
+  private VectorKernel(Target target, KernelClass kernel) {
     sums = target.parts().getFirst().sums();
     sumCount = sums.size();
     width = target.width();
     doubles = target.doubles();
     left = doubles * (target.leavesOneVector() ? 1 : target.sweeps());
-    evenFirst = target.paired() && Target.isBfloat16(target.parts().getFirst());
-    KernelClass kernel = new KernelClass(target);
-    calls = kernel.calls();
+    evenFirst = target.pairs(target.parts().getFirst());
+    MethodHandles.Lookup lookup = kernel.define();
     given = target.rowNumbers().stream().mapToInt(RowNumber::ordinal).toArray();
-    rows = target.hasVectorsOfRows() ? kernel.method("rows", Frame.class, int.class) : null;
+    rows =
+        target.hasVectorsOfRows()
+            ? KernelClass.method(lookup, "rows", Frame.class, int.class)
+            : null;
     boolean hasElements = target.parts().getFirst().hasElements();
     elements =
         hasElements
-            ? kernel.method(
-                "elements", Frame.class, Frame.class, int.class, int.class, int.class, int.class)
+            ? KernelClass.method(
+                lookup,
+                "elements",
+                Frame.class,
+                Frame.class,
+                int.class,
+                int.class,
+                int.class,
+                int.class)
             : null;
-    tail = width > 0 ? null : kernel.method("tail0", Frame.class, int.class, int.class, int.class);
+    tail =
+        width > 0
+            ? null
+            : KernelClass.method(lookup, "tail0", Frame.class, int.class, int.class, int.class);
     secondTail =
         width > 0 || target.parts().size() == 1
             ? null
-            : kernel.method("tail1", Frame.class, int.class, int.class, int.class);
+            : KernelClass.method(lookup, "tail1", Frame.class, int.class, int.class, int.class);
   }
 
   /** The kernel of a target; no kernel is made twice. */
   static VectorKernel of(Target target) {
     VectorKernel kernel = MADE.get(target);
-    return kernel != null ? kernel : MADE.computeIfAbsent(target, VectorKernel::new);
+    return kernel != null
+        ? kernel
+        : MADE.computeIfAbsent(target, t -> new VectorKernel(t, new KernelClass(t)));
   }
 
-  /** Calls of the Vector API in its loop over elements. */
-  int calls() {
-    return calls;
+  /** The same; null if its loop is too large for the JIT. */
+  static VectorKernel ifItFits(Target target) {
+    VectorKernel made = MADE.get(target);
+    if (made != null) {
+      return made;
+    }
+    KernelClass kernel = new KernelClass(target);
+    return Schedule.fits(kernel.calls())
+        ? MADE.computeIfAbsent(target, t -> new VectorKernel(t, kernel))
+        : null;
   }
 
   @Override
