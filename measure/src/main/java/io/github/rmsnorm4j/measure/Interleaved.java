@@ -12,6 +12,12 @@ public final class Interleaved {
   /** What counts as having become faster. */
   private static final double FASTER = 0.97;
 
+  /** What counts as not being compiled yet, against the fastest time so far. */
+  private static final double SLOW = 2;
+
+  /** The longest warm-up, in times that nothing must have changed for. */
+  private static final int LONGEST = 20;
+
   private final Effort effort;
   private final LongSupplier clock;
 
@@ -52,21 +58,25 @@ public final class Interleaved {
 
   /**
    * Goes on until it has not become faster for a while, for the compiler may be late on a busy
-   * machine. Returns how many calls fill a sample then.
+   * machine. While it is much slower than it was before it is not warm: a process that begins with
+   * one kind of code and goes over to another is slow until the second is compiled. Returns how
+   * many calls fill a sample then.
    */
   private long warmUp(Runnable work) {
     double best = Double.MAX_VALUE;
-    long improved = System.nanoTime();
+    long begun = System.nanoTime();
+    long changed = begun;
     long calls = 1;
     do {
       long took = Math.max(1, time(work, calls));
       double perCall = (double) took / calls;
-      if (perCall < best * FASTER) {
-        improved = System.nanoTime();
+      if (perCall < best * FASTER || perCall > best * SLOW) {
+        changed = System.nanoTime();
       }
       best = Math.min(best, perCall);
       calls = Math.clamp(calls * effort.sampleNanos() / took, 1, 2 * calls);
-    } while (System.nanoTime() - improved < effort.settledNanos());
+    } while (System.nanoTime() - changed < effort.settledNanos()
+        && System.nanoTime() - begun < LONGEST * effort.settledNanos());
     return calls;
   }
 

@@ -38,4 +38,30 @@ class InterleavedTest {
         .containsExactly(
             "a", "b", "c at one place", "a", "b", "c at another", "a", "b", "c at one place");
   }
+
+  /** Plain Java, then other code until it is compiled, then that. */
+  @Test
+  void whatIsSlowForAWhileIsNotWarm() {
+    long[] slowUntil = {0};
+    int[] calls = {0};
+    Runnable work =
+        () -> {
+          if (++calls[0] == 3) {
+            slowUntil[0] = System.nanoTime() + 200_000_000;
+          }
+          clock.addAndGet(System.nanoTime() < slowUntil[0] ? 100 : 10);
+        };
+    List<Samples> samples =
+        new Interleaved(new Effort(50_000_000, 3, 0), clock::get).measure(List.of(List.of(work)));
+    assertThat(samples).containsExactly(new Samples(List.of(10.0, 10.0, 10.0)));
+  }
+
+  @Test
+  void whatStaysSlowIsMeasuredAsItIs() {
+    int[] calls = {0};
+    Runnable work = () -> clock.addAndGet(++calls[0] < 3 ? 10 : 100);
+    List<Samples> samples =
+        new Interleaved(new Effort(1_000_000, 3, 0), clock::get).measure(List.of(List.of(work)));
+    assertThat(samples).containsExactly(new Samples(List.of(100.0, 100.0, 100.0)));
+  }
 }
