@@ -259,8 +259,7 @@ class MemoryAccessTest {
   void closingASharedArenaWhileRowsAreCopiedIsAnException(String name, boolean safe)
       throws Exception {
     ElementType type = ElementType.ofName(name);
-    int completed = 0;
-    int refused = 0;
+    int interrupted = 0;
     SplittableRandom random = new SplittableRandom(7);
     for (int round = 0; round < 150; round++) {
       RmsNorm.Builder builder = RmsNorm.builder(WIDTH).threads(1 + round % 3);
@@ -280,16 +279,13 @@ class MemoryAccessTest {
                   });
       try {
         norm.apply(x, x);
-        completed++;
       } catch (IllegalStateException e) {
-        refused++;
+        interrupted += "Already closed".equals(e.getMessage()) ? 1 : 0;
       }
       // The JVM interrupts the thread whose copy it ends, also without a norm around it.
       Thread.interrupted();
       closer.join();
-      assertThat(x.segment().scope().isAlive()).isFalse();
     }
-    assertThat(completed + refused).isEqualTo(150);
-    assertThat(refused).as("calls that met the closing").isPositive();
+    assertThat(interrupted).as("copies that met the closing").isPositive();
   }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Rows in a mapped file that somebody cuts short, in a JVM of its own: it might die. */
+/** Rows in a mapped file that somebody cuts short, in a JVM of its own: that JVM might die. */
 @Timeout(60)
 class TruncatedFileTest {
   private static final int WIDTH = 512;

@@ -3,8 +3,8 @@ package io.github.rmsnorm4j.measure;
 /**
  * How long to measure.
  *
- * @param settledNanos for how long it must not have become faster, or much slower, before the first
- *     round
+ * @param settledNanos for how long it must neither have become faster nor have taken twice its best
+ *     time before the first round; a warm-up ends after 20 times as long in any case
  * @param rounds how often they take turns
  * @param sampleNanos about how long a turn lasts; a turn is at least one call
  */

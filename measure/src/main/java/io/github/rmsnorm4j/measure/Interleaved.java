@@ -15,7 +15,7 @@ public final class Interleaved {
   /** What counts as not being compiled yet, against the fastest time so far. */
   private static final double SLOW = 2;
 
-  /** The longest warm-up, in times that nothing must have changed for. */
+  /** The longest warm-up, as a multiple of {@link Effort#settledNanos}. */
   private static final int LONGEST = 20;
 
   private final Effort effort;
@@ -58,9 +58,9 @@ public final class Interleaved {
 
   /**
    * Goes on until it has not become faster for a while, for the compiler may be late on a busy
-   * machine. While it is much slower than it was before it is not warm: a process that begins with
-   * one kind of code and goes over to another is slow until the second is compiled. Returns how
-   * many calls fill a sample then.
+   * machine. While it takes much longer than its best time it is not warm: a process that begins
+   * with one kind of code and goes over to another is slow until the second is compiled. Goes on no
+   * longer than {@link #LONGEST}. Returns how many calls fill a sample then.
    */
   private long warmUp(Runnable work) {
     double best = Double.MAX_VALUE;

@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(60)
 class InterleavedTest {
   private final AtomicLong clock = new AtomicLong();
   private final List<String> done = new ArrayList<>();
@@ -39,7 +41,7 @@ class InterleavedTest {
             "a", "b", "c at one place", "a", "b", "c at another", "a", "b", "c at one place");
   }
 
-  /** Plain Java, then other code until it is compiled, then that. */
+  /** Plain Java, then other code until it is compiled, then the compiled code. */
   @Test
   void whatIsSlowForAWhileIsNotWarm() {
     long[] slowUntil = {0};
@@ -61,7 +63,7 @@ class InterleavedTest {
     int[] calls = {0};
     Runnable work = () -> clock.addAndGet(++calls[0] < 3 ? 10 : 100);
     List<Samples> samples =
-        new Interleaved(new Effort(1_000_000, 3, 0), clock::get).measure(List.of(List.of(work)));
+        new Interleaved(new Effort(20_000_000, 3, 0), clock::get).measure(List.of(List.of(work)));
     assertThat(samples).containsExactly(new Samples(List.of(100.0, 100.0, 100.0)));
   }
 }

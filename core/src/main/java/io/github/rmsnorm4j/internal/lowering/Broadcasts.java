@@ -12,7 +12,7 @@ final class Broadcasts {
   private final Code code;
   private final VectorCode vectors;
 
-  /** Of a vector. */
+  /** Elements of a vector. */
   private final int elements;
 
   private final Map<Value, Integer> locals = new HashMap<>();
@@ -53,13 +53,13 @@ final class Broadcasts {
   }
 
   /**
-   * Makes one.
+   * Makes the vector of a value.
    *
-   * @param number leaves its number on the stack
+   * @param number code that leaves the value on the stack
    */
   void add(Value value, Runnable number) {
     code.line("broadcast %s", value.text());
-    int bits = elements * (value.float64() ? Double.SIZE : Float.SIZE);
+    int bits = VectorCode.bits(elements, value.float64());
     locals.put(value, vectors.broadcast(VectorCode.of(value.float64()), bits, number));
   }
 

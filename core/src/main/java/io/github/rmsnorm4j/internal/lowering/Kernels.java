@@ -19,8 +19,8 @@ import java.util.Map;
  */
 public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean paired) {
   /**
-   * From this width on bfloat16 is read one by one. At 128 bits a vector of float64 has two
-   * elements, and there is no vector of two shorts.
+   * Bits of a vector from which on kernels can also read bfloat16 one by one. At 128 bits a vector
+   * of float64 has two elements, and there is no vector of two shorts.
    */
   private static final int SHORTS_BITS = 256;
 

@@ -50,9 +50,9 @@ record Place(
     }
   }
 
-  /** Of a vector of as many floats, or doubles. */
+  /** Bits of a vector of so many floats, or doubles. */
   int bits(boolean float64) {
-    return elements * (float64 ? Double.SIZE : Float.SIZE);
+    return VectorCode.bits(elements, float64);
   }
 
   /** Vectors that the elements of a vector go into: the even and the odd ones, or all in one. */

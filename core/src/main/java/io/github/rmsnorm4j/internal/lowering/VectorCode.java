@@ -20,10 +20,10 @@ import java.util.Locale;
  * it, which it does not always do, and then puts them in boxes.
  *
  * <p>The JIT keeps a vector in a register only if it knows the vector's class. Where the types do
- * not tell, it goes by the classes that the call has met so far. Each class of vectors has its own
- * {@code lanewise} and {@code convertShape}. A kernel calls them itself, and such a call meets one
- * class. {@code add} calls {@code lanewise} as well, but from one place for all vectors of the
- * process, where the JIT has met many classes.
+ * not name the class, it goes by the classes that the call has met so far. Each class of vectors
+ * has its own {@code lanewise} and {@code convertShape}. A kernel calls them itself, and such a
+ * call meets one class. {@code add} calls {@code lanewise} as well, but from one place for all
+ * vectors of the process, where the JIT has met many classes.
  */
 final class VectorCode {
   private static final ClassDesc SPECIES = vector("VectorSpecies");
@@ -60,7 +60,12 @@ final class VectorCode {
     return calls;
   }
 
-  /** Vectors of a value. */
+  /** Bits of a vector of so many elements. */
+  static int bits(int elements, boolean float64) {
+    return elements * (float64 ? Double.SIZE : Float.SIZE);
+  }
+
+  /** The class of vectors of float64, or of float32. */
   static ClassDesc of(boolean float64) {
     return float64 ? DOUBLES : FLOATS;
   }
@@ -137,8 +142,8 @@ final class VectorCode {
   }
 
   /**
-   * Tells the JIT the class of the vector on the stack. In a loop the JIT forgets the class of what
-   * was broadcast before it, and of a sum that changes in it.
+   * Tells the JIT the class of the vector on the stack. Inside a loop the JIT does not know the
+   * class of a vector that was broadcast before the loop, or of a sum that the loop changes.
    */
   VectorCode exact(ClassDesc vector, int bits) {
     String name = element(vector).displayName().toUpperCase(Locale.ROOT) + "S_" + bits;

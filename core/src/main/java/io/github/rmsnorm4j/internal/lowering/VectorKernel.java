@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -20,6 +21,9 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class VectorKernel implements Kernel {
   private static final ConcurrentHashMap<Target, VectorKernel> MADE = new ConcurrentHashMap<>();
+
+  /** Targets whose loop is too large for the JIT. */
+  private static final Set<Target> TOO_LARGE = ConcurrentHashMap.newKeySet();
 
   /** So few rows' numbers are computed one after the other, and not as vectors. */
   private static final int FEW_ROWS = 2;
@@ -80,7 +84,7 @@ public final class VectorKernel implements Kernel {
             : KernelClass.method(lookup, "tail1", Frame.class, int.class, int.class, int.class);
   }
 
-  /** The kernel of a target; no kernel is made twice. */
+  /** The kernel of a target, which is made once. */
   static VectorKernel of(Target target) {
     VectorKernel kernel = MADE.get(target);
     return kernel != null
@@ -88,16 +92,18 @@ public final class VectorKernel implements Kernel {
         : MADE.computeIfAbsent(target, t -> new VectorKernel(t, new KernelClass(t)));
   }
 
-  /** The same; null if its loop is too large for the JIT. */
+  /** The kernel of a target; null if its loop is too large for the JIT. */
   static VectorKernel ifItFits(Target target) {
     VectorKernel made = MADE.get(target);
-    if (made != null) {
+    if (made != null || TOO_LARGE.contains(target)) {
       return made;
     }
     KernelClass kernel = new KernelClass(target);
-    return Schedule.fits(kernel.calls())
-        ? MADE.computeIfAbsent(target, t -> new VectorKernel(t, kernel))
-        : null;
+    if (!Schedule.fits(kernel.calls())) {
+      TOO_LARGE.add(target);
+      return null;
+    }
+    return MADE.computeIfAbsent(target, t -> new VectorKernel(t, kernel));
   }
 
   @Override

@@ -6,7 +6,10 @@ package io.github.rmsnorm4j.internal.norm;
  * process go through plain Java, which has the same bits.
  */
 final class StartUp {
-  /** Plain Java normalises about so many in the time that the first vectors take to be ready. */
+  /**
+   * Plain Java normalises about so many elements in the time that the first vectors take to be
+   * ready.
+   */
   private static final long ELEMENTS = 1 << 22;
 
   /** Counted without care: it does not matter when exactly the start is over. */
