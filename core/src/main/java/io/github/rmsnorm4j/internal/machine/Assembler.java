@@ -1,0 +1,172 @@
+package io.github.rmsnorm4j.internal.machine;
+
+import static java.util.stream.Collectors.joining;
+
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Constant;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Mask;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** Takes instructions of x86-64 in order, and constants, and makes machine code of them. */
+public final class Assembler {
+  /** Of the constants: that of the longest vectors. */
+  static final int ALIGNMENT = 64;
+
+  /** A constant: patterns of 64 bits. */
+  public record Data(Label label, List<Long> patterns) {
+    String text() {
+      String numbers =
+          patterns.stream().map(p -> "0x" + Long.toHexString(p)).collect(joining(", "));
+      return label.line() + "\n  .quad " + numbers + "\n";
+    }
+  }
+
+  private final List<Line> lines = new ArrayList<>();
+  private final List<Data> constants = new ArrayList<>();
+  private final Map<List<Long>, Constant> vectors = new LinkedHashMap<>();
+  private int labels;
+
+  /** A label, which is nowhere yet. */
+  public Label label(String name) {
+    return new Label(name + "_" + labels++);
+  }
+
+  /** Puts a label here. */
+  public void bind(Label label) {
+    lines.add(label);
+  }
+
+  /** Says what the next instructions are for. */
+  public void comment(String format, Object... values) {
+    lines.add(new Line.Comment(String.format(format, values)));
+  }
+
+  /** Adds an instruction, its destination first. */
+  public void op(Instruction.Op op, MachineOperand... operands) {
+    lines.add(Instruction.of(op, operands));
+  }
+
+  /** Adds an instruction that leaves elements of its destination out: they become 0, or stay. */
+  public void masked(Mask mask, boolean zeroed, VectorOp op, MachineOperand... operands) {
+    lines.add(new Instruction(op, List.of(operands), mask, zeroed));
+  }
+
+  /** A vector of 512 bits behind the code, with a pattern in all of its elements of 64 bits. */
+  public Constant constant(long pattern) {
+    return constant(Collections.nCopies(ALIGNMENT / Long.BYTES, pattern));
+  }
+
+  /** A vector of 512 bits behind the code, with given elements of 64 bits. */
+  public Constant constants(int... elements) {
+    return constant(IntStream.of(elements).mapToLong(e -> e).boxed().toList());
+  }
+
+  private Constant constant(List<Long> patterns) {
+    return vectors.computeIfAbsent(
+        patterns,
+        p -> {
+          Label label = label("constant");
+          constants.add(new Data(label, p));
+          return new Constant(label, 0);
+        });
+  }
+
+  /** Makes the code. */
+  public Code code() {
+    Map<Line, Boolean> far = new IdentityHashMap<>();
+    while (true) {
+      Layout layout = new Layout(far);
+      if (!layout.growsJumps()) {
+        return new Code(layout.bytes(), List.copyOf(lines), List.copyOf(constants));
+      }
+    }
+  }
+
+  /** Where everything lies, with jumps of 8 bits but for those that are known to be far. */
+  private final class Layout {
+    private final Map<Line, Boolean> far;
+    private final Map<Line, Encoding> encodings = new IdentityHashMap<>();
+    private final Map<Label, Integer> places = new IdentityHashMap<>();
+    private final int codeEnd;
+    private final int end;
+
+    Layout(Map<Line, Boolean> far) {
+      this.far = far;
+      int at = 0;
+      for (Line line : lines) {
+        if (line instanceof Label label) {
+          places.put(label, at);
+        } else if (line instanceof Instruction instruction) {
+          Encoding encoding = encode(instruction);
+          encodings.put(line, encoding);
+          at += encoding.size();
+        }
+      }
+      codeEnd = at;
+      at = (at + ALIGNMENT - 1) & -ALIGNMENT;
+      for (Data data : constants) {
+        places.put(data.label, at);
+        at += Long.BYTES * data.patterns.size();
+      }
+      end = constants.isEmpty() ? codeEnd : at;
+    }
+
+    private Encoding encode(Instruction instruction) {
+      return switch (instruction.op()) {
+        case VectorOp op -> VectorEncoder.encode(instruction, op);
+        case GeneralOp op -> GeneralEncoder.encode(instruction, op, far.containsKey(instruction));
+      };
+    }
+
+    /** Whether jumps turned out to be far that were not known to be. */
+    boolean growsJumps() {
+      boolean grows = false;
+      int at = 0;
+      for (Line line : lines) {
+        Encoding encoding = encodings.get(line);
+        if (encoding != null) {
+          at += encoding.size();
+          if (!encoding.fits(distance(encoding, at))) {
+            far.put(line, true);
+            grows = true;
+          }
+        }
+      }
+      return grows;
+    }
+
+    private int distance(Encoding encoding, int end) {
+      if (encoding.label() == null) {
+        return 0;
+      }
+      Integer to = places.get(encoding.label());
+      if (to == null) {
+        throw new IllegalArgumentException(encoding.label() + " is nowhere in the code");
+      }
+      return to - end;
+    }
+
+    byte[] bytes() {
+      ByteBuffer bytes = ByteBuffer.allocate(end).order(ByteOrder.LITTLE_ENDIAN);
+      for (Line line : lines) {
+        Encoding encoding = encodings.get(line);
+        if (encoding != null) {
+          bytes.put(encoding.withDistance(distance(encoding, bytes.position() + encoding.size())));
+        }
+      }
+      for (Data data : constants) {
+        bytes.position(places.get(data.label));
+        data.patterns.forEach(bytes::putLong);
+      }
+      return bytes.array();
+    }
+  }
+}

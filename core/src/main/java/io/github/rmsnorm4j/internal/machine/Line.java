@@ -1,0 +1,15 @@
+package io.github.rmsnorm4j.internal.machine;
+
+/** A line of a listing: an instruction, a label or a comment. */
+public sealed interface Line permits Instruction, MachineOperand.Label, Line.Comment {
+  /** As an assembler reads it. */
+  String line();
+
+  /** What the instructions after it are for. */
+  record Comment(String text) implements Line {
+    @Override
+    public String line() {
+      return "  # " + text;
+    }
+  }
+}
