@@ -3,8 +3,11 @@ package io.github.rmsnorm4j.internal.formula;
 import io.github.rmsnorm4j.ElementType;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * One pass over rows, described: what is summed over a row, stored for each element, added up over
@@ -163,6 +166,48 @@ public record Part(List<Statement> statements) {
     }
     for (Value part : value.parts()) {
       add(part, operands);
+    }
+  }
+
+  /** The columns whose numbers it reads or adds to. */
+  public Set<Column> columns() {
+    Set<Column> columns = EnumSet.noneOf(Column.class);
+    for (Statement statement : statements) {
+      add(statement.value(), columns);
+      if (statement instanceof ColumnSum sum) {
+        columns.add(sum.column);
+      }
+    }
+    return columns;
+  }
+
+  private static void add(Value value, Set<Column> columns) {
+    if (value instanceof Value.OfColumn column) {
+      columns.add(column.column());
+    }
+    for (Value part : value.parts()) {
+      add(part, columns);
+    }
+  }
+
+  /** The values of a row that its elements need, the largest of them. */
+  public Set<Value> rowValues() {
+    Set<Value> values = new LinkedHashSet<>();
+    for (Statement statement : statements) {
+      if (statement.isOfElements()) {
+        collect(statement.value(), values);
+      }
+    }
+    return values;
+  }
+
+  private static void collect(Value value, Set<Value> into) {
+    if (!value.perElement()) {
+      into.add(value);
+      return;
+    }
+    for (Value part : value.parts()) {
+      collect(part, into);
     }
   }
 

@@ -1,11 +1,8 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.Map;
-import java.util.Set;
 
 /** Vectors of values that are one for a row: made once, before the loop over its elements. */
 final class Broadcasts {
@@ -23,31 +20,10 @@ final class Broadcasts {
     this.elements = elements;
   }
 
-  /** The values of a row that its elements need, the largest of them. */
-  static Set<Value> of(Part part) {
-    Set<Value> values = new LinkedHashSet<>();
-    for (Part.Statement statement : part.statements()) {
-      if (statement.isOfElements()) {
-        collect(statement.value(), values);
-      }
-    }
-    return values;
-  }
-
-  private static void collect(Value value, Set<Value> into) {
-    if (!value.perElement()) {
-      into.add(value);
-      return;
-    }
-    for (Value part : value.parts()) {
-      collect(part, into);
-    }
-  }
-
   /** Makes those of a row. */
   void make(Place place, int row) {
     Scalars scalars = new Scalars(code, place.frame(), row, -1);
-    for (Value value : of(place.part())) {
+    for (Value value : place.part().rowValues()) {
       add(value, () -> scalars.push(value));
     }
   }

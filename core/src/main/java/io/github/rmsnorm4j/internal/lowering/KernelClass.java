@@ -3,8 +3,7 @@ package io.github.rmsnorm4j.internal.lowering;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import io.github.rmsnorm4j.internal.formula.Part;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import io.github.rmsnorm4j.internal.kernel.Listings;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.attribute.SourceFileAttribute;
@@ -13,18 +12,12 @@ import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/**
- * The hidden class of a kernel and its listing. With the environment variable {@code
- * RMSNORM_KERNELS} each listing is written to that folder, under the name that stack traces show.
- */
+/** The hidden class of a kernel and its listing, which has the name that stack traces show. */
 final class KernelClass {
   private static final AtomicInteger COUNT = new AtomicInteger();
-  private static final String FOLDER = System.getenv("RMSNORM_KERNELS");
 
   private final Target target;
   private final String name;
@@ -49,9 +42,7 @@ final class KernelClass {
 
   /** Writes the listing, and defines the class. */
   MethodHandles.Lookup define() {
-    if (FOLDER != null && !FOLDER.isEmpty()) {
-      write(Path.of(FOLDER, name + ".txt"));
-    }
+    Listings.write(name, text, target.parts());
     try {
       return MethodHandles.lookup().defineHiddenClass(bytes, true);
     } catch (IllegalAccessException e) {
@@ -122,20 +113,6 @@ final class KernelClass {
           lookup.lookupClass(), name, MethodType.methodType(void.class, parameters));
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("kernel " + lookup.lookupClass() + " has no " + name, e);
-    }
-  }
-
-  private void write(Path file) {
-    text.append('\n');
-    for (Part part : target.parts()) {
-      text.append(part.text()).append('\n');
-    }
-    try {
-      Files.createDirectories(file.getParent());
-      Files.writeString(file, text);
-    } catch (IOException e) {
-      throw new UncheckedIOException(
-          "RMSNORM_KERNELS is " + FOLDER + ", it must be a folder that can be written to", e);
     }
   }
 }

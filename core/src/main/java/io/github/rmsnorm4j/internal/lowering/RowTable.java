@@ -26,7 +26,7 @@ final class RowTable {
     this.code = code;
     this.vectors = vectors;
     this.place = place;
-    numbers = List.copyOf(Broadcasts.of(place.part()));
+    numbers = List.copyOf(place.part().rowValues());
     if (numbers.size() > Frame.MAX_TABLES) {
       throw new IllegalArgumentException(numbers.size() + " numbers of a row in one part");
     }

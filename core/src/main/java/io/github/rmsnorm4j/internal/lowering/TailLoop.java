@@ -53,7 +53,7 @@ final class TailLoop {
             }
           }
           if (part.hasElements()) {
-            Broadcasts.of(part).forEach(ofRow::know);
+            part.rowValues().forEach(ofRow::know);
             elements(row, ofRow);
           }
         });

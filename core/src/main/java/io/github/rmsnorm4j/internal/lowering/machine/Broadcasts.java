@@ -1,0 +1,118 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.machine.Assembler;
+import io.github.rmsnorm4j.internal.machine.MachineOperand;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
+import io.github.rmsnorm4j.internal.machine.VectorOp;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The values of a part that are one for a row, each in all elements of a vector. */
+final class Broadcasts {
+  /** Registers that values of elements need at most, beside accumulators. */
+  static final int TEMPORARIES = 5;
+
+  private final Assembler a;
+  private final Registers registers;
+  private final Target target;
+  private final Part part;
+  private final List<Value> needed;
+  private final Map<Value, MachineOperand> places = new HashMap<>();
+
+  /** Where values are of the first of several rows; empty where each row computes its own. */
+  private final Map<Value, Address> table = new HashMap<>();
+
+  Broadcasts(Assembler a, Registers registers, Target target, Part part) {
+    this.a = a;
+    this.registers = registers;
+    this.target = target;
+    this.part = part;
+    needed = List.copyOf(part.rowValues());
+  }
+
+  /**
+   * Computes the values of several rows at once, and keeps them in memory; not where a part keeps
+   * numbers of the row itself.
+   */
+  void tabulate(int rows) {
+    if (part.statements().stream().anyMatch(Part.Keep.class::isInstance)) {
+      return;
+    }
+    RowValues numbers = new RowValues(a, null, rows, 0, target.width());
+    Values values = new Values(a, registers, numbers, rows, needed);
+    for (Value value : needed) {
+      a.comment("%s of %d rows", value.text(), rows);
+      Address memory = Address.at(Pointers.AREA, Area.broadcast(table.size()));
+      a.op(VectorOp.VMOVUPS_TO, memory, values.get(value));
+      values.done(value);
+      table.put(value, memory);
+    }
+  }
+
+  /** Makes those of a row, which has these numbers. */
+  void make(RowValues numbers) {
+    if (!table.isEmpty()) {
+      table.forEach((value, first) -> load(value, first, numbers.ahead()));
+      return;
+    }
+    Values values = new Values(a, registers, numbers, numbers.elements(), needed);
+    for (Value value : needed) {
+      a.comment("%s, in all elements", value.text());
+      Vector one = values.get(value);
+      Vector all = registers.take(bits(value));
+      if (all.bits() > 128 || !value.float64()) {
+        a.op(broadcast(value), all, one.of(128));
+      } else {
+        a.op(VectorOp.VMOVUPS, all, one);
+      }
+      values.done(value);
+      keep(value, all);
+    }
+  }
+
+  private void load(Value value, Address first, int ahead) {
+    Vector all = registers.take(bits(value));
+    a.op(broadcast(value), all, first.plus(ahead * (value.float64() ? Double.BYTES : Float.BYTES)));
+    keep(value, all);
+  }
+
+  private static VectorOp broadcast(Value value) {
+    return value.float64() ? VectorOp.VBROADCASTSD : VectorOp.VBROADCASTSS;
+  }
+
+  /** In its register if enough others are left, otherwise in memory. */
+  private void keep(Value value, Vector all) {
+    int accumulators = part.sums().isEmpty() ? 0 : target.accumulators(part) * part.sums().size();
+    if (registers.free() >= accumulators + TEMPORARIES) {
+      places.put(value, all);
+      return;
+    }
+    Address memory = Address.at(Pointers.AREA, Area.broadcast(table.size() + places.size()));
+    a.op(VectorOp.VMOVUPS_TO, memory, all);
+    registers.giveBack(all);
+    places.put(value, memory);
+  }
+
+  private int bits(Value value) {
+    return target.elements(part) * (value.float64() ? Double.SIZE : Float.SIZE);
+  }
+
+  /** Where they are, in registers or in memory. */
+  Map<Value, MachineOperand> places() {
+    return places;
+  }
+
+  /** Gives the registers back. */
+  void end() {
+    for (MachineOperand place : places.values()) {
+      if (place instanceof Vector register) {
+        registers.giveBack(register);
+      }
+    }
+    places.clear();
+  }
+}

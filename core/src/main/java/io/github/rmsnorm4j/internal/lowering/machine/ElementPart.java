@@ -1,0 +1,129 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
+
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.machine.Assembler;
+import io.github.rmsnorm4j.internal.machine.GeneralOp;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A part that has elements, for the row that the kernel is at and those after it. */
+final class ElementPart {
+  private final Assembler a;
+  private final Registers registers;
+  private final Target target;
+  private final Part part;
+  private final Pointers pointers;
+  private final Ends ends;
+  private final Broadcasts broadcasts;
+  private final Tree tree;
+
+  ElementPart(Assembler a, Registers registers, Target target, Part part) {
+    this.a = a;
+    this.registers = registers;
+    this.target = target;
+    this.part = part;
+    pointers = new Pointers(part);
+    ends = new Ends(a, registers, pointers, part);
+    broadcasts = new Broadcasts(a, registers, target, part);
+    tree = new Tree(a, registers);
+  }
+
+  /** Does it for one row, or for as many rows as a vector has doubles. */
+  void emit(int rows) {
+    if (rows > 1) {
+      broadcasts.tabulate(rows);
+    }
+    if (rows > 1 && !part.sums().isEmpty() && canJoin(rows)) {
+      List<Vector> lanes = joined(0, rows);
+      for (int s = 0; s < part.sums().size(); s++) {
+        tree.store(part.sums().get(s).number(), ofSum(s, lanes));
+      }
+      return;
+    }
+    for (int r = 0; r < rows; r++) {
+      List<Vector> lanes = row(r);
+      for (int s = 0; s < part.sums().size(); s++) {
+        tree.one(part.sums().get(s).number(), ofSum(s, lanes), r);
+      }
+    }
+  }
+
+  private List<Vector> ofSum(int sum, List<Vector> lanes) {
+    int halves = target.halves(part);
+    return lanes.subList(sum * halves, (sum + 1) * halves);
+  }
+
+  /** Whether there are registers for the lanes of rows that wait for others. */
+  private boolean canJoin(int rows) {
+    int waiting = target.halves(part) * Integer.numberOfTrailingZeros(rows);
+    int lanes = part.sums().size() * (waiting + target.accumulators(part));
+    return lanes + Broadcasts.TEMPORARIES <= registers.free();
+  }
+
+  /** The lanes of some rows, by vectors as of one row, joined. */
+  private List<Vector> joined(int first, int rows) {
+    if (rows == 1) {
+      return row(first);
+    }
+    List<Vector> one = joined(first, rows / 2);
+    List<Vector> other = joined(first + rows / 2, rows / 2);
+    List<Vector> joined = new ArrayList<>();
+    for (int s = 0; s < one.size(); s++) {
+      joined.add(tree.joined(one.get(s), other.get(s), rows / 2));
+    }
+    return joined;
+  }
+
+  /**
+   * Does a row.
+   *
+   * @param ahead rows from the one that the kernel is at
+   * @return of each row sum a vector of lanes, or two, see {@link Target#halves}
+   */
+  private List<Vector> row(int ahead) {
+    if (ahead == 0) {
+      pointers.load(a);
+    } else {
+      pointers.next(a);
+    }
+    RowValues numbers = new RowValues(a, pointers, 1, ahead, target.width());
+    new RowPart(a, registers, numbers, part, null).emit(part);
+    if (target.width() == 0) {
+      width();
+      ends.read();
+    }
+    broadcasts.make(numbers);
+    List<Vector> lanes = List.of();
+    if (part.sums().isEmpty()) {
+      new StoreLoop(a, target, part, this).emit();
+    } else {
+      lanes = new SumLoop(a, registers, target, this, part).emit();
+    }
+    if (target.width() == 0) {
+      ends.write();
+    }
+    broadcasts.end();
+    return lanes;
+  }
+
+  private void width() {
+    int width = part.sums().isEmpty() ? Area.WIDTH : Area.SUMMED;
+    a.op(GeneralOp.MOV, WIDTH, Address.at(AREA, width));
+    a.op(GeneralOp.MOV, WHOLE, WIDTH);
+    a.op(GeneralOp.AND, WHOLE, new Immediate(-RowSum.LANES));
+  }
+
+  /** A vector of elements from one on, or of every second one. */
+  ElementVector vector(int first, Elements.Half half, Elements.Where where) {
+    Elements memory = new Elements(a, pointers, broadcasts.places(), first, half, where);
+    return new ElementVector(a, registers, target, part, memory);
+  }
+}

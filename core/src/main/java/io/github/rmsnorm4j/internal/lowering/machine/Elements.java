@@ -1,0 +1,100 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.machine.Assembler;
+import io.github.rmsnorm4j.internal.machine.MachineOperand;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
+import io.github.rmsnorm4j.internal.machine.VectorOp;
+import java.util.Map;
+
+/**
+ * A vector of elements: where they are in memory.
+ *
+ * @param ofRow vectors of the values that are one for the row: registers or memory
+ * @param first the vector's first element; of every second one, the first of them all
+ * @param half whether it has every element, or every second one
+ */
+record Elements(
+    Assembler a,
+    Pointers pointers,
+    Map<Value, MachineOperand> ofRow,
+    int first,
+    Half half,
+    Where where)
+    implements Values.Leaves {
+  private static final long UPPER_HALVES = 0xffff0000_ffff0000L;
+
+  /** Which elements a vector has. */
+  enum Half {
+    ALL,
+    EVEN,
+    ODD
+  }
+
+  /** What elements are counted from. */
+  enum Where {
+    /** The element that the loop is at. */
+    LOOP,
+    /** The start of the row, which has no loop. */
+    ROW,
+    /** The copy of the row's end. */
+    END
+  }
+
+  @Override
+  public boolean has(Value value) {
+    return value instanceof Value.Element
+        || value instanceof Value.OfColumn
+        || ofRow.containsKey(value);
+  }
+
+  @Override
+  public MachineOperand inPlace(Value value) {
+    return switch (value) {
+      case Value.Element e -> e.type() == ElementType.FLOAT32 ? address(e.rows(), e.type()) : null;
+      case Value.OfColumn c -> address(c.column());
+      default -> ofRow.get(value);
+    };
+  }
+
+  @Override
+  public void load(Value value, Vector into) {
+    Value.Element element = (Value.Element) value;
+    if (element.type() != ElementType.BFLOAT16) {
+      throw new UnsupportedOperationException("no machine code that reads " + element.type());
+    }
+    Address from = address(element.rows(), element.type());
+    if (half == Half.ALL) {
+      a.op(VectorOp.VPMOVZXWD, into, from);
+    } else {
+      a.op(VectorOp.VMOVUPS, into, from);
+    }
+    if (half == Half.ODD) {
+      a.op(VectorOp.VANDPS, into, into, a.constant(UPPER_HALVES));
+    } else {
+      a.op(VectorOp.VPSLLD, into, into, new Immediate(16));
+    }
+  }
+
+  Address address(Operand rows, ElementType type) {
+    return address(pointers.of(rows), Area.end(rows), type.bytes());
+  }
+
+  Address address(Column column) {
+    return address(pointers.of(column), Area.end(column), Float.BYTES);
+  }
+
+  private Address address(General pointer, int end, int size) {
+    return switch (where) {
+      case LOOP -> new Address(pointer, Pointers.I, size, first * size);
+      case ROW -> Address.at(pointer, first * size);
+      case END -> Address.at(Pointers.AREA, end + first * size);
+    };
+  }
+}

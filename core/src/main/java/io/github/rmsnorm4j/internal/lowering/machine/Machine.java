@@ -1,0 +1,45 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.internal.machine.Processor;
+
+/**
+ * Whether kernels can be machine code here.
+ *
+ * @param bits of the longest vectors: 512, 256, or 0 where there is no machine code
+ * @param bfloat16 whether the processor rounds to bfloat16 itself
+ * @param whyNot why there is none; null where there is
+ */
+public record Machine(int bits, boolean bfloat16, String whyNot) {
+  /** Found out when first asked for. */
+  private static final class Here {
+    static final Machine VALUE = find();
+  }
+
+  /** What this process can have. */
+  public static Machine here() {
+    return Here.VALUE;
+  }
+
+  private static Machine find() {
+    String system = System.getProperty("os.name", "") + " " + System.getProperty("os.arch", "");
+    if (!system.equals("Linux amd64")) {
+      return none("there is none for " + system);
+    }
+    if (!Machine.class.getModule().isNativeAccessEnabled()) {
+      return none("native access is off");
+    }
+    try {
+      Processor processor = Processor.find();
+      int bits = processor.avx512() ? 512 : processor.avx2() ? 256 : 0;
+      return bits == 0
+          ? none("this processor has no AVX2")
+          : new Machine(bits, processor.bfloat16(), null);
+    } catch (UnsupportedOperationException | LinkageError e) {
+      return none(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static Machine none(String whyNot) {
+    return new Machine(0, false, whyNot);
+  }
+}

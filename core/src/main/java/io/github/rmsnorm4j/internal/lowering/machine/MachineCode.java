@@ -1,0 +1,128 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.ROW;
+
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.machine.Assembler;
+import io.github.rmsnorm4j.internal.machine.Code;
+import io.github.rmsnorm4j.internal.machine.GeneralOp;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
+import java.util.List;
+
+/**
+ * The machine code of a kernel: {@code long rows(area, base of each operand)}. It does the parts
+ * for row after row, and returns how many rows are done: it stops before a row that is out of
+ * range.
+ */
+final class MachineCode {
+  /** What the function must leave as it finds it. */
+  private static final List<General> KEPT =
+      List.of(General.RBX, General.RBP, General.R12, General.R13, General.R14, General.R15);
+
+  /** Where the base addresses of operands come in, in their order. */
+  private static final List<General> BASES =
+      List.of(General.RSI, General.RDX, General.RCX, General.R8, General.R9);
+
+  /** No exceptions, rounding to nearest, subnormals as they are; without the six flags. */
+  static final int MXCSR = 0x1f80;
+
+  private static final int MXCSR_FLAGS = 0x3f;
+
+  private final Assembler a = new Assembler();
+  private final Target target;
+  private final Registers registers;
+  private final Label refused = a.label("refused");
+  private final Label done = a.label("done");
+
+  private MachineCode(Target target) {
+    this.target = target;
+    registers = new Registers(target.avx512());
+  }
+
+  static Code of(Target target) {
+    MachineCode code = new MachineCode(target);
+    code.emit();
+    return code.a.code();
+  }
+
+  private void emit() {
+    begin();
+    if (target.group() > 1) {
+      groups();
+    }
+    Label row = a.label("row");
+    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.JAE, done);
+    a.bind(row);
+    target.parts().forEach(part -> part(part, 1));
+    a.op(GeneralOp.ADD, ROW, new Immediate(1));
+    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.JB, row);
+    end();
+  }
+
+  /** Several rows at a time, as long as there are so many. */
+  private void groups() {
+    Label group = a.label("group");
+    Label rest = a.label("rest");
+    a.bind(group);
+    a.op(GeneralOp.LEA, General.RAX, Address.at(ROW, target.group()));
+    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.JA, rest);
+    target.parts().forEach(part -> part(part, target.group()));
+    a.op(GeneralOp.ADD, ROW, new Immediate(target.group()));
+    a.op(GeneralOp.JMP, group);
+    a.bind(rest);
+  }
+
+  private void part(Part part, int rows) {
+    part.text().lines().forEach(line -> a.comment("%s", line));
+    if (part.isOfRows()) {
+      RowValues numbers = new RowValues(a, null, rows, 0, target.width());
+      new RowPart(a, registers, numbers, part, refused).emit(part);
+    } else {
+      new ElementPart(a, registers, target, part).emit(rows);
+    }
+  }
+
+  private void begin() {
+    KEPT.forEach(register -> a.op(GeneralOp.PUSH, register));
+    for (Operand rows : Operand.values()) {
+      a.op(GeneralOp.ADD, BASES.get(rows.ordinal()), Address.at(AREA, Area.address(rows)));
+      a.op(GeneralOp.MOV, Address.at(AREA, Area.address(rows)), BASES.get(rows.ordinal()));
+    }
+    a.comment("the caller may have left another state of the floating-point unit");
+    a.op(GeneralOp.STMXCSR, Address.at(AREA, Area.CALLERS_MXCSR));
+    whereDifferent("as_contract", Area.MXCSR);
+    a.op(GeneralOp.XOR, ROW.of(32), ROW.of(32));
+  }
+
+  private void whereDifferent(String name, int state) {
+    Label same = a.label(name);
+    General found = General.RAX.of(32);
+    a.op(GeneralOp.MOV, found, Address.at(AREA, Area.CALLERS_MXCSR));
+    a.op(GeneralOp.AND, found, new Immediate(~MXCSR_FLAGS));
+    a.op(GeneralOp.CMP, found, new Immediate(MXCSR));
+    a.op(GeneralOp.JE, same);
+    a.op(GeneralOp.LDMXCSR, Address.at(AREA, state));
+    a.bind(same);
+  }
+
+  private void end() {
+    a.bind(refused);
+    a.bind(done);
+    if (target.streams()) {
+      a.op(GeneralOp.SFENCE);
+    }
+    whereDifferent("as_caller", Area.CALLERS_MXCSR);
+    a.op(GeneralOp.VZEROUPPER);
+    a.op(GeneralOp.MOV, General.RAX, ROW);
+    KEPT.reversed().forEach(register -> a.op(GeneralOp.POP, register));
+    a.op(GeneralOp.RET);
+  }
+}

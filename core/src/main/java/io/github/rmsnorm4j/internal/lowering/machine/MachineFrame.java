@@ -1,0 +1,94 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What machine code works on: rows, columns and numbers, in native memory of its own. One thread
+ * uses it at a time.
+ */
+public final class MachineFrame {
+  /** Rows that a kernel does at once, at most. */
+  public static final int MAX_ROWS = 256;
+
+  /** 32 elements that are there, and behind them 32 that are not. */
+  private static final MemorySegment MASK = mask();
+
+  final MemorySegment area = Arena.ofAuto().allocate(Area.BYTES, Area.ALIGNMENT);
+
+  /** Where an operand's rows are relative to; null for all of native memory. */
+  final MemorySegment[] bases = new MemorySegment[Operand.COUNT];
+
+  /** Whether any of them are. */
+  boolean hasArrays;
+
+  public MachineFrame() {
+    area.set(JAVA_INT, Area.MXCSR, MachineCode.MXCSR);
+    area.set(JAVA_LONG, Area.MASK, MASK.address() + RowSum.LANES * Long.BYTES);
+  }
+
+  private static MemorySegment mask() {
+    MemorySegment mask = Arena.global().allocate(2L * RowSum.LANES * Long.BYTES, Area.ALIGNMENT);
+    for (int lane = 0; lane < RowSum.LANES; lane++) {
+      mask.setAtIndex(JAVA_LONG, lane, -1L);
+    }
+    return mask;
+  }
+
+  /** Whether rows are in arrays. */
+  public boolean hasArrays() {
+    return hasArrays;
+  }
+
+  /** Forgets where rows are. */
+  public void clear() {
+    for (int i = 0; i < bases.length; i++) {
+      bases[i] = null;
+    }
+    hasArrays = false;
+  }
+
+  /**
+   * Points an operand at rows.
+   *
+   * @param array the segment of an array that the offset is from; null in native memory
+   * @param offset in bytes, or an address
+   * @param stride bytes from a row to the next
+   */
+  public void place(Operand rows, MemorySegment array, long offset, long stride) {
+    bases[rows.ordinal()] = array;
+    hasArrays |= array != null;
+    area.set(JAVA_LONG, Area.address(rows), offset);
+    area.set(JAVA_LONG, Area.stride(rows), stride);
+  }
+
+  /** Points a column at its float32 numbers in native memory. */
+  public void set(Column column, long address) {
+    area.set(JAVA_LONG, Area.address(column), address);
+  }
+
+  public void set(CallNumber number, double value) {
+    area.set(JAVA_DOUBLE, Area.of(number), value);
+  }
+
+  /** Elements of a row, and those of them that row sums are of. */
+  public void setWidth(int width, int summed) {
+    area.set(JAVA_LONG, Area.WIDTH, width);
+    area.set(JAVA_LONG, Area.SUMMED, summed);
+  }
+
+  /** Copies a number of n rows to an array. */
+  public void copy(RowNumber number, int row, int n, double[] into, int from) {
+    long at = Area.of(number) + (long) row * Double.BYTES;
+    MemorySegment.copy(area, JAVA_DOUBLE, at, into, from, n);
+  }
+}

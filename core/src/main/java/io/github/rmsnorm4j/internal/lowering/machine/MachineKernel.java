@@ -1,0 +1,142 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.kernel.Listings;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.machine.Code;
+import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Parts of a norm as machine code. */
+public final class MachineKernel {
+  /** Rows up to this width have kernels of their own, if they are whole groups of 32 elements. */
+  private static final int NARROW = 256;
+
+  private static final AtomicInteger COUNT = new AtomicInteger();
+
+  private static final ConcurrentHashMap<Target, Optional<MachineKernel>> MADE =
+      new ConcurrentHashMap<>();
+
+  /** Of native memory. The JVM can stop the thread meanwhile, as at any call of native code. */
+  private static final MethodHandle NATIVE = ofNative();
+
+  /**
+   * Of arrays, which the garbage collector leaves where they are meanwhile: so it waits, and calls
+   * have to be short.
+   */
+  private static final MethodHandle ARRAYS = ofArrays();
+
+  private final MemorySegment code;
+
+  /** Rows that go through the parts together. */
+  private final int group;
+
+  private MachineKernel(Target target) {
+    group = target.group();
+    Code made = MachineCode.of(target);
+    Listings.write(target.name() + "_" + COUNT.incrementAndGet(), made.listing(), target.parts());
+    code = ExecutableMemory.of(made);
+  }
+
+  @SuppressWarnings("restricted")
+  private static MethodHandle ofNative() {
+    return Linker.nativeLinker()
+        .downcallHandle(
+            FunctionDescriptor.of(
+                JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+  }
+
+  @SuppressWarnings("restricted")
+  private static MethodHandle ofArrays() {
+    return Linker.nativeLinker()
+        .downcallHandle(
+            FunctionDescriptor.of(
+                JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS),
+            Linker.Option.critical(true));
+  }
+
+  /**
+   * The kernel of parts, one after the other for each row; null where there is no machine code for
+   * one of them.
+   *
+   * @param bits of a vector
+   * @param width of the rows; 0 for any
+   */
+  public static MachineKernel of(List<Part> parts, int bits, int width, boolean streams) {
+    Target target = target(parts, bits, width, streams);
+    return MADE.computeIfAbsent(target, MachineKernel::make).orElse(null);
+  }
+
+  static Target target(List<Part> parts, int bits, int width, boolean streams) {
+    boolean narrow = width > 0 && width <= NARROW && width % RowSum.LANES == 0;
+    int group = narrow ? bits / Double.SIZE : 1;
+    boolean bfloat16 = bits == 512 && Machine.here().bfloat16();
+    return new Target(parts, bits, narrow ? width : 0, group, bfloat16, streams);
+  }
+
+  private static Optional<MachineKernel> make(Target target) {
+    String fault = "it gives other bits than plain Java";
+    try {
+      MachineKernel kernel = new MachineKernel(target);
+      if (Trial.passes(target, kernel)) {
+        return Optional.of(kernel);
+      }
+    } catch (UnsupportedOperationException e) {
+      fault = e.getMessage();
+    }
+    System.getLogger("io.github.rmsnorm4j")
+        .log(
+            System.Logger.Level.WARNING, "machine code {0} is not used: {1}", target.name(), fault);
+    return Optional.empty();
+  }
+
+  /**
+   * How many of the rows that are left were done as far as their ranges, if one is out of range.
+   */
+  public int together(int left) {
+    return left >= group ? group : 1;
+  }
+
+  /** Does the first n rows of a frame, or those before the first one that is out of range. */
+  public int run(MachineFrame frame, int rows) {
+    frame.area.set(JAVA_LONG, Area.ROWS, rows);
+    try {
+      if (!frame.hasArrays) {
+        return (int) (long) NATIVE.invokeExact(code, frame.area.address(), 0L, 0L, 0L, 0L, 0L);
+      }
+      return (int)
+          (long)
+              ARRAYS.invokeExact(
+                  code,
+                  frame.area.address(),
+                  base(frame, 0),
+                  base(frame, 1),
+                  base(frame, 2),
+                  base(frame, 3),
+                  base(frame, 4));
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new IllegalStateException(e);
+    } finally {
+      // The code has the address of its memory, which keeps nothing alive.
+      Reference.reachabilityFence(frame);
+    }
+  }
+
+  private static MemorySegment base(MachineFrame frame, int operand) {
+    MemorySegment base = frame.bases[operand];
+    return base == null ? MemorySegment.NULL : base;
+  }
+}

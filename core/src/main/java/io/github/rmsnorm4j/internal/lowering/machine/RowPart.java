@@ -1,0 +1,95 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.machine.Assembler;
+import io.github.rmsnorm4j.internal.machine.GeneralOp;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
+import io.github.rmsnorm4j.internal.machine.VectorOp;
+import java.util.List;
+
+/** What is kept of rows, and their ranges. */
+final class RowPart {
+  /** Comparisons that are false where one of two is NaN. */
+  private static final Immediate AT_LEAST = new Immediate(13);
+
+  private static final Immediate AT_MOST = new Immediate(2);
+
+  private final Assembler a;
+  private final Registers registers;
+  private final RowValues numbers;
+  private final Values values;
+
+  /** Where to go with a row that is out of range. */
+  private final Label refused;
+
+  RowPart(Assembler a, Registers registers, RowValues numbers, Part part, Label refused) {
+    this.a = a;
+    this.registers = registers;
+    this.numbers = numbers;
+    this.refused = refused;
+    List<Value> results =
+        part.statements().stream()
+            .filter(s -> !s.isOfElements())
+            .map(Part.Statement::value)
+            .toList();
+    values = new Values(a, registers, numbers, numbers.elements(), results);
+  }
+
+  void emit(Part part) {
+    for (Part.Statement statement : part.statements()) {
+      switch (statement) {
+        case Part.Keep keep -> keep(keep);
+        case Part.Range range -> check(range);
+        default -> {}
+      }
+    }
+  }
+
+  private void keep(Part.Keep keep) {
+    a.comment("%s = %s", keep.number(), keep.value().text());
+    Vector value = values.get(keep.value());
+    boolean one = numbers.rows() == 1;
+    a.op(one ? VectorOp.VMOVSD_TO : VectorOp.VMOVUPS_TO, numbers.address(keep.number()), value);
+    values.done(keep.value());
+  }
+
+  /** Vectors of 512 bits are compared by halves, since only those leave no mask. */
+  private void check(Part.Range range) {
+    a.comment("%s from %s to %s?", range.value().text(), range.least(), range.greatest());
+    Vector value = values.get(range.value());
+    Vector within = registers.take(value.bits());
+    Vector other = registers.take(value.bits());
+    if (value.bits() == 512) {
+      a.op(VectorOp.VEXTRACTF64X4_TO, within.of(256), value, new Immediate(1));
+      within(range, within.of(256), within.of(256), other.of(256));
+      refuse(within.of(256));
+      within(range, value.of(256), within.of(256), other.of(256));
+      refuse(within.of(256));
+    } else {
+      within(range, value, within, other);
+      refuse(within);
+    }
+    registers.giveBack(within);
+    registers.giveBack(other);
+    values.done(range.value());
+  }
+
+  private void within(Part.Range range, Vector value, Vector into, Vector other) {
+    a.op(VectorOp.VCMPPD, other, value, bound(range.least()), AT_LEAST);
+    a.op(VectorOp.VCMPPD, into, value, bound(range.greatest()), AT_MOST);
+    a.op(VectorOp.VANDPS, into, into, other);
+  }
+
+  private io.github.rmsnorm4j.internal.machine.MachineOperand bound(double number) {
+    return a.constant(Double.doubleToRawLongBits(number));
+  }
+
+  private void refuse(Vector within) {
+    a.op(VectorOp.VMOVMSKPD, Pointers.I.of(32), within);
+    a.op(GeneralOp.CMP, Pointers.I.of(32), new Immediate((1 << within.bits() / 64) - 1));
+    a.op(GeneralOp.JNE, refused);
+  }
+}

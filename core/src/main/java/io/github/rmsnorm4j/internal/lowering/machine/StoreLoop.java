@@ -1,0 +1,81 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.I;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.machine.Assembler;
+import io.github.rmsnorm4j.internal.machine.GeneralOp;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
+
+/** The elements of a row, of a part without row sums. */
+final class StoreLoop {
+  private final Assembler a;
+  private final Target target;
+  private final Part part;
+  private final ElementPart elements;
+
+  /** Elements of a vector. */
+  private final int step;
+
+  StoreLoop(Assembler a, Target target, Part part, ElementPart elements) {
+    this.a = a;
+    this.target = target;
+    this.part = part;
+    this.elements = elements;
+    step = target.elements(part);
+  }
+
+  void emit() {
+    if (target.width() > 0) {
+      store(target.width(), Elements.Where.ROW);
+      return;
+    }
+    Label loop = a.label("elements");
+    Label rest = a.label("rest");
+    Label end = a.label("end");
+    a.op(GeneralOp.XOR, I.of(32), I.of(32));
+    a.op(GeneralOp.CMP, I, WHOLE);
+    a.op(GeneralOp.JAE, rest);
+    a.bind(loop);
+    store(RowSum.LANES, Elements.Where.LOOP);
+    a.op(GeneralOp.ADD, I, new Immediate(RowSum.LANES));
+    a.op(GeneralOp.CMP, I, WHOLE);
+    a.op(GeneralOp.JB, loop);
+    a.bind(rest);
+    a.op(GeneralOp.CMP, WHOLE, WIDTH);
+    a.op(GeneralOp.JE, end);
+    store(RowSum.LANES, Elements.Where.END);
+    a.bind(end);
+  }
+
+  /** So many elements, by vectors; two at a time where the processor rounds two. */
+  private void store(int n, Elements.Where where) {
+    boolean pairs = part.statements().stream().anyMatch(this::isRoundedInPairs);
+    for (int first = 0; first < n; first += pairs ? 2 * step : step) {
+      ElementVector vector = elements.vector(first, Elements.Half.ALL, where);
+      ElementVector next = pairs ? elements.vector(first + step, Elements.Half.ALL, where) : null;
+      for (Part.Statement statement : part.statements()) {
+        if (isRoundedInPairs(statement)) {
+          vector.storeWith(next, (Part.Store) statement);
+          continue;
+        }
+        vector.store(statement);
+        if (pairs) {
+          next.store(statement);
+        }
+      }
+    }
+  }
+
+  private boolean isRoundedInPairs(Part.Statement statement) {
+    return target.bfloat16()
+        && statement instanceof Part.Store store
+        && store.type() == ElementType.BFLOAT16
+        && step == target.bits() / Float.SIZE;
+  }
+}

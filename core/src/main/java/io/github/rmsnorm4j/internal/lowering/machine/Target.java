@@ -1,0 +1,81 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What a kernel is made for.
+ *
+ * @param parts done for a row, or for a few rows, one after the other
+ * @param bits of a vector
+ * @param width of the rows where the kernel is made for it; 0 for any
+ * @param group rows that go through the parts together
+ * @param bfloat16 whether the processor rounds to bfloat16 itself
+ * @param streams whether the output goes past the caches; then it is aligned as its vectors are
+ */
+record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16, boolean streams) {
+  /** Accumulators of all row sums of a part, at most. */
+  private static final int ACCUMULATORS = 8;
+
+  /** What its listing is called: rows with their types, and the vectors. */
+  String name() {
+    StringBuilder name = new StringBuilder();
+    for (Part part : parts) {
+      name.append(name.isEmpty() ? "" : "_then_").append(part.sums().isEmpty() ? "rows" : "sums");
+      part.operands()
+          .forEach((rows, type) -> name.append('_').append(rows).append('_').append(type));
+    }
+    name.append(width > 0 ? "_width_" + width : "").append(streams ? "_streaming" : "");
+    return name.append("_machine_").append(bits).toString().toLowerCase(Locale.ROOT);
+  }
+
+  boolean avx512() {
+    return bits == 512;
+  }
+
+  /** Elements of a vector of a part, which are all of them as many. */
+  int elements(Part part) {
+    boolean float64 = part.statements().stream().anyMatch(s -> hasFloat64(s.value()));
+    return bits / (float64 ? Double.SIZE : Float.SIZE);
+  }
+
+  private static boolean hasFloat64(Value value) {
+    if (!value.perElement()) {
+      return false;
+    }
+    boolean any = value.float64();
+    for (Value part : value.parts()) {
+      any |= hasFloat64(part);
+    }
+    return any;
+  }
+
+  /**
+   * Vectors that the lanes of a row sum end in. Two where bfloat16 is read as the lower and upper
+   * halves of ints: even elements in one vector, odd ones in the other.
+   */
+  int halves(Part part) {
+    boolean bfloat16 = part.operands().values().stream().allMatch(t -> t == ElementType.BFLOAT16);
+    boolean sumsAlone = part.statements().stream().noneMatch(Part.Store.class::isInstance);
+    return bfloat16 && sumsAlone && part.columns().isEmpty() ? 2 : 1;
+  }
+
+  /** Accumulators of each row sum of a part: of all lanes, or of some that a sweep is for. */
+  int accumulators(Part part) {
+    return Math.min(RowSum.LANES * Double.SIZE / bits, ACCUMULATORS / part.sums().size());
+  }
+
+  /** Whether two blocks are summed at once: where there are registers for the lanes of both. */
+  boolean sumsTwoBlocks(Part part) {
+    return avx512() && width == 0 && part.sums().size() == 1;
+  }
+
+  /** How often a block is gone through, each time for some of the lanes. */
+  int sweeps(Part part) {
+    return RowSum.LANES * Double.SIZE / bits / accumulators(part);
+  }
+}

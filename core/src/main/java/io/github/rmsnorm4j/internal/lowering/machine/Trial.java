@@ -1,0 +1,165 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.PlainKernel;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * A kernel tried on a few rows of its own before anybody relies on it: its bits have to be those of
+ * plain Java. Among the elements are subnormal ones. Where it is for rows of any width these have
+ * two blocks and more, and an end of each length. A row with a NaN has to be refused: the last one,
+ * and then one among those that go through the parts together.
+ */
+final class Trial {
+  /** Two blocks at once, another, a group of 32, and an end of 16, 8, 4, 2 and 1. */
+  private static final int WIDTH = 3 * RowSum.BLOCK + RowSum.LANES + 31;
+
+  /** Elements of a row that its statistic is not of, as in partial norms. */
+  private static final int UNSUMMED = 1000;
+
+  private static final double EPSILON = 1e-6;
+  private static final int NAN = 0x7fc00000;
+
+  /** Every so manyth element is subnormal. */
+  private static final int SUBNORMAL = 50;
+
+  private final Target target;
+  private final int rows;
+  private final int width;
+
+  /** Elements that row sums are of. */
+  private final int summed;
+
+  /** The row with a NaN. */
+  private final int bad;
+
+  private final Map<Operand, ElementType> types = new EnumMap<>(Operand.class);
+  private final Map<Operand, MemorySegment> tried = new EnumMap<>(Operand.class);
+  private final Map<Operand, MemorySegment> plain = new EnumMap<>(Operand.class);
+  private final Frame frame = new Frame();
+  private final MachineFrame machineFrame = new MachineFrame();
+  private int random = 1;
+
+  private Trial(Target target, int bad, int unsummed, Arena arena) {
+    this.target = target;
+    this.bad = bad;
+    rows = target.group() + 2;
+    width = target.width() > 0 ? target.width() : WIDTH;
+    summed = width - unsummed;
+    target.parts().forEach(part -> types.putAll(part.operands()));
+    types.forEach((operand, type) -> allocate(operand, type, arena));
+    for (Part part : target.parts()) {
+      part.columns().forEach(column -> set(column, arena));
+    }
+    machineFrame.setWidth(width, summed);
+    set(CallNumber.K, summed);
+    set(CallNumber.EPSILON, EPSILON);
+  }
+
+  /** Whether a kernel has the bits of plain Java. */
+  static boolean passes(Target target, MachineKernel kernel) {
+    boolean anyWidth = target.width() == 0;
+    return passes(target, kernel, target.group() + 1, target.group() + 1, 0)
+        && passes(target, kernel, target.group() / 2, 0, anyWidth ? UNSUMMED : 0);
+  }
+
+  /**
+   * Whether it does the rows before the one with a NaN as plain Java does.
+   *
+   * @param bad that row
+   * @param done how many rows are done before it is refused
+   */
+  private static boolean passes(
+      Target target, MachineKernel kernel, int bad, int done, int unsummed) {
+    try (Arena arena = Arena.ofConfined()) {
+      return new Trial(target, bad, unsummed, arena).passes(kernel, done);
+    }
+  }
+
+  /** Numbers of about 1, from a generator that is the same everywhere. */
+  private int pattern(int i) {
+    random = random * 1_664_525 + 1_013_904_223;
+    int pattern = random >>> 9 | 0x3f800000 | random & 0x80000000;
+    return i % SUBNORMAL == 1 ? pattern & 0x807fffff : pattern;
+  }
+
+  private void set(CallNumber number, double value) {
+    frame.set(number, value);
+    machineFrame.set(number, value);
+  }
+
+  private void allocate(Operand operand, ElementType type, Arena arena) {
+    int apart = stride(type) / type.bytes();
+    MemorySegment segment = arena.allocate((long) rows * stride(type), Area.ALIGNMENT);
+    for (int i = 0; i < rows * apart; i++) {
+      int pattern = i == bad * apart ? NAN : pattern(i);
+      if (type == ElementType.FLOAT32) {
+        segment.setAtIndex(JAVA_INT_UNALIGNED, i, pattern);
+      } else {
+        segment.setAtIndex(JAVA_SHORT_UNALIGNED, i, (short) (pattern >>> Short.SIZE));
+      }
+    }
+    tried.put(operand, segment);
+    plain.put(operand, arena.allocate(segment.byteSize(), Area.ALIGNMENT).copyFrom(segment));
+  }
+
+  private void set(Column column, Arena arena) {
+    float[] numbers = new float[width];
+    for (int i = 0; i < width; i++) {
+      numbers[i] = Float.intBitsToFloat(pattern(i));
+    }
+    frame.set(column, numbers);
+    MemorySegment segment = arena.allocate((long) width * Float.BYTES, Area.ALIGNMENT);
+    machineFrame.set(column, segment.copyFrom(MemorySegment.ofArray(numbers)).address());
+  }
+
+  private boolean passes(MachineKernel kernel, int done) {
+    types.forEach(
+        (operand, type) -> {
+          int stride = stride(type);
+          machineFrame.place(operand, null, tried.get(operand).address(), stride);
+          frame.place(operand, null, plain.get(operand).address(), stride);
+        });
+    boolean same = kernel.run(machineFrame, rows) == done;
+    for (Part part : target.parts()) {
+      new PlainKernel(part, 0).run(frame, rows, 0, part.sums().isEmpty() ? width : summed);
+      for (Part.Statement statement : part.statements()) {
+        same &= !(statement instanceof Part.Keep keep) || isSame(keep.number(), done);
+      }
+    }
+    for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {
+      same &= isSame(rows.getKey(), rows.getValue(), done);
+    }
+    return same;
+  }
+
+  private boolean isSame(RowNumber number, int done) {
+    double[] numbers = new double[done];
+    machineFrame.copy(number, 0, done, numbers, 0);
+    return Arrays.mismatch(numbers, 0, done, frame.of(number), 0, done) < 0;
+  }
+
+  /** Bytes from a row to the next. What is between them stays as it is. */
+  private int stride(ElementType type) {
+    return Area.aligned(width * type.bytes());
+  }
+
+  private boolean isSame(Operand operand, ElementType type, int done) {
+    long bytes = (long) done * stride(type);
+    return tried.get(operand).asSlice(0, bytes).mismatch(plain.get(operand).asSlice(0, bytes)) < 0;
+  }
+}

@@ -1,0 +1,212 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.machine.Assembler;
+import io.github.rmsnorm4j.internal.machine.MachineOperand;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
+import io.github.rmsnorm4j.internal.machine.VectorOp;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Computes values in vector registers: each once, and its register is free after its last use.
+ * There is one for each vector of elements, or of rows.
+ */
+final class Values {
+  /** Where values are that are made of no others here. */
+  interface Leaves {
+    /** Memory or a register that stays, if an instruction can read it there; otherwise null. */
+    MachineOperand inPlace(Value value);
+
+    /** Loads one that is not in place. */
+    void load(Value value, Vector into);
+
+    /** Whether it is one of them. */
+    boolean has(Value value);
+
+    /** Its number, if that is known now; otherwise NaN. */
+    default double number(Value value) {
+      return value instanceof Value.Literal l ? l.number() : Double.NaN;
+    }
+  }
+
+  private final Assembler a;
+  private final Registers registers;
+  private final Leaves leaves;
+  private final Rounding rounding;
+
+  /** Elements, or rows, of a vector. */
+  private final int elements;
+
+  private final Map<Value, Vector> known = new HashMap<>();
+  private final Map<Value, Integer> uses = new HashMap<>();
+
+  /** For statements with these values. */
+  Values(Assembler a, Registers registers, Leaves leaves, int elements, List<Value> results) {
+    this.a = a;
+    this.registers = registers;
+    this.leaves = leaves;
+    this.elements = elements;
+    rounding = new Rounding(a, registers);
+    results.forEach(this::count);
+  }
+
+  private void count(Value value) {
+    if (uses.merge(value, 1, Integer::sum) == 1 && !leaves.has(value)) {
+      for (Value part : value.parts()) {
+        count(part);
+      }
+    }
+  }
+
+  /** Of a vector of floats, or of doubles. */
+  int bits(boolean float64) {
+    return Math.max(128, elements * (float64 ? Double.SIZE : Float.SIZE));
+  }
+
+  /** A register with a value; {@link #done} ends this use of it. */
+  Vector get(Value value) {
+    Vector register = known.get(value);
+    if (register == null) {
+      register = compute(value);
+      known.put(value, register);
+    }
+    return register;
+  }
+
+  /** The same, or memory with it. */
+  private MachineOperand operand(Value value) {
+    MachineOperand inPlace = leaves.has(value) ? leaves.inPlace(value) : null;
+    return inPlace == null ? get(value) : inPlace;
+  }
+
+  /** Ends a use. */
+  void done(Value value) {
+    if (uses.merge(value, -1, Integer::sum) == 0) {
+      Vector register = known.remove(value);
+      if (register != null && !register.equals(staying(value))) {
+        registers.giveBack(register);
+      }
+    }
+  }
+
+  private MachineOperand staying(Value value) {
+    return leaves.has(value) ? leaves.inPlace(value) : null;
+  }
+
+  private Vector compute(Value value) {
+    if (leaves.has(value)) {
+      return load(value);
+    }
+    return switch (value) {
+      case Value.Widened w -> one(VectorOp.VCVTPS2PD, w, w.of());
+      case Value.Rounded r -> one(VectorOp.VCVTPD2PS, r, r.of());
+      case Value.Root r -> one(VectorOp.VSQRTPD, r, r.of());
+      case Value.First f -> one(VectorOp.VMOVUPS, f, f.of());
+      case Value.Cast c when !c.float64() -> {
+        Vector of = get(c.of());
+        Vector result = registers.take(bits(false));
+        rounding.round(c.to(), of, result);
+        done(c.of());
+        yield result;
+      }
+      case Value.Binary b when b.operator() == Value.Operator.MAX -> max(b);
+      case Value.Binary b -> two(b);
+      default -> throw new UnsupportedOperationException("no machine code for " + value.text());
+    };
+  }
+
+  private Vector load(Value value) {
+    MachineOperand inPlace = leaves.inPlace(value);
+    if (inPlace instanceof Vector register) {
+      return register;
+    }
+    Vector register = registers.take(bits(value.float64()));
+    if (inPlace == null) {
+      leaves.load(value, register);
+    } else {
+      a.op(VectorOp.VMOVUPS, register, inPlace);
+    }
+    return register;
+  }
+
+  private Vector one(VectorOp op, Value value, Value of) {
+    MachineOperand operand = op == VectorOp.VCVTPD2PS ? get(of) : operand(of);
+    done(of);
+    Vector result = registers.take(bits(value.float64()));
+    a.op(op, result, operand);
+    return result;
+  }
+
+  private Vector two(Value.Binary b) {
+    double divisor = b.operator() == Value.Operator.OVER ? leaves.number(b.b()) : Double.NaN;
+    if (b.float64() && isPowerOfTwo(divisor)) {
+      return times(b, 1 / divisor);
+    }
+    boolean commutes = b.operator() == Value.Operator.PLUS || b.operator() == Value.Operator.TIMES;
+    boolean swaps = commutes && operandInMemory(b.a()) && !operandInMemory(b.b());
+    Value first = swaps ? b.b() : b.a();
+    Value second = swaps ? b.a() : b.b();
+    Vector x = get(first);
+    MachineOperand y = first.equals(second) ? x : operand(second);
+    done(first);
+    done(second);
+    Vector result = registers.take(bits(b.float64()));
+    a.op(op(b.operator(), b.float64()), result, x, y);
+    return result;
+  }
+
+  /** Then multiplying by its reciprocal, which is exact, is the same as dividing by it. */
+  private static boolean isPowerOfTwo(double number) {
+    return number >= 1 && number <= 0x1p100 && Math.scalb(1.0, Math.getExponent(number)) == number;
+  }
+
+  private Vector times(Value.Binary b, double factor) {
+    Vector x = get(b.a());
+    done(b.a());
+    done(b.b());
+    Vector result = registers.take(bits(true));
+    a.op(VectorOp.VMULPD, result, x, a.constant(Double.doubleToRawLongBits(factor)));
+    return result;
+  }
+
+  private boolean operandInMemory(Value value) {
+    return !known.containsKey(value)
+        && leaves.has(value)
+        && leaves.inPlace(value) instanceof MachineOperand.InMemory;
+  }
+
+  private static VectorOp op(Value.Operator operator, boolean float64) {
+    return switch (operator) {
+      case PLUS -> float64 ? VectorOp.VADDPD : VectorOp.VADDPS;
+      case MINUS -> float64 ? VectorOp.VSUBPD : VectorOp.VSUBPS;
+      case TIMES -> float64 ? VectorOp.VMULPD : VectorOp.VMULPS;
+      case OVER -> float64 ? VectorOp.VDIVPD : VectorOp.VDIVPS;
+      case MAX -> throw new IllegalArgumentException("a maximum takes two instructions");
+    };
+  }
+
+  /**
+   * A maximum with a constant or a number of the call, which is no NaN: the instruction gives its
+   * second operand where one is NaN, or both are 0. Adding 0 makes -0 to 0.
+   */
+  private Vector max(Value.Binary b) {
+    boolean constant = b.b() instanceof Value.Literal || b.b() instanceof Value.OfCall;
+    if (!constant || !b.float64()) {
+      throw new UnsupportedOperationException("no machine code for " + b.text());
+    }
+    Vector x = get(b.a());
+    Vector y = get(b.b());
+    int bits = bits(true);
+    Vector zeroed = registers.take(bits);
+    Vector other = registers.take(bits);
+    a.op(VectorOp.VADDPD, zeroed, x, a.constant(0));
+    a.op(VectorOp.VADDPD, other, y, a.constant(0));
+    done(b.a());
+    done(b.b());
+    a.op(VectorOp.VMAXPD, zeroed, other, zeroed);
+    registers.giveBack(other);
+    return zeroed;
+  }
+}
