@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.lowering.machine.Machine;
 import java.util.Locale;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
@@ -19,7 +20,7 @@ public final class Backend {
     static final Backend VALUE = find();
 
     private static Backend find() {
-      Backend backend = new Backend(preferredBits(), whyNoVectors(), true);
+      Backend backend = new Backend(machineBitsAskedFor(), preferredBits(), whyNoVectors(), true);
       String advice = backend.reason();
       if (!backend.isFastest()) {
         System.getLogger("io.github.rmsnorm4j")
@@ -30,11 +31,13 @@ public final class Backend {
   }
 
   private final int vectorBits;
+  private final int machineBits;
   private final boolean nativeAccess;
   private final boolean startsPlain;
   private final String whyScalar;
 
-  private Backend(int vectorBits, String whyScalar, boolean startsPlain) {
+  private Backend(int machineBits, int vectorBits, String whyScalar, boolean startsPlain) {
+    this.machineBits = machineBits;
     this.vectorBits = vectorBits;
     this.startsPlain = startsPlain;
     this.whyScalar = whyScalar;
@@ -59,7 +62,7 @@ public final class Backend {
    * @return the backend without vectors
    */
   public static Backend scalar() {
-    return new Backend(0, "plain Java was asked for", false);
+    return new Backend(0, 0, "plain Java was asked for", false);
   }
 
   /**
@@ -78,7 +81,28 @@ public final class Backend {
       throw new UnsupportedOperationException(
           "the Vector API is not there: start java with --add-modules " + VECTOR_MODULE);
     }
-    return new Backend(bits, null, false);
+    return new Backend(0, bits, null, false);
+  }
+
+  /**
+   * Machine code that the library writes itself, with vectors of a given width. What it does not
+   * serve goes the way of {@link #vector} or {@link #scalar}.
+   *
+   * @param bits 256 or 512
+   * @return the backend of that width
+   * @throws IllegalArgumentException if bits is another number
+   * @throws UnsupportedOperationException if there is no such machine code here
+   */
+  public static Backend machineCode(int bits) {
+    if (bits != 256 && bits != 512) {
+      throw new IllegalArgumentException("bits is " + bits + ", it may be 256 or 512");
+    }
+    Machine here = Machine.here();
+    if (bits > here.bits()) {
+      String why = here.whyNot() == null ? "this processor has no AVX-512" : here.whyNot();
+      throw new UnsupportedOperationException("no machine code of " + bits + " bits: " + why);
+    }
+    return new Backend(bits, preferredBits(), whyNoVectors(), false);
   }
 
   /**
@@ -87,6 +111,16 @@ public final class Backend {
    * @return 128, 256 or 512 bits; 0 for plain Java
    */
   public int vectorBits() {
+    return machineBits > 0 ? machineBits : vectorBits;
+  }
+
+  /** The width of vectors in machine code, 0 without. */
+  int machineBits() {
+    return machineBits;
+  }
+
+  /** The width of vectors of the Vector API, 0 for plain Java. */
+  int kernelBits() {
     return vectorBits;
   }
 
@@ -108,9 +142,11 @@ public final class Backend {
    */
   public String describe() {
     String kernels =
-        vectorBits == 0
-            ? "plain Java (no vectors)"
-            : String.format(Locale.ROOT, "%d-bit vectors", vectorBits);
+        machineBits > 0
+            ? String.format(Locale.ROOT, "machine code, %d-bit vectors", machineBits)
+            : vectorBits == 0
+                ? "plain Java (no vectors)"
+                : String.format(Locale.ROOT, "%d-bit vectors", vectorBits);
     return kernels + (nativeAccess ? ", native access" : ", native memory staged");
   }
 
@@ -121,7 +157,10 @@ public final class Backend {
    */
   public String reason() {
     StringBuilder line = new StringBuilder();
-    line.append(vectorBits == 0 ? whyScalar : "the Vector API is there");
+    line.append(
+        machineBits > 0
+            ? "machine code can be run"
+            : vectorBits == 0 ? whyScalar : "the Vector API is there");
     if (!nativeAccess) {
       Module module = Backend.class.getModule();
       line.append("; native access is off, turn it on with --enable-native-access=")
@@ -142,7 +181,7 @@ public final class Backend {
   }
 
   private boolean isFastest() {
-    return vectorBits != 0 && nativeAccess;
+    return machineBits > 0 || vectorBits != 0 && nativeAccess;
   }
 
   private static boolean isVectorApiThere() {
@@ -154,6 +193,18 @@ public final class Backend {
     } catch (ClassNotFoundException e) {
       return false;
     }
+  }
+
+  /**
+   * Machine code is not yet what norms use unless told otherwise. Its vectors are no longer than
+   * those that this JVM uses.
+   */
+  private static int machineBitsAskedFor() {
+    if (!Boolean.getBoolean("rmsnorm4j.machineCode")) {
+      return 0;
+    }
+    int bits = Machine.here().bits();
+    return preferredBits() == 256 ? Math.min(bits, 256) : bits;
   }
 
   private static int preferredBits() {

@@ -72,7 +72,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
             builder.placement,
             order,
             builder.residual,
-            backend.vectorBits(),
+            backend.machineBits(),
+            backend.kernelBits(),
             backend.startsPlain());
   }
 

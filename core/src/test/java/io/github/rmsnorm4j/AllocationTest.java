@@ -29,7 +29,7 @@ class AllocationTest {
   private static final int SEEDS = Integer.getInteger("allocations.seeds", 0);
 
   private static final List<Integer> VECTOR_BITS =
-      Stream.of(0, 128, 256, 512).filter(bits -> bits <= Backend.best().vectorBits()).toList();
+      Stream.of(0, 128, 256, 512).filter(bits -> bits <= Backends.WIDEST).toList();
 
   /**
    * Kinds of calls from a seed, at one vector width.

@@ -81,9 +81,12 @@ class ArchitectureTest {
     "internal.formula, ElementType EpsilonPlacement ResidualRounding",
     "internal.kernel, ElementType internal.formula internal.codec",
     "internal.lowering, ElementType internal.formula internal.codec internal.kernel",
+    "internal.machine,",
+    "internal.lowering.machine, ElementType internal.formula internal.kernel internal.machine",
     "internal.parallel,",
     "internal.norm, ElementType CastOrder EpsilonPlacement ResidualRounding internal.formula"
-        + " internal.codec internal.kernel internal.lowering internal.parallel",
+        + " internal.codec internal.kernel internal.lowering internal.lowering.machine"
+        + " internal.parallel",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding"
   })
   void arrowsPointDownwards(String from, String allowed) {

@@ -11,20 +11,19 @@ final class BackwardCheck {
   private final Norm norm;
   private final String what;
 
-  private BackwardCheck(BackwardCase drawn, int bits, int threads, Arena arena) {
+  private BackwardCheck(BackwardCase drawn, Backend backend, int threads, Arena arena) {
     this.drawn = drawn;
     this.arena = arena;
-    Backend backend = bits == 0 ? Backend.scalar() : Backend.vector(bits);
     norm = drawn.norm.norm(builder -> configure(builder.backend(backend).threads(threads)));
     what = drawn + " on " + norm.backend() + ", " + threads + " threads";
   }
 
-  /** On a backend, 0 bits for plain Java. */
-  static void of(BackwardCase drawn, int bits, int threads) {
+  /** On a backend. */
+  static void of(BackwardCase drawn, Backend backend, int threads) {
     try (Arena arena = Arena.ofShared()) {
-      new BackwardCheck(drawn, bits, threads, arena).run();
+      new BackwardCheck(drawn, backend, threads, arena).run();
     } catch (RuntimeException e) {
-      throw new AssertionError(drawn + " on " + bits + " bits, " + threads + " threads", e);
+      throw new AssertionError(drawn + " on " + backend + ", " + threads + " threads", e);
     }
   }
 

@@ -23,11 +23,14 @@ class BitEqualityTest {
     for (ElementType type : ElementType.values()) {
       for (long seed = 0; seed < 6; seed++) {
         Case drawn = Case.of(seed, width, Math.max(1, 200 / width), type);
-        for (int bits : new int[] {0, 128, 256}) {
-          drawn.check(bits, 1);
-        }
+        drawn.check(Backend.scalar(), 1);
+        drawn.check(Backend.vector(128), 1);
+        drawn.check(Backend.vector(256), 1);
         if (seed < 2) {
-          drawn.check(512, 1);
+          drawn.check(Backend.vector(512), 1);
+        }
+        for (Backend backend : Backends.machineCode()) {
+          drawn.check(backend, 1);
         }
       }
     }
@@ -40,8 +43,8 @@ class BitEqualityTest {
     for (Recipe recipe : Recipe.all(Direction.FORWARD)) {
       Case drawn = Case.of(recipe);
       coverage.add(drawn.shape(), drawn.choice(), drawn.outOfRange());
-      for (int bits : VectorWidths.of(drawn.shape().elements())) {
-        drawn.check(bits, 1 + (int) recipe.seed() % 3);
+      for (Backend backend : Backends.of(drawn.shape().elements())) {
+        drawn.check(backend, 1 + (int) recipe.seed() % 3);
       }
     }
     assertThat(coverage.missing()).isEmpty();
@@ -54,9 +57,10 @@ class BitEqualityTest {
       int width = LONG_WIDTHS[seed % LONG_WIDTHS.length];
       ElementType type = ElementType.values()[seed / 3];
       Case drawn = Case.of(seed + 10_000, width, 2, type);
-      for (int bits : new int[] {0, 128, VectorWidths.BEST}) {
-        drawn.check(bits, 1);
-      }
+      drawn.check(Backend.scalar(), 1);
+      drawn.check(Backend.vector(128), 1);
+      drawn.check(Backends.VECTORS, 1);
+      drawn.check(Backend.best(), 1);
     }
   }
 
@@ -67,8 +71,9 @@ class BitEqualityTest {
     int width = TWO_PASSES + 33 * type.ordinal();
     Shape shape = new Shape(Direction.FORWARD, type, type.bytes() == 2, true, true, 1, width);
     Case drawn = Case.of(type.ordinal(), shape);
-    drawn.check(0, 1);
-    drawn.check(VectorWidths.BEST, 1);
+    drawn.check(Backend.scalar(), 1);
+    drawn.check(Backends.VECTORS, 1);
+    drawn.check(Backend.best(), 1);
   }
 
   /** With enough rows that every thread gets its MiB. */
@@ -78,7 +83,10 @@ class BitEqualityTest {
       int width = new int[] {64, 300, 1025, 4096}[seed % 4];
       ElementType type = ElementType.values()[seed / 4];
       Case drawn = Case.of(seed + 20_000, width, 800_000 / width, type);
-      drawn.check(VectorWidths.BEST, 2 + seed % 2);
+      drawn.check(Backends.VECTORS, 2 + seed % 2);
+      for (Backend backend : Backends.machineCode()) {
+        drawn.check(backend, 2 + seed % 2);
+      }
     }
   }
 }

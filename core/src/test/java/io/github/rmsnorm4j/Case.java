@@ -139,22 +139,19 @@ final class Case {
     return out;
   }
 
-  /**
-   * Makes the call on a backend, 0 bits for plain Java, and compares every bit with the contract.
-   */
-  void check(int bits, int threads) {
+  /** Makes the call on a backend, and compares every bit with the contract. */
+  void check(Backend backend, int threads) {
     try (Arena arena = Arena.ofShared()) {
-      check(bits, threads, arena);
+      check(backend, threads, arena);
     } catch (RuntimeException e) {
-      throw new AssertionError(name + " on " + bits + " bits, " + threads + " threads", e);
+      throw new AssertionError(name + " on " + backend + ", " + threads + " threads", e);
     }
   }
 
-  private void check(int bits, int threads, Arena arena) {
+  private void check(Backend backend, int threads, Arena arena) {
     Block in = x.in(arena);
     Block out = inPlace ? in.as(y.type()) : y.in(arena);
     Block sum = residual == null ? null : residual.in(arena);
-    Backend backend = bits == 0 ? Backend.scalar() : Backend.vector(bits);
     Norm norm = this.norm.norm(builder -> configure(builder, backend, threads, arena));
     double[][] kept = apply(norm, in.rows, sum == null ? null : sum.rows, out.rows, arena);
     String what = describe(norm);

@@ -64,16 +64,12 @@ final class Golden {
     }
   }
 
-  static List<Integer> vectorBits() {
-    List<Integer> bits = new ArrayList<>(List.of(0, 128, 256));
-    if (Backend.best().vectorBits() > 256) {
-      bits.add(Backend.best().vectorBits());
-    }
-    return bits;
-  }
-
-  static Backend backend(int vectorBits) {
-    return vectorBits == 0 ? Backend.scalar() : Backend.vector(vectorBits);
+  static List<Backend> backends() {
+    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar(), Backend.vector(128)));
+    backends.add(Backend.vector(256));
+    backends.add(Backends.VECTORS);
+    backends.addAll(Backends.machineCode());
+    return backends;
   }
 
   /** Whether these are the lines of a file; or writes them there if that is asked for. */

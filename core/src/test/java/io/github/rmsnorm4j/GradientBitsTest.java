@@ -43,8 +43,8 @@ class GradientBitsTest {
       int elements = random.nextInt(TWO_PAY, SIX_PAY);
       BackwardCase drawn = BackwardCase.of(seed, elements / width, width);
       int threads = THREADS[(int) seed % THREADS.length];
-      BackwardCheck.of(drawn, 0, threads);
-      BackwardCheck.of(drawn, VectorWidths.BEST, threads);
+      BackwardCheck.of(drawn, Backend.scalar(), threads);
+      BackwardCheck.of(drawn, Backends.VECTORS, threads);
     }
   }
 
@@ -54,7 +54,7 @@ class GradientBitsTest {
   void numbersOfRowsThatFillBlocks(int rows) {
     BackwardCase drawn = BackwardCase.of(rows, rows, 300);
     for (int threads : new int[] {1, 2, 8}) {
-      BackwardCheck.of(drawn, VectorWidths.BEST, threads);
+      BackwardCheck.of(drawn, Backends.VECTORS, threads);
     }
   }
 
@@ -107,13 +107,13 @@ class GradientBitsTest {
   void anyLayerNormInTwoPasses(ElementType type) {
     Shape shape = new Shape(Direction.BACKWARD, type, false, true, true, 1, TWO_PASSES);
     BackwardCase drawn = BackwardCase.of(type.ordinal(), shape);
-    BackwardCheck.of(drawn, 0, 1);
-    BackwardCheck.of(drawn, VectorWidths.BEST, 1);
+    BackwardCheck.of(drawn, Backend.scalar(), 1);
+    BackwardCheck.of(drawn, Backends.VECTORS, 1);
   }
 
   private static void check(BackwardCase drawn, int threads) {
-    for (int bits : VectorWidths.of(drawn.shape().elements())) {
-      BackwardCheck.of(drawn, bits, threads);
+    for (Backend backend : Backends.of(drawn.shape().elements())) {
+      BackwardCheck.of(drawn, backend, threads);
     }
   }
 }

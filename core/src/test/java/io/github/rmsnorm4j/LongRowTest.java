@@ -28,19 +28,19 @@ class LongRowTest {
     double[] x = new RandomRows(new SplittableRandom(1)).scaled(type, width, size, mean);
     for (boolean centred : new boolean[] {false, true}) {
       Contract.Result expected = Contract.row(x, type, type, centred, 0.0, null, null);
-      for (int bits : new int[] {0, 128, Backend.best().vectorBits()}) {
-        check(x, type, centred, bits, expected);
+      for (Backend backend :
+          new Backend[] {Backend.scalar(), Backend.vector(128), Backends.VECTORS, Backend.best()}) {
+        check(x, type, centred, backend, expected);
       }
     }
   }
 
   private static void check(
-      double[] x, ElementType type, boolean centred, int bits, Contract.Result expected) {
+      double[] x, ElementType type, boolean centred, Backend backend, Contract.Result expected) {
     try (Arena arena = Arena.ofConfined()) {
       Block in = new Block(arena, Place.NATIVE, type, 1, x.length, x.length);
       Block out = new Block(arena, Place.ARRAY, type, 1, x.length, x.length);
       in.put(0, x);
-      Backend backend = bits == 0 ? Backend.scalar() : Backend.vector(bits);
       if (centred) {
         LayerNorm.builder(x.length).epsilon(0).backend(backend).build().apply(in.rows, out.rows);
       } else {

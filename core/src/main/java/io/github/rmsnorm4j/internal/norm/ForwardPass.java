@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.Arrays;
+import java.util.function.Consumer;
 
 /**
  * One thread's way through a run of rows: read, one statistic, write.
@@ -112,6 +113,17 @@ final class ForwardPass implements AutoCloseable {
     }
   }
 
+  /**
+   * Goes on with rows whose sums are known.
+   *
+   * @param sums leaves them in a frame
+   */
+  void finish(long row, int rows, Consumer<Frame> sums) {
+    read(row, 0, rows, width);
+    sums.accept(frame);
+    summed(row, rows);
+  }
+
   /** Whole chunks, of which each is summed while the one before is written; where they end. */
   private long staggered(long from, long to, int chunk) {
     boolean waits = false;
@@ -139,6 +151,10 @@ final class ForwardPass implements AutoCloseable {
 
   private void chunk(long row, int rows) {
     sums(row, rows);
+    summed(row, rows);
+  }
+
+  private void summed(long row, int rows) {
     if (statistics(rows)) {
       outOfRange(row, rows);
     } else {

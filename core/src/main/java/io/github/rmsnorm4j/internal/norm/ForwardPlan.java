@@ -10,7 +10,9 @@ import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
 import io.github.rmsnorm4j.internal.lowering.VectorKernel;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineKernel;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /** The kernels of one kind of call. */
@@ -70,9 +72,17 @@ public final class ForwardPlan {
 
   private final Kind kind;
   private final int bits;
+
+  /** What machine code was wanted for the call; there may be none that can be used. */
+  private final MachineUse use;
+
   final Storage storage;
   final Forward forward;
 
+  /** The whole norm as machine code; null without. */
+  final MachineKernel machine;
+
+  final MachineColumns machineColumns = new MachineColumns();
   final EvenFirst columns;
 
   final Statistic statistic;
@@ -90,10 +100,13 @@ public final class ForwardPlan {
   private volatile Kernel wideOutput;
   private volatile Rescaled rescaled;
 
-  private ForwardPlan(Kind kind, int bits, boolean paired, Storage storage, NormChoices norm) {
-    this.kind = kind;
+  private ForwardPlan(ForwardCall call, int bits, MachineUse use, boolean asMachineCode) {
+    this.use = use;
     this.bits = bits;
-    this.storage = storage;
+    boolean paired = bits > 0 && call.isPaired();
+    storage = new Storage(call.float64(), Kernels.readBfloat16(bits, paired));
+    kind = Kind.of(call, storage);
+    NormChoices norm = call.choices();
     boolean whole = norm.part() == norm.width();
     forward =
         new Forward(
@@ -109,6 +122,14 @@ public final class ForwardPlan {
             kind.cast,
             kind.gain,
             kind.bias);
+    machine =
+        asMachineCode
+            ? MachineKernel.of(
+                List.of(forward.statistic(), forward.roots(), forward.output()),
+                norm.machineBits(),
+                whole ? norm.width() : 0,
+                use == MachineUse.STREAMING)
+            : null;
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     statistic = Statistic.of(forward, kernels, norm);
@@ -142,15 +163,22 @@ public final class ForwardPlan {
 
   /** The plan of a call: one of the norm's last ones if it fits. */
   public static ForwardPlan of(ForwardCall call, long rows, LastPlans<ForwardPlan> last) {
-    int bits = call.choices().vectorBits(rows);
+    MachineUse use = MachineUse.of(call, rows);
     for (int i = 0; i < LastPlans.KEPT; i++) {
       ForwardPlan plan = last.get(i);
-      if (plan != null && plan.bits == bits && plan.kind.equals(Kind.of(call, plan.storage))) {
+      if (plan != null && plan.use == use && plan.fits(call, rows)) {
         return plan;
       }
     }
-    boolean paired = bits > 0 && call.isPaired();
-    Storage storage = new Storage(call.float64(), Kernels.readBfloat16(bits, paired));
-    return last.add(new ForwardPlan(Kind.of(call, storage), bits, paired, storage, call.choices()));
+    ForwardPlan plan = use == MachineUse.NONE ? null : new ForwardPlan(call, 0, use, true);
+    if (plan == null || plan.machine == null) {
+      plan = new ForwardPlan(call, call.choices().vectorBits(rows), use, false);
+    }
+    return last.add(plan);
+  }
+
+  private boolean fits(ForwardCall call, long rows) {
+    boolean sameBits = machine != null || bits == call.choices().vectorBits(rows);
+    return sameBits && kind.equals(Kind.of(call, storage));
   }
 }

@@ -28,6 +28,12 @@ public final class ForwardRunner {
   }
 
   private static void rows(ForwardCall call, ForwardPlan plan, long from, long to) {
+    if (plan.machine != null) {
+      try (MachinePass pass = MachinePass.open(call, plan)) {
+        pass.run(from, to);
+      }
+      return;
+    }
     try (ForwardPass pass = ForwardPass.open(call, plan)) {
       pass.run(from, to);
     }

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.ResidualRounding;
  * What a norm is, apart from its gain and bias.
  *
  * @param centred LayerNorm if true, RMSNorm if not
+ * @param machineBits the width of vectors of machine code, 0 for none
  * @param vectorBits the width of vectors, 0 for plain Java
  * @param startsPlain whether the first calls of a process are for plain Java
  * @param part elements at the row's start that the statistic is of; the width unless partial
@@ -20,6 +21,7 @@ public record NormChoices(
     EpsilonPlacement placement,
     CastOrder order,
     ResidualRounding residual,
+    int machineBits,
     int vectorBits,
     boolean startsPlain) {
 

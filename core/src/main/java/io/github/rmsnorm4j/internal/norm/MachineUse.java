@@ -1,0 +1,47 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+
+/** What machine code a call is for. */
+enum MachineUse {
+  /** None: another type, long rows, or memory that has to be copied. */
+  NONE,
+  USUAL,
+  /** Such whose output goes past the caches, since it is too long to stay in one. */
+  STREAMING;
+
+  /** Bytes of an output from which on it goes past the caches. */
+  private static final long STREAMED = 1 << 24;
+
+  /** Of such an output: that of the longest vectors. */
+  private static final long ALIGNMENT = 64;
+
+  static MachineUse of(ForwardCall call, long rows) {
+    boolean any =
+        call.choices().machineBits() > 0
+            && call.choices().width() <= RowSum.SUPER_BLOCK
+            && isRead(call.x())
+            && isRead(call.y())
+            && (call.residual() == null || isRead(call.residual()))
+            && call.cast() != ElementType.FLOAT16;
+    return any ? streams(call, rows) ? STREAMING : USUAL : NONE;
+  }
+
+  private static boolean isRead(RowMemory rows) {
+    boolean known = rows.type() == ElementType.FLOAT32 || rows.type() == ElementType.BFLOAT16;
+    return known && rows.addressable();
+  }
+
+  /** An output over its own input is in a cache when it is written. */
+  private static boolean streams(ForwardCall call, long rows) {
+    RowMemory y = call.y();
+    if (!y.segment().isNative()) {
+      return false;
+    }
+    boolean aligned = (y.segment().address() | y.stride()) % ALIGNMENT == 0;
+    boolean inPlace = y.segment().address() == call.x().segment().address();
+    long bytes = rows * call.choices().width() * y.type().bytes();
+    return aligned && !inPlace && bytes >= STREAMED;
+  }
+}

@@ -1,0 +1,42 @@
+package io.github.rmsnorm4j;
+
+import io.github.rmsnorm4j.internal.lowering.machine.Machine;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The backends that there are. */
+final class Backends {
+  /** Bits of the widest vectors of the Vector API that the machine has, 128 if it has none. */
+  static final int WIDEST = Math.max(128, Backend.best().kernelBits());
+
+  /** Those of the Vector API. */
+  static final Backend VECTORS = Backend.vector(WIDEST);
+
+  /** A width that the machine lacks is emulated, a thousand times slower. */
+  private static final int EMULATED_ELEMENTS = 3000;
+
+  private Backends() {}
+
+  /** Those to check a call of so many elements on: plain Java, vectors and machine code. */
+  static List<Backend> of(long elements) {
+    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar()));
+    for (int bits : new int[] {128, 256, 512}) {
+      if (bits <= WIDEST || elements <= EMULATED_ELEMENTS) {
+        backends.add(Backend.vector(bits));
+      }
+    }
+    backends.addAll(machineCode());
+    return backends;
+  }
+
+  /** Machine code of every width that the machine has. */
+  static List<Backend> machineCode() {
+    List<Backend> backends = new ArrayList<>();
+    for (int bits : new int[] {256, 512}) {
+      if (bits <= Machine.here().bits()) {
+        backends.add(Backend.machineCode(bits));
+      }
+    }
+    return backends;
+  }
+}
