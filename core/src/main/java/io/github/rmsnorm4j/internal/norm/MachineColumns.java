@@ -11,6 +11,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 final class MachineColumns {
   private static final long ALIGNMENT = 64;
 
+  /** Stands for these columns. Whoever has it does not keep their memory. */
+  final Object key = new Object();
+
   private final AtomicReferenceArray<MemorySegment> copies =
       new AtomicReferenceArray<>(Column.COUNT);
 

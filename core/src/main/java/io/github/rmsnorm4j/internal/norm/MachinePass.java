@@ -33,6 +33,9 @@ final class MachinePass implements AutoCloseable {
   /** Gain and bias of a call, where they are not the norm's own. */
   private final MemorySegment[] columns = new MemorySegment[Column.COUNT];
 
+  /** The key of the columns that the frame is set for, or null. */
+  private Object setFor;
+
   private ForwardCall call;
   private ForwardPlan plan;
 
@@ -41,13 +44,21 @@ final class MachinePass implements AutoCloseable {
     MachinePass pass = POOL.take();
     pass.call = call;
     pass.plan = plan;
-    NormChoices norm = call.choices();
-    pass.frame.setWidth(norm.width(), norm.part());
-    pass.frame.set(CallNumber.K, norm.part());
-    pass.frame.set(CallNumber.EPSILON, norm.epsilon());
-    pass.set(Column.GAIN, call.gain());
-    pass.set(Column.BIAS, call.bias());
+    if (pass.setFor != plan.machineColumns.key) {
+      pass.set();
+    }
     return pass;
+  }
+
+  /** Sets what does not change from call to call of a plan, if gain and bias do not. */
+  private void set() {
+    NormChoices norm = call.choices();
+    frame.setWidth(norm.width(), norm.part());
+    frame.set(CallNumber.K, norm.part());
+    frame.set(CallNumber.EPSILON, norm.epsilon());
+    set(Column.GAIN, call.gain());
+    set(Column.BIAS, call.bias());
+    setFor = call.kept() ? plan.machineColumns.key : null;
   }
 
   /** Lets go of the call, and gives itself back. */
