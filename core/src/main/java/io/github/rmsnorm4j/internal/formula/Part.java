@@ -150,13 +150,22 @@ public record Part(List<Statement> statements) {
 
   /** The rows that it reads or writes, with their types in memory. */
   public Map<Operand, ElementType> operands() {
+    Map<Operand, ElementType> operands = operandsRead();
+    operands.putAll(operandsWritten());
+    return operands;
+  }
+
+  /** The rows that it reads. */
+  public Map<Operand, ElementType> operandsRead() {
     Map<Operand, ElementType> operands = new EnumMap<>(Operand.class);
-    for (Statement statement : statements) {
-      add(statement.value(), operands);
-      if (statement instanceof Store store) {
-        operands.put(store.rows, store.type);
-      }
-    }
+    statements.forEach(statement -> add(statement.value(), operands));
+    return operands;
+  }
+
+  /** The rows that it writes. */
+  public Map<Operand, ElementType> operandsWritten() {
+    Map<Operand, ElementType> operands = new EnumMap<>(Operand.class);
+    ofType(Store.class).forEach(store -> operands.put(store.rows, store.type));
     return operands;
   }
 
@@ -188,6 +197,22 @@ public record Part(List<Statement> statements) {
     for (Value part : value.parts()) {
       add(part, columns);
     }
+  }
+
+  /** Whether any of the values that there is one of for each element is float64. */
+  public boolean hasFloat64Elements() {
+    return statements.stream().anyMatch(statement -> hasFloat64(statement.value()));
+  }
+
+  private static boolean hasFloat64(Value value) {
+    if (!value.perElement()) {
+      return false;
+    }
+    boolean any = value.float64();
+    for (Value part : value.parts()) {
+      any |= hasFloat64(part);
+    }
+    return any;
   }
 
   /** The values of a row that its elements need, the largest of them. */

@@ -62,19 +62,7 @@ record Target(
 
   /** Elements of a vector of a part, which are all of them as many. */
   int elements(Part part) {
-    boolean float64 = part.statements().stream().anyMatch(s -> hasFloat64(s.value()));
-    return bits / (float64 ? Double.SIZE : Float.SIZE);
-  }
-
-  private static boolean hasFloat64(Value value) {
-    if (!value.perElement()) {
-      return false;
-    }
-    boolean any = value.float64();
-    for (Value part : value.parts()) {
-      any |= hasFloat64(part);
-    }
-    return any;
+    return bits / (part.hasFloat64Elements() ? Double.SIZE : Float.SIZE);
   }
 
   /**

@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 
 /** Takes instructions of x86-64 in order, and constants, and makes machine code of them. */
 public final class Assembler {
-  /** Of the constants: that of the longest vectors. */
+  /** Bytes that constants are aligned to: those of the longest vectors. */
   static final int ALIGNMENT = 64;
 
   /** A constant: patterns of 64 bits. */
@@ -75,7 +75,7 @@ public final class Assembler {
         p -> {
           Label label = label("constant");
           constants.add(new Data(label, p));
-          return new Constant(label, 0);
+          return new Constant(label);
         });
   }
 

@@ -23,9 +23,6 @@ final class Encoding {
 
   private int distanceBytes;
 
-  /** What is added to the distance. */
-  private int displacement;
-
   void bytes(int... values) {
     for (int value : values) {
       out.write(value);
@@ -37,9 +34,8 @@ final class Encoding {
   }
 
   /** Leaves room for the distance to a label. */
-  void distance(Label label, int bytes, int displacement) {
+  void distance(Label label, int bytes) {
     this.label = label;
-    this.displacement = displacement;
     distanceAt = out.size();
     distanceBytes = bytes;
     for (int i = 0; i < bytes; i++) {
@@ -64,7 +60,7 @@ final class Encoding {
   byte[] withDistance(int distance) {
     byte[] bytes = out.toByteArray();
     for (int i = 0; i < distanceBytes; i++) {
-      bytes[distanceAt + i] = (byte) (distance + displacement >> Byte.SIZE * i);
+      bytes[distanceAt + i] = (byte) (distance >> Byte.SIZE * i);
     }
     return bytes;
   }
@@ -95,7 +91,7 @@ final class Encoding {
     int field = (reg & 7) << 3;
     if (rm instanceof Constant c) {
       bytes(field | RBP);
-      distance(c.label(), Integer.BYTES, c.displacement());
+      distance(c.label(), Integer.BYTES);
     } else if (rm instanceof Address a) {
       address(field, a, scale);
     } else {

@@ -44,7 +44,7 @@ final class GeneralEncoder {
       out.bytes(0x0f);
     }
     out.bytes(always ? far ? 0xe9 : 0xeb : (far ? 0x80 : 0x70) | op.condition);
-    out.distance(to, far ? Integer.BYTES : 1, 0);
+    out.distance(to, far ? Integer.BYTES : 1);
   }
 
   private void one(MachineOperand operand) {

@@ -138,11 +138,11 @@ public sealed interface MachineOperand {
     }
   }
 
-  /** A constant behind the code: bytes from a label on. */
-  record Constant(Label label, int displacement) implements InMemory {
+  /** A constant behind the code. */
+  record Constant(Label label) implements InMemory {
     @Override
     public String toString() {
-      return "[rip+" + label.name() + (displacement == 0 ? "" : "+" + displacement) + "]";
+      return "[rip+" + label.name() + "]";
     }
   }
 

@@ -7,14 +7,15 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 enum MachineUse {
   /** None: another type, long rows, or memory that has to be copied. */
   NONE,
+  /** Machine code. */
   USUAL,
-  /** Such whose output goes past the caches, since it is too long to stay in one. */
+  /** Machine code whose output goes past the caches, since it is too long to stay in one. */
   STREAMING;
 
   /** Bytes of an output from which on it goes past the caches. */
   private static final long STREAMED = 1 << 24;
 
-  /** Of such an output: that of the longest vectors. */
+  /** Bytes that such an output is aligned to: those of the longest vectors. */
   private static final long ALIGNMENT = 64;
 
   static MachineUse of(ForwardCall call, long rows) {

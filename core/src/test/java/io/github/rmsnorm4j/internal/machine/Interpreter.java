@@ -192,7 +192,7 @@ final class Interpreter {
 
   long address(MachineOperand.InMemory operand) {
     return switch (operand) {
-      case Constant c -> constants.get(c.label()) + c.displacement();
+      case Constant c -> constants.get(c.label());
       case Address a ->
           get(a.base()) + (a.index() == null ? 0 : get(a.index()) * a.scale()) + a.displacement();
     };

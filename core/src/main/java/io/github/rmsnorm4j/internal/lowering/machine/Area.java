@@ -13,7 +13,7 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
  * are, numbers of the call and of rows, and room for lanes and for the ends of rows.
  */
 final class Area {
-  /** Of the longest vectors. */
+  /** Bytes of the longest vectors. */
   static final int ALIGNMENT = 64;
 
   /** Rows of a call, and elements of a row. */
@@ -21,16 +21,17 @@ final class Area {
 
   static final int WIDTH = 8;
 
-  /** The address of a mask of 32 elements that are there, and behind it 32 that are not. */
+  /** The state of the floating-point unit: the caller's, and that of the contract. */
+  static final int CALLERS_MXCSR = 16;
+
+  static final int MXCSR = 20;
+
+  /** The address of a mask: before it 32 elements that are there, from it on 32 that are not. */
   static final int MASK = 24;
 
   /** Elements that row sums are of. */
   static final int SUMMED = 32;
 
-  /** The state of the floating-point unit: the caller's, and that of the contract. */
-  static final int CALLERS_MXCSR = 16;
-
-  static final int MXCSR = 20;
   private static final int OPERANDS = 64;
   private static final int COLUMNS = OPERANDS + 2 * Long.BYTES * Operand.COUNT;
   private static final int OF_CALL = COLUMNS + Long.BYTES * Column.COUNT;

@@ -11,7 +11,6 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
@@ -21,7 +20,6 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
-import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
@@ -37,8 +35,8 @@ final class Ends {
   private final Assembler a;
   private final Registers registers;
   private final Pointers pointers;
-  private final Map<Operand, ElementType> read = new EnumMap<>(Operand.class);
-  private final Map<Operand, ElementType> written = new EnumMap<>(Operand.class);
+  private final Map<Operand, ElementType> read;
+  private final Map<Operand, ElementType> written;
   private final Set<Column> columns;
   private final Set<Column> sums = EnumSet.noneOf(Column.class);
 
@@ -46,26 +44,10 @@ final class Ends {
     this.a = a;
     this.registers = registers;
     this.pointers = pointers;
+    read = part.operandsRead();
+    written = part.operandsWritten();
     columns = part.columns();
-    for (Part.Statement statement : part.statements()) {
-      if (statement.isOfElements()) {
-        add(statement.value());
-      }
-      if (statement instanceof Part.Store store) {
-        written.put(store.rows(), store.type());
-      } else if (statement instanceof Part.ColumnSum sum) {
-        sums.add(sum.column());
-      }
-    }
-  }
-
-  private void add(Value value) {
-    if (value instanceof Value.Element element) {
-      read.put(element.rows(), element.type());
-    }
-    for (Value part : value.parts()) {
-      add(part);
-    }
+    part.columnSums().forEach(sum -> sums.add(sum.column()));
   }
 
   /** Copies what is read. */

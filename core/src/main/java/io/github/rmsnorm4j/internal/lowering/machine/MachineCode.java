@@ -36,8 +36,9 @@ final class MachineCode {
   private final Assembler a = new Assembler();
   private final Target target;
   private final Registers registers;
-  private final Label refused = a.label("refused");
-  private final Label done = a.label("done");
+
+  /** Where a row that is out of range goes, and whoever has done all rows. */
+  private final Label leave = a.label("leave");
 
   private MachineCode(Target target) {
     this.target = target;
@@ -57,7 +58,7 @@ final class MachineCode {
     }
     Label row = a.label("row");
     a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
-    a.op(GeneralOp.JAE, done);
+    a.op(GeneralOp.JAE, leave);
     a.bind(row);
     target.parts().forEach(part -> part(part, 1));
     a.op(GeneralOp.ADD, ROW, new Immediate(1));
@@ -84,7 +85,7 @@ final class MachineCode {
     part.text().lines().forEach(line -> a.comment("%s", line));
     if (part.isOfRows()) {
       RowValues numbers = new RowValues(a, null, rows, 0, target.width());
-      new RowPart(a, registers, numbers, part, refused).emit(part);
+      new RowPart(a, registers, numbers, part, leave).emit(part);
     } else {
       new ElementPart(a, registers, target, part).emit(rows);
     }
@@ -114,8 +115,7 @@ final class MachineCode {
   }
 
   private void end() {
-    a.bind(refused);
-    a.bind(done);
+    a.bind(leave);
     if (target.streams()) {
       a.op(GeneralOp.SFENCE);
     }

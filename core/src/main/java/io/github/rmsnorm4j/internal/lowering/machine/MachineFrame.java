@@ -11,6 +11,7 @@ import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * What machine code works on: rows, columns and numbers, in native memory of its own. One thread
@@ -44,16 +45,9 @@ public final class MachineFrame {
     return mask;
   }
 
-  /** Whether rows are in arrays. */
-  public boolean hasArrays() {
-    return hasArrays;
-  }
-
   /** Forgets where rows are. */
   public void clear() {
-    for (int i = 0; i < bases.length; i++) {
-      bases[i] = null;
-    }
+    Arrays.fill(bases, null);
     hasArrays = false;
   }
 

@@ -28,11 +28,11 @@ public final class MachineKernel {
   private static final ConcurrentHashMap<Target, Optional<MachineKernel>> MADE =
       new ConcurrentHashMap<>();
 
-  /** Of native memory. The JVM can stop the thread meanwhile, as at any call of native code. */
+  /** For rows in native memory. The JVM can stop the thread meanwhile, as in any native code. */
   private static final MethodHandle NATIVE = ofNative();
 
   /**
-   * Of arrays, which the garbage collector leaves where they are meanwhile: so it waits, and calls
+   * For rows in arrays. The garbage collector must not move these meanwhile. So it waits, and calls
    * have to be short.
    */
   private static final MethodHandle ARRAYS = ofArrays();
@@ -102,7 +102,9 @@ public final class MachineKernel {
   }
 
   /**
-   * How many of the rows that are left were done as far as their ranges, if one is out of range.
+   * How many rows a kernel has summed but not written, where it has stopped.
+   *
+   * @param left rows that are not done
    */
   public int together(int left) {
     return left >= group ? group : 1;

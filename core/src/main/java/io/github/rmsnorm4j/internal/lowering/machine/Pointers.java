@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
@@ -31,7 +30,7 @@ final class Pointers {
 
   static final General WHOLE = General.RBX;
 
-  /** Of a block the first element; otherwise free. */
+  /** The first element of a block; free where there is none. */
   static final General BLOCK = General.R15;
 
   private static final List<General> FREE =
@@ -45,14 +44,12 @@ final class Pointers {
           General.R13,
           General.R14);
 
-  private final Map<Operand, ElementType> types;
   private final Map<Operand, General> rows = new EnumMap<>(Operand.class);
   private final Map<Column, General> columns = new EnumMap<>(Column.class);
 
   Pointers(Part part) {
-    types = part.operands();
     int n = 0;
-    for (Operand operand : types.keySet()) {
+    for (Operand operand : part.operands().keySet()) {
       rows.put(operand, FREE.get(n++));
     }
     for (Column column : part.columns()) {
@@ -80,10 +77,6 @@ final class Pointers {
     rows.forEach(
         (operand, register) ->
             a.op(GeneralOp.ADD, register, Address.at(AREA, Area.stride(operand))));
-  }
-
-  Map<Operand, ElementType> types() {
-    return types;
   }
 
   /** An operand's element 0. */

@@ -25,7 +25,7 @@ import java.util.List;
  * in memory, and then the tree.
  */
 final class SumLoop {
-  /** Of odd elements; a part that has them has few pointers. */
+  /** The address of the mask of odd elements. A part that has them has few pointers. */
   private static final General ODD = General.R14;
 
   private final Assembler a;

@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.List;
 import java.util.Locale;
@@ -39,19 +38,7 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
 
   /** Elements of a vector of a part, which are all of them as many. */
   int elements(Part part) {
-    boolean float64 = part.statements().stream().anyMatch(s -> hasFloat64(s.value()));
-    return bits / (float64 ? Double.SIZE : Float.SIZE);
-  }
-
-  private static boolean hasFloat64(Value value) {
-    if (!value.perElement()) {
-      return false;
-    }
-    boolean any = value.float64();
-    for (Value part : value.parts()) {
-      any |= hasFloat64(part);
-    }
-    return any;
+    return bits / (part.hasFloat64Elements() ? Double.SIZE : Float.SIZE);
   }
 
   /**

@@ -34,7 +34,7 @@ final class Trial {
   private static final double EPSILON = 1e-6;
   private static final int NAN = 0x7fc00000;
 
-  /** Every so manyth element is subnormal. */
+  /** One element in so many is subnormal. */
   private static final int SUBNORMAL = 50;
 
   private final Target target;

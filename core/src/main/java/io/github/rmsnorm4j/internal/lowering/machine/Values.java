@@ -14,15 +14,15 @@ import java.util.Map;
  * There is one for each vector of elements, or of rows.
  */
 final class Values {
-  /** Where values are that are made of no others here. */
+  /** Where values are that are not computed here. */
   interface Leaves {
     /** Memory or a register that stays, if an instruction can read it there; otherwise null. */
     MachineOperand inPlace(Value value);
 
-    /** Loads one that is not in place. */
+    /** Loads a value that is not in place. */
     void load(Value value, Vector into);
 
-    /** Whether it is one of them. */
+    /** Whether a value is one of them. */
     boolean has(Value value);
 
     /** Its number, if that is known now; otherwise NaN. */
@@ -60,8 +60,8 @@ final class Values {
     }
   }
 
-  /** Of a vector of floats, or of doubles. */
-  int bits(boolean float64) {
+  /** Bits of a vector of floats, or of doubles. */
+  private int bits(boolean float64) {
     return Math.max(128, elements * (float64 ? Double.SIZE : Float.SIZE));
   }
 
