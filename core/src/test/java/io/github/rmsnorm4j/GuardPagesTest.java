@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import static io.github.rmsnorm4j.ElementType.BFLOAT16;
+import static io.github.rmsnorm4j.ElementType.FLOAT16;
 import static io.github.rmsnorm4j.ElementType.FLOAT32;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,6 +51,7 @@ class GuardPagesTest {
   /** Calls on such rows. */
   static final class Guarded {
     private static final SplittableRandom RANDOM = new SplittableRandom(5);
+    private static final List<ElementType> TYPES = List.of(FLOAT32, BFLOAT16, FLOAT16);
 
     private Guarded() {}
 
@@ -99,8 +101,9 @@ class GuardPagesTest {
       private final int rows;
       private final long stride;
       private final boolean atEnd;
-      private final ElementType type = RANDOM.nextBoolean() ? FLOAT32 : BFLOAT16;
-      private final ElementType to = RANDOM.nextInt(4) > 0 ? type : other(type);
+      private final ElementType type = TYPES.get(RANDOM.nextInt(TYPES.size()));
+      private final ElementType to =
+          RANDOM.nextInt(4) > 0 ? type : TYPES.get(RANDOM.nextInt(TYPES.size()));
       private final boolean adds = RANDOM.nextBoolean();
       private final boolean inPlace = to == type && RANDOM.nextInt(4) == 0;
       private final Norm norm;
@@ -116,10 +119,6 @@ class GuardPagesTest {
         float[] bias = floats(width);
         norm = norm(centred, width, gain, bias, backend);
         plain = norm(centred, width, gain, bias, Backend.scalar());
-      }
-
-      private static ElementType other(ElementType type) {
-        return type == FLOAT32 ? BFLOAT16 : FLOAT32;
       }
 
       private static float[] floats(int n) {
@@ -167,7 +166,7 @@ class GuardPagesTest {
 
       /** The same bits, but that NaN of float32 may be any. */
       private static boolean same(MemorySegment a, MemorySegment b, ElementType type) {
-        if (type == BFLOAT16) {
+        if (type != FLOAT32) {
           return a.mismatch(b) < 0;
         }
         for (long i = 0; i < a.byteSize() / Float.BYTES; i++) {
@@ -188,6 +187,17 @@ class GuardPagesTest {
         }
       }
 
+      /** A subnormal float32 becomes a subnormal float16. */
+      private static short narrow(int pattern, ElementType type) {
+        if (type == BFLOAT16) {
+          return (short) (pattern >>> 16);
+        }
+        boolean subnormal = (pattern & 0x7f80_0000) == 0;
+        return subnormal
+            ? (short) (pattern >>> 13 & 0x3ff)
+            : Float.floatToFloat16(Float.intBitsToFloat(pattern));
+      }
+
       /** Of all kinds: a few are subnormal, a few 0, and in some calls one is NaN or infinite. */
       private MemorySegment filled(MemorySegment segment, ElementType type) {
         int special = RANDOM.nextInt(6) == 0 ? RANDOM.nextInt(width) : -1;
@@ -199,7 +209,7 @@ class GuardPagesTest {
           if (type == FLOAT32) {
             segment.setAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i, pattern);
           } else {
-            segment.setAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i, (short) (pattern >>> 16));
+            segment.setAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i, narrow(pattern, type));
           }
         }
         return segment;

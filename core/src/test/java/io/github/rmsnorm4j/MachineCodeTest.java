@@ -78,6 +78,7 @@ class MachineCodeTest {
   @CsvSource({
     "FLOAT32, 4096, 1024",
     "BFLOAT16, 4096, 2048",
+    "FLOAT16, 4096, 2048",
     "FLOAT32, 64, 65536",
     "FLOAT32, 4112, 1024"
   })

@@ -31,6 +31,16 @@ public final class Narrow {
     return (short) ((bits + 0x7fff + (bits >>> 16 & 1)) >>> 16);
   }
 
+  /** Exactly. */
+  public static float toFloat(short pattern, ElementType type) {
+    return type == ElementType.FLOAT16 ? Float.float16ToFloat(pattern) : bfloat16ToFloat(pattern);
+  }
+
+  /** A float32 rounded once to a type of 16 bits. */
+  public static short toPattern(float value, ElementType type) {
+    return type == ElementType.FLOAT16 ? floatToFloat16(value) : floatToBfloat16(value);
+  }
+
   /**
    * A float64 to float32 so that a further rounding to a 16-bit type gives what one rounding of the
    * float64 would: rounded to odd, which keeps the trace of every digit cut off.
@@ -55,9 +65,7 @@ public final class Narrow {
 
   /** A float32 rounded once to a type of 16 bits, as a float32 again. */
   public static float round(float value, ElementType type) {
-    return type == ElementType.FLOAT16
-        ? Float.float16ToFloat(floatToFloat16(value))
-        : bfloat16ToFloat(floatToBfloat16(value));
+    return toFloat(toPattern(value, type), type);
   }
 
   /** A float64 rounded once to a type, as a float64 again. */
@@ -65,8 +73,7 @@ public final class Narrow {
     return switch (type) {
       case FLOAT64 -> value;
       case FLOAT32 -> (float) value;
-      case FLOAT16 -> Float.float16ToFloat(floatToFloat16(roundToOdd(value)));
-      case BFLOAT16 -> bfloat16ToFloat(floatToBfloat16(roundToOdd(value)));
+      case FLOAT16, BFLOAT16 -> round(roundToOdd(value), type);
     };
   }
 }

@@ -68,6 +68,9 @@ public record Part(List<Statement> statements) {
         require(value.float64() && value.perElement(), statement, "must be of float64 elements");
       } else if (statement instanceof Store store && store.type == ElementType.FLOAT64) {
         require(value.float64(), statement, "must be float64 as the rows are");
+      } else if (statement instanceof Store store && store.type == ElementType.FLOAT16) {
+        boolean oneNan = value instanceof Value.OneNan || value instanceof Value.Cast;
+        require(oneNan, statement, "may be any NaN, float16 rows have one");
       } else if (statement instanceof Keep || statement instanceof Range) {
         require(
             value.float64() && !value.perElement(), statement, "must be float64, one for a row");

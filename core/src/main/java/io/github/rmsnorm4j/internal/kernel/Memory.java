@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.kernel;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.codec.NarrowArrays;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -34,16 +35,14 @@ public enum Memory {
     private Native() {}
   }
 
-  /**
-   * One element as float32, of rows that are float32 or bfloat16; base is null in native memory.
-   */
+  /** One element as float32, of rows that are not float64; base is null in native memory. */
   public static float getFloat(ElementType type, Object base, long at) {
-    if (type == ElementType.BFLOAT16) {
+    if (type != ElementType.FLOAT32) {
       short pattern =
           base == null
               ? Native.EVERYTHING.get(ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES)
               : ((short[]) base)[(int) (at >> 1)];
-      return Narrow.bfloat16ToFloat(pattern);
+      return Narrow.toFloat(pattern, type);
     }
     return base == null
         ? Native.EVERYTHING.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at & ADDRESSES)
@@ -57,10 +56,10 @@ public enum Memory {
         : ((double[]) base)[(int) (at >> 3)];
   }
 
-  /** Writes one element of float32 or bfloat16 rows, rounded once. */
+  /** Writes one element of rows that are not float64, rounded once. */
   public static void setFloat(ElementType type, Object base, long at, float value) {
-    if (type == ElementType.BFLOAT16) {
-      short pattern = Narrow.floatToBfloat16(value);
+    if (type != ElementType.FLOAT32) {
+      short pattern = Narrow.toPattern(value, type);
       if (base == null) {
         Native.EVERYTHING.set(ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, pattern);
       } else {
@@ -99,9 +98,7 @@ public enum Memory {
     } else {
       System.arraycopy(base, (int) (at >> 1), patterns, 0, n);
     }
-    for (int i = 0; i < n; i++) {
-      into[i] = Narrow.bfloat16ToFloat(patterns[i]);
-    }
+    NarrowArrays.decode(type, patterns, into, n);
   }
 
   /** Reads n elements of float64 rows. */
@@ -114,7 +111,7 @@ public enum Memory {
     }
   }
 
-  /** Writes n elements, rounded once where the rows are bfloat16. */
+  /** Writes n elements, rounded once where the rows are of 16 bits; see {@link NarrowArrays}. */
   static void write(ElementType type, Object base, long at, float[] from, short[] patterns, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
@@ -125,9 +122,7 @@ public enum Memory {
       }
       return;
     }
-    for (int i = 0; i < n; i++) {
-      patterns[i] = Narrow.floatToBfloat16(from[i]);
-    }
+    NarrowArrays.encode(type, from, patterns, n);
     if (base == null) {
       MemorySegment.copy(
           patterns, 0, Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, n);

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
@@ -8,6 +9,7 @@ import io.github.rmsnorm4j.internal.kernel.PlainKernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Which kernels serve the parts of a call.
@@ -25,12 +27,15 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
   private static final int SHORTS_BITS = 256;
 
   /**
-   * Whether kernels read and write bfloat16 rows themselves.
+   * The types of 16 bits that kernels read and write themselves.
    *
-   * @param paired two elements at a time
+   * @param paired whether bfloat16 is read and written two elements at a time
    */
-  public static boolean readBfloat16(int bits, boolean paired) {
-    return bits == 0 || paired || bits >= SHORTS_BITS;
+  public static Set<ElementType> narrow(int bits, boolean paired) {
+    if (bits == 0) {
+      return Set.of(ElementType.FLOAT16, ElementType.BFLOAT16);
+    }
+    return paired || bits >= SHORTS_BITS ? Set.of(ElementType.BFLOAT16) : Set.of();
   }
 
   /**

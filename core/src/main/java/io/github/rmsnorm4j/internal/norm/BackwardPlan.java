@@ -140,7 +140,7 @@ public final class BackwardPlan {
       }
     }
     boolean paired = bits > 0 && call.isPaired();
-    Storage storage = new Storage(call.float64(), Kernels.readBfloat16(bits, paired));
+    Storage storage = new Storage(call.float64(), Kernels.narrow(bits, paired));
     return last.add(
         new BackwardPlan(Kind.of(call, storage), bits, paired, storage, call.choices()));
   }

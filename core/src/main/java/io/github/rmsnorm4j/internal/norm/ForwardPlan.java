@@ -104,7 +104,7 @@ public final class ForwardPlan {
     this.use = use;
     this.bits = bits;
     boolean paired = bits > 0 && call.isPaired();
-    storage = new Storage(call.float64(), Kernels.readBfloat16(bits, paired));
+    storage = new Storage(call.float64(), Kernels.narrow(bits, paired));
     kind = Kind.of(call, storage);
     NormChoices norm = call.choices();
     boolean whole = norm.part() == norm.width();

@@ -24,14 +24,12 @@ enum MachineUse {
             && call.choices().width() <= RowSum.SUPER_BLOCK
             && isRead(call.x())
             && isRead(call.y())
-            && (call.residual() == null || isRead(call.residual()))
-            && call.cast() != ElementType.FLOAT16;
+            && (call.residual() == null || isRead(call.residual()));
     return any ? streams(call, rows) ? STREAMING : USUAL : NONE;
   }
 
   private static boolean isRead(RowMemory rows) {
-    boolean known = rows.type() == ElementType.FLOAT32 || rows.type() == ElementType.BFLOAT16;
-    return known && rows.addressable();
+    return rows.type() != ElementType.FLOAT64 && rows.addressable();
   }
 
   /** An output over its own input is in a cache when it is written. */

@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.codec.Float16Arrays;
 import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.codec.NarrowArrays;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.kernel.Frame;
@@ -108,22 +108,12 @@ final class RowAccess {
         copyOut(ValueLayout.JAVA_FLOAT_UNALIGNED, row, column, rows, columns, values);
       }
       case FLOAT16, BFLOAT16 -> {
-        if (stored != ElementType.BFLOAT16) {
-          encode(fromDoubles ? roundedToOdd(n) : staging.floats(n), n);
+        if (stored.bytes() > Short.BYTES) {
+          float[] values = fromDoubles ? roundedToOdd(n) : staging.floats(n);
+          NarrowArrays.encode(this.rows.type(), values, staging.shorts(n), n);
         }
         short[] patterns = staging.shorts(n);
         copyOut(ValueLayout.JAVA_SHORT_UNALIGNED, row, column, rows, columns, patterns);
-      }
-    }
-  }
-
-  private void encode(float[] values, int n) {
-    short[] patterns = staging.shorts(n);
-    if (rows.type() == ElementType.FLOAT16) {
-      Float16Arrays.encode(values, patterns, n);
-    } else {
-      for (int i = 0; i < n; i++) {
-        patterns[i] = Narrow.floatToBfloat16(values[i]);
       }
     }
   }

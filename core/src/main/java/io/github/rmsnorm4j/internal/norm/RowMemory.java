@@ -5,8 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.codec.Float16Arrays;
-import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.codec.NarrowArrays;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -94,18 +93,8 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
         short[] patterns = staging.shorts(n);
         copy(JAVA_SHORT_UNALIGNED, row, column, rows, columns, patterns);
         if (stored == ElementType.FLOAT32) {
-          decode(patterns, staging.floats(n), n);
+          NarrowArrays.decode(type, patterns, staging.floats(n), n);
         }
-      }
-    }
-  }
-
-  private void decode(short[] patterns, float[] into, int n) {
-    if (type == ElementType.FLOAT16) {
-      Float16Arrays.decode(patterns, into, n);
-    } else {
-      for (int i = 0; i < n; i++) {
-        into[i] = Narrow.bfloat16ToFloat(patterns[i]);
       }
     }
   }

@@ -235,7 +235,7 @@ class Float16CodecTest {
 
   private static void decode(Format format, int bits, short[] from, float[] into, int n) {
     if (format.type == ElementType.FLOAT16) {
-      Float16Arrays.decode(from, into, n);
+      NarrowArrays.decode(ElementType.FLOAT16, from, into, n);
     } else {
       copy(bits, new Value.Element(Operand.X, format.type), ElementType.FLOAT32, from, into, n);
     }
@@ -265,7 +265,7 @@ class Float16CodecTest {
       float[] oneNan = new float[from.length];
       Value x = new Value.Element(Operand.X, ElementType.FLOAT32);
       copy(bits, new Value.OneNan(x), ElementType.FLOAT32, from, oneNan, n);
-      Float16Arrays.encode(oneNan, into, n);
+      NarrowArrays.encode(ElementType.FLOAT16, oneNan, into, n);
     } else {
       copy(bits, new Value.Element(Operand.X, ElementType.FLOAT32), format.type, from, into, n);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.ResidualRounding;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The parts of RMSNorm and LayerNorm read as one would write them. */
@@ -87,7 +88,7 @@ class FormulaTextTest {
 
   private static Forward forward(boolean centred, EpsilonPlacement placement) {
     ElementType type = ElementType.FLOAT32;
-    Storage storage = new Storage(false, false);
+    Storage storage = new Storage(false, Set.of());
     ResidualRounding rounding = ResidualRounding.FIRST;
     return new Forward(
         storage, centred, false, placement, type, null, rounding, false, type, null, true, true);
@@ -103,7 +104,7 @@ class FormulaTextTest {
 
   private static Backward backward(boolean centred, EpsilonPlacement placement) {
     ElementType type = ElementType.FLOAT32;
-    Storage storage = new Storage(false, false);
+    Storage storage = new Storage(false, Set.of());
     return new Backward(
         storage, centred, placement, type, false, type, null, type, true, true, true, true, false);
   }

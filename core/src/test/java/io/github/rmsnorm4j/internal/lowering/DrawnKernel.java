@@ -1,11 +1,13 @@
 package io.github.rmsnorm4j.internal.lowering;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /** A drawn description, and for what rows its kernels are. */
@@ -51,26 +53,27 @@ final class DrawnKernel {
     kind = KINDS.get(number % KINDS.size());
     SplittableRandom random = new SplittableRandom(seed);
     boolean float64 = random.nextInt(4) == 0;
-    boolean bfloat16 = Kernels.readBfloat16(bits, false) && random.nextBoolean();
+    boolean reads = random.nextBoolean();
     paired = !float64 && bits > 0 && random.nextBoolean();
+    Set<ElementType> narrow = reads || paired ? Kernels.narrow(bits, paired) : Set.of();
     width = width(random);
     rows = 1 + random.nextInt(Math.clamp(ELEMENTS / width, 1, 10));
-    boolean narrow = Schedule.width(width) > 0 && (isStaggered() || random.nextInt(4) > 0);
+    boolean ofWidth = Schedule.width(width) > 0 && (isStaggered() || random.nextInt(4) > 0);
     int depth = isStaggered() ? random.nextInt(1, 3) : 4;
-    DrawnValues values = new DrawnValues(random, float64, bfloat16, paired, !narrow);
+    DrawnValues values = new DrawnValues(random, float64, narrow, paired, !ofWidth);
     DrawnParts drawn = new DrawnParts(random, values, depth);
-    NormParts norm = new NormParts(random, float64, bfloat16, paired);
+    NormParts norm = new NormParts(random, float64, narrow, paired);
     parts = random.nextInt(3) > 0 ? parts(drawn, random.nextBoolean()) : parts(norm);
     where = random.nextInt(5) / 2;
     memory = memory(random, where);
-    column = narrow || isStaggered() ? 0 : 32 * random.nextInt(3);
+    column = ofWidth || isStaggered() ? 0 : 32 * random.nextInt(3);
     boolean sums = kind == Way.Kind.SUMS || isStaggered();
-    boolean whole = sums || paired || narrow || random.nextBoolean();
+    boolean whole = sums || paired || ofWidth || random.nextBoolean();
     from = whole ? 0 : random.nextInt(width);
     kernels = new Kernels(bits, memory, column + width, paired);
     staggered = isStaggered() ? kernels.staggered(parts.get(0), parts.get(1)) : null;
     List<Map<Operand, Memory>> own = parts.stream().map(part -> memory).toList();
-    target = new Target(parts, own, bits, narrow ? width : 0, paired);
+    target = new Target(parts, own, bits, ofWidth ? width : 0, paired);
   }
 
   private boolean isStaggered() {

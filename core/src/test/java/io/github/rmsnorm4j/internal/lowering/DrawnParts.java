@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
@@ -72,7 +73,11 @@ final class DrawnParts {
     int depth = random.nextInt(this.depth + 1);
     Value v = values.ofArithmetic(depth).plus(values.element());
     v = v.float64() || random.nextInt(3) > 0 ? v : new Value.OneNan(v);
-    part.store(rows, values.type(rows), v);
+    part.store(rows, values.type(rows), values.type(rows) == ElementType.FLOAT16 ? oneNan(v) : v);
+  }
+
+  private static Value oneNan(Value v) {
+    return v.float64() ? v.cast(ElementType.FLOAT16) : new Value.OneNan(v);
   }
 
   /** A store, and one or two sums over rows. */

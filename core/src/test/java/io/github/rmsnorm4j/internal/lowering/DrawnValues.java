@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /** Small trees of all that a value can be made of, drawn. */
@@ -35,14 +36,19 @@ final class DrawnValues {
 
   /** Chooses the types of rows. */
   DrawnValues(
-      SplittableRandom random, boolean float64, boolean bfloat16, boolean paired, boolean widens) {
+      SplittableRandom random,
+      boolean float64,
+      Set<ElementType> narrow,
+      boolean paired,
+      boolean widens) {
     this.random = random;
     this.float64 = float64;
     this.widens = widens;
     casts = random.nextInt(3) == 0;
+    List<ElementType> ordered = narrow.stream().sorted().toList();
     for (Operand rows : Operand.values()) {
-      boolean narrow = paired || bfloat16 && random.nextBoolean();
-      ElementType type = narrow ? ElementType.BFLOAT16 : ElementType.FLOAT32;
+      boolean isNarrow = paired || !narrow.isEmpty() && random.nextBoolean();
+      ElementType type = isNarrow ? one(ordered) : ElementType.FLOAT32;
       types.put(rows, float64 ? ElementType.FLOAT64 : type);
     }
   }

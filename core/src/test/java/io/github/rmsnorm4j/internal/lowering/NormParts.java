@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /** RMSNorm and LayerNorm with drawn choices. */
@@ -15,12 +16,12 @@ final class NormParts {
   private final Storage storage;
   private final List<ElementType> types;
 
-  NormParts(SplittableRandom random, boolean float64, boolean bfloat16, boolean paired) {
+  NormParts(SplittableRandom random, boolean float64, Set<ElementType> narrow, boolean paired) {
     this.random = random;
     List<ElementType> ofFloat32 = List.of(ElementType.values());
     ElementType only = float64 ? ElementType.FLOAT64 : ElementType.BFLOAT16;
     types = float64 || paired ? List.of(only) : ofFloat32;
-    storage = new Storage(float64, bfloat16 || paired);
+    storage = new Storage(float64, narrow);
   }
 
   private <T> T one(List<T> of) {

@@ -80,7 +80,8 @@ final class Rectangle {
     return switch (type) {
       case FLOAT64 -> segment.get(JAVA_DOUBLE_UNALIGNED, at);
       case FLOAT32 -> segment.get(JAVA_FLOAT_UNALIGNED, at);
-      default -> Float.intBitsToFloat(segment.get(JAVA_SHORT_UNALIGNED, at) << 16);
+      case FLOAT16 -> Float.float16ToFloat(segment.get(JAVA_SHORT_UNALIGNED, at));
+      case BFLOAT16 -> Float.intBitsToFloat(segment.get(JAVA_SHORT_UNALIGNED, at) << 16);
     };
   }
 
@@ -90,7 +91,11 @@ final class Rectangle {
     switch (type) {
       case FLOAT64 -> segment.set(JAVA_DOUBLE_UNALIGNED, at, number);
       case FLOAT32 -> segment.set(JAVA_FLOAT_UNALIGNED, at, (float) number);
-      default -> {
+      case FLOAT16 -> {
+        float nan = Float.isNaN((float) number) ? Float.NaN : (float) number;
+        segment.set(JAVA_SHORT_UNALIGNED, at, Float.floatToFloat16(nan));
+      }
+      case BFLOAT16 -> {
         int bits = Float.floatToIntBits(ByDefinition.bfloat16((float) number));
         segment.set(JAVA_SHORT_UNALIGNED, at, (short) (bits >>> 16));
       }

@@ -56,6 +56,24 @@ final class Ieee {
     return Float.floatToRawIntBits((float) Double.longBitsToDouble(pattern));
   }
 
+  /** float16 to float32. */
+  static int ofFloat16(short pattern) {
+    if ((pattern & 0x7fff) > 0x7c00) {
+      int payload = (pattern & 0x03ff) << 13;
+      return (pattern & 0x8000) << 16 | 0x7f80_0000 | QUIET_FLOAT | payload;
+    }
+    return Float.floatToRawIntBits(Float.float16ToFloat(pattern));
+  }
+
+  /** float32 to float16, to nearest. */
+  static short float16(int pattern) {
+    if (isNan(pattern)) {
+      int payload = pattern >>> 13 & 0x03ff;
+      return (short) (pattern >>> 16 & 0x8000 | 0x7e00 | payload);
+    }
+    return Float.floatToFloat16(Float.intBitsToFloat(pattern));
+  }
+
   /** float32 to bfloat16, as vcvtne2ps2bf16 does it: subnormals are 0. */
   static short bfloat16(int pattern) {
     if (isNan(pattern)) {

@@ -104,6 +104,11 @@ final class VectorStep {
         doubles(size, i -> Ieee.widened(from.getInt(4 * i)));
       }
       case VCVTPD2PS -> narrowed();
+      case VCVTPH2PS -> {
+        ByteBuffer from = bytes(operand(1), size / 2);
+        floats(size, i -> Ieee.ofFloat16(from.getShort(2 * i)));
+      }
+      case VCVTPS2PH_TO -> toFloat16(size);
       case VPMOVZXWD -> {
         ByteBuffer from = bytes(operand(1), size / 2);
         floats(size, i -> from.getShort(2 * i) & 0xffff);
@@ -212,6 +217,19 @@ final class VectorStep {
     ByteBuffer result = buffer(Math.max(16, from.capacity() / 2));
     for (int i = 0; i < from.capacity() / 8; i++) {
       result.putInt(4 * i, Ieee.rounded(from.getLong(8 * i)));
+    }
+    put(operand(0), result);
+  }
+
+  /** A register has zeros above the patterns. */
+  private void toFloat16(int size) {
+    if (number(2) != 0) {
+      throw new AssertionError("this rounding is not interpreted");
+    }
+    ByteBuffer from = bytes(operand(1), size);
+    ByteBuffer result = buffer(operand(0) instanceof Vector ? Math.max(16, size / 2) : size / 2);
+    for (int i = 0; i < size / 4; i++) {
+      result.putShort(2 * i, Ieee.float16(from.getInt(4 * i)));
     }
     put(operand(0), result);
   }

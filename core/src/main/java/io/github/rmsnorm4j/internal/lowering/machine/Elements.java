@@ -66,10 +66,16 @@ record Elements(
   @Override
   public void load(Value value, Vector into) {
     Value.Element element = (Value.Element) value;
-    if (element.type() != ElementType.BFLOAT16) {
-      throw new UnsupportedOperationException("no machine code that reads " + element.type());
-    }
     Address from = address(element.rows(), element.type());
+    switch (element.type()) {
+      case FLOAT16 -> a.op(VectorOp.VCVTPH2PS, into, from);
+      case BFLOAT16 -> bfloat16(from, into);
+      default ->
+          throw new UnsupportedOperationException("no machine code that reads " + element.type());
+    }
+  }
+
+  private void bfloat16(Address from, Vector into) {
     if (half == Half.ALL) {
       a.op(VectorOp.VPMOVZXWD, into, from);
     } else {

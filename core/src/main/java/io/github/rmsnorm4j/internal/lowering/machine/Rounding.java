@@ -23,6 +23,9 @@ final class Rounding {
   /** A comparison: whether one of two is NaN. */
   private static final Immediate UNORDERED = new Immediate(3);
 
+  /** Rounds to nearest, whatever the state of the floating-point unit is. */
+  static final Immediate TO_NEAREST = new Immediate(0);
+
   private final Assembler a;
   private final Registers registers;
 
@@ -33,11 +36,35 @@ final class Rounding {
 
   /** Rounds, and leaves a float32 with the same value. */
   void round(ElementType to, Vector from, Vector into) {
-    if (to != ElementType.BFLOAT16) {
-      throw new UnsupportedOperationException("no machine code that rounds to " + to);
+    switch (to) {
+      case BFLOAT16 -> {
+        bfloat16(from, into);
+        and(into, into, pattern(0xffff0000));
+      }
+      case FLOAT16 -> {
+        oneNan(from, into);
+        Vector half = into.of(Math.max(128, into.bits() / 2));
+        a.op(VectorOp.VCVTPS2PH_TO, half, into, TO_NEAREST);
+        a.op(VectorOp.VCVTPH2PS, into, half);
+      }
+      default -> throw new UnsupportedOperationException("no machine code that rounds to " + to);
     }
-    bfloat16(from, into);
-    and(into, into, pattern(0xffff0000));
+  }
+
+  /** The same number; every NaN is the canonical one. */
+  void oneNan(Vector from, Vector into) {
+    choose(isNan(from), from, into);
+  }
+
+  /** The canonical NaN where there is a NaN, otherwise a number. */
+  private void choose(MachineOperand isNan, Vector number, Vector into) {
+    Constant nan = pattern(0x7fc00000);
+    if (isNan instanceof Vector mask) {
+      a.op(VectorOp.VBLENDVPS, into, number, nan, mask);
+      registers.giveBack(mask);
+    } else {
+      a.masked(NAN, false, VectorOp.VBLENDMPS, into, number, nan);
+    }
   }
 
   /** Leaves the pattern of the bfloat16 in the upper half of each element. */
@@ -49,13 +76,7 @@ final class Rounding {
     MachineOperand isNan = isNan(from);
     a.op(VectorOp.VPADDD, into, from, odd);
     registers.giveBack(odd);
-    Constant nan = pattern(0x7fc00000);
-    if (isNan instanceof Vector mask) {
-      a.op(VectorOp.VBLENDVPS, into, into, nan, mask);
-      registers.giveBack(mask);
-    } else {
-      a.masked(NAN, false, VectorOp.VBLENDMPS, into, into, nan);
-    }
+    choose(isNan, into, into);
   }
 
   /**

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.CallNumber;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -66,15 +65,21 @@ record RowValues(Assembler a, Pointers pointers, int rows, int ahead, int k)
   /** Element 0 of the row. */
   private void first(Value.Element element, Vector into) {
     Address from = Address.at(pointers.of(element.rows()), 0);
-    if (element.type() == ElementType.FLOAT32) {
-      a.op(VectorOp.VBROADCASTSS, into, from);
-    } else if (element.type() == ElementType.BFLOAT16) {
-      General pattern = Pointers.I.of(32);
-      a.op(GeneralOp.MOVZX, pattern, from);
-      a.op(GeneralOp.SHL, pattern, new Immediate(16));
-      a.op(VectorOp.VMOVD, into, pattern);
-    } else {
-      throw new UnsupportedOperationException("no machine code that reads " + element.type());
+    General pattern = Pointers.I.of(32);
+    switch (element.type()) {
+      case FLOAT32 -> a.op(VectorOp.VBROADCASTSS, into, from);
+      case BFLOAT16 -> {
+        a.op(GeneralOp.MOVZX, pattern, from);
+        a.op(GeneralOp.SHL, pattern, new Immediate(16));
+        a.op(VectorOp.VMOVD, into, pattern);
+      }
+      case FLOAT16 -> {
+        a.op(GeneralOp.MOVZX, pattern, from);
+        a.op(VectorOp.VMOVD, into, pattern);
+        a.op(VectorOp.VCVTPH2PS, into, into);
+      }
+      default ->
+          throw new UnsupportedOperationException("no machine code that reads " + element.type());
     }
   }
 

@@ -24,6 +24,7 @@ final class Stores {
     Address to = memory.address(store.rows(), store.type());
     switch (store.type()) {
       case FLOAT32 -> float32(a, registers, store, value, to, streams);
+      case FLOAT16 -> float16(a, registers, value, to, streams);
       case BFLOAT16 -> bfloat16(a, registers, value, to);
       default ->
           throw new UnsupportedOperationException("no machine code that writes " + store.type());
@@ -46,6 +47,18 @@ final class Stores {
     if (floats != value) {
       registers.giveBack(floats);
     }
+  }
+
+  private static void float16(
+      Assembler a, Registers registers, Vector value, Address to, boolean streams) {
+    if (!streams || value.bits() == 128) {
+      a.op(VectorOp.VCVTPS2PH_TO, to, value, Rounding.TO_NEAREST);
+      return;
+    }
+    Vector patterns = registers.take(value.bits() / 2);
+    a.op(VectorOp.VCVTPS2PH_TO, patterns, value, Rounding.TO_NEAREST);
+    a.op(VectorOp.VMOVNTPS_TO, to, patterns);
+    registers.giveBack(patterns);
   }
 
   private static void bfloat16(Assembler a, Registers registers, Vector value, Address to) {

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.CallNumber;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
@@ -110,11 +111,19 @@ final class Trial {
       if (type == ElementType.FLOAT32) {
         segment.setAtIndex(JAVA_INT_UNALIGNED, i, pattern);
       } else {
-        segment.setAtIndex(JAVA_SHORT_UNALIGNED, i, (short) (pattern >>> Short.SIZE));
+        segment.setAtIndex(JAVA_SHORT_UNALIGNED, i, narrow(pattern, type));
       }
     }
     tried.put(operand, segment);
     plain.put(operand, arena.allocate(segment.byteSize(), Area.ALIGNMENT).copyFrom(segment));
+  }
+
+  /** Of float16 a subnormal one, too, where the float32 is subnormal. */
+  private static short narrow(int pattern, ElementType type) {
+    boolean subnormal = (pattern & 0x7f800000) == 0;
+    return type == ElementType.FLOAT16 && subnormal
+        ? (short) (pattern >>> 13 & 0x3ff)
+        : Narrow.toPattern(Float.intBitsToFloat(pattern), type);
   }
 
   private void set(Column column, Arena arena) {

@@ -111,6 +111,13 @@ final class Values {
         done(c.of());
         yield result;
       }
+      case Value.OneNan n -> {
+        Vector of = get(n.of());
+        Vector result = registers.take(bits(false));
+        rounding.oneNan(of, result);
+        done(n.of());
+        yield result;
+      }
       case Value.Binary b when b.operator() == Value.Operator.MAX -> max(b);
       case Value.Binary b -> two(b);
       default -> throw new UnsupportedOperationException("no machine code for " + value.text());

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.LayerNorm;
@@ -15,6 +16,7 @@ import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.lowering.Kernels;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -39,6 +41,12 @@ class InterpretedKernelTest {
     1, 2, 31, 32, 33, 64, 95, 96, 256, 300, 1024, 1025, 1056, 2079
   };
 
+  private static final List<ElementType> TYPES =
+      List.of(ElementType.FLOAT32, ElementType.BFLOAT16, ElementType.FLOAT16);
+
+  private static final List<CastOrder> ORDERS =
+      List.of(CastOrder.FLOAT32, CastOrder.LLAMA, CastOrder.ONNX);
+
   /** Flush to zero, and subnormals as zero: what other native code may have left. */
   private static final int FLUSHES = 0x1f80 | 0x8040;
 
@@ -53,24 +61,30 @@ class InterpretedKernelTest {
       ElementType x,
       ElementType y,
       EpsilonPlacement placement,
+      CastOrder order,
       boolean adds,
       boolean bfloat16,
       boolean streams) {
+    /** Other orders of casts are not for a bias. */
+    boolean biased() {
+      return order == CastOrder.FLOAT32;
+    }
+
     Target target(int width) {
       Forward forward =
           new Forward(
-              new Storage(false, true),
+              new Storage(false, Kernels.narrow(0, false)),
               centred,
-              false,
+              order == CastOrder.ONNX,
               placement,
               x,
               adds ? x : null,
               ResidualRounding.FIRST,
               adds,
               y,
-              null,
+              order == CastOrder.FLOAT32 || x == ElementType.FLOAT32 ? null : x,
               true,
-              true);
+              biased());
       List<Part> parts = List.of(forward.statistic(), forward.roots(), forward.output());
       Target target = MachineKernel.target(parts, bits, width, streams);
       return new Target(parts, bits, target.width(), target.group(), bfloat16, streams);
@@ -80,14 +94,16 @@ class InterpretedKernelTest {
   private List<Kind> kinds(int bits) {
     List<Kind> kinds = new ArrayList<>();
     for (int choice = 0; choice < 32; choice++) {
-      ElementType x = (choice & 2) != 0 ? ElementType.FLOAT32 : ElementType.BFLOAT16;
-      ElementType y = (choice & 4) != 0 ? ElementType.FLOAT32 : ElementType.BFLOAT16;
+      ElementType x = TYPES.get(choice % 3);
+      ElementType y = TYPES.get(choice / 3 % 3);
       boolean bfloat16 = bits == 512 && (choice & 16) != 0;
       boolean streams = random.nextInt(4) == 0;
       EpsilonPlacement[] placements = EpsilonPlacement.values();
       EpsilonPlacement placement = placements[random.nextInt(placements.length)];
+      boolean centred = (choice & 1) != 0;
+      CastOrder order = ORDERS.get(centred ? 0 : random.nextInt(ORDERS.size()));
       boolean adds = (choice & 8) != 0;
-      kinds.add(new Kind(bits, (choice & 1) != 0, x, y, placement, adds, bfloat16, streams));
+      kinds.add(new Kind(bits, centred, x, y, placement, order, adds, bfloat16, streams));
     }
     return kinds;
   }
@@ -195,10 +211,20 @@ class InterpretedKernelTest {
       if (type == ElementType.FLOAT32) {
         bytes.putInt(pattern);
       } else {
-        bytes.putShort((short) (pattern >>> 16));
+        bytes.putShort(narrow(pattern, type));
       }
     }
     return bytes.array();
+  }
+
+  private static short narrow(int pattern, ElementType type) {
+    if (type == ElementType.BFLOAT16) {
+      return (short) (pattern >>> 16);
+    }
+    boolean subnormal = (pattern & 0x7f80_0000) == 0;
+    return subnormal
+        ? (short) (pattern >>> 13 & 0x3ff)
+        : Float.floatToFloat16(Float.intBitsToFloat(pattern));
   }
 
   private static float[] floats(byte[] bytes) {
@@ -209,9 +235,11 @@ class InterpretedKernelTest {
 
   private static <B extends Norm.Builder<B>> B configured(
       B builder, Kind kind, Map<Column, byte[]> columns) {
+    if (kind.biased()) {
+      builder.bias(floats(columns.get(Column.BIAS)));
+    }
     return builder
         .gain(floats(columns.get(Column.GAIN)))
-        .bias(floats(columns.get(Column.BIAS)))
         .epsilon(EPSILON)
         .epsilonPlacement(kind.placement)
         .backend(Backend.scalar());
@@ -227,7 +255,7 @@ class InterpretedKernelTest {
     Norm norm =
         kind.centred
             ? configured(LayerNorm.builder(width), kind, columns).build()
-            : configured(RmsNorm.builder(width), kind, columns).build();
+            : configured(RmsNorm.builder(width).castOrder(kind.order), kind, columns).build();
     byte[] y = new byte[rows * width * kind.y.bytes()];
     Rows x = Rows.of(MemorySegment.ofArray(operands.get(Operand.X)), kind.x, rows, width);
     Rows to = Rows.of(MemorySegment.ofArray(y), kind.y, rows, width);

@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.lowering.Kernels;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,7 +17,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A kernel is tried before it is used: one with plain Java's bits passes, any other does not. */
 class TrialTest {
-  private static final ElementType[] TYPES = {ElementType.FLOAT32, ElementType.BFLOAT16};
+  private static final ElementType[] TYPES = {
+    ElementType.FLOAT32, ElementType.BFLOAT16, ElementType.FLOAT16
+  };
   private static final int[] WIDTHS = {0, 32, 64, 160, 256};
 
   @BeforeEach
@@ -28,7 +31,7 @@ class TrialTest {
       boolean centred, ElementType x, ElementType y, boolean adds, boolean gain, boolean bias) {
     Forward forward =
         new Forward(
-            new Storage(false, true),
+            new Storage(false, Kernels.narrow(0, false)),
             centred,
             false,
             EpsilonPlacement.INSIDE,
