@@ -2,8 +2,6 @@ package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -81,28 +79,12 @@ class AllocationTest {
   }
 
   private static void assertNoneOver(String what, Class<?> main, String... args) throws Exception {
-    List<String> lines = inJvmOfItsOwn(main, args);
+    List<String> lines = ChildJvm.output(ChildJvm.flags(), main, args).lines().toList();
     String counted = lines.isEmpty() ? "" : lines.getLast();
     assertThat(counted).as("%s: %s", what, lines).startsWith(AllocationCount.COUNTED);
     System.out.println("AllocationTest, " + what + ", " + counted);
     assertThat(lines.stream().filter(line -> line.startsWith(AllocationCount.OVER)))
         .as("%s, %s", what, counted)
         .isEmpty();
-  }
-
-  /** What it prints. */
-  private static List<String> inJvmOfItsOwn(Class<?> main, String... args) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("--add-modules=jdk.incubator.vector");
-    command.add("--enable-native-access=ALL-UNNAMED");
-    command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
-    command.add(main.getName());
-    command.addAll(List.of(args));
-    Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
-    List<String> lines = new String(child.getInputStream().readAllBytes()).lines().toList();
-    assertThat(child.waitFor()).as("%s", lines).isZero();
-    return lines;
   }
 }

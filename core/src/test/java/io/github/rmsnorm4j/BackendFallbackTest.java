@@ -17,8 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A program in JVMs with and without vectors: the same results, and one line that says why. */
 @Timeout(120)
 class BackendFallbackTest {
-  private static final String VECTORS = "--add-modules=jdk.incubator.vector";
-  private static final String NATIVE = "--enable-native-access=";
+  private static final String NATIVE = "--enable-native-access=io.github.rmsnorm4j";
   private static final String INCUBATOR = "WARNING: Using incubator modules: jdk.incubator.vector";
   private static final String PROGRAM =
       """
@@ -84,7 +83,7 @@ class BackendFallbackTest {
             ToolProvider.getSystemJavaCompiler()
                 .run(null, null, null, words.toArray(String[]::new)))
         .isZero();
-    Answer plain = onClassPath(VECTORS, NATIVE + "ALL-UNNAMED");
+    Answer plain = onClassPath(ChildJvm.VECTORS, ChildJvm.NATIVE_ACCESS);
     expected = plain.checksum;
   }
 
@@ -103,15 +102,12 @@ class BackendFallbackTest {
   }
 
   private static Answer run(List<String> words) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(words);
     Path errors = Files.createTempFile(folder, "errors", "");
-    Process child = new ProcessBuilder(command).redirectError(errors.toFile()).start();
-    List<String> out = new String(child.getInputStream().readAllBytes()).lines().toList();
+    ChildJvm child = ChildJvm.run(ChildJvm.java(words).redirectError(errors.toFile()));
+    List<String> out = child.output().lines().toList();
     List<String> lines = new ArrayList<>(Files.readAllLines(errors));
-    assertThat(child.waitFor()).as("%s", lines).isZero();
-    boolean vectors = words.contains(VECTORS);
+    assertThat(child.status()).as("%s", lines).isZero();
+    boolean vectors = words.contains(ChildJvm.VECTORS);
     assertThat(lines.remove(INCUBATOR)).isEqualTo(vectors);
     assertThat(out).hasSize(3);
     return new Answer(out.get(0), out.get(1), out.get(2), lines);
@@ -119,7 +115,7 @@ class BackendFallbackTest {
 
   @Test
   void aClassPathWithoutTheVectorApi() throws Exception {
-    Answer answer = onClassPath(NATIVE + "ALL-UNNAMED");
+    Answer answer = onClassPath(ChildJvm.NATIVE_ACCESS);
     assertThat(answer.backend).isEqualTo("plain Java (no vectors), native access");
     assertThat(answer.reason).contains("start java with --add-modules jdk.incubator.vector");
     answer.logsOnce();
@@ -129,15 +125,15 @@ class BackendFallbackTest {
   void aClassPathWithoutAnything() throws Exception {
     Answer answer = onClassPath();
     assertThat(answer.backend).isEqualTo("plain Java (no vectors), native memory staged");
-    assertThat(answer.reason).contains("--add-modules", NATIVE + "ALL-UNNAMED");
+    assertThat(answer.reason).contains("--add-modules", ChildJvm.NATIVE_ACCESS);
     answer.logsOnce();
   }
 
   @Test
   void withoutNativeAccess() throws Exception {
-    Answer answer = onClassPath(VECTORS);
+    Answer answer = onClassPath(ChildJvm.VECTORS);
     assertThat(answer.backend).endsWith("native memory staged");
-    assertThat(answer.reason).contains(NATIVE + "ALL-UNNAMED");
+    assertThat(answer.reason).contains(ChildJvm.NATIVE_ACCESS);
     answer.logsOnce();
   }
 
@@ -145,16 +141,16 @@ class BackendFallbackTest {
   void modules() throws Exception {
     Answer without = onModulePath();
     assertThat(without.backend).isEqualTo("plain Java (no vectors), native memory staged");
-    assertThat(without.reason).contains("--add-modules", NATIVE + "io.github.rmsnorm4j");
+    assertThat(without.reason).contains("--add-modules", NATIVE);
     without.logsOnce();
-    Answer with = onModulePath(VECTORS, NATIVE + "io.github.rmsnorm4j");
+    Answer with = onModulePath(ChildJvm.VECTORS, NATIVE);
     assertThat(with.checksum).isEqualTo(expected);
     assertThat(with.backend).endsWith(", native access");
   }
 
   @Test
   void interpreted() throws Exception {
-    Answer answer = onClassPath(VECTORS, NATIVE + "ALL-UNNAMED", "-Xint");
+    Answer answer = onClassPath(ChildJvm.VECTORS, ChildJvm.NATIVE_ACCESS, "-Xint");
     assertThat(answer.backend).startsWith("plain Java");
     assertThat(answer.reason).contains("without its optimising compiler", "interpreted mode");
     answer.logsOnce();
@@ -163,7 +159,7 @@ class BackendFallbackTest {
   @Test
   @EnabledIfSystemProperty(named = "os.arch", matches = "amd64")
   void aProcessorWithoutAvx() throws Exception {
-    Answer answer = onClassPath(VECTORS, NATIVE + "ALL-UNNAMED", "-XX:UseAVX=0");
+    Answer answer = onClassPath(ChildJvm.VECTORS, ChildJvm.NATIVE_ACCESS, "-XX:UseAVX=0");
     assertThat(answer.backend).startsWith("plain Java");
     assertThat(answer.reason).contains("no AVX");
     answer.logsOnce();
@@ -172,7 +168,7 @@ class BackendFallbackTest {
   @Test
   @EnabledIfSystemProperty(named = "os.arch", matches = "amd64|aarch64")
   void silentWhereNothingIsMissing() throws Exception {
-    Answer answer = onClassPath(VECTORS, NATIVE + "ALL-UNNAMED");
+    Answer answer = onClassPath(ChildJvm.VECTORS, ChildJvm.NATIVE_ACCESS);
     if (answer.backend.startsWith("plain Java")) {
       answer.logsOnce();
     } else {

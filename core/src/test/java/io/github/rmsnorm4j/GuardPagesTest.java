@@ -30,20 +30,9 @@ class GuardPagesTest {
   @Test
   @EnabledOnOs(OS.LINUX)
   void noKernelLeavesItsRows(@TempDir Path folder) throws Exception {
-    Process child =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-modules=jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                "-XX:-CreateCoredumpOnCrash",
-                "-XX:ErrorFile=" + folder.resolve("crash"),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Guarded.class.getName())
-            .redirectErrorStream(true)
-            .start();
-    String output = new String(child.getInputStream().readAllBytes());
-    assertThat(child.waitFor()).as(output).isZero();
+    List<String> flags =
+        ChildJvm.flags("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=" + folder.resolve("crash"));
+    String output = ChildJvm.output(flags, Guarded.class);
     assertThat(output).contains("calls between guard pages");
     assertThat(output.contains("machine code,")).isEqualTo(!Backends.machineCode().isEmpty());
   }

@@ -10,8 +10,6 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,6 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Where there is machine code, where there is none, and what is said then. */
 @Timeout(60)
 class MachineCodeTest {
+  private static final List<String> SWITCHED_ON = ChildJvm.flags("-Drmsnorm4j.machineCode=true");
+
   @ParameterizedTest
   @ValueSource(ints = {0, 64, 128, 255, 1024})
   void otherWidthsAreRefused(int bits) {
@@ -45,25 +45,24 @@ class MachineCodeTest {
   @Test
   @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
   void withoutNativeAccessThereIsNone() throws Exception {
-    assertThat(child(List.of("--illegal-native-access=deny"), "refused"))
+    List<String> flags = List.of(ChildJvm.VECTORS, "--illegal-native-access=deny");
+    assertThat(ChildJvm.output(flags, Program.class, "refused"))
         .contains("no machine code of 256 bits: native access is off");
   }
 
   @Test
   void thePropertySwitchesItOn() throws Exception {
-    List<String> flags =
-        List.of("--enable-native-access=ALL-UNNAMED", "-Drmsnorm4j.machineCode=true");
     String expected = Backends.machineCode().isEmpty() ? "-bit vectors" : "machine code, ";
-    assertThat(child(flags, "best")).contains(expected).contains("right");
+    assertThat(ChildJvm.output(SWITCHED_ON, Program.class, "best"))
+        .contains(expected)
+        .contains("right");
   }
 
   /** As systems are set up that let nobody execute what was written: the library works on. */
   @Test
   @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
   void withoutMemoryThatCanBeExecutedThereIsNone() throws Exception {
-    List<String> flags =
-        List.of("--enable-native-access=ALL-UNNAMED", "-Drmsnorm4j.machineCode=true");
-    assertThat(child(flags, "denied"))
+    assertThat(ChildJvm.output(SWITCHED_ON, Program.class, "denied"))
         .contains(
             "no machine code of 256 bits: the system refuses to execute memory that was written")
         .contains("-bit vectors")
@@ -112,19 +111,6 @@ class MachineCodeTest {
   private static Rows rows(MemorySegment segment, ElementType type, int width) {
     return Rows.of(
         segment, type, Math.toIntExact(segment.byteSize() / type.bytes() / width), width);
-  }
-
-  private static String child(List<String> flags, String what) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("--add-modules=jdk.incubator.vector");
-    command.addAll(flags);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of(Program.class.getName(), what));
-    Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String output = new String(child.getInputStream().readAllBytes());
-    assertThat(child.waitFor()).as(output).isZero();
-    return output;
   }
 
   /** A process that has machine code, or not. */

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -28,24 +27,14 @@ class MachineCodeUnderLoadTest {
   @ValueSource(strings = {"Serial", "Parallel", "G1", "Z", "Shenandoah"})
   void noCollectorDisturbsIt(String collector) throws Exception {
     assumeThat(Backends.machineCode()).isNotEmpty();
-    Process child =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-modules=jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                "-XX:+Use" + collector + "GC",
-                "-Xmx256m",
-                "-XX:-CreateCoredumpOnCrash",
-                "-XX:ErrorFile=/dev/null",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Load.class.getName(),
-                Long.toString(SECONDS))
-            .redirectErrorStream(true)
-            .start();
-    String output = new String(child.getInputStream().readAllBytes());
-    assertThat(child.waitFor()).as(output).isZero();
-    assertThat(output).contains("calls, all with the bits of plain Java");
+    List<String> flags =
+        ChildJvm.flags(
+            "-XX:+Use" + collector + "GC",
+            "-Xmx256m",
+            "-XX:-CreateCoredumpOnCrash",
+            "-XX:ErrorFile=/dev/null");
+    assertThat(ChildJvm.output(flags, Load.class, Long.toString(SECONDS)))
+        .contains("calls, all with the bits of plain Java");
   }
 
   /** Threads that normalise, and one that makes garbage and interrupts them. */

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -24,21 +25,9 @@ class TruncatedFileTest {
   @EnabledOnOs(OS.LINUX)
   void aTruncatedMappedFileIsAnExceptionAndNotTheEndOfTheJvm(@TempDir Path folder)
       throws Exception {
-    Process child =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-modules=jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                "-XX:-CreateCoredumpOnCrash",
-                "-XX:ErrorFile=" + folder.resolve("crash"),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Truncation.class.getName(),
-                folder.toString())
-            .redirectErrorStream(true)
-            .start();
-    String output = new String(child.getInputStream().readAllBytes());
-    assertThat(child.waitFor()).as(output).isZero();
+    List<String> flags =
+        ChildJvm.flags("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=" + folder.resolve("crash"));
+    String output = ChildJvm.output(flags, Truncation.class, folder.toString());
     assertThat(output).contains("24 of 24 calls ended with an InternalError");
   }
 

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.ChildJvm;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
@@ -61,18 +62,12 @@ class ListingTest {
   }
 
   private static List<String> run(String kernels, int expected) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("--add-modules=jdk.incubator.vector");
-    command.add("--enable-native-access=ALL-UNNAMED");
-    command.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:+ShowHiddenFrames"));
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.add(Program.class.getName());
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().put("RMSNORM_KERNELS", kernels);
-    Process child = builder.start();
-    List<String> lines = new String(child.getInputStream().readAllBytes()).lines().toList();
-    assertThat(child.waitFor()).as("%s", lines).isEqualTo(expected);
+    List<String> flags = ChildJvm.flags("-XX:+UnlockDiagnosticVMOptions", "-XX:+ShowHiddenFrames");
+    ProcessBuilder program = ChildJvm.program(flags, Program.class);
+    program.environment().put("RMSNORM_KERNELS", kernels);
+    ChildJvm child = ChildJvm.run(program);
+    List<String> lines = child.output().lines().toList();
+    assertThat(child.status()).as("%s", lines).isEqualTo(expected);
     return lines;
   }
 

@@ -3,9 +3,8 @@ package io.github.rmsnorm4j.internal.norm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ChildJvm;
 import io.github.rmsnorm4j.RmsNorm;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -67,17 +66,8 @@ class StartUpTest {
   }
 
   private static List<String> run(String backend) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("--add-modules=jdk.incubator.vector");
-    command.add("--enable-native-access=ALL-UNNAMED");
-    command.add("-Xlog:class+load:stdout");
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of(Program.class.getName(), backend));
-    Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
-    List<String> lines = new String(child.getInputStream().readAllBytes()).lines().toList();
-    assertThat(child.waitFor()).as("%s", lines).isZero();
-    return lines;
+    List<String> flags = ChildJvm.flags("-Xlog:class+load:stdout");
+    return ChildJvm.output(flags, Program.class, backend).lines().toList();
   }
 
   private static boolean loads(List<String> lines, String name) {
