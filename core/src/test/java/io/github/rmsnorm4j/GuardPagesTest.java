@@ -25,7 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class GuardPagesTest {
   private static final List<Integer> WIDE =
-      List.of(1000, 1023, 1024, 1025, 1055, 2048, 4095, 4096, 4097, 65_535, 65_536);
+      List.of(
+          1000, 1023, 1024, 1025, 1055, 2048, 4095, 4096, 4097, 65_535, 65_536, 65_537, 131_103,
+          200_000);
 
   @Test
   @EnabledOnOs(OS.LINUX)

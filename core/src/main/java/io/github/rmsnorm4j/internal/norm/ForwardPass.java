@@ -119,6 +119,11 @@ final class ForwardPass implements AutoCloseable {
    * @param sums leaves them in a frame
    */
   void finish(long row, int rows, Consumer<Frame> sums) {
+    if (width > RowSum.SUPER_BLOCK) {
+      sums.accept(frame);
+      summedLong(row);
+      return;
+    }
     read(row, 0, rows, width);
     sums.accept(frame);
     summed(row, rows);
@@ -228,6 +233,10 @@ final class ForwardPass implements AutoCloseable {
 
   private void longRow(long row) {
     longRow.at(row).statistic(plan.statistic, call.choices());
+    summedLong(row);
+  }
+
+  private void summedLong(long row) {
     Kernel kernel = plan.output;
     if (statistics(1) && isOutOfRange(row)) {
       kernel = outOfRangeOutput();

@@ -10,9 +10,7 @@ import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
 import io.github.rmsnorm4j.internal.lowering.VectorKernel;
-import io.github.rmsnorm4j.internal.lowering.machine.MachineKernel;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 
 /** The kernels of one kind of call. */
@@ -79,8 +77,8 @@ public final class ForwardPlan {
   final Storage storage;
   final Forward forward;
 
-  /** The whole norm as machine code; null without. */
-  final MachineKernel machine;
+  /** The norm as machine code; null without. */
+  final MachineKernels machine;
 
   final MachineColumns machineColumns = new MachineColumns();
   final EvenFirst columns;
@@ -122,14 +120,8 @@ public final class ForwardPlan {
             kind.cast,
             kind.gain,
             kind.bias);
-    machine =
-        asMachineCode
-            ? MachineKernel.of(
-                List.of(forward.statistic(), forward.roots(), forward.output()),
-                norm.machineBits(),
-                whole ? norm.width() : 0,
-                use == MachineUse.STREAMING)
-            : null;
+    boolean streams = use == MachineUse.STREAMING;
+    machine = asMachineCode ? MachineKernels.of(forward, norm, streams) : null;
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     statistic = Statistic.of(forward, kernels, norm);

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -22,6 +23,9 @@ final class MachinePass implements AutoCloseable {
 
   private static final long ALIGNMENT = 64;
 
+  /** Bytes of a call's gain or bias whose copy is kept for other calls. */
+  private static final long MAX_KEPT = 1 << 20;
+
   /** Numbers of a row that roots are made of. */
   private static final List<RowNumber> SUMS =
       List.of(RowNumber.SHIFT, RowNumber.SUM, RowNumber.SQUARES);
@@ -32,6 +36,11 @@ final class MachinePass implements AutoCloseable {
 
   /** Gain and bias of a call, where they are not the norm's own. */
   private final MemorySegment[] columns = new MemorySegment[Column.COUNT];
+
+  /** Where gain and bias are. */
+  private final long[] addresses = new long[Column.COUNT];
+
+  private final MachineLongRow longRow = new MachineLongRow(frame, this::place);
 
   /** The key of the columns that the frame is set for, or null. */
   private Object setFor;
@@ -58,13 +67,22 @@ final class MachinePass implements AutoCloseable {
     frame.set(CallNumber.EPSILON, norm.epsilon());
     set(Column.GAIN, call.gain());
     set(Column.BIAS, call.bias());
-    setFor = call.kept() ? plan.machineColumns.key : null;
+    boolean isLong = norm.width() > RowSum.SUPER_BLOCK;
+    if (isLong) {
+      longRow.open(plan, norm);
+    }
+    setFor = call.kept() && !isLong ? plan.machineColumns.key : null;
   }
 
   /** Lets go of the call, and gives itself back. */
   @Override
   public void close() {
     frame.clear();
+    longRow.close();
+    for (int c = 0; c < columns.length; c++) {
+      boolean keeps = columns[c] != null && columns[c].byteSize() <= MAX_KEPT;
+      columns[c] = keeps ? columns[c] : null;
+    }
     call = null;
     plan = null;
     POOL.giveBack(this);
@@ -75,6 +93,7 @@ final class MachinePass implements AutoCloseable {
       float[] floats = (float[]) numbers;
       MemorySegment segment =
           call.kept() ? plan.machineColumns.of(column, floats) : copied(column, floats);
+      addresses[column.ordinal()] = segment.address();
       frame.set(column, segment.address());
     }
   }
@@ -93,6 +112,10 @@ final class MachinePass implements AutoCloseable {
 
   /** Normalises rows; plain Java goes on with those that are out of range. */
   void run(long from, long to) {
+    if (call.choices().width() > RowSum.SUPER_BLOCK) {
+      longRows(from, to);
+      return;
+    }
     int most = MachineFrame.MAX_ROWS;
     if (hasArrays()) {
       most = Math.clamp(PIECE / call.choices().width(), 1, most);
@@ -100,12 +123,24 @@ final class MachinePass implements AutoCloseable {
     long row = from;
     while (row < to) {
       int rows = (int) Math.min(most, to - row);
-      place(row);
-      int done = plan.machine.run(frame, rows);
+      place(row, 0);
+      int done = plan.machine.rows().run(frame, rows);
       keep((int) row, done);
       row += done;
       if (done < rows) {
-        row += finish(row, done, plan.machine.together(rows - done));
+        row += finish(row, done, plan.machine.rows().together(rows - done));
+      }
+    }
+  }
+
+  private void longRows(long from, long to) {
+    for (long row = from; row < to; row++) {
+      if (longRow.run(row, call.choices())) {
+        keep(row, longRow.numbers);
+      } else {
+        try (ForwardPass pass = ForwardPass.open(call, plan)) {
+          pass.finish(row, 1, this::copySums);
+        }
       }
     }
   }
@@ -117,19 +152,27 @@ final class MachinePass implements AutoCloseable {
         || residual != null && !residual.segment().isNative();
   }
 
-  private void place(long row) {
-    place(Operand.X, call.x(), row);
-    place(Operand.Y, call.y(), row);
+  /** Points the frame at a piece of a long row. */
+  private void place(long row, long column, int rows, int n) {
+    place(row, column);
+    frame.set(Column.GAIN, addresses[Column.GAIN.ordinal()] + column * Float.BYTES);
+    frame.set(Column.BIAS, addresses[Column.BIAS.ordinal()] + column * Float.BYTES);
+  }
+
+  private void place(long row, long column) {
+    place(Operand.X, call.x(), row, column);
+    place(Operand.Y, call.y(), row, column);
     if (call.residual() != null) {
-      place(Operand.RESIDUAL, call.residual(), row);
+      place(Operand.RESIDUAL, call.residual(), row, column);
     }
   }
 
-  private void place(Operand operand, RowMemory rows, long row) {
+  private void place(Operand operand, RowMemory rows, long row, long column) {
     MemorySegment segment = rows.segment();
     MemorySegment array = segment.isNative() ? null : segment;
     long start = array == null ? segment.address() : 0;
-    frame.place(operand, array, start + row * rows.stride(), rows.stride());
+    long at = start + row * rows.stride() + column * rows.type().bytes();
+    frame.place(operand, array, at, rows.stride());
   }
 
   private void keep(int row, int rows) {
@@ -145,6 +188,15 @@ final class MachinePass implements AutoCloseable {
     }
   }
 
+  private void keep(long row, Frame numbers) {
+    if (call.mean() != null && call.choices().centred()) {
+      call.mean()[(int) row] = numbers.of(RowNumber.MEAN)[0];
+    }
+    if (call.rstd() != null) {
+      call.rstd()[(int) row] = (float) numbers.of(RowNumber.RSTD)[0];
+    }
+  }
+
   /**
    * Rows of which one is out of range. Their sums are known, and the sum of row and residual may
    * have been stored.
@@ -156,6 +208,12 @@ final class MachinePass implements AutoCloseable {
       pass.finish(row, rows, to -> copySums(to, done, rows));
     }
     return rows;
+  }
+
+  private void copySums(Frame to) {
+    for (RowNumber number : SUMS) {
+      to.of(number)[0] = longRow.numbers.of(number)[0];
+    }
   }
 
   private void copySums(Frame to, int done, int rows) {

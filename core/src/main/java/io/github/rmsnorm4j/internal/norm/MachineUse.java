@@ -1,11 +1,10 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 
 /** What machine code a call is for. */
 enum MachineUse {
-  /** None: another type, long rows, or memory that has to be copied. */
+  /** None: float64, or memory that has to be copied. */
   NONE,
   /** Machine code. */
   USUAL,
@@ -21,7 +20,6 @@ enum MachineUse {
   static MachineUse of(ForwardCall call, long rows) {
     boolean any =
         call.choices().machineBits() > 0
-            && call.choices().width() <= RowSum.SUPER_BLOCK
             && isRead(call.x())
             && isRead(call.y())
             && (call.residual() == null || isRead(call.residual()));

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.formula.CallNumber;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -74,10 +75,29 @@ public final class MachineFrame {
     area.set(JAVA_DOUBLE, Area.of(number), value);
   }
 
+  /** A number of a row. */
+  public void set(RowNumber number, int row, double value) {
+    area.set(JAVA_DOUBLE, Area.of(number) + (long) row * Double.BYTES, value);
+  }
+
   /** Elements of a row, and those of them that row sums are of. */
   public void setWidth(int width, int summed) {
     area.set(JAVA_LONG, Area.WIDTH, width);
     area.set(JAVA_LONG, Area.SUMMED, summed);
+  }
+
+  /** Takes the numbers of the first row of a plain frame. */
+  public void setNumbers(Frame from) {
+    for (RowNumber number : RowNumber.values()) {
+      area.set(JAVA_DOUBLE, Area.of(number), from.of(number)[0]);
+    }
+  }
+
+  /** Leaves the numbers of the first row with those of a plain frame. */
+  public void copyNumbers(Frame to) {
+    for (RowNumber number : RowNumber.values()) {
+      to.of(number)[0] = area.get(JAVA_DOUBLE, Area.of(number));
+    }
   }
 
   /** Copies a number of n rows to an array. */

@@ -1,9 +1,11 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Code;
@@ -37,13 +39,11 @@ public final class MachineKernel {
    */
   private static final MethodHandle ARRAYS = ofArrays();
 
+  private final Target target;
   private final MemorySegment code;
 
-  /** Rows that go through the parts together. */
-  private final int group;
-
   private MachineKernel(Target target) {
-    group = target.group();
+    this.target = target;
     Code made = MachineCode.of(target);
     Listings.write(target.name() + "_" + COUNT.incrementAndGet(), made.listing(), target.parts());
     code = ExecutableMemory.of(made);
@@ -107,7 +107,30 @@ public final class MachineKernel {
    * @param left rows that are not done
    */
   public int together(int left) {
-    return left >= group ? group : 1;
+    return left >= target.group() ? target.group() : 1;
+  }
+
+  /** The row sums of its first part. */
+  public List<Part.Sum> sums() {
+    return target.parts().getFirst().sums();
+  }
+
+  /**
+   * Leaves the lanes of the row that was summed last with those of a plain frame's first row. Rows
+   * of any width have them.
+   */
+  public void copyLanes(MachineFrame from, Frame to) {
+    int odd = target.halves(target.parts().getFirst()) - 1;
+    int doubles = target.bits() / Double.SIZE;
+    for (int s = 0; s < sums().size(); s++) {
+      for (int at = 0; at < RowSum.LANES; at++) {
+        int vector = at / doubles;
+        int element = at % doubles;
+        int lane = odd == 0 ? at : (vector & ~1) * doubles + 2 * element + (vector & 1);
+        long address = Area.totals(s) + (long) at * Double.BYTES;
+        to.lanes[s][lane] = from.area.get(JAVA_DOUBLE, address);
+      }
+    }
   }
 
   /** Does the first n rows of a frame, or those before the first one that is out of range. */

@@ -1,0 +1,66 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
+
+/** A row longer than a super-block, by kernels of machine code: a super-block at a time. */
+final class MachineLongRow {
+  private final MachineFrame piece;
+  private final LongRow.Columns place;
+  private final LongRow sums;
+
+  /** The numbers of the row. */
+  final Frame numbers = new Frame();
+
+  private ForwardPlan plan;
+  private Statistic statistic;
+  private MachinePiece output;
+
+  /**
+   * A row of a pass.
+   *
+   * @param place points the piece at columns of a row
+   */
+  MachineLongRow(MachineFrame piece, LongRow.Columns place) {
+    this.piece = piece;
+    this.place = place;
+    sums = new LongRow(numbers, place);
+  }
+
+  /** Goes over to the rows of a call. */
+  void open(ForwardPlan plan, NormChoices norm) {
+    this.plan = plan;
+    MachineKernels kernels = plan.machine;
+    MachinePiece shift = kernels.shift() == null ? null : new MachinePiece(kernels.shift(), piece);
+    statistic = new Statistic(null, shift, new MachinePiece(kernels.pieces(), piece));
+    output = new MachinePiece(kernels.output(), piece);
+    numbers.set(CallNumber.K, norm.part());
+    numbers.set(CallNumber.EPSILON, norm.epsilon());
+    numbers.of(RowNumber.MEAN)[0] = 0.0;
+  }
+
+  /** Normalises a row; false, with its sums among the numbers, where it is out of range. */
+  boolean run(long row, NormChoices norm) {
+    sums.at(row).statistic(statistic, norm);
+    plan.roots.run(numbers, 1, 0, 0);
+    if (numbers.outOfRange) {
+      return false;
+    }
+    for (long column = 0; column < norm.width(); column += RowSum.SUPER_BLOCK) {
+      int n = (int) Math.min(RowSum.SUPER_BLOCK, norm.width() - column);
+      place.read(row, column, 1, n);
+      output.run(numbers, 1, 0, n);
+    }
+    return true;
+  }
+
+  /** Lets go of the call. */
+  void close() {
+    plan = null;
+    statistic = null;
+    output = null;
+  }
+}
