@@ -61,6 +61,7 @@ public enum VectorOp implements Instruction.Op {
   VCMPPD(OF_TWO, 1, 1, 0xc2, 0, 1, WHOLE),
   VBLENDVPS(OF_TWO, 1, 3, 0x4a, 0, -1, WHOLE),
   VBLENDMPS(OF_TWO, 1, 2, 0x65, -1, 0, WHOLE),
+  VBLENDMPD(OF_TWO, 1, 2, 0x65, -1, 1, WHOLE),
   VFPCLASSPS(FROM, 1, 3, 0x66, -1, 0, null),
   VMOVMSKPS(FROM, 0, 1, 0x50, 0, -1, null),
   VMOVMSKPD(FROM, 1, 1, 0x50, 0, -1, null),

@@ -32,6 +32,9 @@ final class BackwardPass implements AutoCloseable {
       new LongRow(frame, (row, column, rows, n) -> kept.read(row, column, rows, n));
   private final LongRow bothRows = new LongRow(frame, this::readBoth);
 
+  /** Null until it is needed. */
+  private MachineBackward machine;
+
   private BackwardCall call;
   private BackwardPlan plan;
   private int width;
@@ -71,6 +74,10 @@ final class BackwardPass implements AutoCloseable {
     biasSums = call.biasGradient() ? bias : null;
     gain.begin(width, call.float64());
     bias.begin(width, call.float64());
+    if (plan.machine != null) {
+      machine = machine == null ? new MachineBackward(this::chunk) : machine;
+      machine.open(call, plan);
+    }
   }
 
   /** Lets go of the call, and gives itself back. */
@@ -86,6 +93,9 @@ final class BackwardPass implements AutoCloseable {
     dyStaging.shrink();
     residualStaging.shrink();
     frame.clear();
+    if (machine != null) {
+      machine.close();
+    }
     call = null;
     plan = null;
     gainSums = null;
@@ -100,7 +110,12 @@ final class BackwardPass implements AutoCloseable {
       Object dbias = biasSums == null ? null : biasSums.open();
       frame.set(Column.GAIN_GRADIENT, dgain);
       frame.set(Column.BIAS_GRADIENT, dbias);
-      block(row, Math.min(to, row + BackwardRunner.BLOCK));
+      long end = Math.min(to, row + BackwardRunner.BLOCK);
+      if (plan.machine == null) {
+        block(row, end);
+      } else {
+        machine.block(row, end, (float[]) dgain, (float[]) dbias);
+      }
       if (gainSums != null) {
         gainSums.add(dgain);
       }

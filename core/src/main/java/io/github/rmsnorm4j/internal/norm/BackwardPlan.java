@@ -4,11 +4,16 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineKernel;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /** The kernels of one kind of backward call. */
@@ -20,6 +25,7 @@ public final class BackwardPlan {
       ElementType kept,
       Memory keptMemory,
       boolean fromOutput,
+      boolean keptStatistic,
       ElementType residual,
       Memory residualMemory,
       ElementType dx,
@@ -37,6 +43,7 @@ public final class BackwardPlan {
           call.kept().type(),
           RowAccess.memory(call.kept(), storage),
           call.fromOutput(),
+          call.rstd() != null,
           residual == null ? null : residual.type(),
           residual == null ? null : RowAccess.memory(residual, storage),
           call.dx().type(),
@@ -79,6 +86,13 @@ public final class BackwardPlan {
   private final int bits;
   final Storage storage;
 
+  /** All of it as machine code; null without. */
+  final MachineKernel machine;
+
+  /** Whether machine code was wanted; there may be none that can be used. */
+  private final boolean machineCode;
+
+  final MachineColumns machineColumns = new MachineColumns();
   final EvenFirst columns;
 
   final Statistic statistic;
@@ -94,17 +108,32 @@ public final class BackwardPlan {
   private final Backward formula;
   private volatile Rows wide;
 
+  private MachineKernel machine(Forward forward, NormChoices norm) {
+    List<Part> parts = new ArrayList<>();
+    if (kind.keptStatistic) {
+      parts.add(forward.range());
+    } else {
+      parts.addAll(List.of(forward.statistic(), forward.roots()));
+    }
+    parts.addAll(List.of(formula.sums(), formula.means(), formula.output()));
+    return MachineKernel.of(parts, norm.machineBits(), norm.width(), false);
+  }
+
   /** The kernels of rows whose statistic is known. */
   record Rows(Kernel sums, Kernel means, Kernel output) {}
 
-  private BackwardPlan(Kind kind, int bits, boolean paired, Storage storage, NormChoices norm) {
-    this.kind = kind;
+  private BackwardPlan(BackwardCall call, int bits, boolean machineCode, boolean usesIt) {
     this.bits = bits;
-    this.storage = storage;
+    this.machineCode = machineCode;
+    NormChoices norm = call.choices();
+    boolean paired = bits > 0 && call.isPaired();
+    storage = new Storage(call.float64(), Kernels.narrow(bits, paired));
+    kind = Kind.of(call, storage);
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
     Forward forward = Forward.ofKept(storage, norm.centred(), norm.placement(), kind.kept);
+    machine = usesIt ? machine(forward, norm) : null;
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
     range = kernels.of(forward.range(), 0);
@@ -132,16 +161,34 @@ public final class BackwardPlan {
 
   /** The plan of a call: one of the norm's last ones if it fits. */
   public static BackwardPlan of(BackwardCall call, long rows, LastPlans<BackwardPlan> last) {
-    int bits = call.choices().vectorBits(rows);
+    boolean machineCode = canBeMachineCode(call);
     for (int i = 0; i < LastPlans.KEPT; i++) {
       BackwardPlan plan = last.get(i);
-      if (plan != null && plan.bits == bits && plan.kind.equals(Kind.of(call, plan.storage))) {
+      if (plan != null && plan.machineCode == machineCode && plan.fits(call, rows)) {
         return plan;
       }
     }
-    boolean paired = bits > 0 && call.isPaired();
-    Storage storage = new Storage(call.float64(), Kernels.narrow(bits, paired));
-    return last.add(
-        new BackwardPlan(Kind.of(call, storage), bits, paired, storage, call.choices()));
+    BackwardPlan plan = machineCode ? new BackwardPlan(call, 0, true, true) : null;
+    if (plan == null || plan.machine == null) {
+      plan = new BackwardPlan(call, call.choices().vectorBits(rows), machineCode, false);
+    }
+    return last.add(plan);
+  }
+
+  private boolean fits(BackwardCall call, long rows) {
+    boolean sameBits = machine != null || bits == call.choices().vectorBits(rows);
+    return sameBits && kind.equals(Kind.of(call, storage));
+  }
+
+  /** Not for float64, long rows, partial norms, or memory that has to be copied. */
+  private static boolean canBeMachineCode(BackwardCall call) {
+    NormChoices norm = call.choices();
+    return norm.machineBits() > 0
+        && norm.width() <= RowSum.SUPER_BLOCK
+        && norm.part() == norm.width()
+        && MachineUse.isRead(call.kept())
+        && MachineUse.isRead(call.dy())
+        && MachineUse.isRead(call.dx())
+        && (call.residual() == null || MachineUse.isRead(call.residual()));
   }
 }

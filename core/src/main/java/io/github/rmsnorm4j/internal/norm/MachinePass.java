@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-
 import io.github.rmsnorm4j.internal.formula.CallNumber;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
@@ -9,7 +7,6 @@ import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -21,11 +18,6 @@ final class MachinePass implements AutoCloseable {
    */
   private static final int PIECE = 1 << 15;
 
-  private static final long ALIGNMENT = 64;
-
-  /** Bytes of a call's gain or bias whose copy is kept for other calls. */
-  private static final long MAX_KEPT = 1 << 20;
-
   /** Numbers of a row that roots are made of. */
   private static final List<RowNumber> SUMS =
       List.of(RowNumber.SHIFT, RowNumber.SUM, RowNumber.SQUARES);
@@ -35,7 +27,7 @@ final class MachinePass implements AutoCloseable {
   private final MachineFrame frame = new MachineFrame();
 
   /** Gain and bias of a call, where they are not the norm's own. */
-  private final MemorySegment[] columns = new MemorySegment[Column.COUNT];
+  private final ColumnCopies columns = new ColumnCopies();
 
   /** Where gain and bias are. */
   private final long[] addresses = new long[Column.COUNT];
@@ -79,10 +71,7 @@ final class MachinePass implements AutoCloseable {
   public void close() {
     frame.clear();
     longRow.close();
-    for (int c = 0; c < columns.length; c++) {
-      boolean keeps = columns[c] != null && columns[c].byteSize() <= MAX_KEPT;
-      columns[c] = keeps ? columns[c] : null;
-    }
+    columns.shrink();
     call = null;
     plan = null;
     POOL.giveBack(this);
@@ -92,22 +81,12 @@ final class MachinePass implements AutoCloseable {
     if (numbers != null) {
       float[] floats = (float[]) numbers;
       MemorySegment segment =
-          call.kept() ? plan.machineColumns.of(column, floats) : copied(column, floats);
+          call.kept()
+              ? plan.machineColumns.of(column, floats)
+              : columns.copy(column, floats, call.choices().width());
       addresses[column.ordinal()] = segment.address();
       frame.set(column, segment.address());
     }
-  }
-
-  private MemorySegment copied(Column column, float[] numbers) {
-    int width = call.choices().width();
-    long bytes = (long) width * Float.BYTES;
-    MemorySegment copy = columns[column.ordinal()];
-    if (copy == null || copy.byteSize() < bytes) {
-      copy = Arena.ofAuto().allocate(bytes, ALIGNMENT);
-      columns[column.ordinal()] = copy;
-    }
-    MemorySegment.copy(numbers, 0, copy, JAVA_FLOAT, 0, width);
-    return copy;
   }
 
   /** Normalises rows; plain Java goes on with those that are out of range. */
@@ -116,8 +95,9 @@ final class MachinePass implements AutoCloseable {
       longRows(from, to);
       return;
     }
+    place(from, 0);
     int most = MachineFrame.MAX_ROWS;
-    if (hasArrays()) {
+    if (frame.hasArrays()) {
       most = Math.clamp(PIECE / call.choices().width(), 1, most);
     }
     long row = from;
@@ -145,13 +125,6 @@ final class MachinePass implements AutoCloseable {
     }
   }
 
-  private boolean hasArrays() {
-    RowMemory residual = call.residual();
-    return !call.x().segment().isNative()
-        || !call.y().segment().isNative()
-        || residual != null && !residual.segment().isNative();
-  }
-
   /** Points the frame at a piece of a long row. */
   private void place(long row, long column, int rows, int n) {
     place(row, column);
@@ -160,19 +133,11 @@ final class MachinePass implements AutoCloseable {
   }
 
   private void place(long row, long column) {
-    place(Operand.X, call.x(), row, column);
-    place(Operand.Y, call.y(), row, column);
+    call.x().place(frame, Operand.X, row, column);
+    call.y().place(frame, Operand.Y, row, column);
     if (call.residual() != null) {
-      place(Operand.RESIDUAL, call.residual(), row, column);
+      call.residual().place(frame, Operand.RESIDUAL, row, column);
     }
-  }
-
-  private void place(Operand operand, RowMemory rows, long row, long column) {
-    MemorySegment segment = rows.segment();
-    MemorySegment array = segment.isNative() ? null : segment;
-    long start = array == null ? segment.address() : 0;
-    long at = start + row * rows.stride() + column * rows.type().bytes();
-    frame.place(operand, array, at, rows.stride());
   }
 
   private void keep(int row, int rows) {

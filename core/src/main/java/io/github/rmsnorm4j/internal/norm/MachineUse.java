@@ -26,7 +26,8 @@ enum MachineUse {
     return any ? streams(call, rows) ? STREAMING : USUAL : NONE;
   }
 
-  private static boolean isRead(RowMemory rows) {
+  /** Whether machine code reads and writes rows where they are. */
+  static boolean isRead(RowMemory rows) {
     return rows.type() != ElementType.FLOAT64 && rows.addressable();
   }
 

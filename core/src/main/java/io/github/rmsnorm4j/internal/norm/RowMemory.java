@@ -6,7 +6,9 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.NarrowArrays;
+import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.kernel.Memory;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -52,6 +54,13 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
   /** Where addressable rows are. */
   Memory memory() {
     return segment.isNative() ? Memory.NATIVE : Memory.HEAP;
+  }
+
+  /** Points a frame of machine code at rows from one on, and from a column on. */
+  void place(MachineFrame frame, Operand operand, long row, long column) {
+    MemorySegment array = segment.isNative() ? null : segment;
+    long start = array == null ? segment.address() : 0;
+    frame.place(operand, array, start + row * stride + column * type.bytes(), stride);
   }
 
   /**

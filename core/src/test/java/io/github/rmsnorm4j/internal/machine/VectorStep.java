@@ -78,7 +78,7 @@ final class VectorStep {
   }
 
   void run() {
-    if (instruction.mask() != null && op != VectorOp.VBLENDMPS) {
+    if (instruction.mask() != null && op != VectorOp.VBLENDMPS && op != VectorOp.VBLENDMPD) {
       throw new AssertionError("a mask of this instruction is not interpreted");
     }
     int size = size();
@@ -180,6 +180,12 @@ final class VectorStep {
         ByteBuffer b = bytes(operand(2), size);
         int mask = vectors.get(instruction.mask());
         floats(size, i -> ((mask >> i & 1) == 1 ? b : a).getInt(4 * i));
+      }
+      case VBLENDMPD -> {
+        ByteBuffer a = bytes(operand(1), size);
+        ByteBuffer b = bytes(operand(2), size);
+        int mask = vectors.get(instruction.mask());
+        doubles(size, i -> ((mask >> i & 1) == 1 ? b : a).getLong(8 * i));
       }
       case VBLENDVPS -> {
         ByteBuffer a = bytes(operand(1), size);

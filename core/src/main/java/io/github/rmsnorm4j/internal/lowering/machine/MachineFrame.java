@@ -30,8 +30,7 @@ public final class MachineFrame {
   /** Where an operand's rows are relative to; null for all of native memory. */
   final MemorySegment[] bases = new MemorySegment[Operand.COUNT];
 
-  /** Whether any of them are. */
-  boolean hasArrays;
+  private boolean hasArrays;
 
   public MachineFrame() {
     area.set(JAVA_INT, Area.MXCSR, MachineCode.MXCSR);
@@ -44,6 +43,11 @@ public final class MachineFrame {
       mask.setAtIndex(JAVA_LONG, lane, -1L);
     }
     return mask;
+  }
+
+  /** Whether rows of any operand are in an array. */
+  public boolean hasArrays() {
+    return hasArrays;
   }
 
   /** Forgets where rows are. */
@@ -78,6 +82,15 @@ public final class MachineFrame {
   /** A number of a row. */
   public void set(RowNumber number, int row, double value) {
     area.set(JAVA_DOUBLE, Area.of(number) + (long) row * Double.BYTES, value);
+  }
+
+  /** A number of n rows, from an array. */
+  public void set(RowNumber number, double[] from, int row, int n) {
+    MemorySegment.copy(from, row, area, JAVA_DOUBLE, Area.of(number), n);
+  }
+
+  public void zero(RowNumber number, int n) {
+    area.asSlice(Area.of(number), (long) n * Double.BYTES).fill((byte) 0);
   }
 
   /** Elements of a row, and those of them that row sums are of. */

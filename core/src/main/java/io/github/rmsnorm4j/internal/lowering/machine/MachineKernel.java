@@ -137,7 +137,7 @@ public final class MachineKernel {
   public int run(MachineFrame frame, int rows) {
     frame.area.set(JAVA_LONG, Area.ROWS, rows);
     try {
-      if (!frame.hasArrays) {
+      if (!frame.hasArrays()) {
         return (int) (long) NATIVE.invokeExact(code, frame.area.address(), 0L, 0L, 0L, 0L, 0L);
       }
       return (int)

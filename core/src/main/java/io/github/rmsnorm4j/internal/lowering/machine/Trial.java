@@ -19,8 +19,8 @@ import java.util.Map;
 /**
  * A kernel tried on a few rows of its own before anybody relies on it: its bits have to be those of
  * plain Java. Among the elements are subnormal ones. Where it is for rows of any width these have
- * two blocks and more, and an end of each length. A row with a NaN has to be refused: the last one,
- * and then one among those that go through the parts together.
+ * two blocks and more, and an end of each length. A row with a NaN, or with numbers that are NaN,
+ * has to be refused: the last one, and then one among those that go through the parts together.
  */
 final class Trial {
   /** Two blocks at once, another, a group of 32, and an end of 16, 8, 4, 2 and 1. */
@@ -49,6 +49,7 @@ final class Trial {
   private final Map<Operand, ElementType> types = new EnumMap<>(Operand.class);
   private final Map<Operand, MemorySegment> tried = new EnumMap<>(Operand.class);
   private final Map<Operand, MemorySegment> plain = new EnumMap<>(Operand.class);
+  private final Map<Column, MemorySegment> columns = new EnumMap<>(Column.class);
   private final Frame frame = new Frame();
   private final MachineFrame machineFrame = new MachineFrame();
   private int random = 1;
@@ -62,7 +63,7 @@ final class Trial {
     target.parts().forEach(part -> types.putAll(part.operands()));
     for (RowNumber number : RowNumber.values()) {
       for (int row = 0; row < rows; row++) {
-        set(number, row, 1 + 1.0 / (3 + row + number.ordinal()));
+        set(number, row, row == bad ? Double.NaN : 1 + 1.0 / (3 + row + number.ordinal()));
       }
     }
     types.forEach((operand, type) -> allocate(operand, type, arena));
@@ -149,6 +150,7 @@ final class Trial {
     frame.set(column, numbers);
     MemorySegment segment = arena.allocate((long) width * Float.BYTES, Area.ALIGNMENT);
     machineFrame.set(column, segment.copyFrom(MemorySegment.ofArray(numbers)).address());
+    columns.put(column, segment);
   }
 
   private boolean passes(MachineKernel kernel, int done) {
@@ -160,7 +162,7 @@ final class Trial {
         });
     boolean same = kernel.run(machineFrame, rows) == done;
     for (Part part : target.parts()) {
-      new PlainKernel(part, 0).run(frame, rows, 0, part.sums().isEmpty() ? width : summed);
+      new PlainKernel(part, 0).run(frame, done, 0, part.sums().isEmpty() ? width : summed);
       for (Part.Statement statement : part.statements()) {
         same &= !(statement instanceof Part.Keep keep) || isSame(keep.number(), done);
       }
@@ -168,7 +170,14 @@ final class Trial {
     for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {
       same &= isSame(rows.getKey(), rows.getValue(), done);
     }
+    for (Map.Entry<Column, MemorySegment> column : columns.entrySet()) {
+      same &= column.getValue().mismatch(plainColumn(column.getKey())) < 0;
+    }
     return same;
+  }
+
+  private MemorySegment plainColumn(Column column) {
+    return MemorySegment.ofArray((float[]) frame.columns[column.ordinal()]);
   }
 
   private boolean isSame(RowNumber number, int done) {

@@ -3,6 +3,8 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Mask;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
 import java.util.HashMap;
@@ -30,6 +32,13 @@ final class Values {
       return value instanceof Value.Literal l ? l.number() : Double.NaN;
     }
   }
+
+  private static final Mask CHOSEN = new Mask(1);
+
+  /** Comparisons that are false where one of two is NaN. */
+  private static final Immediate AT_LEAST = new Immediate(29);
+
+  private static final Immediate ABOVE = new Immediate(30);
 
   private final Assembler a;
   private final Registers registers;
@@ -77,8 +86,16 @@ final class Values {
 
   /** The same, or memory with it. */
   private MachineOperand operand(Value value) {
-    MachineOperand inPlace = leaves.has(value) ? leaves.inPlace(value) : null;
+    MachineOperand inPlace = leaves.has(value) && isReadOnce(value) ? leaves.inPlace(value) : null;
     return inPlace == null ? get(value) : inPlace;
+  }
+
+  /**
+   * Whether an element is read where it is used. One that is used again may have been written over
+   * by then.
+   */
+  private boolean isReadOnce(Value value) {
+    return !(value instanceof Value.Element) || uses.get(value) == 1 && !known.containsKey(value);
   }
 
   /** Ends a use. */
@@ -118,6 +135,7 @@ final class Values {
         done(n.of());
         yield result;
       }
+      case Value.Choice c -> choice(c);
       case Value.Binary b when b.operator() == Value.Operator.MAX -> max(b);
       case Value.Binary b -> two(b);
       default -> throw new UnsupportedOperationException("no machine code for " + value.text());
@@ -178,9 +196,31 @@ final class Values {
     return result;
   }
 
+  /** What is compared may be NaN, and is not above anything then. */
+  private Vector choice(Value.Choice c) {
+    Vector x = get(c.a());
+    Vector y = get(c.b());
+    Vector then = get(c.then());
+    Vector otherwise = get(c.otherwise());
+    Vector result = registers.take(bits(true));
+    Immediate comparison = c.orEqual() ? AT_LEAST : ABOVE;
+    if (registers.avx512()) {
+      a.op(VectorOp.VCMPPD, CHOSEN, x, y, comparison);
+      a.masked(CHOSEN, false, VectorOp.VBLENDMPD, result, otherwise, then);
+    } else {
+      a.op(VectorOp.VCMPPD, result, x, y, comparison);
+      a.op(VectorOp.VBLENDVPS, result, otherwise, then, result);
+    }
+    for (Value part : c.parts()) {
+      done(part);
+    }
+    return result;
+  }
+
   private boolean operandInMemory(Value value) {
     return !known.containsKey(value)
         && leaves.has(value)
+        && isReadOnce(value)
         && leaves.inPlace(value) instanceof MachineOperand.InMemory;
   }
 

@@ -1,0 +1,45 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.github.rmsnorm4j.internal.formula.Column;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Room for columns in native memory, where machine code reads them. One thread uses it at a time.
+ */
+final class ColumnCopies {
+  private static final long ALIGNMENT = 64;
+
+  /** Bytes of a column that is kept for other calls. */
+  private static final long MAX_KEPT = 1 << 20;
+
+  private final MemorySegment[] columns = new MemorySegment[Column.COUNT];
+
+  /** A column of a width, with whatever was in it. */
+  MemorySegment of(Column column, int width) {
+    long bytes = (long) width * Float.BYTES;
+    MemorySegment room = columns[column.ordinal()];
+    if (room == null || room.byteSize() < bytes) {
+      room = Arena.ofAuto().allocate(bytes, ALIGNMENT);
+      columns[column.ordinal()] = room;
+    }
+    return room;
+  }
+
+  /** A copy of the first numbers of an array. */
+  MemorySegment copy(Column column, float[] numbers, int width) {
+    MemorySegment room = of(column, width);
+    MemorySegment.copy(numbers, 0, room, JAVA_FLOAT, 0, width);
+    return room;
+  }
+
+  /** Lets go of long columns. */
+  void shrink() {
+    for (int c = 0; c < columns.length; c++) {
+      boolean keeps = columns[c] != null && columns[c].byteSize() <= MAX_KEPT;
+      columns[c] = keeps ? columns[c] : null;
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
+import java.lang.foreign.MemorySegment;
+
+/** Blocks of rows, backward, by a kernel of machine code. */
+final class MachineBackward {
+  /** Elements that a kernel does in one call where rows are in arrays, see {@link MachinePass}. */
+  private static final int PIECE = 1 << 14;
+
+  /** Does rows in plain Java. */
+  interface PlainRows {
+    void chunk(long row, int rows);
+  }
+
+  private final MachineFrame frame = new MachineFrame();
+  private final ColumnCopies columns = new ColumnCopies();
+  private final PlainRows plain;
+  private BackwardCall call;
+  private BackwardPlan plan;
+  private int width;
+
+  /** Rows of a call of the kernel, at most. */
+  private int most;
+
+  MachineBackward(PlainRows plain) {
+    this.plain = plain;
+  }
+
+  /** Begins with a call. */
+  void open(BackwardCall call, BackwardPlan plan) {
+    this.call = call;
+    this.plan = plan;
+    width = call.choices().width();
+    frame.setWidth(width, width);
+    frame.set(CallNumber.K, width);
+    frame.set(CallNumber.EPSILON, call.choices().epsilon());
+    set(Column.GAIN, call.gain());
+    set(Column.BIAS, call.bias());
+    place(0);
+    int all = MachineFrame.MAX_ROWS;
+    most = frame.hasArrays() ? Math.clamp(PIECE / width, 1, all) : all;
+  }
+
+  private void set(Column column, Object numbers) {
+    if (numbers != null) {
+      float[] floats = (float[]) numbers;
+      MemorySegment segment =
+          call.keptParameters()
+              ? plan.machineColumns.of(column, floats)
+              : columns.copy(column, floats, width);
+      frame.set(column, segment.address());
+    }
+  }
+
+  /** Lets go of the call. */
+  void close() {
+    frame.clear();
+    columns.shrink();
+    call = null;
+    plan = null;
+  }
+
+  /** Does the rows of a block; adds to the gradients of gain and bias, or null. */
+  void block(long from, long to, float[] gain, float[] bias) {
+    take(Column.GAIN_GRADIENT, gain);
+    take(Column.BIAS_GRADIENT, bias);
+    long row = from;
+    while (row < to) {
+      int rows = (int) Math.min(most, to - row);
+      place(row);
+      numbers((int) row, rows);
+      int done = plan.machine.run(frame, rows);
+      row += done;
+      if (done < rows) {
+        int together = plan.machine.together(rows - done);
+        giveBack(Column.GAIN_GRADIENT, gain);
+        giveBack(Column.BIAS_GRADIENT, bias);
+        plain.chunk(row, together);
+        take(Column.GAIN_GRADIENT, gain);
+        take(Column.BIAS_GRADIENT, bias);
+        row += together;
+      }
+    }
+    giveBack(Column.GAIN_GRADIENT, gain);
+    giveBack(Column.BIAS_GRADIENT, bias);
+  }
+
+  /** Copies sums to where the kernel adds to them. */
+  private void take(Column column, float[] sums) {
+    if (sums != null) {
+      frame.set(column, columns.copy(column, sums, width).address());
+    }
+  }
+
+  private void giveBack(Column column, float[] sums) {
+    if (sums != null) {
+      MemorySegment.copy(columns.of(column, width), JAVA_FLOAT, 0, sums, 0, width);
+    }
+  }
+
+  private void place(long row) {
+    call.kept().place(frame, Operand.X, row, 0);
+    call.dy().place(frame, Operand.DY, row, 0);
+    call.dx().place(frame, Operand.DX, row, 0);
+    if (call.residual() != null) {
+      call.residual().place(frame, Operand.RESIDUAL, row, 0);
+    }
+  }
+
+  /** What was kept of rows. */
+  private void numbers(int row, int rows) {
+    if (call.rstd() == null) {
+      return;
+    }
+    frame.set(RowNumber.RSTD, call.rstd(), row, rows);
+    if (call.mean() != null) {
+      frame.set(RowNumber.MEAN, call.mean(), row, rows);
+    } else if (call.choices().centred()) {
+      frame.zero(RowNumber.MEAN, rows);
+    }
+  }
+}
