@@ -56,24 +56,6 @@ final class Ieee {
     return Float.floatToRawIntBits((float) Double.longBitsToDouble(pattern));
   }
 
-  /** float16 to float32. */
-  static int ofFloat16(short pattern) {
-    if ((pattern & 0x7fff) > 0x7c00) {
-      int payload = (pattern & 0x03ff) << 13;
-      return (pattern & 0x8000) << 16 | 0x7f80_0000 | QUIET_FLOAT | payload;
-    }
-    return Float.floatToRawIntBits(Float.float16ToFloat(pattern));
-  }
-
-  /** float32 to float16, to nearest. */
-  static short float16(int pattern) {
-    if (isNan(pattern)) {
-      int payload = pattern >>> 13 & 0x03ff;
-      return (short) (pattern >>> 16 & 0x8000 | 0x7e00 | payload);
-    }
-    return Float.floatToFloat16(Float.intBitsToFloat(pattern));
-  }
-
   /** float32 to bfloat16, as vcvtne2ps2bf16 does it: subnormals are 0. */
   static short bfloat16(int pattern) {
     if (isNan(pattern)) {
@@ -83,5 +65,37 @@ final class Ieee {
       return (short) ((pattern & 0x8000_0000) >>> 16);
     }
     return (short) (pattern + 0x7fff + (pattern >>> 16 & 1) >>> 16);
+  }
+
+  /** float16 to float32. */
+  static int ofFloat16(short pattern) {
+    if ((pattern & 0x7fff) > 0x7c00) {
+      return (pattern & 0x8000) << 16 | 0x7f80_0000 | QUIET_FLOAT | (pattern & 0x03ff) << 13;
+    }
+    return Float.floatToRawIntBits(Float.float16ToFloat(pattern));
+  }
+
+  /**
+   * float32 to float16.
+   *
+   * @param mode 0: to nearest, 1: down, 2: up, 3: towards 0; from 4 on as the contract has it
+   */
+  static short float16(int pattern, int mode) {
+    int sign = pattern >>> 16 & 0x8000;
+    if (isNan(pattern)) {
+      return (short) (sign | 0x7e00 | pattern >>> 13 & 0x03ff);
+    }
+    double size = Math.abs(Float.intBitsToFloat(pattern));
+    double unit = Math.scalb(1.0, Math.clamp(Math.getExponent(size) - 10, -24, 5));
+    double units = size / unit;
+    boolean up = mode == (sign == 0 ? 2 : 1);
+    double rounded =
+        mode == 0 || mode > 3 ? Math.rint(units) : up ? Math.ceil(units) : (long) units;
+    double largest = mode == 0 || mode > 3 || up ? Double.POSITIVE_INFINITY : 65504;
+    double result = rounded * unit;
+    if (result > 65504) {
+      result = Double.isInfinite(size) ? size : largest;
+    }
+    return (short) (sign | Float.floatToFloat16((float) result));
   }
 }

@@ -34,9 +34,8 @@ final class Interpreter {
   /** What the caller left. */
   private final int callersState;
 
+  final Flags flags = new Flags();
   private int state;
-  private long left;
-  private long right;
   private boolean unfenced;
 
   /** How often each line was run. */
@@ -141,7 +140,7 @@ final class Interpreter {
         new VectorStep(this, instruction, op).run();
       }
       case GeneralOp op when op.jumps() -> {
-        if (holds(op)) {
+        if (flags.holds(op)) {
           return labels.get((Label) instruction.operands().getFirst());
         }
       }
@@ -155,25 +154,6 @@ final class Interpreter {
     if (address % (operands.get(1).bits() / 8) != 0) {
       throw new AssertionError("writes past the caches to where it is not aligned");
     }
-  }
-
-  private boolean holds(GeneralOp op) {
-    int unsigned = Long.compareUnsigned(left, right);
-    int signed = Long.compare(left, right);
-    return switch (op) {
-      case JMP -> true;
-      case JB -> unsigned < 0;
-      case JAE -> unsigned >= 0;
-      case JE -> left == right;
-      case JNE -> left != right;
-      case JBE -> unsigned <= 0;
-      case JA -> unsigned > 0;
-      case JL -> signed < 0;
-      case JGE -> signed >= 0;
-      case JLE -> signed <= 0;
-      case JG -> signed > 0;
-      default -> throw new AssertionError(op + " is not interpreted");
-    };
   }
 
   /** Of a register, of memory of so many bits, or of a number. */
@@ -231,34 +211,48 @@ final class Interpreter {
       case SFENCE -> unfenced = false;
       case VZEROUPPER -> vectors.zeroUpper();
       case PREFETCHT0 -> {}
-      case XOR -> {
-        boolean zeroes = to.equals(from);
-        result(to, zeroes ? 0 : value(to, bits) ^ value(from, bits), bits);
+      case SHL, SHR, SAR -> {
+        put(to, shifted(op, value(to, bits), (int) value(from, bits), bits), bits);
+        flags.shifted(value(to, bits));
       }
-      case ADD -> result(to, value(to, bits) + value(from, bits), bits);
-      case AND -> result(to, value(to, bits) & value(from, bits), bits);
-      case OR -> result(to, value(to, bits) | value(from, bits), bits);
-      case IMUL -> result(to, value(to, bits) * value(from, bits), bits);
-      case SHL -> result(to, value(to, bits) << value(from, bits), bits);
-      case SHR -> result(to, (value(to, bits) & (-1L >>> 64 - bits)) >>> value(from, bits), bits);
-      case SAR -> result(to, value(to, bits) >> value(from, bits), bits);
-      case SUB -> {
-        compare(value(to, bits), value(from, bits));
-        put(to, left - right, bits);
+      case IMUL -> {
+        put(to, value(to, bits) * value(from, bits), bits);
+        flags.undefined();
       }
-      case CMP -> compare(value(to, bits), value(from, bits));
-      default -> throw new AssertionError(op + " is not interpreted");
+      case CMP -> flags.compared(value(to, bits), value(from, bits));
+      default -> calculate(op, to, from, bits);
     }
   }
 
-  /** Conditions after it are of a comparison with 0. */
-  private void result(MachineOperand to, long value, int bits) {
-    put(to, value, bits);
-    compare(bits == 64 ? value : (int) value, 0);
+  private static long shifted(GeneralOp op, long value, int by, int bits) {
+    return switch (op) {
+      case SHL -> value << by;
+      case SHR -> (value & (-1L >>> 64 - bits)) >>> by;
+      default -> value >> by;
+    };
   }
 
-  void compare(long left, long right) {
-    this.left = left;
-    this.right = right;
+  private void calculate(GeneralOp op, MachineOperand to, MachineOperand from, int bits) {
+    if (op == GeneralOp.XOR && to.equals(from)) {
+      // What the register has does not matter.
+      set((General) to, 0);
+    }
+    long left = value(to, bits);
+    long right = value(from, bits);
+    long result =
+        switch (op) {
+          case ADD -> left + right;
+          case SUB -> left - right;
+          case AND -> left & right;
+          case OR -> left | right;
+          case XOR -> left ^ right;
+          default -> throw new AssertionError(op + " is not interpreted");
+        };
+    put(to, result, bits);
+    switch (op) {
+      case ADD -> flags.added(left, right, bits);
+      case SUB -> flags.compared(left, right);
+      default -> flags.combined(result);
+    }
   }
 }

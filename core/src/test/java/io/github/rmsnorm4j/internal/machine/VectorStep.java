@@ -12,14 +12,9 @@ import java.util.List;
 
 /** One instruction on vectors, interpreted. */
 final class VectorStep {
-  /** Of two floats, as patterns. */
-  private interface Floats {
-    int apply(int a, int b);
-  }
-
-  /** Of two doubles, as patterns. */
-  private interface Doubles {
-    long apply(long a, long b);
+  /** Of an element of 32 bits. */
+  private interface IntToShort {
+    short apply(int pattern);
   }
 
   private final Interpreter interpreter;
@@ -70,6 +65,9 @@ final class VectorStep {
   }
 
   private void put(MachineOperand to, ByteBuffer result) {
+    if (instruction.mask() != null && op != VectorOp.VBLENDMPS && op != VectorOp.VBLENDMPD) {
+      leaveOut(to, result.array());
+    }
     if (to instanceof Vector v) {
       vectors.set(v, result.array());
     } else {
@@ -77,16 +75,47 @@ final class VectorStep {
     }
   }
 
-  void run() {
-    if (instruction.mask() != null && op != VectorOp.VBLENDMPS && op != VectorOp.VBLENDMPD) {
-      throw new AssertionError("a mask of this instruction is not interpreted");
+  /**
+   * Elements that the mask leaves out become 0, or stay as they are. All of the memory has to be
+   * there, though a processor asks for no more than the mask has ones for.
+   */
+  private void leaveOut(MachineOperand to, byte[] result) {
+    byte[] before =
+        instruction.zeroed() ? new byte[result.length] : bytes(to, result.length).array();
+    long mask = vectors.get(instruction.mask());
+    int size = elementBytes();
+    for (int at = 0; at < result.length; at += size) {
+      if ((mask >> at / size & 1) == 0) {
+        System.arraycopy(before, at, result, at, size);
+      }
     }
+  }
+
+  /** Of the result's elements, as masks count them. */
+  private int elementBytes() {
+    return switch (op) {
+      case VPMOVDW_TO, VCVTNE2PS2BF16, VPACKUSDW -> Short.BYTES;
+      case VCVTPS2PD -> Double.BYTES;
+      case VCVTPD2PS -> Float.BYTES;
+      default -> op.evexW == 1 ? Double.BYTES : Float.BYTES;
+    };
+  }
+
+  void run() {
     int size = size();
     switch (op) {
       case VMOVUPS, VMOVUPS_TO, VMOVNTPS_TO -> put(operand(0), bytes(operand(1), size));
       case VMOVSD -> put(operand(0), extended(bytes(operand(1), 8), 16));
       case VMOVSD_TO -> put(operand(0), bytes(operand(1), 8));
       case VMOVD -> put(operand(0), buffer(16).putInt(0, bytes(operand(1), 4).getInt(0)));
+      case VMOVD_TO -> {
+        int pattern = bytes(operand(1), 4).getInt(0);
+        if (operand(0) instanceof General g) {
+          interpreter.set(g, pattern);
+        } else {
+          put(operand(0), buffer(4).putInt(0, pattern));
+        }
+      }
       case VBROADCASTSS -> {
         int pattern = bytes(operand(1), 4).getInt(0);
         floats(size, i -> pattern);
@@ -108,19 +137,15 @@ final class VectorStep {
         ByteBuffer from = bytes(operand(1), size / 2);
         floats(size, i -> Ieee.ofFloat16(from.getShort(2 * i)));
       }
-      case VCVTPS2PH_TO -> toFloat16(size);
+      case VCVTPS2PH_TO -> {
+        int mode = number(2);
+        shorts(size, pattern -> Ieee.float16(pattern, mode));
+      }
       case VPMOVZXWD -> {
         ByteBuffer from = bytes(operand(1), size / 2);
         floats(size, i -> from.getShort(2 * i) & 0xffff);
       }
-      case VPMOVDW_TO -> {
-        ByteBuffer from = bytes(operand(1), size);
-        ByteBuffer to = buffer(size / 2);
-        for (int i = 0; i < size / 4; i++) {
-          to.putShort(2 * i, (short) from.getInt(4 * i));
-        }
-        put(operand(0), to);
-      }
+      case VPMOVDW_TO -> shorts(size, pattern -> (short) pattern);
       case VPACKUSDW -> packed(size);
       case VSQRTPD -> {
         ByteBuffer from = bytes(operand(1), size);
@@ -135,15 +160,14 @@ final class VectorStep {
       case VPSLLD, VPSRLD -> {
         ByteBuffer from = bytes(operand(1), size);
         int by = number(2);
-        floats(
-            size,
-            i -> op == VectorOp.VPSLLD ? from.getInt(4 * i) << by : from.getInt(4 * i) >>> by);
+        floats(size, i -> by > 31 ? 0 : shifted(from.getInt(4 * i), by));
       }
-      case VMOVMSKPD -> {
-        ByteBuffer from = bytes(operand(1), operand(1).bits() / 8);
+      case VMOVMSKPS, VMOVMSKPD -> {
+        int bytes = op == VectorOp.VMOVMSKPS ? Float.BYTES : Double.BYTES;
+        ByteBuffer from = bytes(operand(1), size);
         int mask = 0;
-        for (int i = 0; i < from.capacity() / 8; i++) {
-          mask |= from.getLong(8 * i) < 0 ? 1 << i : 0;
+        for (int i = 0; i < size / bytes; i++) {
+          mask |= from.get(bytes * (i + 1) - 1) < 0 ? 1 << i : 0;
         }
         interpreter.set((General) operand(0), mask);
       }
@@ -160,32 +184,34 @@ final class VectorStep {
       case VPERMPD -> {
         ByteBuffer order = bytes(operand(1), size);
         ByteBuffer from = bytes(operand(2), size);
-        doubles(size, i -> from.getLong(8 * (int) (order.getLong(8 * i) & 7)));
+        doubles(size, i -> from.getLong(8 * (int) (order.getLong(8 * i) & size / 8 - 1)));
       }
-      case VPERM2F128, VSHUFF64X2 -> quarters(size);
+      case VPERM2F128, VSHUFF64X2, VPBLENDW, VINSERTF128, VUNPCKLPD, VUNPCKHPD -> {
+        ByteBuffer b = bytes(operand(2), op == VectorOp.VINSERTF128 ? 16 : size);
+        int number = operands.size() > 3 ? number(3) : 0;
+        put(operand(0), Places.of(op, bytes(operand(1), size), b, number, size));
+      }
+      case VPTERNLOGD -> ternary(size);
       case VFPCLASSPS -> classify();
+      case KMOVW -> interpreter.set((General) operand(0), vectors.get((Mask) operand(1)) & 0xffff);
       case KORTESTW ->
-          interpreter.compare(
-              (vectors.get((Mask) operand(0)) | vectors.get((Mask) operand(1))) & 0xffff, 0);
+          interpreter.flags.tested(
+              (vectors.get((Mask) operand(0)) | vectors.get((Mask) operand(1))) & 0xffff);
       case VCVTNE2PS2BF16 -> roundedPair(size);
-      case VUNPCKLPD, VUNPCKHPD -> {
-        ByteBuffer a = bytes(operand(1), size);
-        ByteBuffer b = bytes(operand(2), size);
-        int upper = op == VectorOp.VUNPCKHPD ? 1 : 0;
-        doubles(size, i -> ((i & 1) == 0 ? a : b).getLong(8 * ((i & -2) + upper)));
-      }
       case VCMPPS, VCMPPD -> compare(size);
       case VBLENDMPS -> {
         ByteBuffer a = bytes(operand(1), size);
         ByteBuffer b = bytes(operand(2), size);
-        int mask = vectors.get(instruction.mask());
-        floats(size, i -> ((mask >> i & 1) == 1 ? b : a).getInt(4 * i));
+        int mask = instruction.mask() == null ? -1 : vectors.get(instruction.mask());
+        int unmasked = instruction.zeroed() ? 0 : -1;
+        floats(size, i -> (mask >> i & 1) == 1 ? b.getInt(4 * i) : a.getInt(4 * i) & unmasked);
       }
       case VBLENDMPD -> {
         ByteBuffer a = bytes(operand(1), size);
         ByteBuffer b = bytes(operand(2), size);
-        int mask = vectors.get(instruction.mask());
-        doubles(size, i -> ((mask >> i & 1) == 1 ? b : a).getLong(8 * i));
+        int mask = instruction.mask() == null ? -1 : vectors.get(instruction.mask());
+        long unmasked = instruction.zeroed() ? 0 : -1;
+        doubles(size, i -> (mask >> i & 1) == 1 ? b.getLong(8 * i) : a.getLong(8 * i) & unmasked);
       }
       case VBLENDVPS -> {
         ByteBuffer a = bytes(operand(1), size);
@@ -217,25 +243,44 @@ final class VectorStep {
     put(operand(0), result);
   }
 
+  /** Ints, or floats, become 16 bits each. */
+  private void shorts(int size, IntToShort element) {
+    ByteBuffer from = bytes(operand(1), size);
+    ByteBuffer result = buffer(size / 2);
+    for (int i = 0; i < size / 4; i++) {
+      result.putShort(2 * i, element.apply(from.getInt(4 * i)));
+    }
+    put(operand(0), result);
+  }
+
+  private int shifted(int pattern, int by) {
+    return op == VectorOp.VPSLLD ? pattern << by : pattern >>> by;
+  }
+
+  /** Each bit is looked up in the number, by the bits of the three operands. */
+  private void ternary(int size) {
+    ByteBuffer a = bytes(operand(0), size);
+    ByteBuffer b = bytes(operand(1), size);
+    ByteBuffer c = bytes(operand(2), size);
+    ByteBuffer result = buffer(size);
+    for (int i = 0; i < Byte.SIZE * size; i++) {
+      int index = bit(a, i) << 2 | bit(b, i) << 1 | bit(c, i);
+      int bit = number(3) >> index & 1;
+      result.put(i / 8, (byte) (result.get(i / 8) | bit << i % 8));
+    }
+    put(operand(0), result);
+  }
+
+  private static int bit(ByteBuffer bytes, int i) {
+    return bytes.get(i / 8) >> i % 8 & 1;
+  }
+
   /** The destination has half the source's bits, and zeros above. */
   private void narrowed() {
     ByteBuffer from = bytes(operand(1), operand(1).bits() / 8);
     ByteBuffer result = buffer(Math.max(16, from.capacity() / 2));
     for (int i = 0; i < from.capacity() / 8; i++) {
       result.putInt(4 * i, Ieee.rounded(from.getLong(8 * i)));
-    }
-    put(operand(0), result);
-  }
-
-  /** A register has zeros above the patterns. */
-  private void toFloat16(int size) {
-    if (number(2) != 0) {
-      throw new AssertionError("this rounding is not interpreted");
-    }
-    ByteBuffer from = bytes(operand(1), size);
-    ByteBuffer result = buffer(operand(0) instanceof Vector ? Math.max(16, size / 2) : size / 2);
-    for (int i = 0; i < size / 4; i++) {
-      result.putShort(2 * i, Ieee.float16(from.getInt(4 * i)));
     }
     put(operand(0), result);
   }
@@ -253,31 +298,11 @@ final class VectorStep {
     put(operand(0), result);
   }
 
-  /** 128 bits each: lower ones of the result from the first operand, upper ones from the second. */
-  private void quarters(int size) {
-    ByteBuffer a = bytes(operand(1), size);
-    ByteBuffer b = bytes(operand(2), size);
-    ByteBuffer result = buffer(size);
-    boolean two = op == VectorOp.VPERM2F128;
-    for (int q = 0; q < size / 16; q++) {
-      int chosen = two ? number(3) >> 4 * q & 3 : number(3) >> 2 * q & 3;
-      ByteBuffer from = two ? (chosen < 2 ? a : b) : q < 2 ? a : b;
-      int at = two ? chosen & 1 : chosen;
-      result.put(16 * q, from, 16 * at, 16);
-    }
-    put(operand(0), result);
-  }
-
   private void classify() {
     ByteBuffer from = bytes(operand(1), operand(1).bits() / 8);
-    if (number(2) != 0xa1) {
-      throw new AssertionError("these classes are not interpreted");
-    }
     int mask = 0;
     for (int i = 0; i < from.capacity() / 4; i++) {
-      int size = from.getInt(4 * i) & 0x7fff_ffff;
-      boolean subnormal = size > 0 && size < 0x0080_0000;
-      mask |= subnormal || Ieee.isNan(size) ? 1 << i : 0;
+      mask |= Comparison.isOf(number(2), from.getInt(4 * i)) ? 1 << i : 0;
     }
     vectors.set((Mask) operand(0), mask);
   }
@@ -298,20 +323,7 @@ final class VectorStep {
     ByteBuffer sum = bytes(operand(0), size);
     ByteBuffer x = bytes(operand(1), size);
     ByteBuffer y = bytes(operand(2), size);
-    doubles(
-        size,
-        i -> {
-          long a = x.getLong(8 * i);
-          long b = y.getLong(8 * i);
-          long c = sum.getLong(8 * i);
-          double result =
-              Math.fma(
-                  Double.longBitsToDouble(a),
-                  Double.longBitsToDouble(b),
-                  Double.longBitsToDouble(c));
-          long ofBoth = Ieee.isNan(a) || !Ieee.isNan(b) ? a : b;
-          return Ieee.isNan(ofBoth) ? Ieee.result(ofBoth, c, result) : Ieee.result(c, c, result);
-        });
+    doubles(size, i -> Arithmetic.fused(x.getLong(8 * i), y.getLong(8 * i), sum.getLong(8 * i)));
   }
 
   private void compare(int size) {
@@ -324,13 +336,7 @@ final class VectorStep {
     for (int i = 0; i < size / bytes; i++) {
       double x = doubles ? a.getDouble(8 * i) : a.getFloat(4 * i);
       double y = doubles ? b.getDouble(8 * i) : b.getFloat(4 * i);
-      boolean holds =
-          switch (number(3)) {
-            case 2 -> x <= y;
-            case 3 -> Double.isNaN(x) || Double.isNaN(y);
-            case 13 -> x >= y;
-            default -> throw new AssertionError("this comparison is not interpreted");
-          };
+      boolean holds = Comparison.holds(number(3), x, y);
       mask |= holds ? 1 << i : 0;
       Arrays.fill(result.array(), i * bytes, (i + 1) * bytes, (byte) (holds ? -1 : 0));
     }
@@ -346,8 +352,8 @@ final class VectorStep {
       put(operand(0), buffer(size));
       return;
     }
-    Floats floats = floats();
-    Doubles doubles = doubles();
+    Arithmetic.Floats floats = Arithmetic.floats(op);
+    Arithmetic.Doubles doubles = Arithmetic.doubles(op);
     ByteBuffer a = bytes(operand(1), size);
     ByteBuffer b = bytes(operand(2), size);
     if (floats != null) {
@@ -357,38 +363,5 @@ final class VectorStep {
     } else {
       throw new AssertionError(op + " is not interpreted");
     }
-  }
-
-  private static float f(int pattern) {
-    return Float.intBitsToFloat(pattern);
-  }
-
-  private static double d(long pattern) {
-    return Double.longBitsToDouble(pattern);
-  }
-
-  private Floats floats() {
-    return switch (op) {
-      case VADDPS -> (a, b) -> Ieee.result(a, b, f(a) + f(b));
-      case VSUBPS -> (a, b) -> Ieee.result(a, b, f(a) - f(b));
-      case VMULPS -> (a, b) -> Ieee.result(a, b, f(a) * f(b));
-      case VDIVPS -> (a, b) -> Ieee.result(a, b, f(a) / f(b));
-      case VXORPS -> (a, b) -> a ^ b;
-      case VANDPS, VPAND, VPANDD -> (a, b) -> a & b;
-      case VPADDD -> Integer::sum;
-      default -> null;
-    };
-  }
-
-  private Doubles doubles() {
-    return switch (op) {
-      case VADDPD -> (a, b) -> Ieee.result(a, b, d(a) + d(b));
-      case VSUBPD -> (a, b) -> Ieee.result(a, b, d(a) - d(b));
-      case VMULPD -> (a, b) -> Ieee.result(a, b, d(a) * d(b));
-      case VDIVPD -> (a, b) -> Ieee.result(a, b, d(a) / d(b));
-      // The second one where they are equal, or one is NaN.
-      case VMAXPD -> (a, b) -> d(a) > d(b) ? a : b;
-      default -> null;
-    };
   }
 }
