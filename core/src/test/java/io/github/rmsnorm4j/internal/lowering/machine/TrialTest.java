@@ -27,7 +27,7 @@ class TrialTest {
     assumeThat(Machine.here().bits()).as(Machine.here().whyNot()).isPositive();
   }
 
-  private static List<Part> parts(
+  static List<Part> parts(
       boolean centred, ElementType x, ElementType y, boolean adds, boolean gain, boolean bias) {
     Forward forward =
         new Forward(

@@ -1,0 +1,170 @@
+package io.github.rmsnorm4j;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.github.rmsnorm4j.internal.machine.CallersState;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Calls that machine code serves are done by machine code. Other ways have the same bits, so
+ * nothing else would tell. But where a thread flushes subnormal numbers to zero, only machine code
+ * has them: Java code counts on the state that the JVM had.
+ */
+@Timeout(60)
+class MachineCodeUseTest {
+  private static final int WIDTH = 100;
+  private static final int ROWS = 5;
+
+  @BeforeEach
+  void needsMachineCode() {
+    assumeThat(Backends.machineCode()).isNotEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"FLOAT32, FLOAT32", "FLOAT32, BFLOAT16", "BFLOAT16, FLOAT32", "BFLOAT16, BFLOAT16"})
+  void everyCallHasSubnormalNumbers(ElementType type, ElementType to) {
+    for (Backend backend : Backends.machineCode()) {
+      for (boolean centred : new boolean[] {false, true}) {
+        for (boolean adds : new boolean[] {false, true}) {
+          for (boolean isNative : new boolean[] {false, true}) {
+            Call call = new Call(backend, centred, type, to, adds, isNative);
+            assertThat(call.output(CallersState.FLUSHES)).as("%s", call).isEqualTo(call.wanted());
+          }
+        }
+      }
+    }
+  }
+
+  /** What the others rest on. */
+  @Test
+  void plainJavaHasNone() {
+    ElementType type = ElementType.FLOAT32;
+    Call call = new Call(Backend.scalar(), false, type, type, false, true);
+    assertThat(call.output(CallersState.FLUSHES)).isNotEqualTo(call.wanted());
+  }
+
+  /** Rows whose gain is subnormal, so that every output is. */
+  private record Call(
+      Backend backend,
+      boolean centred,
+      ElementType type,
+      ElementType to,
+      boolean adds,
+      boolean isNative) {
+    private Norm norm(Backend backend) {
+      float[] gain = new float[WIDTH];
+      Arrays.fill(gain, Float.MIN_NORMAL / 8);
+      return centred
+          ? LayerNorm.builder(WIDTH).gain(gain).threads(1).backend(backend).build()
+          : RmsNorm.builder(WIDTH).gain(gain).threads(1).backend(backend).build();
+    }
+
+    byte[] wanted() {
+      return output(norm(Backend.scalar()), CallersState.OF_JVM);
+    }
+
+    /** Twice: kernels are made, and tried beside plain Java, in the JVM's own state. */
+    byte[] output(int state) {
+      Norm norm = norm(backend);
+      output(norm, CallersState.OF_JVM);
+      return output(norm, state);
+    }
+
+    private byte[] output(Norm norm, int state) {
+      try (Arena arena = Arena.ofConfined()) {
+        Rows x = rows(arena, type);
+        Rows residual = rows(arena, type);
+        MemorySegment y = segment(arena, to);
+        Rows output = Rows.of(y, to, ROWS, WIDTH);
+        Runnable call = () -> run(norm, x, residual, output);
+        int left = CallersState.during(state, call);
+        assertThat(left).isEqualTo(state);
+        return y.toArray(JAVA_BYTE);
+      }
+    }
+
+    private void run(Norm norm, Rows x, Rows residual, Rows y) {
+      if (adds) {
+        norm.addAndApply(x, residual, y);
+      } else {
+        norm.apply(x, y);
+      }
+    }
+
+    private MemorySegment segment(Arena arena, ElementType type) {
+      int n = ROWS * WIDTH;
+      if (isNative) {
+        return arena.allocate((long) n * type.bytes(), Float.BYTES);
+      }
+      return type == ElementType.FLOAT32
+          ? MemorySegment.ofArray(new float[n])
+          : MemorySegment.ofArray(new short[n]);
+    }
+
+    private Rows rows(Arena arena, ElementType type) {
+      MemorySegment segment = segment(arena, type);
+      for (int i = 0; i < ROWS * WIDTH; i++) {
+        int pattern = Float.floatToRawIntBits(1 + i % 7);
+        if (type == ElementType.FLOAT32) {
+          segment.setAtIndex(JAVA_INT, i, pattern);
+        } else {
+          segment.setAtIndex(JAVA_SHORT, i, (short) (pattern >>> Short.SIZE));
+        }
+      }
+      return Rows.of(segment, type, ROWS, WIDTH);
+    }
+  }
+
+  /** A long output has a kernel of its own, which goes past the caches. */
+  @Test
+  void longOutputsGoPastTheCaches(@TempDir Path kernels) throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--add-modules=jdk.incubator.vector",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path"),
+            LongOutput.class.getName());
+    builder.environment().put("RMSNORM_KERNELS", kernels.toString());
+    Process child = builder.redirectErrorStream(true).start();
+    String output = new String(child.getInputStream().readAllBytes());
+    assertThat(child.waitFor()).as(output).isZero();
+    try (Stream<Path> files = Files.list(kernels)) {
+      List<String> names = files.map(file -> file.getFileName().toString()).toList();
+      assertThat(names).filteredOn(name -> name.contains("_streaming_machine_256")).hasSize(1);
+    }
+  }
+
+  /** One call with an output of 16 MiB. */
+  static final class LongOutput {
+    private LongOutput() {}
+
+    public static void main(String[] args) {
+      int rows = 4096;
+      int width = 1024;
+      try (Arena arena = Arena.ofConfined()) {
+        long bytes = (long) rows * width * Float.BYTES;
+        Rows x = Rows.of(arena.allocate(bytes, 64), ElementType.FLOAT32, rows, width);
+        Rows y = Rows.of(arena.allocate(bytes, 64), ElementType.FLOAT32, rows, width);
+        RmsNorm.builder(width).backend(Backend.machineCode(256)).build().apply(x, y);
+      }
+    }
+  }
+}

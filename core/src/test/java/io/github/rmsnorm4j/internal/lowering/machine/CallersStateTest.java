@@ -1,0 +1,67 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.CallNumber;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.machine.CallersState;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Native code may have left the thread another state of the floating-point unit: results are as
+ * ever, and the state stays. The interpreter says so of the code; this is about the state that the
+ * code finds in its frame.
+ */
+class CallersStateTest {
+  private static final int ROUNDS_UP = 0x4000;
+  private static final int OTHER = CallersState.FLUSHES | ROUNDS_UP;
+  private static final int ROWS = 9;
+
+  @ParameterizedTest
+  @CsvSource({"256, 64", "256, 100", "512, 64", "512, 100"})
+  void isNeitherUsedNorLost(int bits, int width) {
+    assumeThat(bits).isLessThanOrEqualTo(Machine.here().bits());
+    ElementType type = ElementType.FLOAT32;
+    MachineKernel kernel =
+        MachineKernel.of(
+            TrialTest.parts(false, type, type, false, true, false), bits, width, false);
+    assertThat(kernel).isNotNull();
+    try (Arena arena = Arena.ofConfined()) {
+      MachineFrame frame = frame(width, arena);
+      MemorySegment y = arena.allocate((long) ROWS * width * Float.BYTES, Area.ALIGNMENT);
+      frame.place(Operand.Y, null, y.address(), (long) width * Float.BYTES);
+      kernel.run(frame, ROWS);
+      MemorySegment expected = arena.allocate(y.byteSize()).copyFrom(y);
+      y.fill((byte) 0);
+      int after = CallersState.during(OTHER, () -> kernel.run(frame, ROWS));
+      assertThat(after).isEqualTo(OTHER);
+      assertThat(y.mismatch(expected)).isEqualTo(-1);
+    }
+  }
+
+  /** Rows around 1 whose gain is subnormal, so that every output is. */
+  private static MachineFrame frame(int width, Arena arena) {
+    MemorySegment x = arena.allocate((long) ROWS * width * Float.BYTES, Area.ALIGNMENT);
+    for (int i = 0; i < ROWS * width; i++) {
+      x.setAtIndex(JAVA_FLOAT, i, 1 + i % 37 / 64f);
+    }
+    MemorySegment gain = arena.allocate((long) width * Float.BYTES, Area.ALIGNMENT);
+    for (int i = 0; i < width; i++) {
+      gain.setAtIndex(JAVA_FLOAT, i, Float.MIN_NORMAL / (3 + i));
+    }
+    MachineFrame frame = new MachineFrame();
+    frame.place(Operand.X, null, x.address(), (long) width * Float.BYTES);
+    frame.set(Column.GAIN, gain.address());
+    frame.setWidth(width, width);
+    frame.set(CallNumber.K, width);
+    frame.set(CallNumber.EPSILON, 1e-5);
+    return frame;
+  }
+}
