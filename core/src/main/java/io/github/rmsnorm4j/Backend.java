@@ -6,49 +6,81 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * What the kernels run on: vectors of some width or plain Java, and whether they address native
- * memory or copy rows through a small buffer. The result of a norm never depends on it, to the bit;
- * only its speed does.
+ * What the kernels run on: machine code, vectors of the Vector API, or plain Java; and whether they
+ * address native memory or copy rows through a small buffer. The result of a norm never depends on
+ * it, to the bit; only its speed does.
+ *
+ * <p>Machine code is what the library writes itself, for x86-64 processors with AVX2 under Linux,
+ * where native access is enabled. It serves float32, float16 and bfloat16. Rows that are float64,
+ * partial or longer than 65,536 elements going back, or in memory that has to be copied go through
+ * the Vector API, or plain Java without it. The system property {@code rmsnorm4j.machineCode=false}
+ * switches machine code off for {@link #best}; {@link #withoutMachineCode} is for one norm.
  *
  * <p>Values are immutable and safe to share.
  */
 public final class Backend {
   private static final String VECTOR_MODULE = "jdk.incubator.vector";
+  private static final String SWITCH = "rmsnorm4j.machineCode";
 
   /** Made when first asked for, and said once where it is not the fastest. */
   private static final class Best {
     static final Backend VALUE = find();
 
     private static Backend find() {
-      Backend backend = new Backend(machineBitsAskedFor(), preferredBits(), whyNoVectors(), true);
-      String advice = backend.reason();
+      String whyNot = whyNoMachineCode();
+      int bits = whyNot == null ? Machine.here().preferredBits() : 0;
+      Backend backend = new Backend(bits, null, whyNot, true);
       if (!backend.isFastest()) {
         System.getLogger("io.github.rmsnorm4j")
-            .log(System.Logger.Level.WARNING, "{0}: {1}", backend.describe(), advice);
+            .log(System.Logger.Level.WARNING, "{0}: {1}", backend.describe(), backend.reason());
       }
       return backend;
     }
   }
 
-  private final int vectorBits;
+  /**
+   * Vectors of the Vector API.
+   *
+   * @param bits of one, 0 for plain Java
+   * @param whyNone null where there are vectors
+   */
+  private record Vectors(int bits, String whyNone) {
+    /** Those of this JVM. It takes a while to find out, and machine code seldom needs it. */
+    private static final class Preferred {
+      static final Vectors VALUE = find();
+
+      private static Vectors find() {
+        String whyNone = whyNoVectors();
+        return new Vectors(whyNone == null ? Math.min(Species.preferredBits(), 512) : 0, whyNone);
+      }
+    }
+  }
+
   private final int machineBits;
+
+  /** Null for the JVM's preferred ones. */
+  private final Vectors vectors;
+
+  /** Null where there is machine code, and where it was not asked for. */
+  private final String whyNoMachineCode;
+
   private final boolean nativeAccess;
   private final boolean startsPlain;
-  private final String whyScalar;
 
-  private Backend(int machineBits, int vectorBits, String whyScalar, boolean startsPlain) {
+  private Backend(int machineBits, Vectors vectors, String whyNoMachineCode, boolean startsPlain) {
     this.machineBits = machineBits;
-    this.vectorBits = vectorBits;
+    this.vectors = vectors;
+    this.whyNoMachineCode = whyNoMachineCode;
     this.startsPlain = startsPlain;
-    this.whyScalar = whyScalar;
     nativeAccess = Backend.class.getModule().isNativeAccessEnabled();
   }
 
   /**
-   * The fastest that this JVM has: vectors of the machine's preferred width where the Vector API is
-   * there and compiled, plain Java otherwise. The first four million elements of a process go
-   * through plain Java in any case, which starts sooner and has the same bits. Where something
-   * better could be had, a line of {@link System.Logger} {@code io.github.rmsnorm4j} says so, once.
+   * The fastest that this JVM has: machine code where it can be run, otherwise vectors of the
+   * machine's preferred width where the Vector API is there and compiled, otherwise plain Java.
+   * Until four million elements of a process have gone through the Vector API's rows, these go
+   * through plain Java, which starts sooner and has the same bits. Where something better could be
+   * had, a line of {@link System.Logger} {@code io.github.rmsnorm4j} says so, once.
    *
    * @return what norms use unless told otherwise
    */
@@ -57,12 +89,30 @@ public final class Backend {
   }
 
   /**
+   * The same without machine code.
+   *
+   * @return vectors where the Vector API is there, otherwise plain Java
+   */
+  public static Backend withoutMachineCode() {
+    return new Backend(0, null, null, true);
+  }
+
+  /**
+   * Whether {@link #best} is machine code.
+   *
+   * @return false where it cannot be run, and where the system property switches it off
+   */
+  public static boolean hasMachineCode() {
+    return whyNoMachineCode() == null;
+  }
+
+  /**
    * Plain Java.
    *
    * @return the backend without vectors
    */
   public static Backend scalar() {
-    return new Backend(0, 0, "plain Java was asked for", false);
+    return new Backend(0, new Vectors(0, "plain Java was asked for"), null, false);
   }
 
   /**
@@ -81,7 +131,7 @@ public final class Backend {
       throw new UnsupportedOperationException(
           "the Vector API is not there: start java with --add-modules " + VECTOR_MODULE);
     }
-    return new Backend(0, bits, null, false);
+    return new Backend(0, new Vectors(bits, null), null, false);
   }
 
   /**
@@ -102,7 +152,7 @@ public final class Backend {
       String why = here.whyNot() == null ? "this processor has no AVX-512" : here.whyNot();
       throw new UnsupportedOperationException("no machine code of " + bits + " bits: " + why);
     }
-    return new Backend(bits, preferredBits(), whyNoVectors(), false);
+    return new Backend(bits, null, null, false);
   }
 
   /**
@@ -111,7 +161,7 @@ public final class Backend {
    * @return 128, 256 or 512 bits; 0 for plain Java
    */
   public int vectorBits() {
-    return machineBits > 0 ? machineBits : vectorBits;
+    return machineBits > 0 ? machineBits : kernelBits();
   }
 
   /** The width of vectors in machine code, 0 without. */
@@ -121,7 +171,11 @@ public final class Backend {
 
   /** The width of vectors of the Vector API, 0 for plain Java. */
   int kernelBits() {
-    return vectorBits;
+    return vectors().bits;
+  }
+
+  private Vectors vectors() {
+    return vectors == null ? Vectors.Preferred.VALUE : vectors;
   }
 
   /**
@@ -144,10 +198,14 @@ public final class Backend {
     String kernels =
         machineBits > 0
             ? String.format(Locale.ROOT, "machine code, %d-bit vectors", machineBits)
-            : vectorBits == 0
-                ? "plain Java (no vectors)"
-                : String.format(Locale.ROOT, "%d-bit vectors", vectorBits);
+            : describeVectors();
     return kernels + (nativeAccess ? ", native access" : ", native memory staged");
+  }
+
+  private String describeVectors() {
+    return kernelBits() == 0
+        ? "plain Java (no vectors)"
+        : String.format(Locale.ROOT, "%d-bit vectors", kernelBits());
   }
 
   /**
@@ -156,11 +214,15 @@ public final class Backend {
    * @return one line
    */
   public String reason() {
+    String why = vectors().whyNone == null ? "the Vector API is there" : vectors().whyNone;
     StringBuilder line = new StringBuilder();
-    line.append(
-        machineBits > 0
-            ? "machine code can be run"
-            : vectorBits == 0 ? whyScalar : "the Vector API is there");
+    if (machineBits > 0) {
+      line.append("machine code can be run; float64: ").append(describeVectors()).append(", ");
+    }
+    line.append(why);
+    if (whyNoMachineCode != null) {
+      line.append("; no machine code: ").append(whyNoMachineCode);
+    }
     if (!nativeAccess) {
       Module module = Backend.class.getModule();
       line.append("; native access is off, turn it on with --enable-native-access=")
@@ -181,7 +243,7 @@ public final class Backend {
   }
 
   private boolean isFastest() {
-    return machineBits > 0 || vectorBits != 0 && nativeAccess;
+    return machineBits > 0 || kernelBits() != 0 && nativeAccess;
   }
 
   private static boolean isVectorApiThere() {
@@ -195,23 +257,10 @@ public final class Backend {
     }
   }
 
-  /**
-   * Machine code is not yet what norms use unless told otherwise. Its vectors are no longer than
-   * those that this JVM uses.
-   */
-  private static int machineBitsAskedFor() {
-    if (!Boolean.getBoolean("rmsnorm4j.machineCode")) {
-      return 0;
-    }
-    int bits = Machine.here().bits();
-    return preferredBits() == 256 ? Math.min(bits, 256) : bits;
-  }
-
-  private static int preferredBits() {
-    if (whyNoVectors() != null) {
-      return 0;
-    }
-    return Math.min(MachineVectors.preferredBits(), 512);
+  private static String whyNoMachineCode() {
+    return "false".equals(System.getProperty(SWITCH))
+        ? "the system property " + SWITCH + " is false"
+        : Machine.here().whyNot();
   }
 
   /** Null where vectors can be used at speed. */
@@ -223,11 +272,11 @@ public final class Backend {
     if (mode.contains("interpreted") || mode.contains("emulated-client")) {
       return "this JVM runs without its optimising compiler (" + mode + "), vectors would be slow";
     }
-    return MachineVectors.areFast() ? null : "this processor has no AVX, vectors would be slow";
+    return Species.areFast() ? null : "this processor has no AVX, vectors would be slow";
   }
 
   /** Apart, so that the Vector API is touched only where it is there. */
-  private static final class MachineVectors {
+  private static final class Species {
     static int preferredBits() {
       return FloatVector.SPECIES_PREFERRED.vectorBitSize();
     }

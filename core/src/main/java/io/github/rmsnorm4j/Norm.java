@@ -73,7 +73,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
             order,
             builder.residual,
             backend.machineBits(),
-            backend.kernelBits(),
+            backend::kernelBits,
             backend.startsPlain());
   }
 

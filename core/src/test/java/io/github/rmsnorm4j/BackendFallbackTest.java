@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class BackendFallbackTest {
   private static final String NATIVE = "--enable-native-access=io.github.rmsnorm4j";
+  private static final String NO_MACHINE_CODE = "-Drmsnorm4j.machineCode=false";
   private static final String INCUBATOR = "WARNING: Using incubator modules: jdk.incubator.vector";
   private static final String PROGRAM =
       """
@@ -88,7 +90,12 @@ class BackendFallbackTest {
   }
 
   private static Answer onClassPath(String... options) throws Exception {
+    return withMachineCode(NO_MACHINE_CODE, options);
+  }
+
+  private static Answer withMachineCode(String first, String... options) throws Exception {
     List<String> words = new ArrayList<>(List.of(options));
+    words.addFirst(first);
     words.addAll(List.of("-cp", folder.resolve("out") + File.pathSeparator + library));
     words.add("app.Program");
     return run(words);
@@ -96,6 +103,7 @@ class BackendFallbackTest {
 
   private static Answer onModulePath(String... options) throws Exception {
     List<String> words = new ArrayList<>(List.of(options));
+    words.addFirst(NO_MACHINE_CODE);
     words.addAll(List.of("-p", folder.resolve("out") + File.pathSeparator + library));
     words.addAll(List.of("-m", "app/app.Program"));
     return run(words);
@@ -173,7 +181,18 @@ class BackendFallbackTest {
       answer.logsOnce();
     } else {
       assertThat(answer.errors).isEmpty();
-      assertThat(answer.reason).isEqualTo("the Vector API is there");
+      assertThat(answer.reason).startsWith("the Vector API is there; no machine code: ");
     }
+  }
+
+  /** Machine code needs native access, and not the Vector API. */
+  @Test
+  void machineCode() throws Exception {
+    Assumptions.assumeTrue(Backend.hasMachineCode());
+    Answer answer = withMachineCode(ChildJvm.NATIVE_ACCESS);
+    assertThat(answer.backend).startsWith("machine code, ");
+    assertThat(answer.reason).contains("float64: plain Java", "--add-modules");
+    assertThat(answer.errors).isEmpty();
+    assertThat(answer.checksum).isEqualTo(expected);
   }
 }

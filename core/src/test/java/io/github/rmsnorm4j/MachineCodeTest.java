@@ -22,8 +22,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Where there is machine code, where there is none, and what is said then. */
 @Timeout(60)
 class MachineCodeTest {
-  private static final List<String> SWITCHED_ON = ChildJvm.flags("-Drmsnorm4j.machineCode=true");
-
   @ParameterizedTest
   @ValueSource(ints = {0, 64, 128, 255, 1024})
   void otherWidthsAreRefused(int bits) {
@@ -38,7 +36,7 @@ class MachineCodeTest {
     for (Backend backend : Backends.machineCode()) {
       assertThat(backend)
           .hasToString("machine code, " + backend.vectorBits() + "-bit vectors, native access");
-      assertThat(backend.reason()).isEqualTo("machine code can be run");
+      assertThat(backend.reason()).startsWith("machine code can be run; float64: ");
     }
   }
 
@@ -51,18 +49,35 @@ class MachineCodeTest {
   }
 
   @Test
-  void thePropertySwitchesItOn() throws Exception {
-    String expected = Backends.machineCode().isEmpty() ? "-bit vectors" : "machine code, ";
-    assertThat(ChildJvm.output(SWITCHED_ON, Program.class, "best"))
+  void itIsTheBestWhereItIs() throws Exception {
+    String expected = Backends.machineCode().isEmpty() ? "no machine code" : "machine code, ";
+    assertThat(ChildJvm.output(ChildJvm.flags(), Program.class, "best"))
         .contains(expected)
         .contains("right");
+    assertThat(Backend.hasMachineCode()).isEqualTo(!Backends.machineCode().isEmpty());
+  }
+
+  @Test
+  void thePropertySwitchesItOff() throws Exception {
+    List<String> flags = ChildJvm.flags("-Drmsnorm4j.machineCode=false");
+    assertThat(ChildJvm.output(flags, Program.class, "best"))
+        .contains("no machine code: the system property rmsnorm4j.machineCode is false")
+        .contains("right");
+  }
+
+  @Test
+  void oneNormGoesWithoutIt() {
+    Backend without = Backend.withoutMachineCode();
+    assertThat(without.machineBits()).isZero();
+    assertThat(without.vectorBits()).isEqualTo(without.kernelBits());
+    assertThat(without.reason()).isEqualTo("the Vector API is there");
   }
 
   /** As systems are set up that let nobody execute what was written: the library works on. */
   @Test
   @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
   void withoutMemoryThatCanBeExecutedThereIsNone() throws Exception {
-    assertThat(ChildJvm.output(SWITCHED_ON, Program.class, "denied"))
+    assertThat(ChildJvm.output(ChildJvm.flags(), Program.class, "denied"))
         .contains(
             "no machine code of 256 bits: the system refuses to execute memory that was written")
         .contains("-bit vectors")
@@ -132,7 +147,7 @@ class MachineCodeTest {
         }
       }
       if (!args[0].equals("refused")) {
-        System.out.println(Backend.best());
+        System.out.println(Backend.best() + ": " + Backend.best().reason());
         float[] y = new float[2];
         RmsNorm.builder(2).epsilon(0).build().apply(new float[] {3, 3}, y);
         System.out.println(y[0] == 1 && y[1] == 1 ? "right" : "wrong");

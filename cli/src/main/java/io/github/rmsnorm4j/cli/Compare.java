@@ -97,7 +97,7 @@ final class Compare implements Callable<Integer> {
     int atMost = threads();
     reports.requireDistinct();
     try (ReportOptions.Files files = reports.begin()) {
-      Backend backend = VectorApi.bestBackend();
+      Backend backend = VectorApi.bestBackend(true);
       Comparison comparison = new Comparison(plan, atMost, backend, this::progress);
       Results results =
           comparison.run(

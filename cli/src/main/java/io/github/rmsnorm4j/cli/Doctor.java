@@ -53,14 +53,10 @@ final class Doctor implements Runnable {
   }
 
   private void kernels() {
-    Backend backend = VectorApi.bestBackend();
+    Backend backend = VectorApi.bestBackend(true);
     line("Kernels", backend.describe());
     line("", backend.reason());
     line("Faster?", advice(backend));
-    line(
-        "Small files",
-        "below %d Mi elements are done in plain Java, which is sooner from a cold start; same bits"
-            .formatted(KernelChoice.WORTH_VECTORS >> 20));
     line(
         "Threads",
         "up to %d, about one per MiB that is read and written; --threads N sets another limit"

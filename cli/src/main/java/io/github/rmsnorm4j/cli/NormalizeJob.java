@@ -74,7 +74,7 @@ final class NormalizeJob {
       requireOne(chosen);
       residual.requireLike(chosen.getFirst());
     }
-    Backend backend = KernelChoice.forAll(chosen);
+    Backend backend = VectorApi.bestBackend(chosen);
     for (Tensor tensor : chosen) {
       RowKind rows = rows(tensor);
       if (!norms.containsKey(rows)) {

@@ -65,7 +65,7 @@ final class Stats implements Callable<Integer> {
       TensorChoice choice = new TensorChoice(file, axis, List.of());
       List<Tensor> tensors = tensors(file, wanted, choice);
       List<Tensor> measured = tensors.stream().filter(t -> choice.problem(t) == null).toList();
-      Backend backend = KernelChoice.forAll(measured);
+      Backend backend = VectorApi.bestBackend(measured);
       long bytes = measured.stream().mapToLong(Tensor::bytes).sum();
       PrintWriter err = spec.commandLine().getErr();
       try (Progress progress = new Progress(err, bytes, Terminal::isStandardError)) {

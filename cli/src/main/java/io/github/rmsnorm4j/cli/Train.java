@@ -110,7 +110,7 @@ final class Train implements Callable<Integer> {
 
   private int train(Plan plan, Corpus corpus, Path path, ReportOptions.Files files)
       throws IOException {
-    Backend backend = VectorApi.bestBackend();
+    Backend backend = VectorApi.bestBackend(false);
     StopSignal signal = new StopSignal(() -> Runtime.getRuntime().halt(STOPPED_TWICE));
     try (RunFolder folder = RunFolder.open(path, plan, resume, reports.force())) {
       Optional<List<Outcome>> outcomes = outcomes(plan, corpus, folder, signal);

@@ -1,6 +1,9 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Tensor;
+import java.util.Collection;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
@@ -21,12 +24,21 @@ final class VectorApi {
 
   private VectorApi() {}
 
+  /** The fastest kernels for tensors. Machine code serves all but float64 without vectors. */
+  static Backend bestBackend(Collection<Tensor> tensors) {
+    return bestBackend(tensors.stream().anyMatch(tensor -> tensor.dtype() == Dtype.F64));
+  }
+
   /**
    * The fastest kernels there are. The library would warn where they are not the fastest there
    * could be; this command names them in its own words.
+   *
+   * @param float64 whether rows are float64
    */
-  static Backend bestBackend() {
-    load();
+  static Backend bestBackend(boolean float64) {
+    if (float64 || !Backend.hasMachineCode()) {
+      load();
+    }
     LIBRARY.setLevel(Level.OFF);
     return Backend.best();
   }

@@ -19,7 +19,6 @@ class DoctorTest {
             Runtime.getRuntime().availableProcessors() + " usable",
             "GiB",
             "Faster?",
-            "below 32 Mi elements are done in plain Java",
             Backend.best().describe(),
             Backend.best().reason());
   }

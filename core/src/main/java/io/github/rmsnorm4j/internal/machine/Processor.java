@@ -18,8 +18,18 @@ import java.lang.invoke.MethodHandle;
  * @param avx2 vectors of 256 bits, with fused multiply-add and conversions of float16
  * @param avx512 vectors of 512 bits, and masks, for every instruction of {@link VectorOp} but one
  * @param bfloat16 that one, {@link VectorOp#VCVTNE2PS2BF16}
+ * @param slowsDown whether vectors of 512 bits lower its clock so much that those of 256 are faster
  */
-public record Processor(boolean avx2, boolean avx512, boolean bfloat16) {
+public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean slowsDown) {
+  /**
+   * Leaf 1, eax: Intel's family 6, model 0x55, up to stepping 4, which is Skylake. HotSpot keeps to
+   * 256 bits there, too.
+   */
+  private static final int MODEL_BITS = 0x0fff0ff0;
+
+  private static final int SKYLAKE = 0x00050650;
+  private static final int SKYLAKE_STEPPINGS = 5;
+
   /** Bits of leaf 1, ecx. */
   private static final int FMA = 1 << 12;
 
@@ -48,9 +58,10 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16) {
   public static Processor find() {
     try (Arena arena = Arena.ofConfined()) {
       Leaves leaves = new Leaves(arena);
+      int model = leaves.of(1, 0)[0];
       int features = leaves.of(1, 0)[2];
       if ((features & OSXSAVE) == 0) {
-        return new Processor(false, false, false);
+        return new Processor(false, false, false, false);
       }
       int saved = leaves.saved();
       int extended = leaves.of(0, 0)[0] >= 7 ? leaves.of(7, 0)[1] : 0;
@@ -60,7 +71,9 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16) {
               && (extended & AVX2) != 0;
       boolean avx512 = avx2 && (saved & SAVES_512) == SAVES_512 && (extended & AVX512) == AVX512;
       boolean more = avx512 && leaves.of(7, 0)[0] >= 1;
-      return new Processor(avx2, avx512, more && (leaves.of(7, 1)[0] & AVX512_BF16) != 0);
+      boolean bfloat16 = more && (leaves.of(7, 1)[0] & AVX512_BF16) != 0;
+      boolean skylake = (model & MODEL_BITS) == SKYLAKE && (model & 0xf) < SKYLAKE_STEPPINGS;
+      return new Processor(avx2, avx512, bfloat16, skylake);
     }
   }
 

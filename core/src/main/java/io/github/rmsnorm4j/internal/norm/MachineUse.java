@@ -26,9 +26,10 @@ enum MachineUse {
     return any ? streams(call, rows) ? STREAMING : USUAL : NONE;
   }
 
-  /** Whether machine code reads and writes rows where they are. */
+  /** Whether machine code reads and writes rows where they are: also in arrays of other types. */
   static boolean isRead(RowMemory rows) {
-    return rows.type() != ElementType.FLOAT64 && rows.addressable();
+    boolean reached = rows.addressable() || !rows.segment().isNative();
+    return rows.type() != ElementType.FLOAT64 && reached;
   }
 
   /** An output over its own input is in a cache when it is written. */

@@ -65,8 +65,9 @@ class StartUpTest {
     }
   }
 
-  private static List<String> run(String backend) throws Exception {
-    List<String> flags = ChildJvm.flags("-Xlog:class+load:stdout");
+  private static List<String> run(String backend, boolean machineCode) throws Exception {
+    String property = "-Drmsnorm4j.machineCode=" + machineCode;
+    List<String> flags = ChildJvm.flags("-Xlog:class+load:stdout", property);
     return ChildJvm.output(flags, Program.class, backend).lines().toList();
   }
 
@@ -83,7 +84,7 @@ class StartUpTest {
   @Test
   void theFirstElementsNeedNoKernels() throws Exception {
     Assumptions.assumeTrue(Backend.best().vectorBits() > 0, "no vectors at speed here");
-    List<String> lines = run("best");
+    List<String> lines = run("best", false);
     int before = lines.indexOf("before: -1");
     assertThat(before).as("line of the bits before the change, seed %d", SEED).isPositive();
     assertThat(lines.contains("after: -1")).as("bits after the change, seed %d", SEED).isTrue();
@@ -97,11 +98,22 @@ class StartUpTest {
     assertThat(kernels(rest)).hasSizeGreaterThanOrEqualTo(3);
   }
 
+  /** Machine code is there from the first element on, and the Vector API is never looked at. */
+  @Test
+  void machineCodeNeedsNoVectors() throws Exception {
+    Assumptions.assumeTrue(Backend.hasMachineCode());
+    List<String> lines = run("best", true);
+    assertThat(lines).contains("before: -1", "after: -1");
+    assertThat(loads(lines, ".internal.lowering.machine.MachineKernel ")).isTrue();
+    assertThat(loads(lines, "jdk.incubator.vector.FloatVector ")).isFalse();
+    assertThat(loads(lines, KERNEL)).isFalse();
+  }
+
   /** A backend that was asked for is that from the first element on. */
   @Test
   void vectorsThatWereAskedForAreThereAtOnce() throws Exception {
     Assumptions.assumeTrue(Backend.best().vectorBits() > 0, "no vectors at speed here");
-    List<String> lines = run("vectors");
+    List<String> lines = run("vectors", false);
     int before = lines.indexOf("before: -1");
     assertThat(before).as("line of the bits, seed %d", SEED).isPositive();
     assertThat(kernels(lines.subList(0, before))).hasSizeGreaterThanOrEqualTo(3);
@@ -110,7 +122,7 @@ class StartUpTest {
   /** A call that begins before the end of the start is covered whole, unless it is longer. */
   @Test
   void coversTheFirstElementsAlone() throws Exception {
-    assertThat(run("covers")).contains("covers: true true true false ");
-    assertThat(run("long")).contains("covers: false false ");
+    assertThat(run("covers", false)).contains("covers: true true true false ");
+    assertThat(run("long", false)).contains("covers: false false ");
   }
 }

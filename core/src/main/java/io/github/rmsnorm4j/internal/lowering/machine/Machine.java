@@ -6,10 +6,11 @@ import io.github.rmsnorm4j.internal.machine.Processor;
  * Whether kernels can be machine code here.
  *
  * @param bits of the longest vectors: 512, 256, or 0 where there is no machine code
+ * @param preferredBits of the vectors that are fastest, likewise
  * @param bfloat16 whether the processor rounds to bfloat16 itself
  * @param whyNot why there is none; null where there is
  */
-public record Machine(int bits, boolean bfloat16, String whyNot) {
+public record Machine(int bits, int preferredBits, boolean bfloat16, String whyNot) {
   /** Found out when first asked for. */
   private static final class Here {
     static final Machine VALUE = find();
@@ -31,15 +32,16 @@ public record Machine(int bits, boolean bfloat16, String whyNot) {
     try {
       Processor processor = Processor.find();
       int bits = processor.avx512() ? 512 : processor.avx2() ? 256 : 0;
+      int preferred = processor.slowsDown() ? Math.min(bits, 256) : bits;
       return bits == 0
           ? none("this processor has no AVX2")
-          : new Machine(bits, processor.bfloat16(), null);
+          : new Machine(bits, preferred, processor.bfloat16(), null);
     } catch (UnsupportedOperationException | LinkageError e) {
       return none(String.valueOf(e.getMessage()));
     }
   }
 
   private static Machine none(String whyNot) {
-    return new Machine(0, false, whyNot);
+    return new Machine(0, 0, false, whyNot);
   }
 }
