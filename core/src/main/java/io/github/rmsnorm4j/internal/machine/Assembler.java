@@ -54,9 +54,9 @@ public final class Assembler {
     lines.add(Instruction.of(op, operands));
   }
 
-  /** Adds an instruction that leaves elements of its destination out: they become 0, or stay. */
-  public void masked(Mask mask, boolean zeroed, VectorOp op, MachineOperand... operands) {
-    lines.add(new Instruction(op, List.of(operands), mask, zeroed));
+  /** Adds an instruction that leaves elements of its destination as they are, or a blend. */
+  public void masked(Mask mask, VectorOp op, MachineOperand... operands) {
+    lines.add(new Instruction(op, List.of(operands), mask));
   }
 
   /** A vector of 512 bits behind the code, with a pattern in all of its elements of 64 bits. */

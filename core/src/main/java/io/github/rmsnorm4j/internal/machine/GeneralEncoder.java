@@ -43,7 +43,7 @@ final class GeneralEncoder {
     if (far && !always) {
       out.bytes(0x0f);
     }
-    out.bytes(always ? far ? 0xe9 : 0xeb : (far ? 0x80 : 0x70) | op.condition);
+    out.bytes(always ? far ? 0xe9 : 0xeb : (far ? 0x80 : 0x70) | op.number);
     out.distance(to, far ? Integer.BYTES : 1);
   }
 
@@ -57,29 +57,34 @@ final class GeneralEncoder {
         rex(0, operand, 32);
         out.bytes(0x58 | Encoding.number(operand) & 7);
       }
-      case PREFETCHT0 -> inMemory(1, operand, 0x0f, 0x18);
-      case LDMXCSR -> inMemory(2, operand, 0x0f, 0xae);
-      case STMXCSR -> inMemory(3, operand, 0x0f, 0xae);
+      case LDMXCSR -> state(2, operand);
+      case STMXCSR -> state(3, operand);
       default -> throw refused();
     }
   }
 
-  private void inMemory(int digit, MachineOperand operand, int... opcode) {
+  /** Moves the state of the floating-point unit. */
+  private void state(int digit, MachineOperand operand) {
     rex(0, operand, 32);
-    out.bytes(opcode);
+    out.bytes(0x0f, 0xae);
     out.modRm(digit, operand, 1);
   }
 
   private void two(MachineOperand to, MachineOperand from) {
+    switch (op.kind) {
+      case ARITHMETIC -> arithmetic(to, from);
+      case SHIFT -> shift(to, (Immediate) from);
+      default -> other(to, from);
+    }
+  }
+
+  private void other(MachineOperand to, MachineOperand from) {
     switch (op) {
       case MOV -> mov(to, from);
       case MOVZX -> withRegister(to, from, 32, 0x0f, 0xb7);
       case IMUL -> withRegister(to, from, to.bits(), 0x0f, 0xaf);
       case LEA -> withRegister(to, from, to.bits(), 0x8d);
-      case SHL -> shift(4, to, (Immediate) from);
-      case SHR -> shift(5, to, (Immediate) from);
-      case SAR -> shift(7, to, (Immediate) from);
-      default -> arithmetic(op.ordinal(), to, from);
+      default -> throw refused();
     }
   }
 
@@ -100,42 +105,39 @@ final class GeneralEncoder {
     }
   }
 
-  private void shift(int digit, MachineOperand to, Immediate count) {
+  private void shift(MachineOperand to, Immediate count) {
     boolean one = count.value() == 1;
     rex(0, to, to.bits());
     out.bytes(one ? 0xd1 : 0xc1);
-    out.modRm(digit, to, 1);
+    out.modRm(op.number, to, 1);
     if (!one) {
       out.bytes(count.value());
     }
   }
 
-  private void arithmetic(int number, MachineOperand to, MachineOperand from) {
-    if (number > GeneralOp.CMP.ordinal()) {
-      throw refused();
-    }
+  private void arithmetic(MachineOperand to, MachineOperand from) {
     if (from instanceof Immediate immediate) {
-      arithmetic(number, to, immediate.value());
+      arithmetic(to, immediate.value());
     } else if (from instanceof InMemory) {
-      withRegister(to, from, to.bits(), number << 3 | 3);
+      withRegister(to, from, to.bits(), op.number << 3 | 3);
     } else {
-      withRegister(from, to, from.bits(), number << 3 | 1);
+      withRegister(from, to, from.bits(), op.number << 3 | 1);
     }
   }
 
-  private void arithmetic(int number, MachineOperand to, int immediate) {
+  private void arithmetic(MachineOperand to, int immediate) {
     boolean small = immediate == (byte) immediate;
     rex(0, to, to.bits());
     if (small) {
       out.bytes(0x83);
-      out.modRm(number, to, 1);
+      out.modRm(op.number, to, 1);
       out.bytes(immediate);
     } else if (to instanceof General register && register.n() == 0) {
-      out.bytes(number << 3 | 5);
+      out.bytes(op.number << 3 | 5);
       out.int32(immediate);
     } else {
       out.bytes(0x81);
-      out.modRm(number, to, 1);
+      out.modRm(op.number, to, 1);
       out.int32(immediate);
     }
   }

@@ -1,45 +1,43 @@
 package io.github.rmsnorm4j.internal.machine;
 
-/** Instructions on general registers, jumps, and what stands alone. */
+import static io.github.rmsnorm4j.internal.machine.GeneralOp.Kind.ARITHMETIC;
+import static io.github.rmsnorm4j.internal.machine.GeneralOp.Kind.CONDITIONAL_JUMP;
+import static io.github.rmsnorm4j.internal.machine.GeneralOp.Kind.OTHER;
+import static io.github.rmsnorm4j.internal.machine.GeneralOp.Kind.SHIFT;
+
+/**
+ * Instructions on general registers, jumps, and what stands alone, with the numbers that Intel's
+ * manual (volume 2) has for those that are alike.
+ */
 public enum GeneralOp implements Instruction.Op {
-  // Two operands: a register or memory, and a register or a number. In the order of their encoding.
-  ADD,
-  OR,
-  ADC,
-  SBB,
-  AND,
-  SUB,
-  XOR,
-  CMP,
+  // Two operands: a register or memory, and a register or a number.
+  ADD(ARITHMETIC, 0),
+  AND(ARITHMETIC, 4),
+  SUB(ARITHMETIC, 5),
+  XOR(ARITHMETIC, 6),
+  CMP(ARITHMETIC, 7),
   MOV,
   /** A register of 32 bits, and memory of 16. */
   MOVZX,
   LEA,
   /** A register, and a register or memory: the product's lower half. */
   IMUL,
-  /** A register, and a number of bits. */
-  SHL,
-  SHR,
-  SAR,
+  // A register, and a number of bits.
+  SHL(SHIFT, 4),
+  SAR(SHIFT, 7),
   // One operand.
   PUSH,
   POP,
-  PREFETCHT0,
   STMXCSR,
   LDMXCSR,
   JMP,
-  // Jumps where a condition holds. In the order of their encoding, with those left out that none
-  // needs.
-  JB(0x2),
-  JAE(0x3),
-  JE(0x4),
-  JNE(0x5),
-  JBE(0x6),
-  JA(0x7),
-  JL(0xc),
-  JGE(0xd),
-  JLE(0xe),
-  JG(0xf),
+  // Jumps where a condition holds.
+  JB(CONDITIONAL_JUMP, 2),
+  JAE(CONDITIONAL_JUMP, 3),
+  JE(CONDITIONAL_JUMP, 4),
+  JNE(CONDITIONAL_JUMP, 5),
+  JBE(CONDITIONAL_JUMP, 6),
+  JA(CONDITIONAL_JUMP, 7),
   // No operand, and always the same bytes.
   RET(new int[] {0xc3}),
   VZEROUPPER(new int[] {0xc5, 0xf8, 0x77}),
@@ -47,31 +45,43 @@ public enum GeneralOp implements Instruction.Op {
   CPUID(new int[] {0x0f, 0xa2}),
   XGETBV(new int[] {0x0f, 0x01, 0xd0});
 
-  /** The condition of a jump; -1 for others. */
-  final int condition;
+  /** Instructions whose encodings differ in a number only. */
+  enum Kind {
+    ARITHMETIC,
+    SHIFT,
+    CONDITIONAL_JUMP,
+    /** None of these: the encoding is the instruction's own. */
+    OTHER
+  }
+
+  final Kind kind;
+
+  /** What tells its encoding from those of the same kind; -1 for {@code OTHER}. */
+  final int number;
 
   /** Null where they depend on operands. */
   final int[] bytes;
 
   GeneralOp() {
-    this(-1, null);
+    this(OTHER, -1, null);
   }
 
-  GeneralOp(int condition) {
-    this(condition, null);
+  GeneralOp(Kind kind, int number) {
+    this(kind, number, null);
   }
 
   GeneralOp(int[] bytes) {
-    this(-1, bytes);
+    this(OTHER, -1, bytes);
   }
 
-  GeneralOp(int condition, int[] bytes) {
-    this.condition = condition;
+  GeneralOp(Kind kind, int number, int[] bytes) {
+    this.kind = kind;
+    this.number = number;
     this.bytes = bytes;
   }
 
   /** Whether it goes to a label. */
   boolean jumps() {
-    return this == JMP || condition >= 0;
+    return this == JMP || kind == CONDITIONAL_JUMP;
   }
 }

@@ -9,11 +9,10 @@ import java.util.stream.Collectors;
  * interpreter are made of the same.
  *
  * @param operands the destination first, as in Intel's manuals
- * @param mask which elements of the destination are written; null for all
- * @param zeroed whether the others become 0, and do not stay as they are
+ * @param mask which elements of the destination are written, or which of two elements a blend
+ *     chooses; null for all
  */
-public record Instruction(
-    Op op, List<MachineOperand> operands, MachineOperand.Mask mask, boolean zeroed)
+public record Instruction(Op op, List<MachineOperand> operands, MachineOperand.Mask mask)
     implements Line {
   /** What is done. */
   public sealed interface Op permits VectorOp, GeneralOp {
@@ -37,12 +36,12 @@ public record Instruction(
   }
 
   static Instruction of(Op op, MachineOperand... operands) {
-    return new Instruction(op, List.of(operands), null, false);
+    return new Instruction(op, List.of(operands), null);
   }
 
   @Override
   public String line() {
-    String masked = mask == null ? "" : "{" + mask + "}" + (zeroed ? "{z}" : "");
+    String masked = mask == null ? "" : "{" + mask + "}";
     String list =
         operands.stream()
             .map(o -> o instanceof MachineOperand.InMemory ? op.sizeInMemory() + o : o.toString())

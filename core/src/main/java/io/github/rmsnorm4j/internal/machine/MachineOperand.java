@@ -82,11 +82,15 @@ public sealed interface MachineOperand {
     }
   }
 
-  /** A mask register of AVX-512. */
+  /**
+   * A mask register of AVX-512.
+   *
+   * @param n 1 to 7: where an encoding has a mask's number, 0 stands for none
+   */
   record Mask(int n) implements MachineOperand {
     /** Checks the number. */
     public Mask {
-      require(n >= 0 && n < 8, "mask register " + n);
+      require(n > 0 && n < 8, "mask register " + n);
     }
 
     @Override

@@ -135,6 +135,6 @@ final class VectorEncoder {
         0x62,
         r << 7 | x << 6 | b << 5 | r5 << 4 | op.map,
         op.evexW << 7 | (~number(vvvv) & 15) << 3 | 4 | op.prefix,
-        (instruction.zeroed() ? 0x80 : 0) | length << 5 | v5 << 3 | mask);
+        length << 5 | v5 << 3 | mask);
   }
 }

@@ -48,23 +48,20 @@ final class DrawnInstructions {
 
   private int vectorBits(VectorOp op) {
     return switch (op) {
-      case VMOVSD, VMOVSD_TO, VMOVD, VMOVD_TO -> 128;
-      case VEXTRACTF128_TO, VINSERTF128, VPERM2F128 -> 256;
+      case VMOVSD_TO, VMOVD, VMOVDDUP -> 128;
+      case VEXTRACTF128_TO, VPERM2F128 -> 256;
       case VEXTRACTF64X4_TO -> 512;
       case VBROADCASTSD, VPERMQ, VPERMPD, VSHUFF64X2 -> evex ? 256 << random.nextInt(2) : 256;
-      case VMOVDDUP -> 128;
       default -> 128 << random.nextInt(evex ? 3 : 2);
     };
   }
 
   private void from(VectorOp op) {
     switch (op) {
-      case VMOVMSKPS, VMOVMSKPD -> emit(op, general(32), vector(bits));
-      case KORTESTW -> emit(op, new Mask(random.nextInt(8)), new Mask(random.nextInt(8)));
-      case KMOVW -> emit(op, general(32), new Mask(random.nextInt(8)));
-      case VFPCLASSPS -> emit(op, new Mask(random.nextInt(8)), vector(bits), byteNumber());
+      case VMOVMSKPD -> emit(op, general(32), vector(bits));
+      case KORTESTW -> emit(op, mask(), mask());
+      case VFPCLASSPS -> emit(op, mask(), vector(bits), byteNumber());
       case VPERMQ -> emit(op, vector(bits), source(bits), byteNumber());
-      case VMOVSD -> emit(op, vector(128), memory());
       case VMOVD -> emit(op, vector(128), random.nextBoolean() ? general(32) : memory());
       case VBROADCASTSS, VBROADCASTSD, VMOVDDUP -> maybeMasked(op, vector(bits), source(128));
       case VCVTPS2PD, VCVTPH2PS, VPMOVZXWD ->
@@ -76,7 +73,6 @@ final class DrawnInstructions {
 
   private void to(VectorOp op) {
     switch (op) {
-      case VMOVD_TO -> emit(op, random.nextBoolean() ? general(32) : memory(), vector(128));
       case VMOVSD_TO, VMOVNTPS_TO -> emit(op, memory(), vector(bits));
       case VMOVUPS_TO -> maybeMasked(op, memory(), vector(bits));
       case VEXTRACTF128_TO, VEXTRACTF64X4_TO ->
@@ -90,13 +86,11 @@ final class DrawnInstructions {
   private void ofTwo(VectorOp op) {
     switch (op) {
       case VCMPPS, VCMPPD -> {
-        MachineOperand to = evex ? new Mask(random.nextInt(8)) : vector(bits);
+        MachineOperand to = evex ? mask() : vector(bits);
         emit(op, to, vector(bits), source(bits), new Immediate(random.nextInt(32)));
       }
       case VBLENDVPS -> emit(op, vector(bits), vector(bits), source(bits), vector(bits));
-      case VINSERTF128 ->
-          emit(op, vector(256), vector(256), source(128), new Immediate(random.nextInt(2)));
-      case VPTERNLOGD, VPBLENDW, VPERM2F128, VSHUFF64X2 ->
+      case VPERM2F128, VSHUFF64X2 ->
           emit(op, vector(bits), vector(bits), source(bits), byteNumber());
       default -> maybeMasked(op, vector(bits), vector(bits), source(bits));
     }
@@ -111,8 +105,7 @@ final class DrawnInstructions {
       assembler.op(op, operands);
       return;
     }
-    boolean zeroed = random.nextBoolean() && !(operands[0] instanceof MachineOperand.InMemory);
-    assembler.masked(new Mask(1 + random.nextInt(7)), zeroed, op, operands);
+    assembler.masked(mask(), op, operands);
   }
 
   private Immediate byteNumber() {
@@ -121,6 +114,10 @@ final class DrawnInstructions {
 
   private Vector vector(int bits) {
     return new Vector(random.nextInt(evex ? 32 : 16), bits);
+  }
+
+  private Mask mask() {
+    return new Mask(1 + random.nextInt(7));
   }
 
   private General general(int bits) {
@@ -162,10 +159,9 @@ final class DrawnInstructions {
         case IMUL ->
             assembler.op(op, general(bits), random.nextBoolean() ? general(bits) : address());
         case LEA -> assembler.op(op, general(64), address());
-        case SHL, SHR, SAR ->
-            assembler.op(op, general(bits), new Immediate(1 + random.nextInt(30)));
+        case SHL, SAR -> assembler.op(op, general(bits), new Immediate(1 + random.nextInt(30)));
         case PUSH, POP -> assembler.op(op, general(64));
-        case PREFETCHT0, STMXCSR, LDMXCSR -> assembler.op(op, memory());
+        case STMXCSR, LDMXCSR -> assembler.op(op, memory());
         case MOV -> mov(bits);
         default -> arithmetic(op, bits);
       }

@@ -59,9 +59,7 @@ class HardwareTest {
 
   @ParameterizedTest
   @EnumSource(
-      names = {
-        "ADD", "OR", "AND", "SUB", "XOR", "CMP", "MOV", "MOVZX", "LEA", "IMUL", "SHL", "SHR", "SAR"
-      })
+      names = {"ADD", "AND", "SUB", "XOR", "CMP", "MOV", "MOVZX", "LEA", "IMUL", "SHL", "SAR"})
   void generals(GeneralOp op) {
     assertThat(compare(op)).isEqualTo(DRAWN);
   }

@@ -210,9 +210,10 @@ final class Interpreter {
       case LDMXCSR -> state = (int) value(to, 32);
       case SFENCE -> unfenced = false;
       case VZEROUPPER -> vectors.zeroUpper();
-      case PREFETCHT0 -> {}
-      case SHL, SHR, SAR -> {
-        put(to, shifted(op, value(to, bits), (int) value(from, bits), bits), bits);
+      case SHL, SAR -> {
+        long value = value(to, bits);
+        long by = value(from, bits);
+        put(to, op == GeneralOp.SHL ? value << by : value >> by, bits);
         flags.shifted(value(to, bits));
       }
       case IMUL -> {
@@ -222,14 +223,6 @@ final class Interpreter {
       case CMP -> flags.compared(value(to, bits), value(from, bits));
       default -> calculate(op, to, from, bits);
     }
-  }
-
-  private static long shifted(GeneralOp op, long value, int by, int bits) {
-    return switch (op) {
-      case SHL -> value << by;
-      case SHR -> (value & (-1L >>> 64 - bits)) >>> by;
-      default -> value >> by;
-    };
   }
 
   private void calculate(GeneralOp op, MachineOperand to, MachineOperand from, int bits) {
@@ -244,7 +237,6 @@ final class Interpreter {
           case ADD -> left + right;
           case SUB -> left - right;
           case AND -> left & right;
-          case OR -> left | right;
           case XOR -> left ^ right;
           default -> throw new AssertionError(op + " is not interpreted");
         };

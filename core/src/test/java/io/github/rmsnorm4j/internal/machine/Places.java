@@ -28,20 +28,13 @@ final class Places {
   static ByteBuffer of(VectorOp op, ByteBuffer a, ByteBuffer b, int number, int size) {
     Places places = new Places(a, b, number, size);
     switch (op) {
-      case VINSERTF128 -> places.insert();
       case VPERM2F128 -> places.twoQuarters();
       case VSHUFF64X2 -> places.quarters();
-      case VPBLENDW -> places.words();
       case VUNPCKLPD -> places.unpack(0);
       case VUNPCKHPD -> places.unpack(1);
       default -> throw new AssertionError(op + " is not interpreted");
     }
     return places.result;
-  }
-
-  private void insert() {
-    result.put(0, a, 0, result.capacity());
-    result.put(QUARTER * (number & 1), b, 0, QUARTER);
   }
 
   /** 128 bits each, from either of both, or zeros. */
@@ -61,14 +54,6 @@ final class Places {
     for (int q = 0; q < quarters; q++) {
       int chosen = number >> bits * q & quarters - 1;
       result.put(QUARTER * q, q < quarters / 2 ? a : b, QUARTER * chosen, QUARTER);
-    }
-  }
-
-  /** 16 bits each; the same number for each 128 bits. */
-  private void words() {
-    for (int i = 0; i < result.capacity() / Short.BYTES; i++) {
-      ByteBuffer from = (number >> (i & 7) & 1) == 0 ? a : b;
-      result.putShort(Short.BYTES * i, from.getShort(Short.BYTES * i));
     }
   }
 

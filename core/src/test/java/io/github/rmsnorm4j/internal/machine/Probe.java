@@ -28,8 +28,11 @@ final class Probe {
 
   private static final int GENERALS_AFTER = MEMORY + 2 * 64;
   private static final int CONDITIONS = GENERALS_AFTER + 128;
+
+  /** For each mask a vector with ones where the mask has them. */
   private static final int MASKS_AFTER = CONDITIONS + 64;
-  private static final int VECTORS_AFTER = MASKS_AFTER + 64;
+
+  private static final int VECTORS_AFTER = MASKS_AFTER + 8 * 64;
 
   static final int BYTES = VECTORS_AFTER + 32 * 64;
 
@@ -46,7 +49,9 @@ final class Probe {
       List.of(General.RBX, General.RBP, General.R12, General.R13, General.R14, General.R15);
 
   private static final List<GeneralOp> JUMPS =
-      Stream.of(GeneralOp.values()).filter(op -> op.condition >= 0).toList();
+      Stream.of(GeneralOp.values())
+          .filter(op -> op.kind == GeneralOp.Kind.CONDITIONAL_JUMP)
+          .toList();
 
   private static final Immediate UNORDERED = new Immediate(3);
   private static final General RESULT = General.RAX.of(32);
@@ -81,7 +86,7 @@ final class Probe {
 
   private void load() {
     KEPT.forEach(register -> a.op(GeneralOp.PUSH, register));
-    for (int n = 0; avx512 && n < 8; n++) {
+    for (int n = 1; avx512 && n < 8; n++) {
       Vector nan = new Vector(0, 512);
       a.op(VectorOp.VMOVUPS, nan, Address.at(AREA, MASKS + 64 * n));
       a.op(VectorOp.VCMPPS, new Mask(n), nan, nan, UNORDERED);
@@ -97,13 +102,12 @@ final class Probe {
   private void store(Instruction.Op op) {
     DRAWN.forEach(r -> a.op(GeneralOp.MOV, Address.at(AREA, GENERALS_AFTER + 8 * r.n()), r));
     definedAfter(op).forEach(this::storeCondition);
-    for (int n = 0; avx512 && n < 8; n++) {
-      a.op(VectorOp.KMOVW, RESULT, new Mask(n));
-      a.op(GeneralOp.MOV, Address.at(AREA, MASKS_AFTER + 4 * n), RESULT);
-    }
     for (int n = 0; n < vectors; n++) {
       Address after = Address.at(AREA, VECTORS_AFTER + 64 * n);
       a.op(VectorOp.VMOVUPS_TO, after, new Vector(n, vectorBits));
+    }
+    if (avx512) {
+      storeMasks();
     }
     a.op(GeneralOp.SFENCE);
     a.op(GeneralOp.VZEROUPPER);
@@ -111,10 +115,21 @@ final class Probe {
     a.op(GeneralOp.RET);
   }
 
+  /** By way of vectors, which are stored by then. */
+  private void storeMasks() {
+    Vector zeros = new Vector(0, 512);
+    Vector stored = new Vector(1, 512);
+    a.op(VectorOp.VXORPS, zeros, zeros, zeros);
+    for (int n = 1; n < 8; n++) {
+      a.masked(new Mask(n), VectorOp.VBLENDMPS, stored, zeros, a.constant(-1));
+      a.op(VectorOp.VMOVUPS_TO, Address.at(AREA, MASKS_AFTER + 64 * n), stored);
+    }
+  }
+
   private static List<GeneralOp> definedAfter(Instruction.Op op) {
     return switch (op) {
       case GeneralOp.IMUL -> List.of();
-      case GeneralOp.SHL, GeneralOp.SHR, GeneralOp.SAR -> List.of(GeneralOp.JE, GeneralOp.JNE);
+      case GeneralOp.SHL, GeneralOp.SAR -> List.of(GeneralOp.JE, GeneralOp.JNE);
       default -> JUMPS;
     };
   }
@@ -125,7 +140,7 @@ final class Probe {
     a.op(jump, holds);
     a.op(GeneralOp.MOV, RESULT, new Immediate(0));
     a.bind(holds);
-    a.op(GeneralOp.MOV, Address.at(AREA, CONDITIONS + 4 * jump.condition), RESULT);
+    a.op(GeneralOp.MOV, Address.at(AREA, CONDITIONS + 4 * jump.number), RESULT);
   }
 
   /** What is at a place. */
@@ -134,7 +149,7 @@ final class Probe {
       return "vector " + (at - VECTORS_AFTER) / 64 + ", byte " + (at - VECTORS_AFTER) % 64;
     }
     if (at >= MASKS_AFTER) {
-      return "mask " + (at - MASKS_AFTER) / 4;
+      return "mask " + (at - MASKS_AFTER) / 64;
     }
     if (at >= CONDITIONS) {
       return "the condition of jump " + (at - CONDITIONS) / 4;

@@ -46,7 +46,7 @@ record RunnableInstruction(Instruction drawn) {
     if (drawn.mask() == null) {
       a.op(op(), operands);
     } else {
-      a.masked(drawn.mask(), drawn.zeroed(), (VectorOp) op(), operands);
+      a.masked(drawn.mask(), (VectorOp) op(), operands);
     }
   }
 

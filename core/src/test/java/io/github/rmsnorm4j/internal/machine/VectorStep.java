@@ -76,12 +76,11 @@ final class VectorStep {
   }
 
   /**
-   * Elements that the mask leaves out become 0, or stay as they are. All of the memory has to be
-   * there, though a processor asks for no more than the mask has ones for.
+   * Elements that the mask leaves out stay as they are. All of the memory has to be there, though a
+   * processor asks for no more than the mask has ones for.
    */
   private void leaveOut(MachineOperand to, byte[] result) {
-    byte[] before =
-        instruction.zeroed() ? new byte[result.length] : bytes(to, result.length).array();
+    byte[] before = bytes(to, result.length).array();
     long mask = vectors.get(instruction.mask());
     int size = elementBytes();
     for (int at = 0; at < result.length; at += size) {
@@ -105,17 +104,8 @@ final class VectorStep {
     int size = size();
     switch (op) {
       case VMOVUPS, VMOVUPS_TO, VMOVNTPS_TO -> put(operand(0), bytes(operand(1), size));
-      case VMOVSD -> put(operand(0), extended(bytes(operand(1), 8), 16));
       case VMOVSD_TO -> put(operand(0), bytes(operand(1), 8));
       case VMOVD -> put(operand(0), buffer(16).putInt(0, bytes(operand(1), 4).getInt(0)));
-      case VMOVD_TO -> {
-        int pattern = bytes(operand(1), 4).getInt(0);
-        if (operand(0) instanceof General g) {
-          interpreter.set(g, pattern);
-        } else {
-          put(operand(0), buffer(4).putInt(0, pattern));
-        }
-      }
       case VBROADCASTSS -> {
         int pattern = bytes(operand(1), 4).getInt(0);
         floats(size, i -> pattern);
@@ -162,12 +152,11 @@ final class VectorStep {
         int by = number(2);
         floats(size, i -> by > 31 ? 0 : shifted(from.getInt(4 * i), by));
       }
-      case VMOVMSKPS, VMOVMSKPD -> {
-        int bytes = op == VectorOp.VMOVMSKPS ? Float.BYTES : Double.BYTES;
+      case VMOVMSKPD -> {
         ByteBuffer from = bytes(operand(1), size);
         int mask = 0;
-        for (int i = 0; i < size / bytes; i++) {
-          mask |= from.get(bytes * (i + 1) - 1) < 0 ? 1 << i : 0;
+        for (int i = 0; i < size / 8; i++) {
+          mask |= from.getLong(8 * i) < 0 ? 1 << i : 0;
         }
         interpreter.set((General) operand(0), mask);
       }
@@ -186,14 +175,12 @@ final class VectorStep {
         ByteBuffer from = bytes(operand(2), size);
         doubles(size, i -> from.getLong(8 * (int) (order.getLong(8 * i) & size / 8 - 1)));
       }
-      case VPERM2F128, VSHUFF64X2, VPBLENDW, VINSERTF128, VUNPCKLPD, VUNPCKHPD -> {
-        ByteBuffer b = bytes(operand(2), op == VectorOp.VINSERTF128 ? 16 : size);
+      case VPERM2F128, VSHUFF64X2, VUNPCKLPD, VUNPCKHPD -> {
+        ByteBuffer b = bytes(operand(2), size);
         int number = operands.size() > 3 ? number(3) : 0;
         put(operand(0), Places.of(op, bytes(operand(1), size), b, number, size));
       }
-      case VPTERNLOGD -> ternary(size);
       case VFPCLASSPS -> classify();
-      case KMOVW -> interpreter.set((General) operand(0), vectors.get((Mask) operand(1)) & 0xffff);
       case KORTESTW ->
           interpreter.flags.tested(
               (vectors.get((Mask) operand(0)) | vectors.get((Mask) operand(1))) & 0xffff);
@@ -203,15 +190,13 @@ final class VectorStep {
         ByteBuffer a = bytes(operand(1), size);
         ByteBuffer b = bytes(operand(2), size);
         int mask = instruction.mask() == null ? -1 : vectors.get(instruction.mask());
-        int unmasked = instruction.zeroed() ? 0 : -1;
-        floats(size, i -> (mask >> i & 1) == 1 ? b.getInt(4 * i) : a.getInt(4 * i) & unmasked);
+        floats(size, i -> ((mask >> i & 1) == 1 ? b : a).getInt(4 * i));
       }
       case VBLENDMPD -> {
         ByteBuffer a = bytes(operand(1), size);
         ByteBuffer b = bytes(operand(2), size);
         int mask = instruction.mask() == null ? -1 : vectors.get(instruction.mask());
-        long unmasked = instruction.zeroed() ? 0 : -1;
-        doubles(size, i -> (mask >> i & 1) == 1 ? b.getLong(8 * i) : a.getLong(8 * i) & unmasked);
+        doubles(size, i -> ((mask >> i & 1) == 1 ? b : a).getLong(8 * i));
       }
       case VBLENDVPS -> {
         ByteBuffer a = bytes(operand(1), size);
@@ -221,10 +206,6 @@ final class VectorStep {
       }
       default -> arithmetic(size);
     }
-  }
-
-  private static ByteBuffer extended(ByteBuffer bytes, int size) {
-    return ByteBuffer.wrap(Arrays.copyOf(bytes.array(), size)).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   private void floats(int size, java.util.function.IntUnaryOperator element) {
@@ -255,24 +236,6 @@ final class VectorStep {
 
   private int shifted(int pattern, int by) {
     return op == VectorOp.VPSLLD ? pattern << by : pattern >>> by;
-  }
-
-  /** Each bit is looked up in the number, by the bits of the three operands. */
-  private void ternary(int size) {
-    ByteBuffer a = bytes(operand(0), size);
-    ByteBuffer b = bytes(operand(1), size);
-    ByteBuffer c = bytes(operand(2), size);
-    ByteBuffer result = buffer(size);
-    for (int i = 0; i < Byte.SIZE * size; i++) {
-      int index = bit(a, i) << 2 | bit(b, i) << 1 | bit(c, i);
-      int bit = number(3) >> index & 1;
-      result.put(i / 8, (byte) (result.get(i / 8) | bit << i % 8));
-    }
-    put(operand(0), result);
-  }
-
-  private static int bit(ByteBuffer bytes, int i) {
-    return bytes.get(i / 8) >> i % 8 & 1;
   }
 
   /** The destination has half the source's bits, and zeros above. */

@@ -63,7 +63,7 @@ final class Rounding {
       a.op(VectorOp.VBLENDVPS, into, number, nan, mask);
       registers.giveBack(mask);
     } else {
-      a.masked(NAN, false, VectorOp.VBLENDMPS, into, number, nan);
+      a.masked(NAN, VectorOp.VBLENDMPS, into, number, nan);
     }
   }
 

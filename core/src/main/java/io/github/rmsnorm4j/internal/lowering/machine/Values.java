@@ -206,7 +206,7 @@ final class Values {
     Immediate comparison = c.orEqual() ? AT_LEAST : ABOVE;
     if (registers.avx512()) {
       a.op(VectorOp.VCMPPD, CHOSEN, x, y, comparison);
-      a.masked(CHOSEN, false, VectorOp.VBLENDMPD, result, otherwise, then);
+      a.masked(CHOSEN, VectorOp.VBLENDMPD, result, otherwise, then);
     } else {
       a.op(VectorOp.VCMPPD, result, x, y, comparison);
       a.op(VectorOp.VBLENDVPS, result, otherwise, then, result);
