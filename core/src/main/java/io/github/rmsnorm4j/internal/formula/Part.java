@@ -161,14 +161,18 @@ public record Part(List<Statement> statements) {
   /** The rows that it reads. */
   public Map<Operand, ElementType> operandsRead() {
     Map<Operand, ElementType> operands = new EnumMap<>(Operand.class);
-    statements.forEach(statement -> add(statement.value(), operands));
+    for (Statement statement : statements) {
+      add(statement.value(), operands);
+    }
     return operands;
   }
 
   /** The rows that it writes. */
   public Map<Operand, ElementType> operandsWritten() {
     Map<Operand, ElementType> operands = new EnumMap<>(Operand.class);
-    ofType(Store.class).forEach(store -> operands.put(store.rows, store.type));
+    for (Store store : ofType(Store.class)) {
+      operands.put(store.rows, store.type);
+    }
     return operands;
   }
 
@@ -204,7 +208,12 @@ public record Part(List<Statement> statements) {
 
   /** Whether any of the values that there is one of for each element is float64. */
   public boolean hasFloat64Elements() {
-    return statements.stream().anyMatch(statement -> hasFloat64(statement.value()));
+    for (Statement statement : statements) {
+      if (hasFloat64(statement.value())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static boolean hasFloat64(Value value) {

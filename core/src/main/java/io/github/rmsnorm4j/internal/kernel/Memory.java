@@ -112,7 +112,8 @@ public enum Memory {
   }
 
   /** Writes n elements, rounded once where the rows are of 16 bits; see {@link NarrowArrays}. */
-  static void write(ElementType type, Object base, long at, float[] from, short[] patterns, int n) {
+  public static void write(
+      ElementType type, Object base, long at, float[] from, short[] patterns, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
         MemorySegment.copy(

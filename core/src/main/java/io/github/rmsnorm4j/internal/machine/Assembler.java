@@ -44,9 +44,9 @@ public final class Assembler {
     lines.add(label);
   }
 
-  /** Says what the next instructions are for. */
+  /** Says what the next instructions are for; the text is made when the code is listed. */
   public void comment(String format, Object... values) {
-    lines.add(new Line.Comment(String.format(format, values)));
+    lines.add(new Line.Comment(format, values));
   }
 
   /** Adds an instruction, its destination first. */
@@ -70,13 +70,14 @@ public final class Assembler {
   }
 
   private Constant constant(List<Long> patterns) {
-    return vectors.computeIfAbsent(
-        patterns,
-        p -> {
-          Label label = label("constant");
-          constants.add(new Data(label, p));
-          return new Constant(label);
-        });
+    Constant constant = vectors.get(patterns);
+    if (constant == null) {
+      Label label = label("constant");
+      constants.add(new Data(label, patterns));
+      constant = new Constant(label);
+      vectors.put(patterns, constant);
+    }
+    return constant;
   }
 
   /** Makes the code. */
@@ -120,10 +121,10 @@ public final class Assembler {
     }
 
     private Encoding encode(Instruction instruction) {
-      return switch (instruction.op()) {
-        case VectorOp op -> VectorEncoder.encode(instruction, op);
-        case GeneralOp op -> GeneralEncoder.encode(instruction, op, far.containsKey(instruction));
-      };
+      return instruction.op() instanceof VectorOp op
+          ? VectorEncoder.encode(instruction, op)
+          : GeneralEncoder.encode(
+              instruction, (GeneralOp) instruction.op(), far.containsKey(instruction));
     }
 
     /** Whether jumps turned out to be far that were not known to be. */
@@ -164,7 +165,9 @@ public final class Assembler {
       }
       for (Data data : constants) {
         bytes.position(places.get(data.label));
-        data.patterns.forEach(bytes::putLong);
+        for (long pattern : data.patterns) {
+          bytes.putLong(pattern);
+        }
       }
       return bytes.array();
     }

@@ -67,14 +67,18 @@ final class Encoding {
 
   /** The number of a register, or of the base of an address; 0 for a constant. */
   static int number(MachineOperand operand) {
-    return switch (operand) {
-      case Vector v -> v.n();
-      case General g -> g.n();
-      case Mask m -> m.n();
-      case Address a -> a.base().n();
-      case Constant c -> 0;
-      default -> throw new IllegalArgumentException(operand + " is no register and no memory");
-    };
+    if (operand instanceof Vector v) {
+      return v.n();
+    } else if (operand instanceof General g) {
+      return g.n();
+    } else if (operand instanceof Mask m) {
+      return m.n();
+    } else if (operand instanceof Address a) {
+      return a.base().n();
+    } else if (operand instanceof Constant) {
+      return 0;
+    }
+    throw new IllegalArgumentException(operand + " is no register and no memory");
   }
 
   /** The number of an address's index; 0 without one. */

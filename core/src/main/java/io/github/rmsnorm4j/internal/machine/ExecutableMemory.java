@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.machine;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * Memory that is written once, and from then on can be executed and read, but never written again.
@@ -17,11 +18,12 @@ public final class ExecutableMemory {
    */
   public static MemorySegment of(Code code) {
     byte[] bytes = code.bytes();
-    MemorySegment memory =
-        SystemMemory.map(SystemMemory.wholePages(bytes.length), SystemMemory.Access.READ_WRITE)
-            .orElseThrow(
-                () ->
-                    new UnsupportedOperationException("the system has no memory for machine code"));
+    Optional<MemorySegment> mapped =
+        SystemMemory.map(SystemMemory.wholePages(bytes.length), SystemMemory.Access.READ_WRITE);
+    if (mapped.isEmpty()) {
+      throw new UnsupportedOperationException("the system has no memory for machine code");
+    }
+    MemorySegment memory = mapped.get();
     MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, 0, bytes.length);
     if (!SystemMemory.protect(memory, SystemMemory.Access.READ_EXECUTE)) {
       SystemMemory.unmap(memory);

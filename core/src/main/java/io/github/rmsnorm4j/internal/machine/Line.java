@@ -6,10 +6,10 @@ public sealed interface Line permits Instruction, MachineOperand.Label, Line.Com
   String line();
 
   /** What the instructions after it are for. */
-  record Comment(String text) implements Line {
+  record Comment(String format, Object... values) implements Line {
     @Override
     public String line() {
-      return "  # " + text;
+      return "  # " + String.format(format, values).replace("\n", "\n  # ");
     }
   }
 }

@@ -1,16 +1,12 @@
 package io.github.rmsnorm4j.internal.machine;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * What this processor and its operating system have.
@@ -80,19 +76,11 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
   /** The instructions CPUID and XGETBV. */
   private static final class Leaves {
     private final MemorySegment result;
-    private final MethodHandle cpuid;
-    private final MethodHandle xgetbv;
+    private final MemorySegment cpuid = ExecutableMemory.of(cpuidCode());
+    private final MemorySegment xgetbv = ExecutableMemory.of(xgetbvCode());
 
-    @SuppressWarnings("restricted")
     Leaves(Arena arena) {
-      Linker linker = Linker.nativeLinker();
       result = arena.allocate(4L * Long.BYTES, Long.BYTES);
-      cpuid =
-          linker.downcallHandle(
-              ExecutableMemory.of(cpuidCode()),
-              FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG));
-      xgetbv =
-          linker.downcallHandle(ExecutableMemory.of(xgetbvCode()), FunctionDescriptor.of(JAVA_INT));
     }
 
     /** {@code cpuid(leaf, part, result)}. */
@@ -122,11 +110,7 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
 
     /** Registers a, b, c and d. */
     int[] of(int leaf, int part) {
-      try {
-        cpuid.invokeExact((long) leaf, (long) part, result.address());
-      } catch (Throwable e) {
-        throw new IllegalStateException(e);
-      }
+      NativeCall.of(cpuid, leaf, part, result.address());
       int[] registers = new int[4];
       for (int r = 0; r < registers.length; r++) {
         registers[r] = (int) result.getAtIndex(JAVA_LONG, r);
@@ -135,11 +119,7 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
     }
 
     int saved() {
-      try {
-        return (int) xgetbv.invokeExact();
-      } catch (Throwable e) {
-        throw new IllegalStateException(e);
-      }
+      return (int) NativeCall.of(xgetbv, 0, 0, 0);
     }
   }
 }

@@ -1,12 +1,7 @@
 package io.github.rmsnorm4j.internal.machine;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
@@ -25,17 +20,9 @@ public final class SystemMemory {
   private static final int MAP_PRIVATE = 2;
   private static final int MAP_ANONYMOUS = 0x20;
 
-  private static final MethodHandle MMAP =
-      function(
-          "mmap",
-          FunctionDescriptor.of(
-              JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-
-  private static final MethodHandle MPROTECT =
-      function("mprotect", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-
-  private static final MethodHandle MUNMAP =
-      function("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+  private static final MemorySegment MMAP = function("mmap");
+  private static final MemorySegment MPROTECT = function("mprotect");
+  private static final MemorySegment MUNMAP = function("munmap");
 
   /** What may be done with pages: never both written and executed. */
   public enum Access {
@@ -53,10 +40,8 @@ public final class SystemMemory {
 
   private SystemMemory() {}
 
-  @SuppressWarnings("restricted")
-  private static MethodHandle function(String name, FunctionDescriptor type) {
-    Linker linker = Linker.nativeLinker();
-    return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type);
+  private static MemorySegment function(String name) {
+    return Linker.nativeLinker().defaultLookup().findOrThrow(name);
   }
 
   /** The size of the whole pages that so many bytes need. */
@@ -72,15 +57,11 @@ public final class SystemMemory {
    */
   @SuppressWarnings("restricted")
   public static Optional<MemorySegment> map(long bytes, Access access) {
-    try {
-      int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-      long at = (long) MMAP.invokeExact(0L, bytes, access.bits, flags, -1, 0L);
-      return at == -1
-          ? Optional.empty()
-          : Optional.of(MemorySegment.ofAddress(at).reinterpret(bytes));
-    } catch (Throwable e) {
-      throw unchecked(e);
-    }
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    long at = NativeCall.of(MMAP, 0, bytes, access.bits, flags, -1, 0);
+    return at == -1
+        ? Optional.empty()
+        : Optional.of(MemorySegment.ofAddress(at).reinterpret(bytes));
   }
 
   /**
@@ -89,11 +70,7 @@ public final class SystemMemory {
    * @return false if the system refuses
    */
   public static boolean protect(MemorySegment pages, Access access) {
-    try {
-      return (int) MPROTECT.invokeExact(pages.address(), pages.byteSize(), access.bits) == 0;
-    } catch (Throwable e) {
-      throw unchecked(e);
-    }
+    return (int) NativeCall.of(MPROTECT, pages.address(), pages.byteSize(), access.bits) == 0;
   }
 
   /**
@@ -102,17 +79,6 @@ public final class SystemMemory {
    * @return false if the system refuses
    */
   public static boolean unmap(MemorySegment pages) {
-    try {
-      return (int) MUNMAP.invokeExact(pages.address(), pages.byteSize()) == 0;
-    } catch (Throwable e) {
-      throw unchecked(e);
-    }
-  }
-
-  private static RuntimeException unchecked(Throwable e) {
-    if (e instanceof Error error) {
-      throw error;
-    }
-    return e instanceof RuntimeException exception ? exception : new IllegalStateException(e);
+    return (int) NativeCall.of(MUNMAP, pages.address(), pages.byteSize(), 0) == 0;
   }
 }

@@ -39,13 +39,15 @@ final class Broadcasts {
    * numbers of the row itself.
    */
   void tabulate(int rows) {
-    if (part.statements().stream().anyMatch(Part.Keep.class::isInstance)) {
-      return;
+    for (Part.Statement statement : part.statements()) {
+      if (statement instanceof Part.Keep) {
+        return;
+      }
     }
     RowValues numbers = new RowValues(a, null, rows, 0, target.width());
     Values values = new Values(a, registers, numbers, rows, needed);
     for (Value value : needed) {
-      a.comment("%s of %d rows", value.text(), rows);
+      a.comment("%s of %d rows", new Text(value), rows);
       Address memory = Address.at(Pointers.AREA, Area.broadcast(table.size()));
       a.op(VectorOp.VMOVUPS_TO, memory, values.get(value));
       values.done(value);
@@ -56,12 +58,14 @@ final class Broadcasts {
   /** Makes those of a row, which has these numbers. */
   void make(RowValues numbers) {
     if (!table.isEmpty()) {
-      table.forEach((value, first) -> load(value, first, numbers.ahead()));
+      for (Map.Entry<Value, Address> entry : table.entrySet()) {
+        load(entry.getKey(), entry.getValue(), numbers.ahead());
+      }
       return;
     }
     Values values = new Values(a, registers, numbers, numbers.elements(), needed);
     for (Value value : needed) {
-      a.comment("%s, in all elements", value.text());
+      a.comment("%s, in all elements", new Text(value));
       Vector one = values.get(value);
       Vector all = registers.take(bits(value));
       if (all.bits() > 128 || !value.float64()) {

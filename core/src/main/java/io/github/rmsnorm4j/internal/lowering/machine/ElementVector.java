@@ -37,7 +37,7 @@ final class ElementVector {
   /** Does a statement that is no row sum. */
   void store(Part.Statement statement) {
     if (statement instanceof Part.Store store) {
-      a.comment("%s[i] = %s", store.rows(), store.value().text());
+      a.comment("%s[i] = %s", store.rows(), new Text(store.value()));
       Vector value = values.get(store.value());
       Stores.emit(a, registers, store, value, memory, streams(store));
       values.done(store.value());
@@ -53,7 +53,7 @@ final class ElementVector {
   }
 
   private void add(Part.ColumnSum sum) {
-    a.comment("%s[i] += %s", sum.column(), sum.value().text());
+    a.comment("%s[i] += %s", sum.column(), new Text(sum.value()));
     Vector value = values.get(sum.value());
     Vector added = registers.take(value.bits());
     Address column = memory.address(sum.column());
@@ -65,7 +65,7 @@ final class ElementVector {
 
   /** Stores this vector and the next one. */
   void storeWith(ElementVector next, Part.Store store) {
-    a.comment("%s[i] = %s, two vectors", store.rows(), store.value().text());
+    a.comment("%s[i] = %s, two vectors", store.rows(), new Text(store.value()));
     Vector first = values.get(store.value());
     Vector second = next.values.get(store.value());
     Address to = memory.address(store.rows(), store.type());
@@ -81,7 +81,7 @@ final class ElementVector {
    */
   void add(Part.Sum sum, Vector lanes, Address mask) {
     Value term = sum.value();
-    a.comment("%s += %s", sum.number(), term.text());
+    a.comment("%s += %s", sum.number(), new Text(term));
     Value[] factors = term.isExactProduct() ? term.parts() : new Value[] {term};
     Vector x = values.get(factors[0]);
     Vector y = factors.length == 1 ? null : values.get(factors[1]);

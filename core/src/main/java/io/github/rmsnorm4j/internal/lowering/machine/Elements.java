@@ -56,11 +56,10 @@ record Elements(
 
   @Override
   public MachineOperand inPlace(Value value) {
-    return switch (value) {
-      case Value.Element e -> e.type() == ElementType.FLOAT32 ? address(e.rows(), e.type()) : null;
-      case Value.OfColumn c -> address(c.column());
-      default -> ofRow.get(value);
-    };
+    if (value instanceof Value.Element e) {
+      return e.type() == ElementType.FLOAT32 ? address(e.rows(), e.type()) : null;
+    }
+    return value instanceof Value.OfColumn c ? address(c.column()) : ofRow.get(value);
   }
 
   @Override

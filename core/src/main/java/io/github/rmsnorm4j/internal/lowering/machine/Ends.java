@@ -47,7 +47,9 @@ final class Ends {
     read = part.operandsRead();
     written = part.operandsWritten();
     columns = part.columns();
-    part.columnSums().forEach(sum -> sums.add(sum.column()));
+    for (Part.ColumnSum sum : part.columnSums()) {
+      sums.add(sum.column());
+    }
   }
 
   /** Copies what is read. */
@@ -97,8 +99,12 @@ final class Ends {
   private void zero(Map<Operand, ElementType> rows, Set<Column> columns) {
     Vector zero = registers.take(PIECE * Byte.SIZE);
     a.op(VectorOp.VXORPS, zero.of(128), zero.of(128), zero.of(128));
-    rows.forEach((operand, type) -> zero(zero, Area.end(operand), type.bytes()));
-    columns.forEach(column -> zero(zero, Area.end(column), Float.BYTES));
+    for (Map.Entry<Operand, ElementType> entry : rows.entrySet()) {
+      zero(zero, Area.end(entry.getKey()), entry.getValue().bytes());
+    }
+    for (Column column : columns) {
+      zero(zero, Area.end(column), Float.BYTES);
+    }
     registers.giveBack(zero);
   }
 

@@ -60,7 +60,9 @@ final class MachineCode {
     a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
     a.op(GeneralOp.JAE, leave);
     a.bind(row);
-    target.parts().forEach(part -> part(part, 1));
+    for (Part part : target.parts()) {
+      part(part, 1);
+    }
     a.op(GeneralOp.ADD, ROW, new Immediate(1));
     a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
     a.op(GeneralOp.JB, row);
@@ -75,14 +77,16 @@ final class MachineCode {
     a.op(GeneralOp.LEA, General.RAX, Address.at(ROW, target.group()));
     a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
     a.op(GeneralOp.JA, rest);
-    target.parts().forEach(part -> part(part, target.group()));
+    for (Part part : target.parts()) {
+      part(part, target.group());
+    }
     a.op(GeneralOp.ADD, ROW, new Immediate(target.group()));
     a.op(GeneralOp.JMP, group);
     a.bind(rest);
   }
 
   private void part(Part part, int rows) {
-    part.text().lines().forEach(line -> a.comment("%s", line));
+    a.comment("%s", new Text(part));
     if (part.isOfRows()) {
       RowValues numbers = new RowValues(a, null, rows, 0, target.width());
       new RowPart(a, registers, numbers, part, leave).emit(part);
@@ -92,7 +96,9 @@ final class MachineCode {
   }
 
   private void begin() {
-    KEPT.forEach(register -> a.op(GeneralOp.PUSH, register));
+    for (General register : KEPT) {
+      a.op(GeneralOp.PUSH, register);
+    }
     for (Operand rows : Operand.values()) {
       a.op(GeneralOp.ADD, BASES.get(rows.ordinal()), Address.at(AREA, Area.address(rows)));
       a.op(GeneralOp.MOV, Address.at(AREA, Area.address(rows)), BASES.get(rows.ordinal()));
@@ -122,7 +128,9 @@ final class MachineCode {
     whereDifferent("as_caller", Area.CALLERS_MXCSR);
     a.op(GeneralOp.VZEROUPPER);
     a.op(GeneralOp.MOV, General.RAX, ROW);
-    KEPT.reversed().forEach(register -> a.op(GeneralOp.POP, register));
+    for (General register : KEPT.reversed()) {
+      a.op(GeneralOp.POP, register);
+    }
     a.op(GeneralOp.RET);
   }
 }

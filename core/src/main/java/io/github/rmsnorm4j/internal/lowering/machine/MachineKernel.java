@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.internal.kernel.Listings;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
+import io.github.rmsnorm4j.internal.machine.NativeCall;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -30,14 +31,13 @@ public final class MachineKernel {
   private static final ConcurrentHashMap<Target, Optional<MachineKernel>> MADE =
       new ConcurrentHashMap<>();
 
-  /** For rows in native memory. The JVM can stop the thread meanwhile, as in any native code. */
-  private static final MethodHandle NATIVE = ofNative();
-
   /**
    * For rows in arrays. The garbage collector must not move these meanwhile. So it waits, and calls
    * have to be short.
    */
-  private static final MethodHandle ARRAYS = ofArrays();
+  private static final class OfArrays {
+    static final MethodHandle HANDLE = ofArrays();
+  }
 
   private final Target target;
   private final MemorySegment code;
@@ -47,14 +47,6 @@ public final class MachineKernel {
     Code made = MachineCode.of(target);
     Listings.write(target.name() + "_" + COUNT.incrementAndGet(), made.listing(), target.parts());
     code = ExecutableMemory.of(made);
-  }
-
-  @SuppressWarnings("restricted")
-  private static MethodHandle ofNative() {
-    return Linker.nativeLinker()
-        .downcallHandle(
-            FunctionDescriptor.of(
-                JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
   }
 
   @SuppressWarnings("restricted")
@@ -138,11 +130,13 @@ public final class MachineKernel {
     frame.area.set(JAVA_LONG, Area.ROWS, rows);
     try {
       if (!frame.hasArrays()) {
-        return (int) (long) NATIVE.invokeExact(code, frame.area.address(), 0L, 0L, 0L, 0L, 0L);
+        // The JVM can stop the thread meanwhile, as in any native code.
+        return (int)
+            (long) NativeCall.HANDLE.invokeExact(code, frame.area.address(), 0L, 0L, 0L, 0L, 0L);
       }
       return (int)
           (long)
-              ARRAYS.invokeExact(
+              OfArrays.HANDLE.invokeExact(
                   code,
                   frame.area.address(),
                   base(frame, 0),

@@ -60,23 +60,23 @@ final class Pointers {
   /** Loads those of the row. */
   void load(Assembler a) {
     a.comment("where the row is");
-    rows.forEach(
-        (operand, register) -> {
-          a.op(GeneralOp.MOV, register, Address.at(AREA, Area.stride(operand)));
-          a.op(GeneralOp.IMUL, register, ROW);
-          a.op(GeneralOp.ADD, register, Address.at(AREA, Area.address(operand)));
-        });
-    columns.forEach(
-        (column, register) ->
-            a.op(GeneralOp.MOV, register, Address.at(AREA, Area.address(column))));
+    for (Operand operand : rows.keySet()) {
+      General register = rows.get(operand);
+      a.op(GeneralOp.MOV, register, Address.at(AREA, Area.stride(operand)));
+      a.op(GeneralOp.IMUL, register, ROW);
+      a.op(GeneralOp.ADD, register, Address.at(AREA, Area.address(operand)));
+    }
+    for (Column column : columns.keySet()) {
+      a.op(GeneralOp.MOV, columns.get(column), Address.at(AREA, Area.address(column)));
+    }
   }
 
   /** Goes on to the next row. */
   void next(Assembler a) {
     a.comment("the next row");
-    rows.forEach(
-        (operand, register) ->
-            a.op(GeneralOp.ADD, register, Address.at(AREA, Area.stride(operand))));
+    for (Operand operand : rows.keySet()) {
+      a.op(GeneralOp.ADD, rows.get(operand), Address.at(AREA, Area.stride(operand)));
+    }
   }
 
   /** An operand's element 0. */

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import java.util.BitSet;
+import java.util.List;
 
 /** The vector registers: who needs one takes it, and gives it back. */
 final class Registers {
@@ -30,6 +31,12 @@ final class Registers {
       throw new IllegalStateException(register + " was given back twice");
     }
     taken.clear(register.n());
+  }
+
+  void giveBack(List<Vector> registers) {
+    for (Vector register : registers) {
+      giveBack(register);
+    }
   }
 
   /** Whether there are masks, too. */

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
+import java.util.ArrayList;
 import java.util.List;
 
 /** What is kept of rows, and their ranges. */
@@ -30,26 +31,27 @@ final class RowPart {
     this.registers = registers;
     this.numbers = numbers;
     this.refused = refused;
-    List<Value> results =
-        part.statements().stream()
-            .filter(s -> !s.isOfElements())
-            .map(Part.Statement::value)
-            .toList();
+    List<Value> results = new ArrayList<>();
+    for (Part.Statement statement : part.statements()) {
+      if (!statement.isOfElements()) {
+        results.add(statement.value());
+      }
+    }
     values = new Values(a, registers, numbers, numbers.elements(), results);
   }
 
   void emit(Part part) {
     for (Part.Statement statement : part.statements()) {
-      switch (statement) {
-        case Part.Keep keep -> keep(keep);
-        case Part.Range range -> check(range);
-        default -> {}
+      if (statement instanceof Part.Keep keep) {
+        keep(keep);
+      } else if (statement instanceof Part.Range range) {
+        check(range);
       }
     }
   }
 
   private void keep(Part.Keep keep) {
-    a.comment("%s = %s", keep.number(), keep.value().text());
+    a.comment("%s = %s", keep.number(), new Text(keep.value()));
     Vector value = values.get(keep.value());
     boolean one = numbers.rows() == 1;
     a.op(one ? VectorOp.VMOVSD_TO : VectorOp.VMOVUPS_TO, numbers.address(keep.number()), value);
@@ -58,7 +60,7 @@ final class RowPart {
 
   /** Vectors of 512 bits are compared by halves, since only those leave no mask. */
   private void check(Part.Range range) {
-    a.comment("%s from %s to %s?", range.value().text(), range.least(), range.greatest());
+    a.comment("%s from %s to %s?", new Text(range.value()), range.least(), range.greatest());
     Vector value = values.get(range.value());
     Vector within = registers.take(value.bits());
     Vector other = registers.take(value.bits());

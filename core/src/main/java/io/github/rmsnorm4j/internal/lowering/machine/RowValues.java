@@ -41,20 +41,22 @@ record RowValues(Assembler a, Pointers pointers, int rows, int ahead, int k)
 
   @Override
   public MachineOperand inPlace(Value value) {
-    return switch (value) {
-      case Value.Literal l -> a.constant(Double.doubleToRawLongBits(l.number()));
-      case Value.OfRow r when rows > 1 -> address(r.number());
-      default -> null;
-    };
+    if (value instanceof Value.Literal l) {
+      return a.constant(Double.doubleToRawLongBits(l.number()));
+    }
+    return rows > 1 && value instanceof Value.OfRow r ? address(r.number()) : null;
   }
 
   @Override
   public void load(Value value, Vector into) {
-    switch (value) {
-      case Value.OfRow r -> duplicate(into, address(r.number()));
-      case Value.OfCall c -> duplicate(into, address(c.number()));
-      case Value.Element e -> first(e, into);
-      default -> throw new UnsupportedOperationException("no machine code for " + value.text());
+    if (value instanceof Value.OfRow r) {
+      duplicate(into, address(r.number()));
+    } else if (value instanceof Value.OfCall c) {
+      duplicate(into, address(c.number()));
+    } else if (value instanceof Value.Element e) {
+      first(e, into);
+    } else {
+      throw new UnsupportedOperationException("no machine code for " + value.text());
     }
   }
 

@@ -55,7 +55,10 @@ final class StoreLoop {
 
   /** So many elements, by vectors; two at a time where the processor rounds two. */
   private void store(int n, Elements.Where where) {
-    boolean pairs = part.statements().stream().anyMatch(this::isRoundedInPairs);
+    boolean pairs = false;
+    for (Part.Statement statement : part.statements()) {
+      pairs |= isRoundedInPairs(statement);
+    }
     for (int first = 0; first < n; first += pairs ? 2 * step : step) {
       ElementVector vector = elements.vector(first, Elements.Half.ALL, where);
       ElementVector next = pairs ? elements.vector(first + step, Elements.Half.ALL, where) : null;

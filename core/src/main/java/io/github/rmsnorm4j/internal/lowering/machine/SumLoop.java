@@ -72,7 +72,9 @@ final class SumLoop {
     }
     a.comment("upper levels of the tree");
     List<Vector> left = new ArrayList<>();
-    lanes.forEach(ofSum -> left.addAll(joined(ofSum)));
+    for (List<Vector> ofSum : lanes) {
+      left.addAll(joined(ofSum));
+    }
     return left;
   }
 
@@ -89,7 +91,11 @@ final class SumLoop {
   }
 
   private void zero() {
-    lanes.forEach(ofSum -> ofSum.forEach(this::zero));
+    for (List<Vector> ofSum : lanes) {
+      for (Vector register : ofSum) {
+        zero(register);
+      }
+    }
   }
 
   private void zero(Vector register) {
@@ -180,7 +186,9 @@ final class SumLoop {
     lanes = second;
     addToTotals(0);
     lanes = first;
-    second.forEach(ofSum -> ofSum.forEach(registers::giveBack));
+    for (List<Vector> ofSum : second) {
+      registers.giveBack(ofSum);
+    }
     a.op(GeneralOp.ADD, BLOCK, new Immediate(2 * RowSum.BLOCK));
     a.op(GeneralOp.JMP, pair);
     a.bind(one);

@@ -1,10 +1,13 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * What a kernel is made for.
@@ -25,8 +28,9 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     StringBuilder name = new StringBuilder();
     for (Part part : parts) {
       name.append(name.isEmpty() ? "" : "_then_").append(part.sums().isEmpty() ? "rows" : "sums");
-      part.operands()
-          .forEach((rows, type) -> name.append('_').append(rows).append('_').append(type));
+      for (Map.Entry<Operand, ElementType> rows : part.operands().entrySet()) {
+        name.append('_').append(rows.getKey()).append('_').append(rows.getValue());
+      }
     }
     name.append(width > 0 ? "_width_" + width : "").append(streams ? "_streaming" : "");
     return name.append("_machine_").append(bits).toString().toLowerCase(Locale.ROOT);
@@ -46,9 +50,9 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
    * halves of ints: even elements in one vector, odd ones in the other.
    */
   int halves(Part part) {
-    boolean bfloat16 = part.operands().values().stream().allMatch(t -> t == ElementType.BFLOAT16);
-    boolean sumsAlone = part.statements().stream().noneMatch(Part.Store.class::isInstance);
-    return bfloat16 && sumsAlone && part.columns().isEmpty() ? 2 : 1;
+    boolean bfloat16 = EnumSet.of(ElementType.BFLOAT16).containsAll(part.operands().values());
+    boolean sumsAlone = part.operandsWritten().isEmpty() && part.columns().isEmpty();
+    return bfloat16 && sumsAlone ? 2 : 1;
   }
 
   /** Accumulators of each row sum of a part: of all lanes, or of some that a sweep is for. */

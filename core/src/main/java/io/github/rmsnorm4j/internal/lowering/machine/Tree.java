@@ -32,7 +32,9 @@ final class Tree {
   void one(RowNumber number, List<Vector> lanes, int ahead) {
     a.comment("%s: the tree of its lanes", number);
     Vector other = registers.take(128);
-    lanes.forEach(vector -> twoLanes(vector, other));
+    for (Vector vector : lanes) {
+      twoLanes(vector, other);
+    }
     Vector first = lanes.getFirst().of(128);
     if (lanes.size() == 2) {
       Vector odd = lanes.getLast().of(128);
@@ -44,7 +46,7 @@ final class Tree {
     a.op(VectorOp.VADDPD, first, first, other);
     a.op(VectorOp.VMOVSD_TO, RowValues.address(number, ahead), first);
     registers.giveBack(other);
-    lanes.forEach(registers::giveBack);
+    registers.giveBack(lanes);
   }
 
   private void twoLanes(Vector lanes, Vector other) {

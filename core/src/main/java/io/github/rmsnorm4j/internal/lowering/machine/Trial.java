@@ -60,15 +60,21 @@ final class Trial {
     rows = target.group() + 2;
     width = target.width() > 0 ? target.width() : WIDTH;
     summed = width - unsummed;
-    target.parts().forEach(part -> types.putAll(part.operands()));
+    for (Part part : target.parts()) {
+      types.putAll(part.operands());
+    }
     for (RowNumber number : RowNumber.values()) {
       for (int row = 0; row < rows; row++) {
         set(number, row, row == bad ? Double.NaN : 1 + 1.0 / (3 + row + number.ordinal()));
       }
     }
-    types.forEach((operand, type) -> allocate(operand, type, arena));
+    for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {
+      allocate(rows.getKey(), rows.getValue(), arena);
+    }
     for (Part part : target.parts()) {
-      part.columns().forEach(column -> set(column, arena));
+      for (Column column : part.columns()) {
+        set(column, arena);
+      }
     }
     machineFrame.setWidth(width, summed);
     set(CallNumber.K, summed);
@@ -88,9 +94,14 @@ final class Trial {
 
   /** Whether a kernel is for rows within ranges alone. */
   private static boolean refuses(Target target) {
-    return target.parts().stream()
-        .flatMap(part -> part.statements().stream())
-        .anyMatch(Part.Range.class::isInstance);
+    for (Part part : target.parts()) {
+      for (Part.Statement statement : part.statements()) {
+        if (statement instanceof Part.Range) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   /**
@@ -126,10 +137,12 @@ final class Trial {
   private void allocate(Operand operand, ElementType type, Arena arena) {
     int apart = stride(type) / type.bytes();
     MemorySegment segment = arena.allocate((long) rows * stride(type), Area.ALIGNMENT);
-    for (int i = 0; i < rows * apart; i++) {
-      float number = number(i == bad * apart ? NAN : pattern(i), type);
-      Memory.setFloat(type, null, segment.address() + (long) i * type.bytes(), number);
+    float[] numbers = new float[rows * apart];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = number(i == bad * apart ? NAN : pattern(i), type);
     }
+    short[] patterns = new short[numbers.length];
+    Memory.write(type, null, segment.address(), numbers, patterns, numbers.length);
     tried.put(operand, segment);
     plain.put(operand, arena.allocate(segment.byteSize(), Area.ALIGNMENT).copyFrom(segment));
   }
@@ -154,12 +167,12 @@ final class Trial {
   }
 
   private boolean passes(MachineKernel kernel, int done) {
-    types.forEach(
-        (operand, type) -> {
-          int stride = stride(type);
-          machineFrame.place(operand, null, tried.get(operand).address(), stride);
-          frame.place(operand, null, plain.get(operand).address(), stride);
-        });
+    for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {
+      Operand operand = rows.getKey();
+      int stride = stride(rows.getValue());
+      machineFrame.place(operand, null, tried.get(operand).address(), stride);
+      frame.place(operand, null, plain.get(operand).address(), stride);
+    }
     boolean same = kernel.run(machineFrame, rows) == done;
     for (Part part : target.parts()) {
       new PlainKernel(part, 0).run(frame, done, 0, part.sums().isEmpty() ? width : summed);

@@ -58,11 +58,15 @@ final class Values {
     this.leaves = leaves;
     this.elements = elements;
     rounding = new Rounding(a, registers);
-    results.forEach(this::count);
+    for (Value result : results) {
+      count(result);
+    }
   }
 
   private void count(Value value) {
-    if (uses.merge(value, 1, Integer::sum) == 1 && !leaves.has(value)) {
+    int before = uses.getOrDefault(value, 0);
+    uses.put(value, before + 1);
+    if (before == 0 && !leaves.has(value)) {
       for (Value part : value.parts()) {
         count(part);
       }
@@ -100,7 +104,9 @@ final class Values {
 
   /** Ends a use. */
   void done(Value value) {
-    if (uses.merge(value, -1, Integer::sum) == 0) {
+    int left = uses.get(value) - 1;
+    uses.put(value, left);
+    if (left == 0) {
       Vector register = known.remove(value);
       if (register != null && !register.equals(staying(value))) {
         registers.giveBack(register);
@@ -116,30 +122,41 @@ final class Values {
     if (leaves.has(value)) {
       return load(value);
     }
-    return switch (value) {
-      case Value.Widened w -> one(VectorOp.VCVTPS2PD, w, w.of());
-      case Value.Rounded r -> one(VectorOp.VCVTPD2PS, r, r.of());
-      case Value.Root r -> one(VectorOp.VSQRTPD, r, r.of());
-      case Value.First f -> one(VectorOp.VMOVUPS, f, f.of());
-      case Value.Cast c when !c.float64() -> {
-        Vector of = get(c.of());
-        Vector result = registers.take(bits(false));
-        rounding.round(c.to(), of, result);
-        done(c.of());
-        yield result;
-      }
-      case Value.OneNan n -> {
-        Vector of = get(n.of());
-        Vector result = registers.take(bits(false));
-        rounding.oneNan(of, result);
-        done(n.of());
-        yield result;
-      }
-      case Value.Choice c -> choice(c);
-      case Value.Binary b when b.operator() == Value.Operator.MAX -> max(b);
-      case Value.Binary b -> two(b);
-      default -> throw new UnsupportedOperationException("no machine code for " + value.text());
-    };
+    // Not a switch: the JVM makes a class for each switch over types, which delays the first norm.
+    if (value instanceof Value.Widened w) {
+      return one(VectorOp.VCVTPS2PD, w, w.of());
+    } else if (value instanceof Value.Rounded r) {
+      return one(VectorOp.VCVTPD2PS, r, r.of());
+    } else if (value instanceof Value.Root r) {
+      return one(VectorOp.VSQRTPD, r, r.of());
+    } else if (value instanceof Value.First f) {
+      return one(VectorOp.VMOVUPS, f, f.of());
+    } else if (value instanceof Value.Cast c && !c.float64()) {
+      return cast(c);
+    } else if (value instanceof Value.OneNan n) {
+      return oneNan(n);
+    } else if (value instanceof Value.Choice c) {
+      return choice(c);
+    } else if (value instanceof Value.Binary b) {
+      return b.operator() == Value.Operator.MAX ? max(b) : two(b);
+    }
+    throw new UnsupportedOperationException("no machine code for " + value.text());
+  }
+
+  private Vector cast(Value.Cast cast) {
+    Vector of = get(cast.of());
+    Vector result = registers.take(bits(false));
+    rounding.round(cast.to(), of, result);
+    done(cast.of());
+    return result;
+  }
+
+  private Vector oneNan(Value.OneNan oneNan) {
+    Vector of = get(oneNan.of());
+    Vector result = registers.take(bits(false));
+    rounding.oneNan(of, result);
+    done(oneNan.of());
+    return result;
   }
 
   private Vector load(Value value) {
