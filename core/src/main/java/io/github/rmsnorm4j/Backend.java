@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.lowering.machine.Machine;
+import io.github.rmsnorm4j.internal.norm.StartUp;
 import java.util.Locale;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
@@ -21,16 +22,23 @@ import jdk.incubator.vector.VectorSpecies;
 public final class Backend {
   private static final String VECTOR_MODULE = "jdk.incubator.vector";
   private static final String SWITCH = "rmsnorm4j.machineCode";
+  private static final boolean SWITCHED_ON = !"false".equals(System.getProperty(SWITCH));
+  private static final int PREFERRED = -1;
+
+  /**
+   * Elements of a process that go through plain Java before {@link #best} makes its first kernel.
+   */
+  public static final long PLAIN_ELEMENTS = StartUp.ELEMENTS;
 
   /** Made when first asked for, and said once where it is not the fastest. */
   private static final class Best {
     static final Backend VALUE = find();
 
     private static Backend find() {
-      String whyNot = whyNoMachineCode();
-      int bits = whyNot == null ? Machine.here().preferredBits() : 0;
-      Backend backend = new Backend(bits, null, whyNot, true);
-      if (!backend.isFastest()) {
+      Backend backend = new Backend(PREFERRED, null, true);
+      // Whether the processor can run it is found out when the first kernel is needed.
+      boolean isFastest = SWITCHED_ON && Machine.isPossible();
+      if (!isFastest && (backend.kernelBits() == 0 || !backend.nativeAccess)) {
         System.getLogger("io.github.rmsnorm4j")
             .log(System.Logger.Level.WARNING, "{0}: {1}", backend.describe(), backend.reason());
       }
@@ -56,31 +64,28 @@ public final class Backend {
     }
   }
 
+  /** Bits of vectors in machine code; 0 without, {@link #PREFERRED} for the fastest there is. */
   private final int machineBits;
 
   /** Null for the JVM's preferred ones. */
   private final Vectors vectors;
 
-  /** Null where there is machine code, and where it was not asked for. */
-  private final String whyNoMachineCode;
-
   private final boolean nativeAccess;
   private final boolean startsPlain;
 
-  private Backend(int machineBits, Vectors vectors, String whyNoMachineCode, boolean startsPlain) {
+  private Backend(int machineBits, Vectors vectors, boolean startsPlain) {
     this.machineBits = machineBits;
     this.vectors = vectors;
-    this.whyNoMachineCode = whyNoMachineCode;
     this.startsPlain = startsPlain;
     nativeAccess = Backend.class.getModule().isNativeAccessEnabled();
   }
 
   /**
    * The fastest that this JVM has: machine code where it can be run, otherwise vectors of the
-   * machine's preferred width where the Vector API is there and compiled, otherwise plain Java.
-   * Until four million elements of a process have gone through the Vector API's rows, these go
-   * through plain Java, which starts sooner and has the same bits. Where something better could be
-   * had, a line of {@link System.Logger} {@code io.github.rmsnorm4j} says so, once.
+   * machine's preferred width where the Vector API is there and compiled, otherwise plain Java. The
+   * first four million elements of a process go through plain Java in any case, which starts sooner
+   * and has the same bits. Where something better could be had, a line of {@link System.Logger}
+   * {@code io.github.rmsnorm4j} says so, once.
    *
    * @return what norms use unless told otherwise
    */
@@ -94,7 +99,7 @@ public final class Backend {
    * @return vectors where the Vector API is there, otherwise plain Java
    */
   public static Backend withoutMachineCode() {
-    return new Backend(0, null, null, true);
+    return new Backend(0, null, true);
   }
 
   /**
@@ -103,7 +108,7 @@ public final class Backend {
    * @return false where it cannot be run, and where the system property switches it off
    */
   public static boolean hasMachineCode() {
-    return whyNoMachineCode() == null;
+    return SWITCHED_ON && Machine.here().bits() > 0;
   }
 
   /**
@@ -112,7 +117,7 @@ public final class Backend {
    * @return the backend without vectors
    */
   public static Backend scalar() {
-    return new Backend(0, new Vectors(0, "plain Java was asked for"), null, false);
+    return new Backend(0, new Vectors(0, "plain Java was asked for"), false);
   }
 
   /**
@@ -131,7 +136,7 @@ public final class Backend {
       throw new UnsupportedOperationException(
           "the Vector API is not there: start java with --add-modules " + VECTOR_MODULE);
     }
-    return new Backend(0, new Vectors(bits, null), null, false);
+    return new Backend(0, new Vectors(bits, null), false);
   }
 
   /**
@@ -152,7 +157,7 @@ public final class Backend {
       String why = here.whyNot() == null ? "this processor has no AVX-512" : here.whyNot();
       throw new UnsupportedOperationException("no machine code of " + bits + " bits: " + why);
     }
-    return new Backend(bits, null, null, false);
+    return new Backend(bits, null, false);
   }
 
   /**
@@ -161,12 +166,15 @@ public final class Backend {
    * @return 128, 256 or 512 bits; 0 for plain Java
    */
   public int vectorBits() {
-    return machineBits > 0 ? machineBits : kernelBits();
+    return machineBits() > 0 ? machineBits() : kernelBits();
   }
 
   /** The width of vectors in machine code, 0 without. */
   int machineBits() {
-    return machineBits;
+    if (machineBits != PREFERRED) {
+      return machineBits;
+    }
+    return SWITCHED_ON ? Machine.here().preferredBits() : 0;
   }
 
   /** The width of vectors of the Vector API, 0 for plain Java. */
@@ -196,8 +204,8 @@ public final class Backend {
    */
   public String describe() {
     String kernels =
-        machineBits > 0
-            ? String.format(Locale.ROOT, "machine code, %d-bit vectors", machineBits)
+        machineBits() > 0
+            ? String.format(Locale.ROOT, "machine code, %d-bit vectors", machineBits())
             : describeVectors();
     return kernels + (nativeAccess ? ", native access" : ", native memory staged");
   }
@@ -216,12 +224,13 @@ public final class Backend {
   public String reason() {
     String why = vectors().whyNone == null ? "the Vector API is there" : vectors().whyNone;
     StringBuilder line = new StringBuilder();
-    if (machineBits > 0) {
+    if (machineBits() > 0) {
       line.append("machine code can be run; float64: ").append(describeVectors()).append(", ");
     }
     line.append(why);
-    if (whyNoMachineCode != null) {
-      line.append("; no machine code: ").append(whyNoMachineCode);
+    if (machineBits == PREFERRED && machineBits() == 0) {
+      line.append("; no machine code: ")
+          .append(SWITCHED_ON ? Machine.here().whyNot() : SWITCH + " is false");
     }
     if (!nativeAccess) {
       Module module = Backend.class.getModule();
@@ -242,10 +251,6 @@ public final class Backend {
     return describe();
   }
 
-  private boolean isFastest() {
-    return machineBits > 0 || kernelBits() != 0 && nativeAccess;
-  }
-
   private static boolean isVectorApiThere() {
     // Asked of the class, since a program may also load the module after the start.
     try {
@@ -255,12 +260,6 @@ public final class Backend {
     } catch (ClassNotFoundException e) {
       return false;
     }
-  }
-
-  private static String whyNoMachineCode() {
-    return "false".equals(System.getProperty(SWITCH))
-        ? "the system property " + SWITCH + " is false"
-        : Machine.here().whyNot();
   }
 
   /** Null where vectors can be used at speed. */

@@ -72,7 +72,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
             builder.placement,
             order,
             builder.residual,
-            backend.machineBits(),
+            backend::machineBits,
             backend::kernelBits,
             backend.startsPlain());
   }

@@ -24,21 +24,32 @@ final class VectorApi {
 
   private VectorApi() {}
 
-  /** The fastest kernels for tensors. Machine code serves all but float64 without vectors. */
+  /** The fastest kernels for tensors. */
   static Backend bestBackend(Collection<Tensor> tensors) {
-    return bestBackend(tensors.stream().anyMatch(tensor -> tensor.dtype() == Dtype.F64));
+    long elements = tensors.stream().mapToLong(Tensor::elements).sum();
+    // A job that needs no kernel does without the milliseconds that loading takes.
+    return elements <= Backend.PLAIN_ELEMENTS
+        ? best()
+        : bestBackend(tensors.stream().anyMatch(tensor -> tensor.dtype() == Dtype.F64));
   }
 
   /**
-   * The fastest kernels there are. The library would warn where they are not the fastest there
-   * could be; this command names them in its own words.
+   * The fastest kernels there are.
    *
-   * @param float64 whether rows are float64
+   * @param float64 whether rows are float64, which machine code does not serve
    */
   static Backend bestBackend(boolean float64) {
     if (float64 || !Backend.hasMachineCode()) {
       load();
     }
+    return best();
+  }
+
+  /**
+   * The library would warn where they are not the fastest there could be; this command names them
+   * in its own words.
+   */
+  private static Backend best() {
     LIBRARY.setLevel(Level.OFF);
     return Backend.best();
   }

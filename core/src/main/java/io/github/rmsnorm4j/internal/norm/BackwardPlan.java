@@ -83,7 +83,10 @@ public final class BackwardPlan {
   }
 
   private final Kind kind;
-  private final int bits;
+
+  /** Whether it is for the start of a process. */
+  private final boolean start;
+
   final Storage storage;
 
   /** All of it as machine code; null without. */
@@ -116,14 +119,14 @@ public final class BackwardPlan {
       parts.addAll(List.of(forward.statistic(), forward.roots()));
     }
     parts.addAll(List.of(formula.sums(), formula.means(), formula.output()));
-    return MachineKernel.of(parts, norm.machineBits(), norm.width(), false);
+    return MachineKernel.of(parts, norm.machineBits().getAsInt(), norm.width(), false);
   }
 
   /** The kernels of rows whose statistic is known. */
   record Rows(Kernel sums, Kernel means, Kernel output) {}
 
-  private BackwardPlan(BackwardCall call, int bits, boolean machineCode, boolean usesIt) {
-    this.bits = bits;
+  private BackwardPlan(BackwardCall call, int bits, boolean machineCode, boolean start) {
+    this.start = start;
     this.machineCode = machineCode;
     NormChoices norm = call.choices();
     boolean paired = bits > 0 && call.isPaired();
@@ -133,7 +136,7 @@ public final class BackwardPlan {
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
     Forward forward = Forward.ofKept(storage, norm.centred(), norm.placement(), kind.kept);
-    machine = usesIt ? machine(forward, norm) : null;
+    machine = machineCode && bits == 0 ? machine(forward, norm) : null;
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
     range = kernels.of(forward.range(), 0);
@@ -161,29 +164,32 @@ public final class BackwardPlan {
 
   /** The plan of a call: one of the norm's last ones if it fits. */
   public static BackwardPlan of(BackwardCall call, long rows, LastPlans<BackwardPlan> last) {
-    boolean machineCode = canBeMachineCode(call);
+    boolean start = call.choices().isStart(rows);
+    boolean machineCode = !start && canBeMachineCode(call);
     for (int i = 0; i < LastPlans.KEPT; i++) {
       BackwardPlan plan = last.get(i);
-      if (plan != null && plan.machineCode == machineCode && plan.fits(call, rows)) {
+      boolean same = plan != null && plan.start == start && plan.machineCode == machineCode;
+      if (same && plan.kind.equals(Kind.of(call, plan.storage))) {
         return plan;
       }
     }
-    BackwardPlan plan = machineCode ? new BackwardPlan(call, 0, true, true) : null;
-    if (plan == null || plan.machine == null) {
-      plan = new BackwardPlan(call, call.choices().vectorBits(rows), machineCode, false);
-    }
-    return last.add(plan);
+    return last.add(make(call, machineCode, start));
   }
 
-  private boolean fits(BackwardCall call, long rows) {
-    boolean sameBits = machine != null || bits == call.choices().vectorBits(rows);
-    return sameBits && kind.equals(Kind.of(call, storage));
+  private static BackwardPlan make(BackwardCall call, boolean machineCode, boolean start) {
+    if (start || machineCode) {
+      BackwardPlan plan = new BackwardPlan(call, 0, machineCode, start);
+      if (start || plan.machine != null) {
+        return plan;
+      }
+    }
+    return new BackwardPlan(call, call.choices().vectorBits().getAsInt(), machineCode, false);
   }
 
   /** Not for float64, long rows, partial norms, or memory that has to be copied. */
   private static boolean canBeMachineCode(BackwardCall call) {
     NormChoices norm = call.choices();
-    return norm.machineBits() > 0
+    return norm.machineBits().getAsInt() > 0
         && norm.width() <= RowSum.SUPER_BLOCK
         && norm.part() == norm.width()
         && MachineUse.isRead(call.kept())

@@ -69,7 +69,9 @@ public final class ForwardPlan {
   }
 
   private final Kind kind;
-  private final int bits;
+
+  /** Whether it is for the start of a process. */
+  private final boolean start;
 
   /** What machine code was wanted for the call; there may be none that can be used. */
   private final MachineUse use;
@@ -98,9 +100,9 @@ public final class ForwardPlan {
   private volatile Kernel wideOutput;
   private volatile Rescaled rescaled;
 
-  private ForwardPlan(ForwardCall call, int bits, MachineUse use, boolean asMachineCode) {
+  private ForwardPlan(ForwardCall call, int bits, MachineUse use, boolean start) {
     this.use = use;
-    this.bits = bits;
+    this.start = start;
     boolean paired = bits > 0 && call.isPaired();
     storage = new Storage(call.float64(), Kernels.narrow(bits, paired));
     kind = Kind.of(call, storage);
@@ -121,6 +123,7 @@ public final class ForwardPlan {
             kind.gain,
             kind.bias);
     boolean streams = use == MachineUse.STREAMING;
+    boolean asMachineCode = use != MachineUse.NONE && bits == 0;
     machine = asMachineCode ? MachineKernels.of(forward, norm, streams) : null;
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
@@ -155,22 +158,28 @@ public final class ForwardPlan {
 
   /** The plan of a call: one of the norm's last ones if it fits. */
   public static ForwardPlan of(ForwardCall call, long rows, LastPlans<ForwardPlan> last) {
-    MachineUse use = MachineUse.of(call, rows);
+    boolean start = call.choices().isStart(rows);
+    MachineUse use = start ? MachineUse.NONE : MachineUse.of(call, rows);
     for (int i = 0; i < LastPlans.KEPT; i++) {
       ForwardPlan plan = last.get(i);
-      if (plan != null && plan.use == use && plan.fits(call, rows)) {
+      if (plan != null && plan.start == start && plan.use == use && plan.fits(call)) {
         return plan;
       }
     }
-    ForwardPlan plan = use == MachineUse.NONE ? null : new ForwardPlan(call, 0, use, true);
-    if (plan == null || plan.machine == null) {
-      plan = new ForwardPlan(call, call.choices().vectorBits(rows), use, false);
-    }
-    return last.add(plan);
+    return last.add(make(call, use, start));
   }
 
-  private boolean fits(ForwardCall call, long rows) {
-    boolean sameBits = machine != null || bits == call.choices().vectorBits(rows);
-    return sameBits && kind.equals(Kind.of(call, storage));
+  private static ForwardPlan make(ForwardCall call, MachineUse use, boolean start) {
+    if (start || use != MachineUse.NONE) {
+      ForwardPlan plan = new ForwardPlan(call, 0, use, start);
+      if (start || plan.machine != null) {
+        return plan;
+      }
+    }
+    return new ForwardPlan(call, call.choices().vectorBits().getAsInt(), use, false);
+  }
+
+  private boolean fits(ForwardCall call) {
+    return kind.equals(Kind.of(call, storage));
   }
 }

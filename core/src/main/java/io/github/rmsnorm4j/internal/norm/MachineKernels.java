@@ -19,7 +19,7 @@ record MachineKernels(
 
   /** Those of a norm; null where there is no machine code for it. */
   static MachineKernels of(Forward forward, NormChoices norm, boolean streams) {
-    int bits = norm.machineBits();
+    int bits = norm.machineBits().getAsInt();
     if (norm.width() <= RowSum.SUPER_BLOCK) {
       List<Part> parts = List.of(forward.statistic(), forward.roots(), forward.output());
       int width = norm.part() == norm.width() ? norm.width() : 0;

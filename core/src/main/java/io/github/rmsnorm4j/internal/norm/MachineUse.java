@@ -19,7 +19,7 @@ enum MachineUse {
 
   static MachineUse of(ForwardCall call, long rows) {
     boolean any =
-        call.choices().machineBits() > 0
+        call.choices().machineBits().getAsInt() > 0
             && isRead(call.x())
             && isRead(call.y())
             && (call.residual() == null || isRead(call.residual()));

@@ -1,16 +1,14 @@
 package io.github.rmsnorm4j.internal.norm;
 
 /**
- * The start of a process. Kernels with vectors take a third of a second until the first of them is
- * loaded, made and compiled, in which plain Java normalises many MiB. So the first elements of a
- * process go through plain Java, which has the same bits.
+ * The start of a process. The first kernel takes a while: machine code about a tenth of a second,
+ * most of it the JVM's first native call, and vectors a third of one until they are loaded, made
+ * and compiled. In that time plain Java normalises many MiB. So the first elements of a process go
+ * through plain Java, which has the same bits.
  */
-final class StartUp {
-  /**
-   * Plain Java normalises about so many elements in the time that the first vectors take to be
-   * ready.
-   */
-  private static final long ELEMENTS = 1 << 22;
+public final class StartUp {
+  /** Plain Java normalises about so many elements in the time that the first kernel takes. */
+  public static final long ELEMENTS = 1 << 22;
 
   /** Counted without care: it does not matter when exactly the start is over. */
   private static long elements;

@@ -21,13 +21,23 @@ public record Machine(int bits, int preferredBits, boolean bfloat16, String whyN
     return Here.VALUE;
   }
 
-  private static Machine find() {
+  /** Whether nothing but this processor, or the system's rules, can stand against it. */
+  public static boolean isPossible() {
+    return obstacle() == null;
+  }
+
+  private static String obstacle() {
     String system = System.getProperty("os.name", "") + " " + System.getProperty("os.arch", "");
     if (!system.equals("Linux amd64")) {
-      return none("there is none for " + system);
+      return "there is none for " + system;
     }
-    if (!Machine.class.getModule().isNativeAccessEnabled()) {
-      return none("native access is off");
+    return Machine.class.getModule().isNativeAccessEnabled() ? null : "native access is off";
+  }
+
+  private static Machine find() {
+    String obstacle = obstacle();
+    if (obstacle != null) {
+      return new Machine(0, 0, false, obstacle);
     }
     try {
       Processor processor = Processor.find();
@@ -41,7 +51,10 @@ public record Machine(int bits, int preferredBits, boolean bfloat16, String whyN
     }
   }
 
+  /** Nobody was told of it when the backend was chosen. */
   private static Machine none(String whyNot) {
+    System.getLogger("io.github.rmsnorm4j")
+        .log(System.Logger.Level.WARNING, "no machine code: {0}", whyNot);
     return new Machine(0, 0, false, whyNot);
   }
 }
