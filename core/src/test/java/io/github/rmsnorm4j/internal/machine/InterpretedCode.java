@@ -23,10 +23,14 @@ public final class InterpretedCode {
     interpreter.memory.add(address, bytes.length, writable).set(0, bytes);
   }
 
-  /** Adds memory that may be written, of which only the first bytes are known. */
-  public void partlyKnown(long address, byte[] bytes, int known) {
-    byte[] first = java.util.Arrays.copyOf(bytes, known);
-    interpreter.memory.add(address, bytes.length, true).set(0, first);
+  /** Adds memory that may be written, of which nothing is known. */
+  public void unknown(long address, int size) {
+    interpreter.memory.add(address, size, true);
+  }
+
+  /** Sets memory that was added. */
+  public void set(long address, byte[] bytes) {
+    interpreter.memory.set(address, bytes);
   }
 
   /** Runs it with a first argument, and as many zeros. */

@@ -112,15 +112,11 @@ public final class MachineKernel {
    * of any width have them.
    */
   public void copyLanes(MachineFrame from, Frame to) {
-    int odd = target.halves(target.parts().getFirst()) - 1;
-    int doubles = target.bits() / Double.SIZE;
+    Part summed = target.parts().getFirst();
     for (int s = 0; s < sums().size(); s++) {
       for (int at = 0; at < RowSum.LANES; at++) {
-        int vector = at / doubles;
-        int element = at % doubles;
-        int lane = odd == 0 ? at : (vector & ~1) * doubles + 2 * element + (vector & 1);
         long address = Area.totals(s) + (long) at * Double.BYTES;
-        to.lanes[s][lane] = from.area.get(JAVA_DOUBLE, address);
+        to.lanes[s][target.lane(summed, at)] = from.area.get(JAVA_DOUBLE, address);
       }
     }
   }

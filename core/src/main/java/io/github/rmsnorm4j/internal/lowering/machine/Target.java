@@ -55,6 +55,16 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     return bfloat16 && sumsAlone ? 2 : 1;
   }
 
+  /** The lane of a row sum that is at a place in memory, where the lanes of its blocks add up. */
+  int lane(Part part, int at) {
+    if (halves(part) == 1) {
+      return at;
+    }
+    int doubles = bits / Double.SIZE;
+    int vector = at / doubles;
+    return (vector & ~1) * doubles + 2 * (at % doubles) + (vector & 1);
+  }
+
   /** Accumulators of each row sum of a part: of all lanes, or of some that a sweep is for. */
   int accumulators(Part part) {
     return Math.min(RowSum.LANES * Double.SIZE / bits, ACCUMULATORS / part.sums().size());

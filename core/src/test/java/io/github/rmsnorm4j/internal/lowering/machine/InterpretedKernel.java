@@ -3,89 +3,142 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import io.github.rmsnorm4j.internal.formula.CallNumber;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.InterpretedCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * A kernel of machine code, run by the interpreter: on memory that ends where rows and columns end.
+ * A kernel of machine code, run once by the interpreter: on memory that ends where rows and columns
+ * end. What its parts do not write it may only read.
  */
 final class InterpretedKernel {
+  /** Widths that reach all instructions of a kernel; some have kernels of their own. */
+  static final List<Integer> WIDTHS =
+      List.of(1, 2, 31, 32, 33, 64, 95, 96, 256, 300, 1024, 1025, 1056, 2079);
+
+  /** Flush to zero, and subnormals as zero: what other native code may have left. */
+  private static final int FLUSHES = 0x1f80 | 0x8040;
+
   private static final long AREA = 0x1000_0000L;
   private static final long MASK = 0x2000_0000L;
   private static final long ROWS = 0x10_0000_0000L;
   private static final long COLUMNS = 0x20_0000_0000L;
   private static final long APART = 0x1000_0000L;
 
+  private final Target target;
   private final InterpretedCode interpreter;
-  private final byte[] area = new byte[Area.BYTES];
 
-  /** Whoever calls has this state of the floating-point unit. */
-  InterpretedKernel(Code code, int callersState) {
-    interpreter = new InterpretedCode(code, callersState);
+  /** The part of its own memory that the caller has written, but for the numbers of rows. */
+  private final byte[] written = new byte[Area.of(CallNumber.EPSILON) + Double.BYTES];
+
+  private final Map<byte[], Long> places = new IdentityHashMap<>();
+
+  InterpretedKernel(Target target) {
+    this.target = target;
+    interpreter = new InterpretedCode(MachineCode.of(target), FLUSHES);
     byte[] mask = new byte[2 * RowSum.LANES * Long.BYTES];
     Arrays.fill(mask, 0, mask.length / 2, (byte) -1);
     interpreter.memory(MASK, mask, false);
     put(Area.MASK, MASK + mask.length / 2);
-    MemorySegment.ofArray(area).set(ValueLayout.JAVA_INT_UNALIGNED, Area.MXCSR, MachineCode.MXCSR);
+    MemorySegment.ofArray(written)
+        .set(ValueLayout.JAVA_INT_UNALIGNED, Area.MXCSR, MachineCode.MXCSR);
   }
 
   private void put(int at, long value) {
-    MemorySegment.ofArray(area).set(ValueLayout.JAVA_LONG_UNALIGNED, at, value);
+    MemorySegment.ofArray(written).set(ValueLayout.JAVA_LONG_UNALIGNED, at, value);
   }
 
   private void put(int at, double value) {
     put(at, Double.doubleToRawLongBits(value));
   }
 
-  /**
-   * Runs it.
-   *
-   * @param rows bytes of each operand, one row after the other; outputs are written to them
-   * @param columns bytes of each column
-   * @return how many rows are done
-   */
-  int run(
-      Map<Operand, byte[]> rows, Map<Column, byte[]> columns, int n, int width, double epsilon) {
-    rows.forEach(
-        (operand, bytes) -> {
-          int size = bytes.length / n;
-          for (int row = 0; row < n; row++) {
-            byte[] ofRow = Arrays.copyOfRange(bytes, row * size, (row + 1) * size);
-            interpreter.memory(address(operand) + (long) row * stride(size), ofRow, true);
-          }
-          put(Area.address(operand), address(operand));
-          put(Area.stride(operand), stride(size));
-        });
-    columns.forEach(
-        (column, bytes) -> {
-          long at = COLUMNS + column.ordinal() * APART + 4;
-          interpreter.memory(at, bytes, false);
-          put(Area.address(column), at);
-        });
-    put(Area.ROWS, n);
-    put(Area.WIDTH, width);
-    put(Area.SUMMED, width);
-    put(Area.of(CallNumber.K), (double) width);
-    put(Area.of(CallNumber.EPSILON), epsilon);
-    // Of its own memory a kernel may read no more than the caller has written.
-    interpreter.partlyKnown(AREA, area, Area.of(CallNumber.EPSILON) + Double.BYTES);
-    int done = (int) interpreter.run(AREA, 5);
-    rows.forEach(
-        (operand, bytes) -> {
-          int size = bytes.length / n;
-          for (int row = 0; row < n; row++) {
-            byte[] ofRow = new byte[size];
-            interpreter.copy(ofRow, address(operand) + (long) row * stride(size));
-            System.arraycopy(ofRow, 0, bytes, row * size, size);
-          }
-        });
+  /** Runs it; gives back how many rows are done. */
+  int run(Given given) {
+    for (Part part : target.parts()) {
+      part.operandsWritten().keySet().forEach(operand -> place(given, operand, true));
+    }
+    given.operands().keySet().forEach(operand -> place(given, operand, false));
+    given.columns().forEach(this::place);
+    put(Area.ROWS, given.rows());
+    put(Area.WIDTH, given.width());
+    put(Area.SUMMED, given.width());
+    put(Area.of(CallNumber.K), (double) given.width());
+    put(Area.of(CallNumber.EPSILON), given.epsilon());
+    interpreter.unknown(AREA, Area.BYTES);
+    interpreter.set(AREA, written);
+    given.numbers().forEach(this::set);
+    int done = (int) interpreter.run(AREA, Operand.COUNT);
+    given.operands().forEach((operand, bytes) -> copy(given, bytes));
+    given.columns().forEach((column, bytes) -> interpreter.copy(bytes, address(column)));
     return done;
+  }
+
+  private void place(Given given, Operand operand, boolean writable) {
+    byte[] bytes = given.operands().get(operand);
+    int size = bytes.length / given.rows();
+    if (!places.containsKey(bytes)) {
+      places.put(bytes, address(operand));
+      for (int row = 0; row < given.rows(); row++) {
+        long at = address(operand) + (long) row * stride(size);
+        interpreter.memory(at, given.row(operand, row), writable);
+      }
+    }
+    put(Area.address(operand), places.get(bytes));
+    put(Area.stride(operand), stride(size));
+  }
+
+  private void place(Column column, byte[] bytes) {
+    boolean writable =
+        target.parts().stream()
+            .flatMap(part -> part.columnSums().stream())
+            .anyMatch(sum -> sum.column() == column);
+    interpreter.memory(address(column), bytes, writable);
+    put(Area.address(column), address(column));
+  }
+
+  private void set(RowNumber number, double[] ofRows) {
+    ByteBuffer bytes = ByteBuffer.allocate(ofRows.length * Double.BYTES);
+    bytes.order(ByteOrder.LITTLE_ENDIAN).asDoubleBuffer().put(ofRows);
+    interpreter.set(AREA + Area.of(number), bytes.array());
+  }
+
+  private void copy(Given given, byte[] bytes) {
+    int size = bytes.length / given.rows();
+    for (int row = 0; row < given.rows(); row++) {
+      byte[] ofRow = new byte[size];
+      interpreter.copy(ofRow, places.get(bytes) + (long) row * stride(size));
+      System.arraycopy(ofRow, 0, bytes, row * size, size);
+    }
+  }
+
+  /** A number of the first row. */
+  double number(RowNumber number) {
+    return number(Area.of(number));
+  }
+
+  /** The lanes of a row sum of the first part, as the last row has left them. */
+  double[] lanes(int sum) {
+    double[] lanes = new double[RowSum.LANES];
+    for (int at = 0; at < lanes.length; at++) {
+      int lane = target.lane(target.parts().getFirst(), at);
+      lanes[lane] = number(Area.totals(sum) + at * Double.BYTES);
+    }
+    return lanes;
+  }
+
+  private double number(int at) {
+    byte[] bytes = new byte[Double.BYTES];
+    interpreter.copy(bytes, AREA + at);
+    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getDouble();
   }
 
   /** From a row to the next there is memory that nobody may touch. */
@@ -96,6 +149,10 @@ final class InterpretedKernel {
   /** Only the output is aligned. */
   private static long address(Operand operand) {
     return ROWS + operand.ordinal() * APART + (operand == Operand.Y ? 0 : 4);
+  }
+
+  private static long address(Column column) {
+    return COLUMNS + column.ordinal() * APART + 4;
   }
 
   /** Lines that were never run. */

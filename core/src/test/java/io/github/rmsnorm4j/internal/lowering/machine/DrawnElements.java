@@ -1,0 +1,75 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Column;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** Elements of rows and columns, drawn from a seed. */
+final class DrawnElements {
+  /** Elements from one to the next whose gain is subnormal. */
+  private static final int APART = 61;
+
+  private final SplittableRandom random;
+
+  DrawnElements(long seed) {
+    random = new SplittableRandom(seed);
+  }
+
+  /** Numbers around 1 of all kinds; one in 50 is subnormal. */
+  byte[] of(ElementType type, int n) {
+    ByteBuffer bytes = ByteBuffer.allocate(n * type.bytes()).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < n; i++) {
+      float value = (float) random.nextDouble(-4, 4);
+      int pattern = Float.floatToRawIntBits(value);
+      put(bytes, type, random.nextInt(50) == 0 ? pattern & 0x807f_ffff : pattern);
+    }
+    return bytes.array();
+  }
+
+  /** Makes an element NaN. */
+  static void setNan(byte[] elements, ElementType type, int i) {
+    ByteBuffer bytes = ByteBuffer.wrap(elements).order(ByteOrder.LITTLE_ENDIAN);
+    put(bytes.position(i * type.bytes()), type, 0x7fc0_0000);
+  }
+
+  private static void put(ByteBuffer bytes, ElementType type, int pattern) {
+    if (type == ElementType.FLOAT32) {
+      bytes.putInt(pattern);
+    } else {
+      bytes.putShort(narrow(pattern, type));
+    }
+  }
+
+  private static short narrow(int pattern, ElementType type) {
+    if (type == ElementType.BFLOAT16) {
+      return (short) (pattern >>> 16);
+    }
+    return isSubnormal(pattern)
+        ? (short) (pattern >>> 13 & 0x3ff)
+        : Float.floatToFloat16(Float.intBitsToFloat(pattern));
+  }
+
+  private static boolean isSubnormal(int pattern) {
+    return (pattern & 0x7f80_0000) == 0;
+  }
+
+  /** Gain and bias. Some gains are subnormal and their biases 0, so that some outputs are, too. */
+  Map<Column, byte[]> parameters(int width) {
+    ByteBuffer gain = ByteBuffer.wrap(of(ElementType.FLOAT32, width));
+    ByteBuffer bias = ByteBuffer.wrap(of(ElementType.FLOAT32, width));
+    gain.order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < width; i++) {
+      if (i % APART == 0) {
+        gain.putInt(Float.BYTES * i, 0x0040_0000 + i);
+      }
+      if (isSubnormal(gain.getInt(Float.BYTES * i))) {
+        bias.putInt(Float.BYTES * i, 0);
+      }
+    }
+    return new EnumMap<>(Map.of(Column.GAIN, gain.array(), Column.BIAS, bias.array()));
+  }
+}

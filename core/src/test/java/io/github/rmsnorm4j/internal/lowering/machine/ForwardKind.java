@@ -1,0 +1,87 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.lowering.Kernels;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** What a forward kernel is for. */
+record ForwardKind(
+    int bits,
+    boolean centred,
+    ElementType x,
+    ElementType y,
+    EpsilonPlacement placement,
+    CastOrder order,
+    boolean adds,
+    boolean bfloat16,
+    boolean streams) {
+  static final List<ElementType> TYPES =
+      List.of(ElementType.FLOAT32, ElementType.BFLOAT16, ElementType.FLOAT16);
+
+  private static final List<CastOrder> ORDERS =
+      List.of(CastOrder.FLOAT32, CastOrder.LLAMA, CastOrder.ONNX);
+
+  /** Some of all kinds. */
+  static List<ForwardKind> drawn(int bits, SplittableRandom random) {
+    List<ForwardKind> kinds = new ArrayList<>();
+    for (int choice = 0; choice < 32; choice++) {
+      ElementType x = TYPES.get(choice % 3);
+      ElementType y = TYPES.get(choice / 3 % 3);
+      boolean bfloat16 = bits == 512 && (choice & 16) != 0;
+      boolean streams = random.nextInt(4) == 0;
+      EpsilonPlacement[] placements = EpsilonPlacement.values();
+      EpsilonPlacement placement = placements[random.nextInt(placements.length)];
+      boolean centred = (choice & 1) != 0;
+      CastOrder order = ORDERS.get(centred ? 0 : random.nextInt(ORDERS.size()));
+      boolean adds = (choice & 8) != 0;
+      kinds.add(new ForwardKind(bits, centred, x, y, placement, order, adds, bfloat16, streams));
+    }
+    return kinds;
+  }
+
+  /** Other orders of casts are not for a bias. */
+  boolean biased() {
+    return order == CastOrder.FLOAT32;
+  }
+
+  /** Its formula: of rows up to a super-block, or of longer ones, which are summed unstored. */
+  Forward forward(boolean isLong) {
+    return new Forward(
+        new Storage(false, Kernels.narrow(0, false)),
+        centred,
+        order == CastOrder.ONNX,
+        placement,
+        x,
+        adds ? x : null,
+        ResidualRounding.FIRST,
+        adds && !isLong,
+        y,
+        order == CastOrder.FLOAT32 || x == ElementType.FLOAT32 ? null : x,
+        true,
+        biased());
+  }
+
+  /** The kernel of a whole norm. */
+  Target target(int width) {
+    Forward forward = forward(false);
+    return target(List.of(forward.statistic(), forward.roots(), forward.output()), width);
+  }
+
+  /** The kernel of one part for a piece of a long row. */
+  Target target(Part part) {
+    return target(List.of(part), 0);
+  }
+
+  private Target target(List<Part> parts, int width) {
+    Target target = MachineKernel.target(parts, bits, width, streams);
+    return new Target(parts, bits, target.width(), target.group(), bfloat16, streams);
+  }
+}
