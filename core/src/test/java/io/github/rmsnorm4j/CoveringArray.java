@@ -11,9 +11,9 @@ import java.util.function.Predicate;
  * row: a covering array of strength two, drawn greedily. Most faults need no more than two choices
  * to show, and there are far fewer rows than combinations.
  */
-final class CoveringArray {
+public final class CoveringArray {
   /** In a row that is being made: not chosen yet. */
-  static final int OPEN = -1;
+  public static final int OPEN = -1;
 
   /** Rows that are made for each one that is taken, the one with the most pairs that lack. */
   private static final int CANDIDATES = 12;
@@ -47,7 +47,8 @@ final class CoveringArray {
    * @param possible whether a row may be; asked of unfinished rows too, with some factors {@link
    *     #OPEN}, and true of those that could still become possible as far as it can tell
    */
-  static List<int[]> ofPairs(int[] sizes, Predicate<int[]> possible, SplittableRandom random) {
+  public static List<int[]> ofPairs(
+      int[] sizes, Predicate<int[]> possible, SplittableRandom random) {
     return new CoveringArray(sizes, possible, random).rows();
   }
 

@@ -38,7 +38,7 @@ class InterpretedKernelTest {
         }
       }
       if (!kind.streams()) {
-        unreached.requireNone(kind.toString());
+        unreached.require(0, kind.toString());
       }
     }
   }

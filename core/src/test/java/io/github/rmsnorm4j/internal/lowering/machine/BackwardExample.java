@@ -1,0 +1,146 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.LayerNorm;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.ParameterGradients;
+import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * A backward call: what a kernel is given for it, and what plain Java makes of that. One row is
+ * zeros, on which epsilon's place tells, and one has a gradient that is NaN.
+ */
+final class BackwardExample {
+  private static final double EPSILON = 1e-5;
+  private static final int ZEROS = 1;
+  private static final int NAN = 5;
+
+  private final BackwardKind kind;
+  private final int rows;
+  private final int width;
+  private final Norm norm;
+
+  /** What goes in, but for what was kept. */
+  private final Map<Operand, byte[]> operands = new EnumMap<>(Operand.class);
+
+  private final Map<Column, byte[]> parameters;
+  private final byte[] x;
+
+  BackwardExample(BackwardKind kind, int rows, int width, DrawnElements drawn) {
+    this.kind = kind;
+    this.rows = rows;
+    this.width = width;
+    parameters = drawn.parameters(width);
+    x = drawn.of(inputType(), rows * width);
+    int row = width * inputType().bytes();
+    Arrays.fill(x, ZEROS * row, (ZEROS + 1) * row, (byte) 0);
+    operands.put(Operand.DY, drawn.of(kind.dy(), rows * width));
+    if (rows > NAN) {
+      DrawnElements.setNan(operands.get(Operand.DY), kind.dy(), NAN * width + width / 2);
+    }
+    if (kind.residual() != null) {
+      operands.put(Operand.RESIDUAL, drawn.of(kind.residual(), rows * width));
+    }
+    operands.put(Operand.DX, new byte[rows * width * kind.dx().bytes()]);
+    norm =
+        kind.centred()
+            ? configured(LayerNorm.builder(width)).build()
+            : configured(RmsNorm.builder(width)).build();
+  }
+
+  /** Where the input is kept the output may be of any type, and the other way round. */
+  private ElementType inputType() {
+    return kind.fromOutput() ? ElementType.FLOAT32 : kind.x();
+  }
+
+  private <B extends Norm.Builder<B>> B configured(B builder) {
+    if (kind.gain()) {
+      builder.gain(Given.floats(parameters.get(Column.GAIN)));
+    }
+    if (kind.bias()) {
+      builder.bias(Given.floats(parameters.get(Column.BIAS)));
+    }
+    return builder.epsilon(EPSILON).epsilonPlacement(kind.placement()).backend(Backend.scalar());
+  }
+
+  /** Makes the kept input of a row NaN. */
+  void setNan(int row) {
+    DrawnElements.setNan(x, kind.x(), row * width);
+  }
+
+  /** What a kernel is given, in arrays of its own. */
+  Given given() {
+    return given(new Saved(kind.keep(), rows), rows);
+  }
+
+  /** The same after a forward call of the first n rows. */
+  private Given given(Saved saved, int n) {
+    Given given = new Given(rows, width, EPSILON);
+    ElementType type = kind.fromOutput() ? kind.x() : ElementType.FLOAT32;
+    byte[] y = new byte[rows * width * type.bytes()];
+    byte[] input = x.clone();
+    norm.apply(rows(input, inputType(), n), rows(y, type, n), saved);
+    given.operands().put(Operand.X, kind.fromOutput() ? y : input);
+    operands.forEach((operand, bytes) -> given.operands().put(operand, bytes.clone()));
+    given.operands().put(Operand.DX, given.operands().get(kind.over()));
+    if (kind.keep() != Keep.NOTHING) {
+      given.numbers().put(RowNumber.RSTD, saved.rstd());
+      if (kind.centred()) {
+        double[] mean = saved.mean() == null ? new double[rows] : saved.mean();
+        given.numbers().put(RowNumber.MEAN, mean);
+      }
+    }
+    if (kind.gain()) {
+      given.columns().put(Column.GAIN, parameters.get(Column.GAIN).clone());
+    }
+    if (kind.takesBias()) {
+      given.columns().put(Column.BIAS, parameters.get(Column.BIAS).clone());
+    }
+    if (kind.gainGradient()) {
+      given.columns().put(Column.GAIN_GRADIENT, new byte[width * Float.BYTES]);
+    }
+    if (kind.biasGradient()) {
+      given.columns().put(Column.BIAS_GRADIENT, new byte[width * Float.BYTES]);
+    }
+    return given;
+  }
+
+  private Rows rows(byte[] bytes, ElementType type, int n) {
+    return Rows.of(MemorySegment.ofArray(bytes), type, n, width);
+  }
+
+  /** The same after a backward call of the first n rows in plain Java. */
+  Given expected(int n) {
+    Saved saved = new Saved(kind.keep(), rows);
+    Given given = given(saved, n);
+    Rows dy = rows(given.operands().get(Operand.DY), kind.dy(), n);
+    Rows dx = rows(given.operands().get(Operand.DX), kind.dx(), n);
+    float[] gain = kind.gainGradient() ? new float[width] : null;
+    float[] bias = kind.biasGradient() ? new float[width] : null;
+    ParameterGradients gradients = ParameterGradients.assigned(gain, bias);
+    if (kind.residual() == null) {
+      norm.backward(dy, saved, dx, gradients);
+    } else {
+      Rows residual = rows(given.operands().get(Operand.RESIDUAL), kind.residual(), n);
+      norm.backward(dy, saved, residual, dx, gradients);
+    }
+    if (gain != null) {
+      given.columns().put(Column.GAIN_GRADIENT, Given.bytes(gain));
+    }
+    if (bias != null) {
+      given.columns().put(Column.BIAS_GRADIENT, Given.bytes(bias));
+    }
+    return given;
+  }
+}

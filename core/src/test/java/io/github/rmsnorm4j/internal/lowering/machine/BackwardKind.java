@@ -1,0 +1,136 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.CoveringArray;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.lowering.Kernels;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * What a backward kernel is for.
+ *
+ * @param x the type of what is kept
+ * @param residual the type of the gradient that is added; null without one
+ * @param over the rows that dx is written over; itself for rows of its own
+ * @param bfloat16 whether the processor rounds to bfloat16 itself, if it has 512 bits
+ */
+record BackwardKind(
+    Keep keep,
+    boolean centred,
+    EpsilonPlacement placement,
+    ElementType x,
+    ElementType dy,
+    ElementType dx,
+    ElementType residual,
+    Operand over,
+    boolean gain,
+    boolean bias,
+    boolean gainGradient,
+    boolean biasGradient,
+    boolean bfloat16) {
+  private static final List<Operand> OVER = List.of(Operand.DX, Operand.DY, Operand.RESIDUAL);
+  private static final int[] SIZES = {3, 2, 3, 3, 3, 3, 4, 3, 2, 2, 2, 2, 2};
+  private static final int DY = 4;
+  private static final int DX = 5;
+  private static final int RESIDUAL = 6;
+  private static final int PLACE = 7;
+
+  /** Kinds that have all pairs of choices. */
+  static List<BackwardKind> ofPairs(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    return CoveringArray.ofPairs(SIZES, BackwardKind::isPossible, random).stream()
+        .map(BackwardKind::of)
+        .toList();
+  }
+
+  /** Rows that dx is written over are of its type. */
+  private static boolean isPossible(int[] row) {
+    int open = CoveringArray.OPEN;
+    int over = row[PLACE] == open || row[PLACE] == 0 ? open : row[row[PLACE] == 1 ? DY : RESIDUAL];
+    return over == open || row[DX] == open || over == row[DX];
+  }
+
+  private static BackwardKind of(int[] row) {
+    List<ElementType> types = ForwardKind.TYPES;
+    return new BackwardKind(
+        Keep.values()[row[0]],
+        row[1] == 1,
+        EpsilonPlacement.values()[row[2]],
+        types.get(row[3]),
+        types.get(row[DY]),
+        types.get(row[DX]),
+        row[RESIDUAL] == types.size() ? null : types.get(row[RESIDUAL]),
+        OVER.get(row[PLACE]),
+        row[8] == 1,
+        row[9] == 1,
+        row[10] == 1,
+        row[11] == 1,
+        row[12] == 1);
+  }
+
+  boolean fromOutput() {
+    return keep == Keep.OUTPUT;
+  }
+
+  /** The bias that the kernel needs to come back from the output. */
+  boolean takesBias() {
+    return fromOutput() && bias;
+  }
+
+  /**
+   * Whether the last two vectors of a row are never rounded together. What is behind the row is 0
+   * divided by a gain of 0 there, and vectors with a NaN are rounded one by one.
+   */
+  boolean roundsNoEnds(int bits) {
+    return fromOutput() && gain && dx == ElementType.BFLOAT16 && rounds(bits);
+  }
+
+  private boolean rounds(int bits) {
+    return bfloat16 && bits == 512;
+  }
+
+  List<Part> parts() {
+    return parts(gainGradient);
+  }
+
+  /** The same with a gradient of the gain, or without it. */
+  List<Part> parts(boolean gainGradient) {
+    Storage storage = new Storage(false, Kernels.narrow(0, false));
+    Forward forward = Forward.ofKept(storage, centred, placement, x);
+    Backward backward =
+        new Backward(
+            storage,
+            centred,
+            placement,
+            x,
+            fromOutput(),
+            dy,
+            residual,
+            dx,
+            gain,
+            takesBias(),
+            gainGradient,
+            biasGradient,
+            false);
+    List<Part> parts = new ArrayList<>();
+    parts.addAll(
+        keep == Keep.NOTHING
+            ? List.of(forward.statistic(), forward.roots())
+            : List.of(forward.range()));
+    parts.addAll(List.of(backward.sums(), backward.means(), backward.output()));
+    return parts;
+  }
+
+  Target target(int bits, int width) {
+    Target target = MachineKernel.target(parts(), bits, width, false);
+    return new Target(parts(), bits, target.width(), target.group(), rounds(bits), false);
+  }
+}
