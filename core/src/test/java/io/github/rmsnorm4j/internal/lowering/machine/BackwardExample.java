@@ -47,7 +47,7 @@ final class BackwardExample {
     Arrays.fill(x, ZEROS * row, (ZEROS + 1) * row, (byte) 0);
     operands.put(Operand.DY, drawn.of(kind.dy(), rows * width));
     if (rows > NAN) {
-      DrawnElements.setNan(operands.get(Operand.DY), kind.dy(), NAN * width + width / 2);
+      DrawnElements.set(operands.get(Operand.DY), kind.dy(), NAN * width + width / 2, Float.NaN);
     }
     if (kind.residual() != null) {
       operands.put(Operand.RESIDUAL, drawn.of(kind.residual(), rows * width));
@@ -76,7 +76,7 @@ final class BackwardExample {
 
   /** Makes the kept input of a row NaN. */
   void setNan(int row) {
-    DrawnElements.setNan(x, kind.x(), row * width);
+    DrawnElements.set(x, kind.x(), row * width, Float.NaN);
   }
 
   /** What a kernel is given, in arrays of its own. */

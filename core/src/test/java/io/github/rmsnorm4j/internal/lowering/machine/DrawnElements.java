@@ -30,10 +30,10 @@ final class DrawnElements {
     return bytes.array();
   }
 
-  /** Makes an element NaN. */
-  static void setNan(byte[] elements, ElementType type, int i) {
+  /** Sets an element; a subnormal number becomes one of the type. */
+  static void set(byte[] elements, ElementType type, int i, float value) {
     ByteBuffer bytes = ByteBuffer.wrap(elements).order(ByteOrder.LITTLE_ENDIAN);
-    put(bytes.position(i * type.bytes()), type, 0x7fc0_0000);
+    put(bytes.position(i * type.bytes()), type, Float.floatToRawIntBits(value));
   }
 
   private static void put(ByteBuffer bytes, ElementType type, int pattern) {

@@ -1,0 +1,130 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.PlainKernel;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The interpreter gives plain Java's bits for kernels of one part, for pieces of long rows. */
+class InterpretedPieceTest {
+  private final DrawnElements drawn = new DrawnElements(31);
+
+  @ParameterizedTest
+  @ValueSource(ints = {256, 512})
+  void firstElements(int bits) {
+    for (ForwardKind kind : ForwardKind.drawn(bits, new SplittableRandom(32))) {
+      if (kind.centred()) {
+        check(kind, kind.forward(true).shift(), List.of());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {256, 512})
+  void sums(int bits) {
+    for (ForwardKind kind : ForwardKind.drawn(bits, new SplittableRandom(33))) {
+      List<RowNumber> known = kind.centred() ? List.of(RowNumber.SHIFT) : List.of();
+      check(kind, kind.forward(true).pieceStatistic(), known);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {256, 512})
+  void outputs(int bits) {
+    for (ForwardKind kind : ForwardKind.drawn(bits, new SplittableRandom(34))) {
+      Forward forward = kind.forward(true);
+      List<RowNumber> known = List.of(RowNumber.ROOT, RowNumber.RSTD, RowNumber.MEAN);
+      check(kind, forward.output(), known.subList(0, kind.centred() ? 3 : 2));
+    }
+  }
+
+  /** Every instruction is run for one of the widths. */
+  private void check(ForwardKind kind, Part part, List<RowNumber> known) {
+    Unreached unreached = new Unreached();
+    Target target = kind.target(part);
+    boolean streams = kind.streams() && !part.operandsWritten().isEmpty();
+    for (int width : InterpretedKernel.WIDTHS) {
+      if (!streams || width * kind.y().bytes() % Area.ALIGNMENT == 0) {
+        InterpretedKernel kernel = new InterpretedKernel(target);
+        check(kernel, part, given(part, known, width), kind + ", width " + width);
+        unreached.after(target, kernel);
+      }
+    }
+    if (!streams) {
+      unreached.require(0, kind.toString());
+    }
+  }
+
+  /** Where the width is even the last elements are subnormal, and so is their sum. */
+  private Given given(Part part, List<RowNumber> known, int width) {
+    Given given = new Given(1, width, 0);
+    part.operands()
+        .forEach(
+            (operand, type) -> {
+              byte[] elements = drawn.of(type, width);
+              if (width % 2 == 0) {
+                DrawnElements.set(elements, type, width - 1, 0x1p-128f);
+              }
+              given.operands().put(operand, elements);
+            });
+    Map<Column, byte[]> parameters = drawn.parameters(width);
+    part.columns().forEach(column -> given.columns().put(column, parameters.get(column)));
+    known.forEach(number -> given.numbers().put(number, new double[] {1 + number.ordinal() / 9.0}));
+    return given;
+  }
+
+  private static void check(InterpretedKernel kernel, Part part, Given given, String what) {
+    Frame frame = new Frame();
+    given.numbers().forEach((number, ofRow) -> frame.of(number)[0] = ofRow[0]);
+    given.columns().forEach((column, bytes) -> frame.set(column, Given.floats(bytes)));
+    Map<Operand, byte[]> expected = expected(part, given, frame);
+    assertThat(kernel.run(given)).as(what).isEqualTo(1);
+    for (Operand operand : part.operandsWritten().keySet()) {
+      assertThat(given.operands().get(operand)).as(what).isEqualTo(expected.get(operand));
+    }
+    for (Part.Statement statement : part.statements()) {
+      if (statement instanceof Part.Keep keep) {
+        assertThat(kernel.number(keep.number())).as(what).isEqualTo(frame.of(keep.number())[0]);
+      }
+    }
+    for (int s = 0; s < part.sums().size(); s++) {
+      double[] lanes = Arrays.copyOf(frame.lanes[s], RowSum.LANES);
+      assertThat(kernel.lanes(s)).as(what).isEqualTo(lanes);
+    }
+  }
+
+  /** What plain Java writes; leaves its numbers and lanes in the frame. */
+  private static Map<Operand, byte[]> expected(Part part, Given given, Frame frame) {
+    Map<Operand, ElementType> types = part.operands();
+    Map<Operand, MemorySegment> rows = new EnumMap<>(Operand.class);
+    Map<Operand, byte[]> expected = new EnumMap<>(Operand.class);
+    try (Arena arena = Arena.ofConfined()) {
+      for (Operand operand : types.keySet()) {
+        MemorySegment bytes = MemorySegment.ofArray(given.operands().get(operand));
+        MemorySegment row = arena.allocate(bytes.byteSize(), Area.ALIGNMENT).copyFrom(bytes);
+        frame.place(operand, null, row.address(), row.byteSize());
+        rows.put(operand, row);
+      }
+      new PlainKernel(part, 0).superBlock(frame, given.width());
+      rows.forEach((operand, row) -> expected.put(operand, row.toArray(ValueLayout.JAVA_BYTE)));
+    }
+    return expected;
+  }
+}
