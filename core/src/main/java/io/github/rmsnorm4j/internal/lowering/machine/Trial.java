@@ -19,8 +19,9 @@ import java.util.Map;
 /**
  * A kernel tried on a few rows of its own before anybody relies on it: its bits have to be those of
  * plain Java. Among the elements are subnormal ones. Where it is for rows of any width these have
- * two blocks and more, and an end of each length. A row with a NaN, or with numbers that are NaN,
- * has to be refused: the last one, and then one among those that go through the parts together.
+ * two blocks and more, and an end of each length. The root of one row is below epsilon, since
+ * choices depend on that. A row with a NaN, or with numbers that are NaN, has to be refused: the
+ * last one, and then one before it, among those that go through the parts together.
  */
 final class Trial {
   /** Two blocks at once, another, a group of 32, and an end of 16, 8, 4, 2 and 1. */
@@ -32,6 +33,9 @@ final class Trial {
   private static final double EPSILON = 1e-6;
   private static final int NAN = 0x7fc00000;
   private static final int NONE = -1;
+
+  /** The row whose root is below epsilon. */
+  private static final int TINY = 1;
 
   /** One element in so many is subnormal. */
   private static final int SUBNORMAL = 50;
@@ -68,6 +72,7 @@ final class Trial {
         set(number, row, row == bad ? Double.NaN : 1 + 1.0 / (3 + row + number.ordinal()));
       }
     }
+    set(RowNumber.RSTD, TINY, bad == TINY ? Double.NaN : 1 / EPSILON);
     for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {
       allocate(rows.getKey(), rows.getValue(), arena);
     }
@@ -88,8 +93,10 @@ final class Trial {
       int rows = target.group() + 2;
       return passes(target, kernel, NONE, rows, 0) && passes(target, kernel, NONE, rows, unsummed);
     }
-    return passes(target, kernel, target.group() + 1, target.group() + 1, 0)
-        && passes(target, kernel, target.group() / 2, 0, unsummed);
+    int last = target.group() + 1;
+    int among = Math.max(1, target.group() / 2);
+    int before = target.group() > 1 ? 0 : among;
+    return passes(target, kernel, last, last, 0) && passes(target, kernel, among, before, unsummed);
   }
 
   /** Whether a kernel is for rows within ranges alone. */
@@ -140,6 +147,7 @@ final class Trial {
     float[] numbers = new float[rows * apart];
     for (int i = 0; i < numbers.length; i++) {
       numbers[i] = number(i == bad * apart ? NAN : pattern(i), type);
+      numbers[i] *= operand == Operand.X && i / apart == TINY ? 0x1p-22f : 1;
     }
     short[] patterns = new short[numbers.length];
     Memory.write(type, null, segment.address(), numbers, patterns, numbers.length);
@@ -178,6 +186,7 @@ final class Trial {
       new PlainKernel(part, 0).run(frame, done, 0, part.sums().isEmpty() ? width : summed);
       for (Part.Statement statement : part.statements()) {
         same &= !(statement instanceof Part.Keep keep) || isSame(keep.number(), done);
+        same &= !(statement instanceof Part.Sum sum) || isSame(sum.number(), done);
       }
     }
     for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {

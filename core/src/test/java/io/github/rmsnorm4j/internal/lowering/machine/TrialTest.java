@@ -5,21 +5,26 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A kernel is tried before it is used: one with plain Java's bits passes, any other does not. */
 class TrialTest {
-  private static final ElementType[] TYPES = {
-    ElementType.FLOAT32, ElementType.BFLOAT16, ElementType.FLOAT16
-  };
   private static final int[] WIDTHS = {0, 32, 64, 160, 256};
 
   @BeforeEach
@@ -27,11 +32,15 @@ class TrialTest {
     assumeThat(Machine.here().bits()).as(Machine.here().whyNot()).isPositive();
   }
 
+  private static Storage storage() {
+    return new Storage(false, Kernels.narrow(0, false));
+  }
+
   static List<Part> parts(
       boolean centred, ElementType x, ElementType y, boolean adds, boolean gain, boolean bias) {
     Forward forward =
         new Forward(
-            new Storage(false, Kernels.narrow(0, false)),
+            storage(),
             centred,
             false,
             EpsilonPlacement.INSIDE,
@@ -50,8 +59,8 @@ class TrialTest {
   @ValueSource(ints = {256, 512})
   void everyKernelPasses(int bits) {
     assumeThat(bits).isLessThanOrEqualTo(Machine.here().bits());
-    for (ElementType x : TYPES) {
-      for (ElementType y : TYPES) {
+    for (ElementType x : ForwardKind.TYPES) {
+      for (ElementType y : ForwardKind.TYPES) {
         for (int choice = 0; choice < 16; choice++) {
           boolean centred = (choice & 1) != 0;
           boolean adds = (choice & 2) != 0;
@@ -85,5 +94,103 @@ class TrialTest {
       MachineKernel kernel = MachineKernel.of(other, bits, width, false);
       assertThat(Trial.passes(target, kernel)).as(other.toString()).isFalse();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {256, 512})
+  void everyBackwardKernelPasses(int bits) {
+    assumeThat(bits).isLessThanOrEqualTo(Machine.here().bits());
+    for (BackwardKind kind : BackwardKind.ofPairs(bits)) {
+      for (int width : WIDTHS) {
+        assertThat(MachineKernel.of(kind.parts(), bits, width, false))
+            .as("%s, width %d, %d bits", kind, width, bits)
+            .isNotNull();
+      }
+    }
+  }
+
+  /** Of rows longer than a super-block. */
+  @ParameterizedTest
+  @ValueSource(ints = {256, 512})
+  void everyKernelOfOnePartPasses(int bits) {
+    assumeThat(bits).isLessThanOrEqualTo(Machine.here().bits());
+    for (ForwardKind kind : ForwardKind.drawn(bits, new SplittableRandom(41))) {
+      Forward forward = kind.forward(true);
+      for (Part part : List.of(forward.shift(), forward.pieceStatistic(), forward.output())) {
+        boolean streams = kind.streams() && !part.operandsWritten().isEmpty();
+        assertThat(MachineKernel.of(List.of(part), bits, 0, streams))
+            .as("%s of %s, %d bits", part, kind, bits)
+            .isNotNull();
+      }
+    }
+  }
+
+  private static BackwardKind backward(Keep keep, boolean centred, EpsilonPlacement placement) {
+    ElementType type = ElementType.FLOAT32;
+    return new BackwardKind(
+        keep,
+        centred,
+        placement,
+        type,
+        type,
+        type,
+        null,
+        Operand.DX,
+        true,
+        false,
+        true,
+        true,
+        false);
+  }
+
+  /** The last part with sums for the gain's gradient that are those of the bias's. */
+  private static List<Part> withWrongSums(List<Part> parts) {
+    List<Part> wrong = new ArrayList<>(parts);
+    Part output = wrong.removeLast();
+    Value slope = output.columnSums().getLast().value();
+    Part.Builder builder = new Part.Builder();
+    for (Part.Statement statement : output.statements()) {
+      boolean ofGain =
+          statement instanceof Part.ColumnSum sum && sum.column() == Column.GAIN_GRADIENT;
+      builder.add(ofGain ? new Part.ColumnSum(Column.GAIN_GRADIENT, slope) : statement);
+    }
+    wrong.add(builder.build());
+    return wrong;
+  }
+
+  @ParameterizedTest
+  @CsvSource({"INPUT, 0", "INPUT, 64", "NOTHING, 0", "NOTHING, 64", "OUTPUT, 0", "OUTPUT, 64"})
+  void anotherBackwardKernelDoesNot(Keep keep, int width) {
+    int bits = Machine.here().bits();
+    EpsilonPlacement floor = EpsilonPlacement.FLOOR;
+    BackwardKind kind = backward(keep, false, floor);
+    Target target = MachineKernel.target(kind.parts(), bits, width, false);
+    assertThat(Trial.passes(target, MachineKernel.of(kind.parts(), bits, width, false))).isTrue();
+    for (List<Part> other :
+        List.of(
+            kind.parts(false),
+            withWrongSums(kind.parts()),
+            backward(keep, true, floor).parts(),
+            backward(keep, false, EpsilonPlacement.INSIDE).parts(),
+            backward(keep, false, EpsilonPlacement.OUTSIDE).parts())) {
+      MachineKernel kernel = MachineKernel.of(other, bits, width, false);
+      assertThat(Trial.passes(target, kernel)).as(other.toString()).isFalse();
+    }
+  }
+
+  /** Row sums and what is kept of a row are compared as well as what is stored. */
+  @Test
+  void anotherKernelOfOnePartDoesNot() {
+    int bits = Machine.here().bits();
+    Forward wanted = Forward.ofKept(storage(), true, EpsilonPlacement.INSIDE, ElementType.FLOAT32);
+    Forward other = Forward.ofKept(storage(), true, EpsilonPlacement.INSIDE, ElementType.BFLOAT16);
+    requireCaught(wanted.shift(), other.shift(), bits);
+    requireCaught(wanted.pieceStatistic(), other.pieceStatistic(), bits);
+  }
+
+  private static void requireCaught(Part wanted, Part other, int bits) {
+    Target target = MachineKernel.target(List.of(wanted), bits, 0, false);
+    MachineKernel kernel = MachineKernel.of(List.of(other), bits, 0, false);
+    assertThat(Trial.passes(target, kernel)).as(wanted.toString()).isFalse();
   }
 }
