@@ -18,12 +18,14 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * A backward call: what a kernel is given for it, and what plain Java makes of that. One row is
- * zeros, on which epsilon's place tells, and one has a gradient that is NaN.
+ * A backward call: what a kernel is given for it, and what plain Java makes of that. Of the rows
+ * that go in, one is zeros and one has a root below epsilon, on which epsilon's place tells. One
+ * has a gradient that is NaN.
  */
 final class BackwardExample {
   private static final double EPSILON = 1e-5;
   private static final int ZEROS = 1;
+  private static final int TINY = 2;
   private static final int NAN = 5;
 
   private final BackwardKind kind;
@@ -47,6 +49,7 @@ final class BackwardExample {
     Arrays.fill(x, ZEROS * row, (ZEROS + 1) * row, (byte) 0);
     operands.put(Operand.DY, drawn.of(kind.dy(), rows * width));
     if (rows > NAN) {
+      System.arraycopy(drawn.tiny(inputType(), width), 0, x, TINY * row, row);
       DrawnElements.set(operands.get(Operand.DY), kind.dy(), NAN * width + width / 2, Float.NaN);
     }
     if (kind.residual() != null) {

@@ -30,6 +30,15 @@ final class DrawnElements {
     return bytes.array();
   }
 
+  /** Numbers that are smaller. */
+  byte[] tiny(ElementType type, int n) {
+    byte[] elements = new byte[n * type.bytes()];
+    for (int i = 0; i < n; i++) {
+      set(elements, type, i, (float) random.nextDouble(-0x1p-18, 0x1p-18));
+    }
+    return elements;
+  }
+
   /** Sets an element; a subnormal number becomes one of the type. */
   static void set(byte[] elements, ElementType type, int i, float value) {
     ByteBuffer bytes = ByteBuffer.wrap(elements).order(ByteOrder.LITTLE_ENDIAN);
