@@ -1,0 +1,165 @@
+package io.github.rmsnorm4j;
+
+import static io.github.rmsnorm4j.ElementType.BFLOAT16;
+import static io.github.rmsnorm4j.ElementType.FLOAT16;
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** A call on rows between guard pages. Everything but width, place and backend is drawn. */
+abstract class GuardedCall {
+  private static final List<ElementType> TYPES = List.of(FLOAT32, BFLOAT16, FLOAT16);
+
+  /** So many kinds of calls: each that is new takes long, for its kernels have to be made. */
+  private static final int KINDS = 60;
+
+  final SplittableRandom random;
+
+  /** What kernels depend on is drawn from it. */
+  final SplittableRandom kind;
+
+  final int width;
+  final int rows;
+  final Norm norm;
+
+  /** The same norm in plain Java. */
+  final Norm plain;
+
+  private final boolean centred;
+  private final EpsilonPlacement placement;
+  private final long stride;
+
+  /** Whether rows end where memory ends; otherwise they begin where it begins. */
+  private final boolean atEnd;
+
+  private final float[] gain;
+  private final float[] bias;
+
+  /** A call with a gain and a bias, or only sometimes with one. */
+  GuardedCall(
+      SplittableRandom random, int width, boolean atEnd, Backend backend, boolean sometimes) {
+    this.random = random;
+    kind = new SplittableRandom(random.nextInt(KINDS));
+    this.width = width;
+    this.atEnd = atEnd;
+    rows = width > 5000 ? 1 : 1 + random.nextInt(19);
+    stride = width + (random.nextInt(3) == 0 ? random.nextInt(40) : 0);
+    centred = kind.nextBoolean();
+    placement = EpsilonPlacement.values()[kind.nextInt(3)];
+    gain = sometimes && kind.nextBoolean() ? null : floats();
+    bias = sometimes && kind.nextBoolean() ? null : floats();
+    norm = norm(backend);
+    plain = norm(Backend.scalar());
+  }
+
+  private float[] floats() {
+    float[] floats = new float[width];
+    for (int i = 0; i < width; i++) {
+      floats[i] = (float) random.nextDouble(-2, 2);
+    }
+    return floats;
+  }
+
+  private Norm norm(Backend backend) {
+    return centred
+        ? configured(LayerNorm.builder(width), backend).build()
+        : configured(RmsNorm.builder(width), backend).build();
+  }
+
+  private <B extends Norm.Builder<B>> B configured(B builder, Backend backend) {
+    if (gain != null) {
+      builder.gain(gain);
+    }
+    if (bias != null) {
+      builder.bias(bias);
+    }
+    return builder.epsilonPlacement(placement).threads(1).backend(backend);
+  }
+
+  final ElementType type() {
+    return TYPES.get(kind.nextInt(TYPES.size()));
+  }
+
+  final Rows rows(MemorySegment segment, ElementType type) {
+    return Rows.of(segment, type, rows, width, stride);
+  }
+
+  /** Room for rows of a type. */
+  final MemorySegment room(GuardedMemory memory, ElementType type) {
+    return memory.bytes(bytes(type), atEnd);
+  }
+
+  /** The same in memory without guards. */
+  final MemorySegment room(Arena arena, ElementType type) {
+    return arena.allocate(bytes(type));
+  }
+
+  private long bytes(ElementType type) {
+    return ((rows - 1) * stride + width) * type.bytes();
+  }
+
+  /** A copy in memory without guards. */
+  static MemorySegment copy(MemorySegment segment, Arena arena) {
+    return GuardedMemory.copy(segment, arena.allocate(segment.byteSize()));
+  }
+
+  /** Of all kinds: a few are subnormal, a few 0, and in some calls one is NaN or infinite. */
+  final MemorySegment filled(GuardedMemory memory, ElementType type) {
+    MemorySegment segment = room(memory, type);
+    int special = random.nextInt(6) == 0 ? random.nextInt(width) : -1;
+    long n = segment.byteSize() / type.bytes();
+    for (long i = 0; i < n; i++) {
+      int pattern = Float.floatToRawIntBits((float) random.nextDouble(-4, 4));
+      pattern &= random.nextInt(30) == 0 ? 0x807f_ffff : -1;
+      pattern = i == special ? random.nextInt() | 0x7f80_0000 : pattern;
+      if (type == FLOAT32) {
+        segment.setAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i, pattern);
+      } else {
+        segment.setAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i, narrow(pattern, type));
+      }
+    }
+    return segment;
+  }
+
+  /** A subnormal float32 becomes a subnormal float16. */
+  private static short narrow(int pattern, ElementType type) {
+    if (type == BFLOAT16) {
+      return (short) (pattern >>> 16);
+    }
+    boolean subnormal = (pattern & 0x7f80_0000) == 0;
+    return subnormal
+        ? (short) (pattern >>> 13 & 0x3ff)
+        : Float.floatToFloat16(Float.intBitsToFloat(pattern));
+  }
+
+  /** Requires the same bits, but that NaN of float32 may be any. */
+  final void requireSame(MemorySegment actual, MemorySegment expected, ElementType type) {
+    require(same(actual, expected, type));
+  }
+
+  final void require(boolean holds) {
+    if (!holds) {
+      throw new AssertionError(
+          "%s on %s, epsilon %s: %d rows %d apart, %s"
+              .formatted(norm, norm.backend(), placement, rows, stride, this));
+    }
+  }
+
+  private static boolean same(MemorySegment a, MemorySegment b, ElementType type) {
+    if (type != FLOAT32) {
+      return a.mismatch(b) < 0;
+    }
+    for (long i = 0; i < a.byteSize() / Float.BYTES; i++) {
+      float x = a.getAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, i);
+      float y = b.getAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, i);
+      if (Float.floatToIntBits(x) != Float.floatToIntBits(y)) {
+        return false;
+      }
+    }
+    return true;
+  }
+}
