@@ -37,7 +37,10 @@ record BackwardKind(
     boolean biasGradient,
     boolean bfloat16) {
   private static final List<Operand> OVER = List.of(Operand.DX, Operand.DY, Operand.RESIDUAL);
+
+  /** How many values each choice has, in the order of the record. */
   private static final int[] SIZES = {3, 2, 3, 3, 3, 3, 4, 3, 2, 2, 2, 2, 2};
+
   private static final int DY = 4;
   private static final int DX = 5;
   private static final int RESIDUAL = 6;

@@ -30,7 +30,7 @@ final class DrawnElements {
     return bytes.array();
   }
 
-  /** Numbers that are smaller. */
+  /** Numbers below 2^-18. */
   byte[] tiny(ElementType type, int n) {
     byte[] elements = new byte[n * type.bytes()];
     for (int i = 0; i < n; i++) {

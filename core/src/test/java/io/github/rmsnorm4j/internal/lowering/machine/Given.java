@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * What a kernel works on. What it writes is written to it. Operands that are the same array are the
@@ -36,9 +37,9 @@ record Given(
         new EnumMap<>(RowNumber.class));
   }
 
-  /** Operands and columns; those of float32 have one NaN, since theirs may be any. */
+  /** Operands of these types, and columns. All NaN of float32 are one, since they may be any. */
   Map<String, byte[]> written(Map<Operand, ElementType> types) {
-    Map<String, byte[]> written = new java.util.TreeMap<>();
+    Map<String, byte[]> written = new TreeMap<>();
     types.forEach(
         (operand, type) -> {
           byte[] bytes = operands.get(operand);
