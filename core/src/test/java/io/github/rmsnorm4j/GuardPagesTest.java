@@ -41,7 +41,7 @@ class GuardPagesTest {
 
     public static void main(String[] args) {
       SplittableRandom random = new SplittableRandom(5);
-      List<Backend> backends = new ArrayList<>(List.of(Backend.best()));
+      List<Backend> backends = new ArrayList<>(List.of(Backends.VECTORS));
       backends.addAll(Backends.machineCode());
       int calls = 0;
       try (GuardedMemory x = new GuardedMemory(BYTES);
