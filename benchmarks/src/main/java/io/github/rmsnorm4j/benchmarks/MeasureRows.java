@@ -41,12 +41,12 @@ final class MeasureRows {
 
     if (polluted) {
       for (int b : rows.stream().mapToInt(row -> row.bits(bits)).distinct().toArray()) {
-        Pollution.run(Backend.vector(b), quick);
+        Pollution.run(SpeedTable.withVectorsOf(b), quick);
       }
     }
     List<Results.Figure> figures = new ArrayList<>();
     for (Row row : rows) {
-      Times times = measure(row, Backend.vector(row.bits(bits)), effort);
+      Times times = measure(row, SpeedTable.withVectorsOf(row.bits(bits)), effort);
       figures.add(new Results.Figure(row.title(), polluted, times));
     }
     Results.write(Path.of(args[0]), figures);

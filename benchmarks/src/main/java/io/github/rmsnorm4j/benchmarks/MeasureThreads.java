@@ -28,7 +28,7 @@ final class MeasureThreads {
   }
 
   public static void main(String[] args) throws IOException {
-    Backend backend = Backend.vector(Integer.parseInt(args[1]));
+    Backend backend = SpeedTable.withVectorsOf(Integer.parseInt(args[1]));
     Effort effort = Boolean.parseBoolean(args[2]) ? Effort.QUICK : Effort.FULL;
     List<Results.ThreadTimes> all = new ArrayList<>();
     for (int rows = SMALLEST_ROWS; rows <= LARGEST_ROWS; rows *= 2) {

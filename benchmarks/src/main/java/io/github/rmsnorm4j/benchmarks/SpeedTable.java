@@ -109,7 +109,13 @@ public final class SpeedTable {
       throw new IllegalArgumentException(
           "--bits is " + bits + ", this machine's vectors have " + best.vectorBits());
     }
-    return bits == 0 ? best : Backend.vector(bits);
+    return bits == 0 ? best : withVectorsOf(bits);
+  }
+
+  /** The fastest kernels with vectors of a width: machine code where it is there. */
+  static Backend withVectorsOf(int bits) {
+    boolean machineCode = Backend.hasMachineCode() && bits > 128;
+    return machineCode ? Backend.machineCode(bits) : Backend.vector(bits);
   }
 
   private Results measure(Backend backend) throws IOException {

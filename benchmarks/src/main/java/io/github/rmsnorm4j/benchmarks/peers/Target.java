@@ -40,7 +40,10 @@ public record Target(Contest contest, String system, String against, double limi
   }
 
   private static final int[][] SHAPES = {{1, 4096}, {128, 4096}, {8192, 4096}, {4096, 64}};
-  private static final double[] ONEDNN_LIMITS = {1.0, 1.0, 1.1, 1.3};
+  private static final double[] ONEDNN_LIMITS = {0.55, 1.05, 0.7, 1.1};
+  private static final double[] ONEDNN_LAYER_NORM_LIMITS = {1.1, 1.1, 0.75, 1.15};
+  private static final double[] ONEDNN_BACKWARD_LIMITS = {0.75, 0.6, 0.75, 0.9};
+  private static final double[] ONEDNN_LAYER_NORM_BACKWARD_LIMITS = {0.75, 0.85, 0.75, 1.1};
   private static final double[] LIBTORCH_LIMITS = {0.35, 0.35, 0.35, 0.6};
   private static final double[] JAVA_LOOP_LIMITS = {0.2, 0.2, 0.35, 0.2};
 
@@ -58,15 +61,16 @@ public record Target(Contest contest, String system, String against, double limi
       all.add(atMost(rms, OWN, ONNX_RUNTIME + "SimplifiedLayerNormalization", 0.5));
       all.add(atMost(rms, OWN, ONNX_RUNTIME + "RMSNormalization", 0.5));
       all.add(atMost(rms, OWN, JAVA_LOOP, JAVA_LOOP_LIMITS[i]));
-      all.add(atMost(forward(LAYER_NORM, SHAPES[i]), OWN, ONEDNN, 1.1));
-      for (Kernel kernel : Kernel.values()) {
-        Contest backward = Contest.backward(kernel, SHAPES[i][0], SHAPES[i][1]);
-        all.add(atMost(backward, OWN, ONEDNN, 0.75));
-      }
+      Contest layerNorm = forward(LAYER_NORM, SHAPES[i]);
+      all.add(atMost(layerNorm, OWN, ONEDNN, ONEDNN_LAYER_NORM_LIMITS[i]));
+      all.add(atMost(backward(RMS_NORM, SHAPES[i]), OWN, ONEDNN, ONEDNN_BACKWARD_LIMITS[i]));
+      Contest layerNormBackward = backward(LAYER_NORM, SHAPES[i]);
+      all.add(atMost(layerNormBackward, OWN, ONEDNN, ONEDNN_LAYER_NORM_BACKWARD_LIMITS[i]));
     }
-    for (int rows : new int[] {128, 8192}) {
-      all.add(atMost(Contest.forward(RMS_NORM, rows, 4096).with(BFLOAT16), OWN, ONEDNN, 1.3));
-    }
+    Contest bfloat16 = Contest.forward(RMS_NORM, 128, 4096).with(BFLOAT16);
+    all.add(atMost(bfloat16, OWN, ONEDNN, 1.25));
+    Contest longBfloat16 = Contest.forward(RMS_NORM, 8192, 4096).with(BFLOAT16);
+    all.add(atMost(longBfloat16, OWN, ONEDNN, 1.0));
     all.add(atMost(Contest.forward(RMS_NORM, 8192, 4096), IN_PLACE, COPY, 1.15));
     for (int rows : new int[] {1, 128}) {
       all.add(new Target(Contest.forward(LAYER_NORM, rows, 4096), OWN_RMS_NORM, OWN, 1, true));
@@ -76,6 +80,10 @@ public record Target(Contest contest, String system, String against, double limi
 
   private static Contest forward(Kernel kernel, int[] shape) {
     return Contest.forward(kernel, shape[0], shape[1]);
+  }
+
+  private static Contest backward(Kernel kernel, int[] shape) {
+    return Contest.backward(kernel, shape[0], shape[1]);
   }
 
   private static Target atMost(Contest contest, String system, String against, double limit) {

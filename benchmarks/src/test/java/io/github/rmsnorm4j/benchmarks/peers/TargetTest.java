@@ -14,14 +14,14 @@ class TargetTest {
 
   @Test
   void aRatioUpToTheLimitMeetsATargetAndALargerOneDoesNot() {
-    assertThat(missed(figure(PROMPT, true, time(Systems.OWN, 60), time(Systems.ONEDNN, 60))))
+    assertThat(missed(figure(PROMPT, true, time(Systems.OWN, 63), time(Systems.ONEDNN, 60))))
         .isEmpty();
-    assertThat(missed(figure(PROMPT, true, time(Systems.OWN, 61), time(Systems.ONEDNN, 60))))
+    assertThat(missed(figure(PROMPT, true, time(Systems.OWN, 64), time(Systems.ONEDNN, 60))))
         .containsExactly(
-            "RMSNorm float32 128 x 4096: rmsnorm4j against oneDNN at most 1.0, one thread, is"
-                + " 1.02");
+            "RMSNorm float32 128 x 4096: rmsnorm4j against oneDNN at most 1.05, one thread, is"
+                + " 1.07");
     // Judged by the figure that is shown.
-    assertThat(missed(figure(PROMPT, true, time(Systems.OWN, 60.2), time(Systems.ONEDNN, 60))))
+    assertThat(missed(figure(PROMPT, true, time(Systems.OWN, 63.2), time(Systems.ONEDNN, 60))))
         .isEmpty();
   }
 
