@@ -132,12 +132,6 @@ final class SumLoop {
       storeTotals(sweep);
     }
     a.op(GeneralOp.XOR, BLOCK.of(32), BLOCK.of(32));
-    Label end = a.label("summed");
-    if (target.sumsTwoBlocks(part)) {
-      twoBlocks();
-      a.op(GeneralOp.CMP, BLOCK, WIDTH);
-      a.op(GeneralOp.JAE, end);
-    }
     a.bind(block);
     a.op(GeneralOp.LEA, END, Address.at(BLOCK, RowSum.BLOCK));
     a.op(GeneralOp.CMP, END, WHOLE);
@@ -150,48 +144,6 @@ final class SumLoop {
     a.op(GeneralOp.ADD, BLOCK, new Immediate(RowSum.BLOCK));
     a.op(GeneralOp.CMP, BLOCK, WIDTH);
     a.op(GeneralOp.JB, block);
-    a.bind(end);
-    if (target.sumsTwoBlocks(part)) {
-      loadTotals();
-    }
-  }
-
-  /** Whole blocks, two at a time: the additions of one do not wait for those of the other. */
-  private void twoBlocks() {
-    Label pair = a.label("two_blocks");
-    Label step = a.label("step");
-    Label one = a.label("one_block");
-    List<List<Vector>> first = lanes;
-    List<List<Vector>> second = take();
-    a.bind(pair);
-    a.op(GeneralOp.LEA, I, Address.at(BLOCK, 2 * RowSum.BLOCK));
-    a.op(GeneralOp.CMP, I, WHOLE);
-    a.op(GeneralOp.JA, one);
-    a.comment("lanes of two blocks");
-    a.op(GeneralOp.MOV, I, BLOCK);
-    a.op(GeneralOp.LEA, END, Address.at(BLOCK, RowSum.BLOCK));
-    zero();
-    lanes = second;
-    zero();
-    a.bind(step);
-    lanes = first;
-    step(0, 0, Elements.Where.LOOP);
-    lanes = second;
-    step(0, RowSum.BLOCK, Elements.Where.LOOP);
-    a.op(GeneralOp.ADD, I, new Immediate(RowSum.LANES));
-    a.op(GeneralOp.CMP, I, END);
-    a.op(GeneralOp.JB, step);
-    lanes = first;
-    addToTotals(0);
-    lanes = second;
-    addToTotals(0);
-    lanes = first;
-    for (List<Vector> ofSum : second) {
-      registers.giveBack(ofSum);
-    }
-    a.op(GeneralOp.ADD, BLOCK, new Immediate(2 * RowSum.BLOCK));
-    a.op(GeneralOp.JMP, pair);
-    a.bind(one);
   }
 
   private void sweep(int sweep) {

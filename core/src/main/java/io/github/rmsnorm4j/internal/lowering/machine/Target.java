@@ -70,11 +70,6 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     return Math.min(RowSum.LANES * Double.SIZE / bits, ACCUMULATORS / part.sums().size());
   }
 
-  /** Whether two blocks are summed at once: where there are registers for the lanes of both. */
-  boolean sumsTwoBlocks(Part part) {
-    return avx512() && width == 0 && part.sums().size() == 1;
-  }
-
   /** How often a block is gone through, each time for some of the lanes. */
   int sweeps(Part part) {
     return RowSum.LANES * Double.SIZE / bits / accumulators(part);
