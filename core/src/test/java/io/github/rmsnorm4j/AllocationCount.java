@@ -57,13 +57,13 @@ final class AllocationCount {
    * Prints the kinds that allocate too much, and that it is done.
    *
    * @param args bits of a vector, the seed, and the bits of all vectors among which the kinds that
-   *     the seed gives are shared out
+   *     the seed gives are shared out; and whether these are vectors of machine code
    */
   public static void main(String[] args) {
     int bits = Integer.parseInt(args[0]);
     long seed = Long.parseLong(args[1]);
     List<Integer> sharing = Arrays.stream(args[2].split(",")).map(Integer::valueOf).toList();
-    Backend backend = bits == 0 ? Backend.scalar() : Backend.vector(bits);
+    Backend backend = backend(bits, Boolean.parseBoolean(args[3]));
     AllocationCount count = new AllocationCount(seed);
     try (Arena confined = Arena.ofConfined();
         Arena shared = Arena.ofShared()) {
@@ -77,6 +77,13 @@ final class AllocationCount {
     }
     System.out.printf(
         "%s%d kinds of calls in %.0f s of a processor%n", COUNTED, count.calls.size(), seconds());
+  }
+
+  private static Backend backend(int bits, boolean machineCode) {
+    if (machineCode) {
+      return Backend.machineCode(bits);
+    }
+    return bits == 0 ? Backend.scalar() : Backend.vector(bits);
   }
 
   private static double seconds() {

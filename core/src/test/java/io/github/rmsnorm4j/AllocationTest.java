@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.internal.lowering.machine.Machine;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -34,10 +35,11 @@ class AllocationTest {
    *
    * @param sharing the vector widths that share the kinds
    */
-  private record Draw(long seed, int bits, List<Integer> sharing) {
+  private record Draw(long seed, int bits, List<Integer> sharing, boolean machineCode) {
     @Override
     public String toString() {
-      return "seed " + seed + ", " + (bits == 0 ? "plain Java" : bits + "-bit vectors");
+      String kernels = bits == 0 ? "plain Java" : bits + "-bit vectors";
+      return "seed " + seed + ", " + kernels + (machineCode ? " of machine code" : "");
     }
   }
 
@@ -54,16 +56,27 @@ class AllocationTest {
         AllocationCount.class,
         Integer.toString(draw.bits),
         Long.toString(draw.seed),
-        sharing);
+        sharing,
+        Boolean.toString(draw.machineCode));
   }
 
   /** In every build the widths share the kinds: all of them at each take longer to compile. */
   static Stream<Draw> draws() {
     return SEEDS == 0
-        ? VECTOR_BITS.stream().map(bits -> new Draw(SEED, bits, VECTOR_BITS))
-        : LongStream.range(SEED, SEED + SEEDS)
-            .boxed()
-            .flatMap(seed -> VECTOR_BITS.stream().map(bits -> new Draw(seed, bits, List.of(bits))));
+        ? draws(SEED, VECTOR_BITS)
+        : LongStream.range(SEED, SEED + SEEDS).boxed().flatMap(seed -> draws(seed, null));
+  }
+
+  /** At each width and, of machine code, at the widest; null where each has all kinds. */
+  private static Stream<Draw> draws(long seed, List<Integer> sharing) {
+    Stream<Draw> draws =
+        VECTOR_BITS.stream()
+            .map(bits -> new Draw(seed, bits, sharing == null ? List.of(bits) : sharing, false));
+    int widest = Backends.machineCode().isEmpty() ? 0 : Machine.here().bits();
+    List<Integer> ofWidest = sharing == null ? List.of(widest) : sharing;
+    return widest == 0 || !ofWidest.contains(widest)
+        ? draws
+        : Stream.concat(draws, Stream.of(new Draw(seed, widest, ofWidest, true)));
   }
 
   /** 128 and 64 MiB of rows. */
