@@ -59,6 +59,7 @@ public enum VectorOp implements Instruction.Op {
   VBLENDMPS(OF_TWO, 1, 2, 0x65, -1, 0, WHOLE),
   VBLENDMPD(OF_TWO, 1, 2, 0x65, -1, 1, WHOLE),
   VFPCLASSPS(FROM, 1, 3, 0x66, -1, 0, null),
+  VMOVMSKPS(FROM, 0, 1, 0x50, 0, -1, null),
   VMOVMSKPD(FROM, 1, 1, 0x50, 0, -1, null),
   KORTESTW(FROM, 0, 1, 0x98, 0, -1, null),
   // Other places.

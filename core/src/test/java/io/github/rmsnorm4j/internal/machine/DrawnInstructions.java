@@ -58,7 +58,7 @@ final class DrawnInstructions {
 
   private void from(VectorOp op) {
     switch (op) {
-      case VMOVMSKPD -> emit(op, general(32), vector(bits));
+      case VMOVMSKPS, VMOVMSKPD -> emit(op, general(32), vector(bits));
       case KORTESTW -> emit(op, mask(), mask());
       case VFPCLASSPS -> emit(op, mask(), vector(bits), byteNumber());
       case VPERMQ -> emit(op, vector(bits), source(bits), byteNumber());

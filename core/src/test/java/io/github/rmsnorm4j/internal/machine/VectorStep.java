@@ -152,11 +152,12 @@ final class VectorStep {
         int by = number(2);
         floats(size, i -> by > 31 ? 0 : shifted(from.getInt(4 * i), by));
       }
-      case VMOVMSKPD -> {
-        ByteBuffer from = bytes(operand(1), size);
+      case VMOVMSKPS, VMOVMSKPD -> {
+        int bytes = op == VectorOp.VMOVMSKPS ? Float.BYTES : Double.BYTES;
+        ByteBuffer from = bytes(operand(1), operand(1).bits() / 8);
         int mask = 0;
-        for (int i = 0; i < size / 8; i++) {
-          mask |= from.getLong(8 * i) < 0 ? 1 << i : 0;
+        for (int i = 0; i < from.capacity() / bytes; i++) {
+          mask |= from.get(bytes * i + bytes - 1) < 0 ? 1 << i : 0;
         }
         interpreter.set((General) operand(0), mask);
       }

@@ -23,6 +23,8 @@ final class Rounding {
   /** A comparison: whether one of two is NaN. */
   private static final Immediate UNORDERED = new Immediate(3);
 
+  private static final Immediate UPPER_HALF = new Immediate(16);
+
   /** Rounds to nearest, whatever the state of the floating-point unit is. */
   static final Immediate TO_NEAREST = new Immediate(0);
 
@@ -69,39 +71,83 @@ final class Rounding {
 
   /** Leaves the pattern of the bfloat16 in the upper half of each element. */
   void bfloat16(Vector from, Vector into) {
-    Vector odd = registers.take(from.bits());
-    a.op(VectorOp.VPSRLD, odd, from, new Immediate(16));
-    and(odd, odd, pattern(1));
-    a.op(VectorOp.VPADDD, odd, odd, pattern(0x7fff));
     MachineOperand isNan = isNan(from);
-    a.op(VectorOp.VPADDD, into, from, odd);
-    registers.giveBack(odd);
+    number(from, into);
     choose(isNan, into, into);
   }
 
-  /**
-   * Stores two vectors as bfloat16. The processor's own instruction makes subnormal results 0, and
-   * keeps what a NaN holds: where there is one of these, integers do it.
-   */
+  /** The same of elements that are no NaN. */
+  private void number(Vector from, Vector into) {
+    Vector odd = registers.take(from.bits());
+    a.op(VectorOp.VPSRLD, odd, from, UPPER_HALF);
+    and(odd, odd, pattern(1));
+    a.op(VectorOp.VPADDD, odd, odd, pattern(0x7fff));
+    a.op(VectorOp.VPADDD, into, from, odd);
+    registers.giveBack(odd);
+  }
+
+  /** Stores two vectors as bfloat16, the usual way where no element of them is special. */
   void storePair(Vector first, Vector second, Address to, boolean streams) {
-    Label integers = a.label("rounded_by_integers");
+    Label special = a.label("special");
     Label stored = a.label("stored");
-    a.op(VectorOp.VFPCLASSPS, NAN, first, SUBNORMAL_OR_NAN);
-    a.op(VectorOp.VFPCLASSPS, OTHER, second, SUBNORMAL_OR_NAN);
-    a.op(VectorOp.KORTESTW, NAN, OTHER);
-    a.op(GeneralOp.JNE, integers);
     Vector pair = registers.take(first.bits());
-    a.op(VectorOp.VCVTNE2PS2BF16, pair, second, first);
+    if (registers.avx512()) {
+      compareClasses(first, second);
+      a.op(GeneralOp.JNE, special);
+      a.op(VectorOp.VCVTNE2PS2BF16, pair, second, first);
+    } else {
+      compareNan(first, second, pair);
+      a.op(GeneralOp.JNE, special);
+      pack(first, second, pair, false);
+    }
     a.op(streams ? VectorOp.VMOVNTPS_TO : VectorOp.VMOVUPS_TO, to, pair);
     a.op(GeneralOp.JMP, stored);
-    a.bind(integers);
-    for (Vector vector : new Vector[] {first, second}) {
-      bfloat16(vector, pair);
-      a.op(VectorOp.VPSRLD, pair, pair, new Immediate(16));
-      a.op(VectorOp.VPMOVDW_TO, vector == first ? to : to.plus(first.bits() / 16), pair);
+    a.bind(special);
+    if (registers.avx512()) {
+      storeHalf(first, pair, to);
+      storeHalf(second, pair, to.plus(first.bits() / Short.SIZE));
+    } else {
+      pack(first, second, pair, true);
+      a.op(streams ? VectorOp.VMOVNTPS_TO : VectorOp.VMOVUPS_TO, to, pair);
     }
     a.bind(stored);
     registers.giveBack(pair);
+  }
+
+  /** The processor's own instruction makes subnormal results 0, and keeps what a NaN holds. */
+  private void compareClasses(Vector first, Vector second) {
+    a.op(VectorOp.VFPCLASSPS, NAN, first, SUBNORMAL_OR_NAN);
+    a.op(VectorOp.VFPCLASSPS, OTHER, second, SUBNORMAL_OR_NAN);
+    a.op(VectorOp.KORTESTW, NAN, OTHER);
+  }
+
+  /** Whether an element of either is NaN. Loops that store have no use for the register. */
+  private void compareNan(Vector first, Vector second, Vector either) {
+    a.op(VectorOp.VCMPPS, either, first, second, UNORDERED);
+    a.op(VectorOp.VMOVMSKPS, Pointers.END.of(32), either);
+    a.op(GeneralOp.CMP, Pointers.END.of(32), new Immediate(0));
+  }
+
+  private void pack(Vector first, Vector second, Vector into, boolean nan) {
+    Vector other = registers.take(first.bits());
+    if (nan) {
+      bfloat16(first, into);
+      bfloat16(second, other);
+    } else {
+      number(first, into);
+      number(second, other);
+    }
+    a.op(VectorOp.VPSRLD, into, into, UPPER_HALF);
+    a.op(VectorOp.VPSRLD, other, other, UPPER_HALF);
+    a.op(VectorOp.VPACKUSDW, into, into, other);
+    a.op(VectorOp.VPERMQ, into, into, Stores.SECOND_FROM_THIRD);
+    registers.giveBack(other);
+  }
+
+  private void storeHalf(Vector vector, Vector patterns, Address to) {
+    bfloat16(vector, patterns);
+    a.op(VectorOp.VPSRLD, patterns, patterns, UPPER_HALF);
+    a.op(VectorOp.VPMOVDW_TO, to, patterns);
   }
 
   /** A mask, or a register of ones where an element is NaN. */

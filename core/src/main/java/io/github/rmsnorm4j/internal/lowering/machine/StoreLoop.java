@@ -53,7 +53,7 @@ final class StoreLoop {
     a.bind(end);
   }
 
-  /** So many elements, by vectors; two at a time where the processor rounds two. */
+  /** So many elements, by vectors; two at a time where two are rounded together. */
   private void store(int n, Elements.Where where) {
     boolean pairs = false;
     for (Part.Statement statement : part.statements()) {
@@ -76,7 +76,7 @@ final class StoreLoop {
   }
 
   private boolean isRoundedInPairs(Part.Statement statement) {
-    return target.bfloat16()
+    return target.roundsPairs()
         && statement instanceof Part.Store store
         && store.type() == ElementType.BFLOAT16
         && step == target.bits() / Float.SIZE;

@@ -10,7 +10,7 @@ import io.github.rmsnorm4j.internal.machine.VectorOp;
 /** Writes vectors of elements, each rounded once to the type of its rows. */
 final class Stores {
   /** Puts the second of four quarters in the place of the third. */
-  private static final Immediate SECOND_FROM_THIRD = new Immediate(0b11_01_10_00);
+  static final Immediate SECOND_FROM_THIRD = new Immediate(0b11_01_10_00);
 
   private Stores() {}
 

@@ -40,6 +40,11 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     return bits == 512;
   }
 
+  /** Whether two vectors are rounded to bfloat16 together. */
+  boolean roundsPairs() {
+    return bfloat16 || !avx512();
+  }
+
   /** Elements of a vector of a part, which are all of them as many. */
   int elements(Part part) {
     return bits / (part.hasFloat64Elements() ? Double.SIZE : Float.SIZE);

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.EnumMap;
@@ -80,5 +81,23 @@ final class DrawnElements {
       }
     }
     return new EnumMap<>(Map.of(Column.GAIN, gain.array(), Column.BIAS, bias.array()));
+  }
+
+  /** Where numbers are NaN: in one of three groups of 32, once in each half. */
+  static boolean isNan(int i) {
+    int within = i % (3 * RowSum.LANES);
+    return within == 5 || within == 5 + RowSum.LANES / 2;
+  }
+
+  /** The same with gains that are NaN. */
+  Map<Column, byte[]> parametersWithNan(int width) {
+    Map<Column, byte[]> parameters = parameters(width);
+    ByteBuffer gain = ByteBuffer.wrap(parameters.get(Column.GAIN)).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < width; i++) {
+      if (isNan(i)) {
+        gain.putFloat(Float.BYTES * i, Float.NaN);
+      }
+    }
+    return parameters;
   }
 }

@@ -64,7 +64,7 @@ class InterpretedKernelTest {
     if (kind.adds()) {
       given.operands().put(Operand.RESIDUAL, drawn.of(kind.x(), rows * width));
     }
-    given.columns().putAll(drawn.parameters(width));
+    given.columns().putAll(drawn.parametersWithNan(width));
     return given;
   }
 

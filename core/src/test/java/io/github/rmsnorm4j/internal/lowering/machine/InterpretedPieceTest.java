@@ -82,9 +82,14 @@ class InterpretedPieceTest {
               if (width % 2 == 0) {
                 DrawnElements.set(elements, type, width - 1, 0x1p-128f);
               }
+              for (int i = 0; i < width && part.sums().isEmpty(); i++) {
+                if (DrawnElements.isNan(i)) {
+                  DrawnElements.set(elements, type, i, Float.NaN);
+                }
+              }
               given.operands().put(operand, elements);
             });
-    Map<Column, byte[]> parameters = drawn.parameters(width);
+    Map<Column, byte[]> parameters = drawn.parametersWithNan(width);
     part.columns().forEach(column -> given.columns().put(column, parameters.get(column)));
     known.forEach(number -> given.numbers().put(number, new double[] {1 + number.ordinal() / 9.0}));
     return given;
