@@ -24,12 +24,14 @@ final class VectorApi {
 
   private VectorApi() {}
 
-  /** The fastest kernels for tensors. */
+  /**
+   * The fastest kernels for tensors. A job of a few elements is plain Java's as it is the library's
+   * own choice at the start of a process; then nothing is loaded, and no native call is made.
+   */
   static Backend bestBackend(Collection<Tensor> tensors) {
     long elements = tensors.stream().mapToLong(Tensor::elements).sum();
-    // A job that needs no kernel does without the milliseconds that loading takes.
     return elements <= Backend.PLAIN_ELEMENTS
-        ? best()
+        ? Backend.scalar()
         : bestBackend(tensors.stream().anyMatch(tensor -> tensor.dtype() == Dtype.F64));
   }
 
