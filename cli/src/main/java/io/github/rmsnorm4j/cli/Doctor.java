@@ -64,6 +64,9 @@ final class Doctor implements Runnable {
   }
 
   private static String advice(Backend backend) {
+    if ("false".equals(System.getProperty("rmsnorm4j.machineCode"))) {
+      return "with machine code, if it can be run here: start without -Drmsnorm4j.machineCode=false";
+    }
     if (backend.vectorBits() != 0 && backend.nativeAccess()) {
       return "no setting would make them faster on this machine";
     }
