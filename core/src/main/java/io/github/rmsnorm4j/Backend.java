@@ -15,7 +15,7 @@ import jdk.incubator.vector.VectorSpecies;
  * where native access is enabled. It serves float32, float16 and bfloat16. Rows that are float64,
  * partial or longer than 65,536 elements going back, or in memory that has to be copied go through
  * the Vector API, or plain Java without it. The system property {@code rmsnorm4j.machineCode=false}
- * switches machine code off for {@link #best}; {@link #withoutMachineCode} is for one norm.
+ * switches machine code off; {@link #withoutMachineCode} is for one norm.
  *
  * <p>Values are immutable and safe to share.
  */
@@ -108,7 +108,7 @@ public final class Backend {
    * @return false where it cannot be run, and where the system property switches it off
    */
   public static boolean hasMachineCode() {
-    return SWITCHED_ON && Machine.here().bits() > 0;
+    return whyNoMachineCode() == null;
   }
 
   /**
@@ -146,16 +146,19 @@ public final class Backend {
    * @param bits 256 or 512
    * @return the backend of that width
    * @throws IllegalArgumentException if bits is another number
-   * @throws UnsupportedOperationException if there is no such machine code here
+   * @throws UnsupportedOperationException if there is no such machine code here, or the system
+   *     property switches it off
    */
   public static Backend machineCode(int bits) {
     if (bits != 256 && bits != 512) {
       throw new IllegalArgumentException("bits is " + bits + ", it may be 256 or 512");
     }
-    Machine here = Machine.here();
-    if (bits > here.bits()) {
-      String why = here.whyNot() == null ? "this processor has no AVX-512" : here.whyNot();
-      throw new UnsupportedOperationException("no machine code of " + bits + " bits: " + why);
+    String whyNot = whyNoMachineCode();
+    if (whyNot == null && bits > Machine.here().bits()) {
+      whyNot = "this processor has no AVX-512";
+    }
+    if (whyNot != null) {
+      throw new UnsupportedOperationException("no machine code of " + bits + " bits: " + whyNot);
     }
     return new Backend(bits, null, false);
   }
@@ -228,9 +231,8 @@ public final class Backend {
       line.append("machine code can be run; float64: ").append(describeVectors()).append(", ");
     }
     line.append(why);
-    if (machineBits == PREFERRED && machineBits() == 0) {
-      line.append("; no machine code: ")
-          .append(SWITCHED_ON ? Machine.here().whyNot() : SWITCH + " is false");
+    if (machineBits == PREFERRED && machineBits() == 0 && nativeAccess) {
+      line.append("; no machine code: ").append(whyNoMachineCode());
     }
     if (!nativeAccess) {
       Module module = Backend.class.getModule();
@@ -249,6 +251,10 @@ public final class Backend {
   @Override
   public String toString() {
     return describe();
+  }
+
+  private static String whyNoMachineCode() {
+    return SWITCHED_ON ? Machine.here().whyNot() : SWITCH + " is false";
   }
 
   private static boolean isVectorApiThere() {

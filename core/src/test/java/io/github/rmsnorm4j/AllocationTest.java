@@ -87,6 +87,11 @@ class AllocationTest {
   }
 
   @Test
+  void longRowsAllocateNoMore() throws Exception {
+    assertNoneOver("long rows", LargeCallAllocation.class, LargeCallAllocation.LONG);
+  }
+
+  @Test
   void wideRowsOnManyThreadsFitInWhatIsKept() throws Exception {
     assertNoneOver("wide rows", LargeCallAllocation.class, LargeCallAllocation.WIDE);
   }

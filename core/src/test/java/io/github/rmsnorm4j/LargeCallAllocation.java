@@ -13,8 +13,9 @@ final class LargeCallAllocation {
   /** In place of a type: {@link #wideRowsOnManyThreads}. */
   static final String WIDE = "wide";
 
-  private static final int ROWS = 8192;
-  private static final int WIDTH = 4096;
+  /** Rows longer than a super-block. */
+  static final String LONG = "long";
+
   private static final int WARM_UP_CALLS = 60;
   private static final int COUNTED_CALLS = 5;
   private static final long FEW_BYTES = 512;
@@ -24,13 +25,15 @@ final class LargeCallAllocation {
   /**
    * Prints what allocates too much, and that it is done.
    *
-   * @param args {@value #WIDE}, or the type of rows
+   * @param args {@value #WIDE}, {@value #LONG}, or the type of rows
    */
   public static void main(String[] args) {
     if (args[0].equals(WIDE)) {
       wideRowsOnManyThreads();
+    } else if (args[0].equals(LONG)) {
+      manyRows(ElementType.FLOAT32, 32, 300_000);
     } else {
-      manyRows(ElementType.ofName(args[0]));
+      manyRows(ElementType.ofName(args[0]), 8192, 4096);
     }
     System.out.println(AllocationCount.COUNTED + args[0]);
   }
@@ -39,16 +42,16 @@ final class LargeCallAllocation {
    * One call has thousands of chunks, but only one first and one last: kernels that are for those
    * alone are not compiled in the few calls that there are.
    */
-  private static void manyRows(ElementType type) {
-    float[] gain = new float[WIDTH];
+  private static void manyRows(ElementType type, int rows, int width) {
+    float[] gain = new float[width];
     Arrays.fill(gain, 1.5f);
-    RmsNorm norm = RmsNorm.builder(WIDTH).gain(gain).threads(1).build();
+    RmsNorm norm = RmsNorm.builder(width).gain(gain).threads(1).build();
     try (Arena arena = Arena.ofConfined()) {
-      Block x = new Block(arena, Place.NATIVE, type, ROWS, WIDTH, WIDTH);
-      Block y = new Block(arena, Place.NATIVE, type, ROWS, WIDTH, WIDTH);
-      x.put(0, new RandomRows(new SplittableRandom(1)).scaled(type, WIDTH, 1, 0));
+      Block x = new Block(arena, Place.NATIVE, type, rows, width, width);
+      Block y = new Block(arena, Place.NATIVE, type, rows, width, width);
+      x.put(0, new RandomRows(new SplittableRandom(1)).scaled(type, width, 1, 0));
       MemorySegment all = x.rows.segment();
-      for (long done = all.byteSize() / ROWS; done < all.byteSize(); done += done) {
+      for (long done = all.byteSize() / rows; done < all.byteSize(); done += done) {
         MemorySegment.copy(all, 0, all, done, done);
       }
       Runnable call = () -> norm.apply(x.rows, y.rows);
@@ -60,7 +63,7 @@ final class LargeCallAllocation {
       for (int i = 0; i < COUNTED_CALLS; i++) {
         fewest = Math.min(fewest, bytes(call, false));
       }
-      report(fewest, FEW_BYTES, norm + ", " + ROWS + " rows of native " + type);
+      report(fewest, FEW_BYTES, norm + ", " + rows + " rows of native " + type);
     }
   }
 

@@ -10,6 +10,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,6 +64,22 @@ class MachineCodeTest {
     assertThat(ChildJvm.output(flags, Program.class, "best"))
         .contains("no machine code: rmsnorm4j.machineCode is false")
         .contains("right");
+  }
+
+  @Test
+  void whatIsSwitchedOffCannotBeAskedFor() throws Exception {
+    List<String> flags = ChildJvm.flags("-Drmsnorm4j.machineCode=false");
+    assertThat(ChildJvm.output(flags, Program.class, "refused"))
+        .contains("no machine code of 256 bits: rmsnorm4j.machineCode is false");
+  }
+
+  /** Direct memory is the program's own: it may all be in use. */
+  @Test
+  void directMemoryIsNotNeeded() throws Exception {
+    List<String> flags = ChildJvm.flags("-XX:MaxDirectMemorySize=1k");
+    assertThat(ChildJvm.output(flags, Program.class, "long"))
+        .contains("right")
+        .doesNotContain("is not used");
   }
 
   @Test
@@ -138,6 +155,13 @@ class MachineCodeTest {
     public static void main(String[] args) throws Throwable {
       if (args[0].equals("denied")) {
         deny();
+      }
+      if (args[0].equals("long")) {
+        float[] ones = new float[1 << 23];
+        Arrays.fill(ones, 3);
+        RmsNorm.builder(4096).epsilon(0).build().apply(ones, ones);
+        System.out.println(ones[0] == 1 && ones[ones.length - 1] == 1 ? "right" : "wrong");
+        return;
       }
       if (!args[0].equals("best")) {
         try {

@@ -53,7 +53,11 @@ final class VectorApi {
    */
   private static Backend best() {
     LIBRARY.setLevel(Level.OFF);
-    return Backend.best();
+    try {
+      return Backend.best();
+    } finally {
+      LIBRARY.setLevel(null);
+    }
   }
 
   private static void load() {

@@ -16,9 +16,14 @@ public final class Listings {
 
   private Listings() {}
 
+  /** Whether they are asked for. */
+  public static boolean areWanted() {
+    return FOLDER != null && !FOLDER.isEmpty();
+  }
+
   /** Writes one if that is asked for. */
   public static void write(String name, CharSequence listing, List<Part> parts) {
-    if (FOLDER == null || FOLDER.isEmpty()) {
+    if (!areWanted()) {
       return;
     }
     StringBuilder text = new StringBuilder(listing).append('\n');

@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /**
  * Memory that is written once, and from then on can be executed and read, but never written again.
- * Each piece of code has fresh pages. They stay until the process ends.
+ * Each piece of code has fresh pages. Those of code that is used stay until the process ends.
  */
 public final class ExecutableMemory {
   private ExecutableMemory() {}
@@ -31,5 +31,10 @@ public final class ExecutableMemory {
           "the system refuses to execute memory that was written");
     }
     return memory;
+  }
+
+  /** Gives the pages of code back that nobody will run. */
+  public static void giveBack(MemorySegment code) {
+    SystemMemory.unmap(code);
   }
 }

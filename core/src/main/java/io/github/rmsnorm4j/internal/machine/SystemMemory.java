@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.machine;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -62,6 +63,19 @@ public final class SystemMemory {
     return at == -1
         ? Optional.empty()
         : Optional.of(MemorySegment.ofAddress(at).reinterpret(bytes));
+  }
+
+  /**
+   * Memory that is all zeros, and is given back when nobody has the segment any more. It does not
+   * count against the JVM's limit of direct memory, which is the program's own.
+   */
+  @SuppressWarnings("restricted")
+  public static MemorySegment allocate(long bytes) {
+    Optional<MemorySegment> pages = map(wholePages(Math.max(1, bytes)), Access.READ_WRITE);
+    if (pages.isEmpty()) {
+      throw new OutOfMemoryError("the system has no " + bytes + " bytes of memory");
+    }
+    return pages.get().reinterpret(Arena.ofAuto(), SystemMemory::unmap).asSlice(0, bytes);
   }
 
   /**

@@ -3,17 +3,15 @@ package io.github.rmsnorm4j.internal.norm;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.internal.formula.Column;
-import java.lang.foreign.Arena;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
 
 /**
  * Room for columns in native memory, where machine code reads them. One thread uses it at a time.
  */
 final class ColumnCopies {
-  private static final long ALIGNMENT = 64;
-
   /** Bytes of a column that is kept for other calls. */
-  private static final long MAX_KEPT = 1 << 20;
+  private static final long MAX_KEPT = 1 << 22;
 
   private final MemorySegment[] columns = new MemorySegment[Column.COUNT];
 
@@ -22,7 +20,7 @@ final class ColumnCopies {
     long bytes = (long) width * Float.BYTES;
     MemorySegment room = columns[column.ordinal()];
     if (room == null || room.byteSize() < bytes) {
-      room = Arena.ofAuto().allocate(bytes, ALIGNMENT);
+      room = MachineFrame.memory(bytes);
       columns[column.ordinal()] = room;
     }
     return room;

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 /** Blocks of rows, backward, by a kernel of machine code. */
 final class MachineBackward {
   /** Elements that a kernel does in one call where rows are in arrays, see {@link MachinePass}. */
-  private static final int PIECE = 1 << 14;
+  private static final int PIECE = 1 << 13;
 
   /** Does rows in plain Java. */
   interface PlainRows {

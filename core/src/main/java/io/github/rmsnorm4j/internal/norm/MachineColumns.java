@@ -3,14 +3,12 @@ package io.github.rmsnorm4j.internal.norm;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.internal.formula.Column;
-import java.lang.foreign.Arena;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /** The gain and bias of a norm in native memory, copied once: they stay the same. */
 final class MachineColumns {
-  private static final long ALIGNMENT = 64;
-
   /** Stands for these columns. Whoever has it does not keep their memory. */
   final Object key = new Object();
 
@@ -20,7 +18,7 @@ final class MachineColumns {
   MemorySegment of(Column column, float[] numbers) {
     MemorySegment copy = copies.get(column.ordinal());
     if (copy == null) {
-      copy = Arena.ofAuto().allocate((long) numbers.length * Float.BYTES, ALIGNMENT);
+      copy = MachineFrame.memory((long) numbers.length * Float.BYTES);
       MemorySegment.copy(numbers, 0, copy, JAVA_FLOAT, 0, numbers.length);
       // All threads have to use the copy that is kept: another one could be freed meanwhile.
       if (!copies.compareAndSet(column.ordinal(), null, copy)) {

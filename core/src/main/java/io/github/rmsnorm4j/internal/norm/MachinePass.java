@@ -13,8 +13,8 @@ import java.util.List;
 /** One thread's way through a run of rows with a kernel of machine code. */
 final class MachinePass implements AutoCloseable {
   /**
-   * Elements that a kernel does in one call where rows are in arrays: about ten microseconds, for
-   * which the garbage collector has to wait.
+   * Elements that a kernel does in one call where rows are in arrays, unless one row has more: ten
+   * to twenty microseconds, for which the garbage collector has to wait.
    */
   private static final int PIECE = 1 << 15;
 

@@ -10,9 +10,10 @@ import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import java.lang.foreign.Arena;
+import io.github.rmsnorm4j.internal.machine.SystemMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * What machine code works on: rows, columns and numbers, in native memory of its own. One thread
@@ -22,10 +23,12 @@ public final class MachineFrame {
   /** Rows that a kernel does at once, at most. */
   public static final int MAX_ROWS = 256;
 
+  private static final List<RowNumber> NUMBERS = List.of(RowNumber.values());
+
   /** 32 elements that are there, and behind them 32 that are not. */
   private static final MemorySegment MASK = mask();
 
-  final MemorySegment area = Arena.ofAuto().allocate(Area.BYTES, Area.ALIGNMENT);
+  final MemorySegment area = memory(Area.BYTES);
 
   /** Where an operand's rows are relative to; null for all of native memory. */
   final MemorySegment[] bases = new MemorySegment[Operand.COUNT];
@@ -38,7 +41,7 @@ public final class MachineFrame {
   }
 
   private static MemorySegment mask() {
-    MemorySegment mask = Arena.global().allocate(2L * RowSum.LANES * Long.BYTES, Area.ALIGNMENT);
+    MemorySegment mask = memory(2L * RowSum.LANES * Long.BYTES);
     for (int lane = 0; lane < RowSum.LANES; lane++) {
       mask.setAtIndex(JAVA_LONG, lane, -1L);
     }
@@ -48,6 +51,11 @@ public final class MachineFrame {
   /** Whether rows of any operand are in an array. */
   public boolean hasArrays() {
     return hasArrays;
+  }
+
+  /** Native memory for what machine code reads and writes; see {@link SystemMemory#allocate}. */
+  public static MemorySegment memory(long bytes) {
+    return SystemMemory.allocate(bytes);
   }
 
   /** Forgets where rows are. */
@@ -101,14 +109,14 @@ public final class MachineFrame {
 
   /** Takes the numbers of the first row of a plain frame. */
   public void setNumbers(Frame from) {
-    for (RowNumber number : RowNumber.values()) {
+    for (RowNumber number : NUMBERS) {
       area.set(JAVA_DOUBLE, Area.of(number), from.of(number)[0]);
     }
   }
 
   /** Leaves the numbers of the first row with those of a plain frame. */
   public void copyNumbers(Frame to) {
-    for (RowNumber number : RowNumber.values()) {
+    for (RowNumber number : NUMBERS) {
       to.of(number)[0] = area.get(JAVA_DOUBLE, Area.of(number));
     }
   }

@@ -42,10 +42,23 @@ public final class MachineKernel {
   private final Target target;
   private final MemorySegment code;
 
+  private final List<Part.Sum> sums;
+
+  /** The lanes of the first part's sums, in the order in which they are in memory. */
+  private final int[] lanes = new int[RowSum.LANES];
+
   private MachineKernel(Target target) {
     this.target = target;
+    Part first = target.parts().getFirst();
+    sums = first.sums();
+    for (int at = 0; at < lanes.length; at++) {
+      lanes[at] = target.lane(first, at);
+    }
     Code made = MachineCode.of(target);
-    Listings.write(target.name() + "_" + COUNT.incrementAndGet(), made.listing(), target.parts());
+    if (Listings.areWanted()) {
+      String name = target.name() + "_" + COUNT.incrementAndGet();
+      Listings.write(name, made.listing(), target.parts());
+    }
     code = ExecutableMemory.of(made);
   }
 
@@ -79,13 +92,17 @@ public final class MachineKernel {
 
   private static Optional<MachineKernel> make(Target target) {
     String fault = "it gives other bits than plain Java";
+    MachineKernel kernel = null;
     try {
-      MachineKernel kernel = new MachineKernel(target);
+      kernel = new MachineKernel(target);
       if (Trial.passes(target, kernel)) {
         return Optional.of(kernel);
       }
-    } catch (UnsupportedOperationException e) {
+    } catch (RuntimeException | OutOfMemoryError e) {
       fault = e.getMessage();
+    }
+    if (kernel != null) {
+      ExecutableMemory.giveBack(kernel.code);
     }
     System.getLogger("io.github.rmsnorm4j")
         .log(
@@ -104,7 +121,7 @@ public final class MachineKernel {
 
   /** The row sums of its first part. */
   public List<Part.Sum> sums() {
-    return target.parts().getFirst().sums();
+    return sums;
   }
 
   /**
@@ -112,11 +129,10 @@ public final class MachineKernel {
    * of any width have them.
    */
   public void copyLanes(MachineFrame from, Frame to) {
-    Part summed = target.parts().getFirst();
-    for (int s = 0; s < sums().size(); s++) {
+    for (int s = 0; s < sums.size(); s++) {
       for (int at = 0; at < RowSum.LANES; at++) {
         long address = Area.totals(s) + (long) at * Double.BYTES;
-        to.lanes[s][target.lane(summed, at)] = from.area.get(JAVA_DOUBLE, address);
+        to.lanes[s][lanes[at]] = from.area.get(JAVA_DOUBLE, address);
       }
     }
   }

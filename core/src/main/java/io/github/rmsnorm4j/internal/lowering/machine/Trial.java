@@ -10,7 +10,6 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -58,7 +57,7 @@ final class Trial {
   private final MachineFrame machineFrame = new MachineFrame();
   private int random = 1;
 
-  private Trial(Target target, int bad, int unsummed, Arena arena) {
+  private Trial(Target target, int bad, int unsummed) {
     this.target = target;
     this.bad = bad;
     rows = target.group() + 2;
@@ -74,11 +73,11 @@ final class Trial {
     }
     set(RowNumber.RSTD, TINY, bad == TINY ? Double.NaN : 1 / EPSILON);
     for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {
-      allocate(rows.getKey(), rows.getValue(), arena);
+      allocate(rows.getKey(), rows.getValue());
     }
     for (Part part : target.parts()) {
       for (Column column : part.columns()) {
-        set(column, arena);
+        set(column);
       }
     }
     machineFrame.setWidth(width, summed);
@@ -119,9 +118,7 @@ final class Trial {
    */
   private static boolean passes(
       Target target, MachineKernel kernel, int bad, int done, int unsummed) {
-    try (Arena arena = Arena.ofConfined()) {
-      return new Trial(target, bad, unsummed, arena).passes(kernel, done);
-    }
+    return new Trial(target, bad, unsummed).passes(kernel, done);
   }
 
   /** Numbers of about 1, from a generator that is the same everywhere. */
@@ -141,9 +138,9 @@ final class Trial {
     machineFrame.set(number, row, value);
   }
 
-  private void allocate(Operand operand, ElementType type, Arena arena) {
+  private void allocate(Operand operand, ElementType type) {
     int apart = stride(type) / type.bytes();
-    MemorySegment segment = arena.allocate((long) rows * stride(type), Area.ALIGNMENT);
+    MemorySegment segment = MachineFrame.memory((long) rows * stride(type));
     float[] numbers = new float[rows * apart];
     for (int i = 0; i < numbers.length; i++) {
       numbers[i] = number(i == bad * apart ? NAN : pattern(i), type);
@@ -152,7 +149,7 @@ final class Trial {
     short[] patterns = new short[numbers.length];
     Memory.write(type, null, segment.address(), numbers, patterns, numbers.length);
     tried.put(operand, segment);
-    plain.put(operand, arena.allocate(segment.byteSize(), Area.ALIGNMENT).copyFrom(segment));
+    plain.put(operand, MachineFrame.memory(segment.byteSize()).copyFrom(segment));
   }
 
   /** Of float16 a subnormal one, too, where the float32 is subnormal. */
@@ -163,13 +160,13 @@ final class Trial {
         : Float.intBitsToFloat(pattern);
   }
 
-  private void set(Column column, Arena arena) {
+  private void set(Column column) {
     float[] numbers = new float[width];
     for (int i = 0; i < width; i++) {
       numbers[i] = Float.intBitsToFloat(pattern(i));
     }
     frame.set(column, numbers);
-    MemorySegment segment = arena.allocate((long) width * Float.BYTES, Area.ALIGNMENT);
+    MemorySegment segment = MachineFrame.memory((long) width * Float.BYTES);
     machineFrame.set(column, segment.copyFrom(MemorySegment.ofArray(numbers)).address());
     columns.put(column, segment);
   }
