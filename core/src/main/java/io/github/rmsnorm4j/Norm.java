@@ -22,7 +22,8 @@ import java.lang.ref.Reference;
  *
  * <p><b>The same bits everywhere.</b> The result of a row depends on that row, the gain, the bias
  * and epsilon alone: not on threads, on the rows beside it, on where it lies in memory, on the
- * width of the machine's vectors or on whether there are any.
+ * width of the machine's vectors or on whether there are any. A NaN is a NaN everywhere; which bits
+ * it has in float32 and float64 is open.
  *
  * <p><b>Types.</b> Arithmetic is float32, and float64 where the input is float64; row statistics
  * are always float64. The output may have another type than the input: a narrower one is rounded to

@@ -64,15 +64,15 @@ final class Doctor implements Runnable {
   }
 
   private static String advice(Backend backend) {
+    String mode = System.getProperty("java.vm.info", "");
+    if (mode.contains("interpreted") || mode.contains("emulated-client")) {
+      return "with the optimising compiler: start without -Xint and -XX:TieredStopAtLevel";
+    }
     if ("false".equals(System.getProperty("rmsnorm4j.machineCode"))) {
       return "with machine code, if it can be run here: start without -Drmsnorm4j.machineCode=false";
     }
-    if (backend.vectorBits() != 0 && backend.nativeAccess()) {
-      return "no setting would make them faster on this machine";
-    }
-    String mode = System.getProperty("java.vm.info", "");
-    return mode.contains("interpreted") || mode.contains("emulated-client")
-        ? "with the optimising compiler: start without -Xint and -XX:TieredStopAtLevel"
+    return backend.vectorBits() != 0 && backend.nativeAccess()
+        ? "no setting would make them faster on this machine"
         : "only without the obstacle that the line above names";
   }
 
