@@ -89,7 +89,7 @@ class PeerTablesTest {
 
             | target, polluted | limit | one thread |
             | --- | ---: | ---: |
-            | RMSNorm float32 128 x 4096: rmsnorm4j / oneDNN | 1.0 | not there |
+            | RMSNorm float32 128 x 4096: rmsnorm4j / oneDNN | 1.05 | not there |
             | RMSNorm float32 128 x 4096: rmsnorm4j / libtorch rms_norm | 0.35 | **0.40** |
             """)
         .contains("| RMSNorm float32 128 x 4096: rmsnorm4j / plain Java loop | 0.2 | 0.17 |\n")
