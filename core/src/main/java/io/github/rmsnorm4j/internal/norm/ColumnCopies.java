@@ -26,6 +26,15 @@ final class ColumnCopies {
     return room;
   }
 
+  /**
+   * Where the numbers of a gain or bias are.
+   *
+   * @param kept the norm's own columns, or null for those of a call, which are copied here
+   */
+  long address(Column column, float[] numbers, int width, MachineColumns kept) {
+    return (kept == null ? copy(column, numbers, width) : kept.of(column, numbers)).address();
+  }
+
   /** A copy of the first numbers of an array. */
   MemorySegment copy(Column column, float[] numbers, int width) {
     MemorySegment room = of(column, width);

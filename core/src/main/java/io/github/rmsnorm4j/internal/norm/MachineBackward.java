@@ -44,18 +44,13 @@ final class MachineBackward {
     set(Column.GAIN, call.gain());
     set(Column.BIAS, call.bias());
     place(0);
-    int all = MachineFrame.MAX_ROWS;
-    most = frame.hasArrays() ? Math.clamp(PIECE / width, 1, all) : all;
+    most = frame.mostRows(PIECE, width);
   }
 
   private void set(Column column, Object numbers) {
     if (numbers != null) {
-      float[] floats = (float[]) numbers;
-      MemorySegment segment =
-          call.keptParameters()
-              ? plan.machineColumns.of(column, floats)
-              : columns.copy(column, floats, width);
-      frame.set(column, segment.address());
+      MachineColumns kept = call.keptParameters() ? plan.machineColumns : null;
+      frame.set(column, columns.address(column, (float[]) numbers, width, kept));
     }
   }
 

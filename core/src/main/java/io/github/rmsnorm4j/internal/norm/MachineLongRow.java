@@ -13,7 +13,7 @@ final class MachineLongRow {
   private final LongRow sums;
 
   /** The numbers of the row. */
-  final Frame numbers = new Frame();
+  private final Frame numbers = new Frame();
 
   private ForwardPlan plan;
   private Statistic statistic;
@@ -42,11 +42,16 @@ final class MachineLongRow {
     numbers.of(RowNumber.MEAN)[0] = 0.0;
   }
 
-  /** Normalises a row; false, with its sums among the numbers, where it is out of range. */
+  /**
+   * Normalises a row; its numbers are then those of the piece's first row.
+   *
+   * @return false where the row is out of range: then it is summed only
+   */
   boolean run(long row, NormChoices norm) {
     sums.at(row).statistic(statistic, norm);
     plan.roots.run(numbers, 1, 0, 0);
     if (numbers.outOfRange) {
+      piece.setNumbers(numbers);
       return false;
     }
     for (long column = 0; column < norm.width(); column += RowSum.SUPER_BLOCK) {

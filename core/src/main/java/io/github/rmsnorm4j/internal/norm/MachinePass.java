@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /** One thread's way through a run of rows with a kernel of machine code. */
@@ -79,13 +78,10 @@ final class MachinePass implements AutoCloseable {
 
   private void set(Column column, Object numbers) {
     if (numbers != null) {
-      float[] floats = (float[]) numbers;
-      MemorySegment segment =
-          call.kept()
-              ? plan.machineColumns.of(column, floats)
-              : columns.copy(column, floats, call.choices().width());
-      addresses[column.ordinal()] = segment.address();
-      frame.set(column, segment.address());
+      MachineColumns kept = call.kept() ? plan.machineColumns : null;
+      long address = columns.address(column, (float[]) numbers, call.choices().width(), kept);
+      addresses[column.ordinal()] = address;
+      frame.set(column, address);
     }
   }
 
@@ -96,10 +92,7 @@ final class MachinePass implements AutoCloseable {
       return;
     }
     place(from, 0);
-    int most = MachineFrame.MAX_ROWS;
-    if (frame.hasArrays()) {
-      most = Math.clamp(PIECE / call.choices().width(), 1, most);
-    }
+    int most = frame.mostRows(PIECE, call.choices().width());
     long row = from;
     while (row < to) {
       int rows = (int) Math.min(most, to - row);
@@ -116,11 +109,9 @@ final class MachinePass implements AutoCloseable {
   private void longRows(long from, long to) {
     for (long row = from; row < to; row++) {
       if (longRow.run(row, call.choices())) {
-        keep(row, longRow.numbers);
+        keep((int) row, 1);
       } else {
-        try (ForwardPass pass = ForwardPass.open(call, plan)) {
-          pass.finish(row, 1, this::copySums);
-        }
+        finish(row, 0, 1);
       }
     }
   }
@@ -153,15 +144,6 @@ final class MachinePass implements AutoCloseable {
     }
   }
 
-  private void keep(long row, Frame numbers) {
-    if (call.mean() != null && call.choices().centred()) {
-      call.mean()[(int) row] = numbers.of(RowNumber.MEAN)[0];
-    }
-    if (call.rstd() != null) {
-      call.rstd()[(int) row] = (float) numbers.of(RowNumber.RSTD)[0];
-    }
-  }
-
   /**
    * Rows of which one is out of range. Their sums are known, and the sum of row and residual may
    * have been stored.
@@ -173,12 +155,6 @@ final class MachinePass implements AutoCloseable {
       pass.finish(row, rows, to -> copySums(to, done, rows));
     }
     return rows;
-  }
-
-  private void copySums(Frame to) {
-    for (RowNumber number : SUMS) {
-      to.of(number)[0] = longRow.numbers.of(number)[0];
-    }
   }
 
   private void copySums(Frame to, int done, int rows) {

@@ -21,7 +21,7 @@ import java.util.List;
  */
 public final class MachineFrame {
   /** Rows that a kernel does at once, at most. */
-  public static final int MAX_ROWS = 256;
+  static final int MAX_ROWS = 256;
 
   private static final List<RowNumber> NUMBERS = List.of(RowNumber.values());
 
@@ -33,7 +33,8 @@ public final class MachineFrame {
   /** Where an operand's rows are relative to; null for all of native memory. */
   final MemorySegment[] bases = new MemorySegment[Operand.COUNT];
 
-  private boolean hasArrays;
+  /** Whether rows of any operand are in an array. */
+  boolean hasArrays;
 
   public MachineFrame() {
     area.set(JAVA_INT, Area.MXCSR, MachineCode.MXCSR);
@@ -48,9 +49,13 @@ public final class MachineFrame {
     return mask;
   }
 
-  /** Whether rows of any operand are in an array. */
-  public boolean hasArrays() {
-    return hasArrays;
+  /**
+   * Rows of one call, at most.
+   *
+   * @param elements of a call, at most, where rows are in arrays: such calls have to be short
+   */
+  public int mostRows(int elements, int width) {
+    return hasArrays ? Math.clamp(elements / width, 1, MAX_ROWS) : MAX_ROWS;
   }
 
   /** Native memory for what machine code reads and writes; see {@link SystemMemory#allocate}. */

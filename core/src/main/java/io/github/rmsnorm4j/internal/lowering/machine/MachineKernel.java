@@ -141,7 +141,7 @@ public final class MachineKernel {
   public int run(MachineFrame frame, int rows) {
     frame.area.set(JAVA_LONG, Area.ROWS, rows);
     try {
-      if (!frame.hasArrays()) {
+      if (!frame.hasArrays) {
         // The JVM can stop the thread meanwhile, as in any native code.
         return (int)
             (long) NativeCall.HANDLE.invokeExact(code, frame.area.address(), 0L, 0L, 0L, 0L, 0L);
