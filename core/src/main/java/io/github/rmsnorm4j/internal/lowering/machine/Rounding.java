@@ -86,6 +86,20 @@ final class Rounding {
     registers.giveBack(odd);
   }
 
+  /** Stores a vector as bfloat16; without AVX-512 one of four elements, as row sums have them. */
+  void store(Vector value, Address to) {
+    Vector patterns = registers.take(value.bits());
+    bfloat16(value, patterns);
+    a.op(VectorOp.VPSRLD, patterns, patterns, UPPER_HALF);
+    if (registers.avx512()) {
+      a.op(VectorOp.VPMOVDW_TO, to, patterns);
+    } else {
+      a.op(VectorOp.VPACKUSDW, patterns, patterns, patterns);
+      a.op(VectorOp.VMOVSD_TO, to, patterns);
+    }
+    registers.giveBack(patterns);
+  }
+
   /** Stores two vectors as bfloat16, the usual way where no element of them is special. */
   void storePair(Vector first, Vector second, Address to, boolean streams) {
     Label special = a.label("special");
@@ -100,15 +114,15 @@ final class Rounding {
       a.op(GeneralOp.JNE, special);
       pack(first, second, pair, false);
     }
-    a.op(streams ? VectorOp.VMOVNTPS_TO : VectorOp.VMOVUPS_TO, to, pair);
+    a.op(Stores.whole(streams), to, pair);
     a.op(GeneralOp.JMP, stored);
     a.bind(special);
     if (registers.avx512()) {
-      storeHalf(first, pair, to);
-      storeHalf(second, pair, to.plus(first.bits() / Short.SIZE));
+      store(first, to);
+      store(second, to.plus(first.bits() / Short.SIZE));
     } else {
       pack(first, second, pair, true);
-      a.op(streams ? VectorOp.VMOVNTPS_TO : VectorOp.VMOVUPS_TO, to, pair);
+      a.op(Stores.whole(streams), to, pair);
     }
     a.bind(stored);
     registers.giveBack(pair);
@@ -140,14 +154,8 @@ final class Rounding {
     a.op(VectorOp.VPSRLD, into, into, UPPER_HALF);
     a.op(VectorOp.VPSRLD, other, other, UPPER_HALF);
     a.op(VectorOp.VPACKUSDW, into, into, other);
-    a.op(VectorOp.VPERMQ, into, into, Stores.SECOND_FROM_THIRD);
+    a.op(VectorOp.VPERMQ, into, into, Tree.MIDDLE);
     registers.giveBack(other);
-  }
-
-  private void storeHalf(Vector vector, Vector patterns, Address to) {
-    bfloat16(vector, patterns);
-    a.op(VectorOp.VPSRLD, patterns, patterns, UPPER_HALF);
-    a.op(VectorOp.VPMOVDW_TO, to, patterns);
   }
 
   /** A mask, or a register of ones where an element is NaN. */

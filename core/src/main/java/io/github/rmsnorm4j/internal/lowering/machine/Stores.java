@@ -3,15 +3,11 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
-import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
 
 /** Writes vectors of elements, each rounded once to the type of its rows. */
 final class Stores {
-  /** Puts the second of four quarters in the place of the third. */
-  static final Immediate SECOND_FROM_THIRD = new Immediate(0b11_01_10_00);
-
   private Stores() {}
 
   static void emit(
@@ -25,7 +21,7 @@ final class Stores {
     switch (store.type()) {
       case FLOAT32 -> float32(a, registers, store, value, to, streams);
       case FLOAT16 -> float16(a, registers, value, to, streams);
-      case BFLOAT16 -> bfloat16(a, registers, value, to);
+      case BFLOAT16 -> new Rounding(a, registers).store(value, to);
       default ->
           throw new UnsupportedOperationException("no machine code that writes " + store.type());
     }
@@ -43,7 +39,7 @@ final class Stores {
       floats = registers.take(Math.max(128, value.bits() / 2));
       a.op(VectorOp.VCVTPD2PS, floats, value);
     }
-    a.op(streams ? VectorOp.VMOVNTPS_TO : VectorOp.VMOVUPS_TO, to, floats);
+    a.op(whole(streams), to, floats);
     if (floats != value) {
       registers.giveBack(floats);
     }
@@ -61,21 +57,8 @@ final class Stores {
     registers.giveBack(patterns);
   }
 
-  private static void bfloat16(Assembler a, Registers registers, Vector value, Address to) {
-    Vector patterns = registers.take(value.bits());
-    new Rounding(a, registers).bfloat16(value, patterns);
-    a.op(VectorOp.VPSRLD, patterns, patterns, new Immediate(16));
-    if (registers.avx512()) {
-      a.op(VectorOp.VPMOVDW_TO, to, patterns);
-    } else {
-      a.op(VectorOp.VPACKUSDW, patterns, patterns, patterns);
-      if (patterns.bits() == 128) {
-        a.op(VectorOp.VMOVSD_TO, to, patterns);
-      } else {
-        a.op(VectorOp.VPERMQ, patterns, patterns, SECOND_FROM_THIRD);
-        a.op(VectorOp.VMOVUPS_TO, to, patterns.of(128));
-      }
-    }
-    registers.giveBack(patterns);
+  /** The instruction that writes a whole vector, past the caches or not. */
+  static VectorOp whole(boolean streams) {
+    return streams ? VectorOp.VMOVNTPS_TO : VectorOp.VMOVUPS_TO;
   }
 }
