@@ -8,9 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of native functions, with up to six whole numbers. The JVM makes classes for every kind of
- * call, which takes milliseconds; so there is one kind for all. A function does not see the
- * arguments that it does not have, and takes the lower half of those that are int for it.
+ * Calls native functions with up to six integers. The JVM makes classes for every kind of call,
+ * which takes milliseconds. So all functions are called with six longs. A function with fewer
+ * parameters ignores the rest; for an int parameter it takes the lower half.
  */
 public final class NativeCall {
   /** {@code long call(MemorySegment function, long, long, long, long, long, long)}. */

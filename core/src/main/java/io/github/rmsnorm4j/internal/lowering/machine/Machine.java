@@ -21,7 +21,10 @@ public record Machine(int bits, int preferredBits, boolean bfloat16, String whyN
     return Here.VALUE;
   }
 
-  /** Whether nothing but this processor, or the system's rules, can stand against it. */
+  /**
+   * Whether the operating system and the JVM's flags allow it. The processor is not asked, and the
+   * system may still forbid to execute memory.
+   */
   public static boolean isPossible() {
     return obstacle() == null;
   }
@@ -51,7 +54,7 @@ public record Machine(int bits, int preferredBits, boolean bfloat16, String whyN
     }
   }
 
-  /** Nobody was told of it when the backend was chosen. */
+  /** Warns, since the backend was chosen before this was known. */
   private static Machine none(String whyNot) {
     System.getLogger("io.github.rmsnorm4j")
         .log(System.Logger.Level.WARNING, "no machine code: {0}", whyNot);

@@ -16,15 +16,15 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * A kernel tried on a few rows of its own before anybody relies on it: its bits have to be those of
- * plain Java. Among the elements are subnormal ones. Where it is for rows of any width these have
- * two blocks and more, and an end of each length. The root of one row is below epsilon, since
- * choices depend on that. A row with a NaN, or with numbers that are NaN, has to be refused: the
- * last one, and then one before it, among those that go through the parts together.
+ * Runs a kernel on a few rows of its own before it serves a call: its bits have to be those of
+ * plain Java. Some elements are subnormal. A kernel for rows of any width gets rows of two blocks
+ * and an end of each length. The root of one row is below epsilon, since choices depend on that. A
+ * row with a NaN, or with numbers that are NaN, has to be refused: first the last row, then an
+ * earlier one among those that go through the parts together.
  */
 final class Trial {
-  /** Two blocks at once, another, a group of 32, and an end of 16, 8, 4, 2 and 1. */
-  private static final int WIDTH = 3 * RowSum.BLOCK + RowSum.LANES + 31;
+  /** Two blocks, a group of 32, and an end of 16, 8, 4, 2 and 1. */
+  private static final int WIDTH = 2 * RowSum.BLOCK + RowSum.LANES + 31;
 
   /** Elements of a row that its statistic is not of, as in partial norms. */
   private static final int UNSUMMED = 1000;

@@ -95,8 +95,8 @@ final class Values {
   }
 
   /**
-   * Whether an element is read where it is used. One that is used again may have been written over
-   * by then.
+   * Whether an element is used once. Only then may it be read where it is used: before a second use
+   * it may have been overwritten.
    */
   private boolean isReadOnce(Value value) {
     return !(value instanceof Value.Element) || uses.get(value) == 1 && !known.containsKey(value);
