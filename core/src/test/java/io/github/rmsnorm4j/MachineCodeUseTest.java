@@ -132,8 +132,19 @@ class MachineCodeUseTest {
   }
 
   /** A long output has a kernel of its own, which goes past the caches. */
-  @Test
-  void longOutputsGoPastTheCaches(@TempDir Path kernels) throws Exception {
+  @ParameterizedTest
+  @CsvSource({
+    "NATIVE, 0, 1024, true",
+    "NATIVE, 4, 1024, true",
+    "NATIVE, 1, 1024, false",
+    "ARRAY, 0, 1024, true",
+    "NATIVE, 0, 64, true",
+    "NATIVE, 4, 64, false",
+    "IN_PLACE, 0, 1024, false"
+  })
+  void longOutputsGoPastTheCaches(
+      String memory, int offset, int width, boolean streams, @TempDir Path kernels)
+      throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -141,30 +152,56 @@ class MachineCodeUseTest {
             "--enable-native-access=ALL-UNNAMED",
             "-cp",
             System.getProperty("java.class.path"),
-            LongOutput.class.getName());
+            LongOutput.class.getName(),
+            memory,
+            String.valueOf(offset),
+            String.valueOf(width));
     builder.environment().put("RMSNORM_KERNELS", kernels.toString());
     Process child = builder.redirectErrorStream(true).start();
     String output = new String(child.getInputStream().readAllBytes());
     assertThat(child.waitFor()).as(output).isZero();
     try (Stream<Path> files = Files.list(kernels)) {
       List<String> names = files.map(file -> file.getFileName().toString()).toList();
-      assertThat(names).filteredOn(name -> name.contains("_streaming_machine_256")).hasSize(1);
+      assertThat(names)
+          .filteredOn(name -> name.contains("_streaming_machine_256"))
+          .hasSize(streams ? 1 : 0);
+      assertThat(names).filteredOn(name -> name.contains("_machine_256")).hasSize(1);
     }
   }
 
-  /** One call with an output of 16 MiB. */
+  /** One call with an output of 16 MiB, which must have the bits of plain Java. */
   static final class LongOutput {
     private LongOutput() {}
 
     public static void main(String[] args) {
-      int rows = 4096;
-      int width = 1024;
-      try (Arena arena = Arena.ofConfined()) {
-        long bytes = (long) rows * width * Float.BYTES;
-        Rows x = Rows.of(arena.allocate(bytes, 64), ElementType.FLOAT32, rows, width);
-        Rows y = Rows.of(arena.allocate(bytes, 64), ElementType.FLOAT32, rows, width);
-        RmsNorm.builder(width).backend(Backend.machineCode(256)).build().apply(x, y);
+      int width = Integer.parseInt(args[2]);
+      int rows = (1 << 22) / width;
+      float[] numbers = new float[rows * width];
+      for (int i = 0; i < numbers.length; i++) {
+        numbers[i] = i % 127 - 63;
       }
+      float[] expected = new float[numbers.length];
+      RmsNorm.builder(width).backend(Backend.scalar()).build().apply(numbers, expected);
+      MemorySegment in = MemorySegment.ofArray(numbers);
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment x = memory(args, arena, in.byteSize()).copyFrom(in);
+        MemorySegment y = args[0].equals("IN_PLACE") ? x : memory(args, arena, in.byteSize());
+        RmsNorm.builder(width)
+            .backend(Backend.machineCode(256))
+            .build()
+            .apply(
+                Rows.of(x, ElementType.FLOAT32, rows, width),
+                Rows.of(y, ElementType.FLOAT32, rows, width));
+        if (y.mismatch(MemorySegment.ofArray(expected)) >= 0) {
+          throw new IllegalStateException("other bits than plain Java's");
+        }
+      }
+    }
+
+    private static MemorySegment memory(String[] args, Arena arena, long bytes) {
+      return args[0].equals("ARRAY")
+          ? MemorySegment.ofArray(new float[(int) (bytes / Float.BYTES)])
+          : arena.allocate(bytes + 64, 64).asSlice(Integer.parseInt(args[1]), bytes);
     }
   }
 }

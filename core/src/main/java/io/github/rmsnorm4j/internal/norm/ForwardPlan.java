@@ -122,9 +122,8 @@ public final class ForwardPlan {
             kind.cast,
             kind.gain,
             kind.bias);
-    boolean streams = use == MachineUse.STREAMING;
     boolean asMachineCode = use != MachineUse.NONE && bits == 0;
-    machine = asMachineCode ? MachineKernels.of(forward, norm, streams) : null;
+    machine = asMachineCode ? MachineKernels.of(forward, norm, use) : null;
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     statistic = Statistic.of(forward, kernels, norm);

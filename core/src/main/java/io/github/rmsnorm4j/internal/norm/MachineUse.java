@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
+import java.lang.foreign.MemorySegment;
 
 /** What machine code a call is for. */
 enum MachineUse {
@@ -9,7 +10,9 @@ enum MachineUse {
   /** Machine code. */
   USUAL,
   /** Machine code whose output goes past the caches, since it is too long to stay in one. */
-  STREAMING;
+  STREAMING,
+  /** The same for an output that is aligned as its elements are, if there is a kernel for that. */
+  STREAMING_UNALIGNED;
 
   /** Bytes of an output from which on it goes past the caches. */
   private static final long STREAMED = 1 << 24;
@@ -23,7 +26,7 @@ enum MachineUse {
             && isRead(call.x())
             && isRead(call.y())
             && (call.residual() == null || isRead(call.residual()));
-    return any ? streams(call, rows) ? STREAMING : USUAL : NONE;
+    return any ? ofOutput(call, rows) : NONE;
   }
 
   /** Whether machine code reads and writes rows where they are: also in arrays of other types. */
@@ -33,14 +36,22 @@ enum MachineUse {
   }
 
   /** An output over its own input is in a cache when it is written. */
-  private static boolean streams(ForwardCall call, long rows) {
+  private static MachineUse ofOutput(ForwardCall call, long rows) {
     RowMemory y = call.y();
-    if (!y.segment().isNative()) {
-      return false;
-    }
-    boolean aligned = (y.segment().address() | y.stride()) % ALIGNMENT == 0;
-    boolean inPlace = y.segment().address() == call.x().segment().address();
     long bytes = rows * call.choices().width() * y.type().bytes();
-    return aligned && !inPlace && bytes >= STREAMED;
+    if (bytes < STREAMED || isInPlace(call)) {
+      return USUAL;
+    }
+    long places = y.segment().address() | y.stride();
+    if (y.segment().isNative() && places % ALIGNMENT == 0) {
+      return STREAMING;
+    }
+    return places % y.type().bytes() == 0 ? STREAMING_UNALIGNED : USUAL;
+  }
+
+  private static boolean isInPlace(ForwardCall call) {
+    MemorySegment x = call.x().segment();
+    MemorySegment y = call.y().segment();
+    return x.address() == y.address() && (y.isNative() || x.asOverlappingSlice(y).isPresent());
   }
 }

@@ -4,11 +4,13 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
+import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import java.util.ArrayList;
@@ -119,6 +121,11 @@ final class ElementPart {
     a.op(GeneralOp.MOV, WIDTH, Address.at(AREA, width));
     a.op(GeneralOp.MOV, WHOLE, WIDTH);
     a.op(GeneralOp.AND, WHOLE, new Immediate(-RowSum.LANES));
+  }
+
+  /** The address of the row of an operand. */
+  General pointer(Operand rows) {
+    return pointers.of(rows);
   }
 
   /** A vector of elements from one on, or of every second one. */

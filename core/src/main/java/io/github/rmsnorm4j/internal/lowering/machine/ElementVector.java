@@ -48,8 +48,9 @@ final class ElementVector {
 
   /** What is in the copy of a row's end is copied again at once. */
   private boolean streams(Part.Store store) {
-    boolean inRow = memory.where() != Elements.Where.END;
-    return target.streams() && store.rows() == Operand.Y && inRow;
+    Elements.Where where = memory.where();
+    boolean aligned = where == Elements.Where.LOOP || where == Elements.Where.ROW;
+    return target.streams() && store.rows() == Operand.Y && aligned;
   }
 
   private void add(Part.ColumnSum sum) {

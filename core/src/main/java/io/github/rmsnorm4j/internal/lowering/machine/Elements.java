@@ -41,6 +41,8 @@ record Elements(
   enum Where {
     /** The element that the loop is at. */
     LOOP,
+    /** The same, where the output is not aligned: first and last elements of a row. */
+    EDGE,
     /** The start of the row, which has no loop. */
     ROW,
     /** The copy of the row's end. */
@@ -97,7 +99,7 @@ record Elements(
 
   private Address address(General pointer, int end, int size) {
     return switch (where) {
-      case LOOP -> new Address(pointer, Pointers.I, size, first * size);
+      case LOOP, EDGE -> new Address(pointer, Pointers.I, size, first * size);
       case ROW -> Address.at(pointer, first * size);
       case END -> Address.at(Pointers.AREA, end + first * size);
     };

@@ -83,6 +83,11 @@ public final class MachineKernel {
     return MADE.computeIfAbsent(target, MachineKernel::make).orElse(null);
   }
 
+  /** Whether a kernel's output may go past the caches though only its elements are aligned. */
+  public static boolean peels(List<Part> parts, int bits, int width) {
+    return target(parts, bits, width, true).peels();
+  }
+
   static Target target(List<Part> parts, int bits, int width, boolean streams) {
     boolean narrow = width > 0 && width <= NARROW && width % RowSum.LANES == 0;
     int group = narrow ? bits / Double.SIZE : 1;

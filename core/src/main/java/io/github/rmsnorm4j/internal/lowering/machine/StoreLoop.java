@@ -1,10 +1,12 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.BLOCK;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.I;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
@@ -41,16 +43,55 @@ final class StoreLoop {
     a.op(GeneralOp.XOR, I.of(32), I.of(32));
     a.op(GeneralOp.CMP, I, WHOLE);
     a.op(GeneralOp.JAE, rest);
-    a.bind(loop);
-    store(RowSum.LANES, Elements.Where.LOOP);
-    a.op(GeneralOp.ADD, I, new Immediate(RowSum.LANES));
-    a.op(GeneralOp.CMP, I, WHOLE);
-    a.op(GeneralOp.JB, loop);
+    if (target.peels()) {
+      peeled(loop, rest);
+    } else {
+      a.bind(loop);
+      store(RowSum.LANES, Elements.Where.LOOP);
+      a.op(GeneralOp.ADD, I, new Immediate(RowSum.LANES));
+      a.op(GeneralOp.CMP, I, WHOLE);
+      a.op(GeneralOp.JB, loop);
+    }
     a.bind(rest);
     a.op(GeneralOp.CMP, WHOLE, WIDTH);
     a.op(GeneralOp.JE, end);
     store(RowSum.LANES, Elements.Where.END);
     a.bind(end);
+  }
+
+  /**
+   * Whole groups of elements, those inside the row past the caches: from where the output is
+   * aligned as the longest vectors are. Where it is not aligned from the row's start on, the first
+   * and the last group are written as usual, and overlap the others.
+   */
+  private void peeled(Label loop, Label rest) {
+    ElementType y = part.operandsWritten().get(Operand.Y);
+    Label aligned = a.label("aligned");
+    Label last = a.label("last");
+    a.comment("elements before the first that is aligned");
+    a.op(GeneralOp.XOR, BLOCK.of(32), BLOCK.of(32));
+    a.op(GeneralOp.SUB, BLOCK, elements.pointer(Operand.Y));
+    a.op(GeneralOp.AND, BLOCK, new Immediate(Area.ALIGNMENT - 1));
+    a.op(GeneralOp.JE, aligned);
+    store(RowSum.LANES, Elements.Where.EDGE);
+    a.op(GeneralOp.SAR, BLOCK, new Immediate(Integer.numberOfTrailingZeros(y.bytes())));
+    a.op(GeneralOp.MOV, I, BLOCK);
+    a.bind(aligned);
+    a.comment("where the last group starts");
+    a.op(GeneralOp.MOV, BLOCK, WHOLE);
+    a.op(GeneralOp.SUB, BLOCK, new Immediate(RowSum.LANES));
+    a.op(GeneralOp.CMP, I, BLOCK);
+    a.op(GeneralOp.JA, last);
+    a.bind(loop);
+    store(RowSum.LANES, Elements.Where.LOOP);
+    a.op(GeneralOp.ADD, I, new Immediate(RowSum.LANES));
+    a.op(GeneralOp.CMP, I, BLOCK);
+    a.op(GeneralOp.JBE, loop);
+    a.op(GeneralOp.CMP, I, WHOLE);
+    a.op(GeneralOp.JE, rest);
+    a.bind(last);
+    a.op(GeneralOp.MOV, I, BLOCK);
+    store(RowSum.LANES, Elements.Where.EDGE);
   }
 
   /** So many elements, by vectors; two at a time where two are rounded together. */

@@ -8,6 +8,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What a kernel is made for.
@@ -17,7 +18,8 @@ import java.util.Map;
  * @param width of the rows where the kernel is made for it; 0 for any
  * @param group rows that go through the parts together
  * @param bfloat16 whether the processor rounds to bfloat16 itself
- * @param streams whether the output goes past the caches; then it is aligned as its vectors are
+ * @param streams whether the output goes past the caches; then it is aligned as the longest vectors
+ *     are, or {@link #peels}
  */
 record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16, boolean streams) {
   /** Accumulators of all row sums of a part, at most. */
@@ -34,6 +36,15 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     }
     name.append(width > 0 ? "_width_" + width : "").append(streams ? "_streaming" : "");
     return name.append("_machine_").append(bits).toString().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Whether an output that goes past the caches may be aligned as its elements are. Some elements
+   * are then written twice, so nothing else may be written with them.
+   */
+  boolean peels() {
+    Set<Operand> written = parts.getLast().operandsWritten().keySet();
+    return streams && width == 0 && written.equals(EnumSet.of(Operand.Y));
   }
 
   boolean avx512() {

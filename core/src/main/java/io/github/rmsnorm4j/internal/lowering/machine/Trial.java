@@ -205,9 +205,12 @@ final class Trial {
     return Arrays.mismatch(numbers, 0, done, frame.of(number), 0, done) < 0;
   }
 
-  /** Bytes from a row to the next. What is between them stays as it is. */
+  /**
+   * Bytes from a row to the next. What is between them stays as it is. If the output of a kernel
+   * need not be aligned, only its first row is.
+   */
   private int stride(ElementType type) {
-    return Area.aligned(width * type.bytes());
+    return Area.aligned(width * type.bytes()) + (target.peels() ? type.bytes() : 0);
   }
 
   private boolean isSame(Operand operand, ElementType type, int done) {

@@ -12,7 +12,10 @@ import java.util.SplittableRandom;
 /** Elements of rows and columns, drawn from a seed. */
 final class DrawnElements {
   /** Elements from one to the next whose gain is subnormal. */
-  private static final int APART = 61;
+  private static final int APART = 67;
+
+  /** Rows above this have subnormal and NaN gains in some groups only, which their width says. */
+  private static final int WIDE = 256;
 
   private final SplittableRandom random;
 
@@ -73,8 +76,10 @@ final class DrawnElements {
     ByteBuffer bias = ByteBuffer.wrap(of(ElementType.FLOAT32, width));
     gain.order(ByteOrder.LITTLE_ENDIAN);
     for (int i = 0; i < width; i++) {
-      if (i % APART == 0) {
+      if ((i + offset(width)) % APART == 0) {
         gain.putInt(Float.BYTES * i, 0x0040_0000 + i);
+      } else if (width > WIDE && isSubnormal(gain.getInt(Float.BYTES * i))) {
+        gain.putFloat(Float.BYTES * i, 1.5F);
       }
       if (isSubnormal(gain.getInt(Float.BYTES * i))) {
         bias.putInt(Float.BYTES * i, 0);
@@ -83,10 +88,15 @@ final class DrawnElements {
     return new EnumMap<>(Map.of(Column.GAIN, gain.array(), Column.BIAS, bias.array()));
   }
 
-  /** Where numbers are NaN: in one of three groups of 32, once in each half. */
-  static boolean isNan(int i) {
-    int within = i % (3 * RowSum.LANES);
+  /** Where numbers of a row are NaN: in one of three groups of 32, once in each half. */
+  static boolean isNan(int i, int width) {
+    int within = (i + offset(width)) % (3 * RowSum.LANES);
     return within == 5 || within == 5 + RowSum.LANES / 2;
+  }
+
+  /** Some wide rows have no such numbers in their first group of 32, or in their last one. */
+  private static int offset(int width) {
+    return width > WIDE ? width % 3 * RowSum.LANES : 0;
   }
 
   /** The same with gains that are NaN. */
@@ -94,7 +104,7 @@ final class DrawnElements {
     Map<Column, byte[]> parameters = parameters(width);
     ByteBuffer gain = ByteBuffer.wrap(parameters.get(Column.GAIN)).order(ByteOrder.LITTLE_ENDIAN);
     for (int i = 0; i < width; i++) {
-      if (isNan(i)) {
+      if (isNan(i, width)) {
         gain.putFloat(Float.BYTES * i, Float.NaN);
       }
     }

@@ -75,6 +75,14 @@ record ForwardKind(
     return target(List.of(forward.statistic(), forward.roots(), forward.output()), width);
   }
 
+  /**
+   * Bytes that an output is off from where it is aligned: no, one or two elements, if its kernel
+   * allows.
+   */
+  int shift(Target target, int width) {
+    return target.peels() ? (width + 1) % 3 * y.bytes() : 0;
+  }
+
   /** The kernel of one part for a piece of a long row. */
   Target target(Part part) {
     return target(List.of(part), 0);

@@ -23,7 +23,7 @@ import java.util.Map;
 final class InterpretedKernel {
   /** Widths that reach all instructions of a kernel; some have kernels of their own. */
   static final List<Integer> WIDTHS =
-      List.of(1, 2, 31, 32, 33, 64, 95, 96, 256, 300, 1024, 1025, 1056, 2079);
+      List.of(1, 2, 31, 32, 33, 64, 95, 96, 256, 300, 385, 514, 1024, 1025, 1056, 2079);
 
   /** Flush to zero, and subnormals as zero: what other native code may have left. */
   private static final int FLUSHES = 0x1f80 | 0x8040;
@@ -42,8 +42,21 @@ final class InterpretedKernel {
 
   private final Map<byte[], Long> places = new IdentityHashMap<>();
 
+  /** Bytes from where it would be aligned to where the output is. */
+  private final int shift;
+
   InterpretedKernel(Target target) {
+    this(target, 0);
+  }
+
+  /**
+   * A kernel whose output need not be aligned.
+   *
+   * @param shift what it is off
+   */
+  InterpretedKernel(Target target, int shift) {
     this.target = target;
+    this.shift = shift;
     interpreter = new InterpretedCode(MachineCode.of(target), FLUSHES);
     byte[] mask = new byte[2 * RowSum.LANES * Long.BYTES];
     Arrays.fill(mask, 0, mask.length / 2, (byte) -1);
@@ -146,9 +159,9 @@ final class InterpretedKernel {
     return Area.aligned(size) + Area.ALIGNMENT;
   }
 
-  /** Only the output is aligned. */
-  private static long address(Operand operand) {
-    return ROWS + operand.ordinal() * APART + (operand == Operand.Y ? 0 : 4);
+  /** Only the output may be aligned. */
+  private long address(Operand operand) {
+    return ROWS + operand.ordinal() * APART + (operand == Operand.Y ? shift : 4);
   }
 
   private static long address(Column column) {

@@ -59,15 +59,15 @@ class InterpretedPieceTest {
   private void check(ForwardKind kind, Part part, List<RowNumber> known) {
     Unreached unreached = new Unreached();
     Target target = kind.target(part);
-    boolean streams = kind.streams() && !part.operandsWritten().isEmpty();
+    boolean aligned = kind.streams() && !part.operandsWritten().isEmpty() && !target.peels();
     for (int width : InterpretedKernel.WIDTHS) {
-      if (!streams || width * kind.y().bytes() % Area.ALIGNMENT == 0) {
-        InterpretedKernel kernel = new InterpretedKernel(target);
+      if (!aligned || width * kind.y().bytes() % Area.ALIGNMENT == 0) {
+        InterpretedKernel kernel = new InterpretedKernel(target, kind.shift(target, width));
         check(kernel, part, given(part, known, width), kind + ", width " + width);
         unreached.after(target, kernel);
       }
     }
-    if (!streams) {
+    if (!aligned) {
       unreached.require(0, kind.toString());
     }
   }
@@ -83,7 +83,7 @@ class InterpretedPieceTest {
                 DrawnElements.set(elements, type, width - 1, 0x1p-128f);
               }
               for (int i = 0; i < width && part.sums().isEmpty(); i++) {
-                if (DrawnElements.isNan(i)) {
+                if (DrawnElements.isNan(i, width)) {
                   DrawnElements.set(elements, type, i, Float.NaN);
                 }
               }
