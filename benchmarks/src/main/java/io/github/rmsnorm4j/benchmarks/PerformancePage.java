@@ -1,16 +1,20 @@
 package io.github.rmsnorm4j.benchmarks;
 
+import io.github.rmsnorm4j.benchmarks.peers.PeerChart;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * docs/performance.md, whose tables are made from the files in docs/benchmarks and nothing else.
+ * docs/performance.md and README's charts, whose figures are made from the files in docs/benchmarks
+ * and nothing else.
  */
 public final class PerformancePage {
   private static final String OWN = "<!-- begin SpeedTable -->\n";
@@ -64,6 +68,9 @@ public final class PerformancePage {
 
   void refresh() throws IOException {
     Files.writeString(page, rendered());
+    for (Map.Entry<Path, String> chart : charts().entrySet()) {
+      Files.writeString(chart.getKey(), chart.getValue());
+    }
   }
 
   String text() throws IOException {
@@ -76,6 +83,20 @@ public final class PerformancePage {
   String rendered() throws IOException {
     String own = replaced(text(), OWN, tables(false));
     return replaced(own, BESIDE_PEERS, tables(true));
+  }
+
+  /** The files of the charts, and what they must hold: the newest results beside the peers. */
+  Map<Path, String> charts() throws IOException {
+    Map<Path, String> charts = new LinkedHashMap<>();
+    for (Path file : files()) {
+      if (charts.isEmpty() && file.toString().endsWith(PEERS_ENDING)) {
+        for (PeerChart.Theme theme : PeerChart.Theme.values()) {
+          Path chart = page.resolveSibling(theme.fileName());
+          charts.put(chart, PeerChart.of(PeerResults.read(file), theme));
+        }
+      }
+    }
+    return charts;
   }
 
   private String replaced(String text, String begin, String tables) throws IOException {

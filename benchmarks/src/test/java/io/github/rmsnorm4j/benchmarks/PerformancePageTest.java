@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +22,15 @@ class PerformancePageTest {
     assertThat(page.text())
         .as("docs/performance.md; SpeedTable --page makes it again")
         .isEqualTo(page.rendered());
+  }
+
+  @Test
+  void theChartsAreThoseOfTheNewestResults() throws IOException {
+    Map<Path, String> charts = new PerformancePage(Path.of("..")).charts();
+    assertThat(charts).hasSize(2);
+    for (Map.Entry<Path, String> chart : charts.entrySet()) {
+      assertThat(chart.getKey()).hasContent(chart.getValue());
+    }
   }
 
   @Test

@@ -1,0 +1,214 @@
+package io.github.rmsnorm4j.benchmarks.peers;
+
+import static io.github.rmsnorm4j.ElementType.BFLOAT16;
+import static io.github.rmsnorm4j.benchmarks.Kernel.LAYER_NORM;
+import static io.github.rmsnorm4j.benchmarks.Kernel.RMS_NORM;
+
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
+import io.github.rmsnorm4j.measure.Samples;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/**
+ * README's chart: the times of other systems as multiples of this library's, on one thread in a
+ * polluted process. Each row is a contest, each mark a system. Marks left of 1 are faster.
+ */
+public final class PeerChart {
+  private static final int WIDTH = 760;
+  private static final int LEFT = 240;
+  private static final int RIGHT = 36;
+  private static final int TOP = 92;
+  private static final int ROW = 30;
+  private static final int BOTTOM = 46;
+  private static final double LEAST = 0.5;
+  private static final double MOST = 64;
+  private static final int LEGEND_STEP = 150;
+
+  /** The colours of a page. */
+  public enum Theme {
+    /** Dark text on white. */
+    LIGHT("#ffffff", "#1f2328", "#d1d9e0", List.of("#0969da", "#bc4c00", "#1a7f37", "#8250df")),
+    /** Light text on nearly black. */
+    DARK("#0d1117", "#e6edf3", "#3d444d", List.of("#58a6ff", "#f0883e", "#3fb950", "#bc8cff"));
+
+    private final String page;
+    private final String text;
+    private final String line;
+    private final List<String> systems;
+
+    Theme(String page, String text, String line, List<String> systems) {
+      this.page = page;
+      this.text = text;
+      this.line = line;
+      this.systems = systems;
+    }
+
+    /**
+     * The name of the chart's file.
+     *
+     * @return a name, without a folder
+     */
+    public String fileName() {
+      return "peers-" + name().toLowerCase(Locale.ROOT) + ".svg";
+    }
+  }
+
+  private record Row(String title, Contest contest) {}
+
+  private static final List<Row> ROWS =
+      List.of(
+          new Row("RMSNorm, 1 x 4096: a token", Contest.forward(RMS_NORM, 1, 4096)),
+          new Row("RMSNorm, 128 x 4096: a prompt", Contest.forward(RMS_NORM, 128, 4096)),
+          new Row("RMSNorm, 8192 x 4096: memory", Contest.forward(RMS_NORM, 8192, 4096)),
+          new Row("RMSNorm, 4096 x 64: heads", Contest.forward(RMS_NORM, 4096, 64)),
+          new Row(
+              "bfloat16 RMSNorm, 128 x 4096", Contest.forward(RMS_NORM, 128, 4096).with(BFLOAT16)),
+          new Row(
+              "bfloat16 RMSNorm, 8192 x 4096",
+              Contest.forward(RMS_NORM, 8192, 4096).with(BFLOAT16)),
+          new Row("LayerNorm, 128 x 4096", Contest.forward(LAYER_NORM, 128, 4096)),
+          new Row("LayerNorm, 8192 x 4096", Contest.forward(LAYER_NORM, 8192, 4096)),
+          new Row("RMSNorm backward, 128 x 4096", Contest.backward(RMS_NORM, 128, 4096)),
+          new Row("LayerNorm backward, 128 x 4096", Contest.backward(LAYER_NORM, 128, 4096)));
+
+  /** Systems under one name: that of RMSNorm's operator and that of LayerNorm's. */
+  private record Peer(String title, List<String> systems) {}
+
+  private static final List<Peer> PEERS =
+      List.of(
+          new Peer("oneDNN", List.of(Systems.ONEDNN)),
+          new Peer("libtorch", List.of(Systems.LIBTORCH_RMS_NORM, Systems.LIBTORCH_LAYER_NORM)),
+          new Peer(
+              "ONNX Runtime",
+              List.of(
+                  Systems.ONNX_RUNTIME + "SimplifiedLayerNormalization",
+                  Systems.ONNX_RUNTIME + "LayerNormalization")),
+          new Peer("plain Java loop", List.of(Systems.JAVA_LOOP)));
+
+  private final PeerResults results;
+  private final Theme theme;
+  private final StringBuilder svg = new StringBuilder();
+
+  private PeerChart(PeerResults results, Theme theme) {
+    this.results = results;
+    this.theme = theme;
+  }
+
+  /**
+   * The chart.
+   *
+   * @param results of a run
+   * @param theme its colours
+   * @return an SVG document
+   */
+  public static String of(PeerResults results, Theme theme) {
+    return new PeerChart(results, theme).render();
+  }
+
+  private String render() {
+    int height = TOP + ROWS.size() * ROW + BOTTOM;
+    add(
+        """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d" \
+        font-family="system-ui, sans-serif" font-size="13" fill="%4$s" role="img">
+        <title>Times of other systems as multiples of rmsnorm4j's</title>
+        <rect width="100%%" height="100%%" fill="%3$s"/>
+        """,
+        WIDTH, height, theme.page, theme.text);
+    add(
+        """
+        <text x="16" y="24" font-size="15" font-weight="600">\
+        How much longer other systems take than rmsnorm4j</text>
+        <text x="16" y="44">%s, one thread, %s</text>
+        """,
+        results.machine().cpu().replaceAll("\\(R\\)| \\(family.*", ""), results.date());
+    legend();
+    axis(height);
+    for (int row = 0; row < ROWS.size(); row++) {
+      draw(ROWS.get(row), TOP + ROW * row + ROW / 2);
+    }
+    return svg.append("</svg>\n").toString();
+  }
+
+  private void legend() {
+    for (int peer = 0; peer < PEERS.size(); peer++) {
+      int x = 22 + LEGEND_STEP * peer;
+      mark(peer, x, 64, false);
+      add("<text x=\"%d\" y=\"68\">%s</text>\n", x + 12, PEERS.get(peer).title);
+    }
+  }
+
+  private void axis(int height) {
+    int end = height - BOTTOM;
+    for (double multiple = LEAST; multiple <= MOST; multiple *= 2) {
+      boolean own = multiple == 1;
+      add(
+          "<line x1=\"%2$.1f\" x2=\"%2$.1f\" y1=\"%1$d\" y2=\"%3$d\" stroke=\"%4$s\""
+              + " stroke-width=\"%5$d\"/>\n",
+          TOP - 4, x(multiple), end, own ? theme.text : theme.line, own ? 2 : 1);
+      add(
+          "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+          x(multiple), end + 18, multiple < 1 ? "half" : own ? "rmsnorm4j" : times(multiple));
+    }
+    add(
+        "<text x=\"%d\" y=\"%d\">%s</text>\n",
+        LEFT, end + 38, "left of the line: faster than rmsnorm4j; hollow: a wrong answer");
+  }
+
+  private void draw(Row row, int y) {
+    add("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", LEFT - 12, y + 4, row.title);
+    for (int peer = 0; peer < PEERS.size(); peer++) {
+      List<Point> points = points(row.contest, PEERS.get(peer));
+      if (!points.isEmpty()) {
+        double ratio = Samples.median(points.stream().map(Point::ratio).toList());
+        mark(peer, x(1 / ratio), y, points.stream().anyMatch(Point::wrong));
+      }
+    }
+  }
+
+  /** A system in one JVM: this library's time over the system's, as in the tables. */
+  private record Point(double ratio, boolean wrong) {}
+
+  private List<Point> points(Contest contest, Peer peer) {
+    return results.figures().stream()
+        .filter(f -> f.contest().equals(contest) && f.threads() == 1 && f.polluted())
+        .flatMap(figure -> points(figure, peer))
+        .toList();
+  }
+
+  private static Stream<Point> points(Figure figure, Peer peer) {
+    double own = figure.entry(Systems.OWN).orElseThrow().median();
+    return figure.entries().stream()
+        .filter(entry -> peer.systems.contains(entry.system()) && entry.refused() == null)
+        .map(entry -> new Point(own / entry.median(), entry.wrong()));
+  }
+
+  /** A circle, a square, a diamond or a triangle, so that colour is not all that tells them. */
+  private void mark(int peer, double x, double y, boolean hollow) {
+    String shape =
+        switch (peer) {
+          case 0 -> "<circle r=\"5.5\"";
+          case 1 -> "<rect x=\"-5\" y=\"-5\" width=\"10\" height=\"10\"";
+          case 2 -> "<path d=\"M0-6.5 6.5 0 0 6.5-6.5 0Z\"";
+          default -> "<path d=\"M0-6 6 5-6 5Z\"";
+        };
+    String colour = theme.systems.get(peer);
+    add(
+        "%s transform=\"translate(%.1f %.1f)\" fill=\"%s\" stroke=\"%s\" stroke-width=\"2\"/>\n",
+        shape, x, y, hollow ? theme.page : colour, colour);
+  }
+
+  private static double x(double multiple) {
+    double part = Math.log(multiple / LEAST) / Math.log(MOST / LEAST);
+    return LEFT + (WIDTH - LEFT - RIGHT) * Math.clamp(part, 0, 1);
+  }
+
+  private static String times(double multiple) {
+    return String.format(Locale.ROOT, "%.0f times", multiple);
+  }
+
+  private void add(String format, Object... arguments) {
+    svg.append(String.format(Locale.ROOT, format, arguments));
+  }
+}
