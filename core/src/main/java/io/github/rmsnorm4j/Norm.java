@@ -173,6 +173,55 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
+   * Normalises whole float32 arrays and keeps what {@link #backward(float[], Saved, float[],
+   * ParameterGradients)} needs. The arrays are rows x width.
+   *
+   * @param x the rows; where the input is kept they must not change until the backward pass is done
+   * @param y where the result goes; not x itself if the input is kept
+   * @param saved takes what is kept
+   * @throws NullPointerException if an argument is null
+   * @throws IllegalArgumentException if an array is not whole rows, the arrays have different
+   *     lengths, saved has room for fewer rows, y is x and the input is kept, or the norm cannot go
+   *     back from what is kept
+   */
+  public final void apply(float[] x, float[] y, Saved saved) {
+    apply(rows(x, "x"), rows(y, "y"), saved);
+  }
+
+  /**
+   * Adds x to the residual, and normalises the sum, in one pass over whole float32 arrays: {@code
+   * residual += x; y = norm(residual)}. The arrays are rows x width. All types are float32 here, so
+   * every {@link Builder#residualRounding(ResidualRounding)} gives the same bits.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum; an array of its own
+   * @param y where the normalised sum goes; x itself for in place
+   * @throws NullPointerException if an argument is null
+   * @throws IllegalArgumentException if an array is not whole rows, the arrays have different
+   *     lengths, or the residual is x or y
+   */
+  public final void addAndApply(float[] x, float[] residual, float[] y) {
+    addAndApply(rows(x, "x"), rows(residual, "residual"), rows(y, "y"));
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum, and keeps what {@link #backward(float[], Saved,
+   * float[], ParameterGradients)} needs. The kept input is the residual with the sum in it.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum; an array of its own, which must not change until the backward
+   *     pass is done if the input is kept
+   * @param y where the normalised sum goes; x itself for in place
+   * @param saved takes what is kept
+   * @throws NullPointerException if an argument is null
+   * @throws IllegalArgumentException as for {@link #addAndApply(float[], float[], float[])} and
+   *     {@link #apply(float[], float[], Saved)}
+   */
+  public final void addAndApply(float[] x, float[] residual, float[] y, Saved saved) {
+    addAndApply(rows(x, "x"), rows(residual, "residual"), rows(y, "y"), saved);
+  }
+
+  /**
    * Normalises whole float64 arrays: any number of rows of the norm's width.
    *
    * @param x the rows
@@ -447,6 +496,51 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   public final void backward(
       Rows dy, Saved saved, Rows dresidual, Rows dx, ParameterGradients gradients) {
     runBackward(dy, saved, NormArguments.requireNonNull(dresidual, "dresidual"), dx, gradients);
+  }
+
+  /**
+   * The backward pass of whole float32 arrays: from the gradient of the output to the gradient of
+   * the input, and of gain and bias. {@link #backward(Rows, Saved, Rows, ParameterGradients)} has
+   * the formulas, and what NaN, infinity and aliasing give. The arrays are rows x width, with as
+   * many rows as the forward pass had.
+   *
+   * @param dy the gradient of the output
+   * @param saved of the forward pass, which may have been one of arrays or of {@link Rows}
+   * @param dx where the gradient of the input goes; dy itself for in place. After {@code
+   *     addAndApply} it is the gradient of x and of the old residual
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   * @throws NullPointerException if dy, saved or dx is null
+   * @throws IllegalArgumentException if an array is not whole rows, or of another number of rows
+   *     than the forward pass had, the forward pass was of float64 rows, or dx is an array that the
+   *     forward pass kept
+   * @throws IllegalStateException if there was no forward pass
+   */
+  public final void backward(float[] dy, Saved saved, float[] dx, ParameterGradients gradients) {
+    backward(rows(dy, "dy"), saved, rows(dx, "dx"), gradients);
+  }
+
+  /**
+   * The backward pass of whole float32 arrays whose residual goes on to where another gradient
+   * comes from: {@code dx = gradient of the norm + dresidual}.
+   *
+   * @param dy the gradient of the output
+   * @param saved of the forward pass
+   * @param dresidual the gradient of the residual with the sum in it; dx may be the same array
+   * @param dx where the gradient of x and of the old residual goes
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   * @throws NullPointerException if an argument other than gradients is null
+   * @throws IllegalArgumentException as for {@link #backward(float[], Saved, float[],
+   *     ParameterGradients)}
+   * @throws IllegalStateException if there was no forward pass
+   */
+  public final void backward(
+      float[] dy, Saved saved, float[] dresidual, float[] dx, ParameterGradients gradients) {
+    backward(rows(dy, "dy"), saved, rows(dresidual, "dresidual"), rows(dx, "dx"), gradients);
+  }
+
+  private Rows rows(float[] array, String name) {
+    NormArguments.requireWholeRows(NormArguments.requireNonNull(array, name).length, width, name);
+    return Rows.of(array, width);
   }
 
   private void runBackward(

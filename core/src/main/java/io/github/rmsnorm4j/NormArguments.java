@@ -258,6 +258,13 @@ final class NormArguments {
     }
   }
 
+  static void requireWholeRows(int length, int width, String name) {
+    if (length % width != 0) {
+      throw new IllegalArgumentException(
+          name + " has " + length + " elements, they must be whole rows of " + width);
+    }
+  }
+
   static void requireSameLength(int x, int y) {
     if (x != y) {
       throw new IllegalArgumentException(
