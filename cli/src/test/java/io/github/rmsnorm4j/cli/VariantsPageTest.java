@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -148,19 +147,7 @@ class VariantsPageTest {
       boolean called = choice.java().contains(".addAndApply(");
       lines.append(LINE.formatted(choice.java() + (called ? "" : ".apply(x, y)")));
     }
-    Path source = Files.writeString(folder.resolve("Lines.java"), PROGRAM.formatted(WIDTH, lines));
-    List<String> command =
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--class-path",
-            System.getProperty("java.class.path"),
-            source.toString());
-    Path err = folder.resolve("err.txt");
-    Process process =
-        new ProcessBuilder(command).directory(folder.toFile()).redirectError(err.toFile()).start();
-    String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(Files.readString(err)).isZero();
-    return out.lines().toList();
+    return JavaSource.run(folder, PROGRAM.formatted(WIDTH, lines)).lines().toList();
   }
 
   private String result(String command) throws IOException {
