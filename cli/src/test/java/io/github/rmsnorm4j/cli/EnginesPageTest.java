@@ -1,0 +1,198 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** docs/engines.md: its lines of Java compile, and do what the page says. */
+class EnginesPageTest {
+  private static final Pattern BLOCK = Pattern.compile("(?s)```java\n(.*?)```");
+
+  /** What is there before the lines of each block, and how their result is looked at. */
+  private static final String PROGRAM =
+      """
+      import io.github.rmsnorm4j.*;
+      import java.lang.foreign.*;
+      import java.nio.channels.FileChannel;
+      import java.nio.file.*;
+      import java.util.*;
+      import java.util.stream.IntStream;
+
+      class Lines {
+        static final int n = 96;
+        static final int tokens = 5;
+        static final int heads = 4;
+        static final int kvHeads = 2;
+        static final int d = 32;
+        static final Random random = new Random(11);
+
+        static float[] random(int length) {
+          float[] values = new float[length];
+          for (int i = 0; i < length; i++) {
+            values[i] = (float) random.nextGaussian();
+          }
+          return values;
+        }
+
+        static void check(boolean isSo, String what) {
+          if (!isSo) {
+            throw new AssertionError(what);
+          }
+        }
+
+        static boolean near(float[] a, float[] b) {
+          for (int i = 0; i < a.length; i++) {
+            if (!(Math.abs(a[i] - b[i]) <= 1e-5f)) {
+              return false;
+            }
+          }
+          return a.length == b.length;
+        }
+
+        %s
+
+        public static void main(String[] args) throws Exception {
+          %s
+          check(
+              Thread.getAllStackTraces().keySet().stream()
+                  .noneMatch(thread -> thread.getName().startsWith("rmsnorm4j")),
+              "threads of the library");
+          System.out.println("done");
+        }
+      }
+      """;
+
+  private static final String LOOP =
+      """
+          {
+            float[] x = random(n), xb = new float[n], weight = random(n), delta = random(n);
+            float[] before = x.clone();
+            %s
+            float[] sum = new float[n], expected = new float[n], again = new float[n];
+            for (int i = 0; i < n; i++) {
+              sum[i] = before[i] + delta[i];
+            }
+            rmsnorm(expected, sum, weight, n);
+            check(near(xb, expected), "the loop of the sum");
+            rmsnorm(again, sum, weight, n);
+            check(near(x, again), "in place");
+            norm.apply(before, xb);
+            rmsnorm(expected, before, weight, n);
+            check(near(xb, expected), "the loop");
+          }
+      """;
+
+  private static final String THREADS =
+      """
+          {
+            float[] x = random(tokens * n), xb = new float[tokens * n], weight = random(n);
+            %s
+            float[] expected = new float[tokens * n];
+            norm.apply(x, expected);
+            check(Arrays.equals(xb, expected), "rows by threads");
+          }
+      """;
+
+  private static final String MAPPED =
+      """
+          {
+            float[] x = random(n), xb = new float[n], weight = new float[n];
+            int offset = 128;
+            short[] stored = new short[offset / 2 + n];
+            for (int i = 0; i < n; i++) {
+              weight[i] = 1 + i / 64f;
+              stored[offset / 2 + i] = (short) (Float.floatToIntBits(weight[i]) >>> 16);
+            }
+            Path modelFile = Path.of("model.bin");
+            Files.write(modelFile, MemorySegment.ofArray(stored).toArray(ValueLayout.JAVA_BYTE));
+            %s
+            float[] expected = new float[n];
+            RmsNorm.builder(n).epsilon(1e-5).gain(weight).build().apply(x, expected);
+            check(Arrays.equals(xb, expected), "a gain in a file");
+          }
+      """;
+
+  private static final String NATIVE =
+      """
+          {
+            float[] weight = random(n);
+            %s
+            float[] x = random(tokens * n), expected = new float[tokens * n];
+            MemorySegment.copy(
+                x, 0, hidden.segment(), ValueLayout.JAVA_FLOAT, 0, x.length);
+            norm.apply(hidden, hidden);
+            norm.apply(x, expected);
+            float[] y = hidden.segment().toArray(ValueLayout.JAVA_FLOAT);
+            check(Arrays.equals(y, expected), "native memory");
+          }
+      """;
+
+  private static final String HEADS =
+      """
+          {
+            float[] queryGain = random(d), keyGain = random(d);
+            float[] qkv = random(tokens * (heads + 2 * kvHeads) * d), before = qkv.clone();
+            %s
+            for (int i = 0; i < qkv.length; i += d) {
+              int head = i / d %% (heads + 2 * kvHeads);
+              float[] row = Arrays.copyOfRange(before, i, i + d);
+              if (head < heads + kvHeads) {
+                RmsNorm.builder(d).gain(head < heads ? queryGain : keyGain).build().apply(row, row);
+              }
+              check(Arrays.equals(row, Arrays.copyOfRange(qkv, i, i + d)), "head " + head);
+            }
+          }
+      """;
+
+  private static final String WIDE =
+      """
+          {
+            float[] wideGain = random(heads * d);
+            float[] qkv = random(tokens * (heads + 2 * kvHeads) * d), before = qkv.clone();
+            %s
+            for (int t = 0; t < tokens; t++) {
+              float[] token = Arrays.copyOfRange(before, t * stride, (t + 1) * stride);
+              norm.apply(token, 0, token, 0, 1);
+              float[] got = Arrays.copyOfRange(qkv, t * stride, (t + 1) * stride);
+              check(Arrays.equals(token, got), "token " + t);
+            }
+          }
+      """;
+
+  /** In the order of the page. */
+  private static final List<String> LOOKS = List.of(LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE);
+
+  @TempDir Path folder;
+
+  @Test
+  void everyLineOfJavaDoesWhatThePageSays() throws Exception {
+    List<String> members = new ArrayList<>();
+    List<String> blocks = new ArrayList<>();
+    Matcher block = BLOCK.matcher(page());
+    while (block.find()) {
+      String lines = block.group(1);
+      if (lines.startsWith("static ")) {
+        members.add(lines);
+      } else {
+        assertThat(blocks.size()).as("a look at: %s", lines).isLessThan(LOOKS.size());
+        blocks.add(LOOKS.get(blocks.size()).formatted(lines));
+      }
+    }
+    assertThat(members).hasSize(1);
+    assertThat(blocks).hasSameSizeAs(LOOKS);
+    String program = PROGRAM.formatted(members.getFirst(), String.join("", blocks));
+    assertThat(JavaSource.run(folder, program)).isEqualTo("done\n");
+  }
+
+  private static String page() throws IOException {
+    return Files.readString(Shell.CHECKOUT.resolve("docs/engines.md"));
+  }
+}
