@@ -92,6 +92,19 @@ std::vector<double> differences(Norm &norm, const Row &x, Row &scale, const Row 
   return dx;
 }
 
+// The gradient of the scale, of one row.
+std::vector<double> scaleGradient(const Row &x, const Row &dy) {
+  double squares = 0;
+  for (float v : x) {
+    squares += double(v) * v;
+  }
+  std::vector<double> dscale(N);
+  for (int i = 0; i < N; i++) {
+    dscale[i] = dy[i] * x[i] / std::sqrt(squares / N + EPSILON);
+  }
+  return dscale;
+}
+
 // The largest difference, as a share of the largest element of b.
 double apart(const Row &a, const std::vector<double> &b) {
   double most = 0, largest = 0;
@@ -123,10 +136,12 @@ int main() {
   norm.backward(x, scale, dy, dx, dscale);
   double expected = apart(dx, formula(x, scale, dy, false));
   double found = apart(dx, formula(x, scale, dy, true));
+  double parameter = apart(dscale, scaleGradient(x, dy));
   double moved = apart(dx, differences(norm, x, scale, dy));
-  std::printf("DIFF_SRC beside the derivative of RMSNorm:                 %.1e\n", expected);
-  std::printf("DIFF_SRC beside the same with LayerNorm's mean(dy * scale): %.1e\n", found);
-  std::printf("DIFF_SRC beside differences of the forward pass:           %.1e\n", moved);
+  std::printf("DIFF_SRC beside the derivative of RMSNorm:                  %.1e\n", expected);
+  std::printf("DIFF_SRC beside the same less LayerNorm's mean(dy * scale): %.1e\n", found);
+  std::printf("DIFF_SRC beside differences of the forward pass:            %.1e\n", moved);
+  std::printf("DIFF_SCALE beside its formula:                              %.1e\n", parameter);
   bool right = expected < 1e-3 && moved < 1e-3;
   std::printf("%s\n", right ? "right" : "WRONG: DIFF_SRC is not the gradient of the forward pass");
   return right ? 0 : 1;

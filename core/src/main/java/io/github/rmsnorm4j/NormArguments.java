@@ -241,6 +241,13 @@ final class NormArguments {
     return value;
   }
 
+  static void requireWholeRows(int length, int width, String name) {
+    if (length % width != 0) {
+      throw new IllegalArgumentException(
+          name + " has " + length + " elements, they must be whole rows of " + width);
+    }
+  }
+
   static void requireAccess(Rows rows, String name) {
     MemorySegment segment = rows.segment();
     if (!segment.scope().isAlive()) {
@@ -255,13 +262,6 @@ final class NormArguments {
     if (length != width) {
       throw new IllegalArgumentException(
           name + " has " + length + " elements, the rows are " + width + " wide");
-    }
-  }
-
-  static void requireWholeRows(int length, int width, String name) {
-    if (length % width != 0) {
-      throw new IllegalArgumentException(
-          name + " has " + length + " elements, they must be whole rows of " + width);
     }
   }
 

@@ -28,7 +28,7 @@ class EnginesPageTest {
 
       class Lines {
         static final int n = 96;
-        static final int tokens = 5;
+        static final int tokens = 4096; // enough for several threads
         static final int heads = 4;
         static final int kvHeads = 2;
         static final int d = 32;
