@@ -5,9 +5,11 @@ import static io.github.rmsnorm4j.ElementType.FLOAT16;
 import static io.github.rmsnorm4j.ElementType.FLOAT32;
 import static io.github.rmsnorm4j.ElementType.FLOAT64;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.reference.Casts;
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
@@ -16,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every choice of a forward pass against its formula in {@code reference}. */
 class FormulaTest {
@@ -138,6 +141,42 @@ class FormulaTest {
       }
     }
     check.isBelowOne("preset " + name);
+  }
+
+  /** {@code torch.nn.functional.normalize}, x / max(||x||, E), as docs/variants.md builds it. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3, 64, 1000})
+  void l2NormalisationIsRmsNormOnAFloor(int width) {
+    double least = 1e-12;
+    double root = Math.sqrt(width);
+    float[] gain = new float[width];
+    Arrays.fill(gain, (float) (1 / root));
+    RmsNorm.Builder builder = RmsNorm.builder(width).epsilon(least / root).gain(gain);
+    RmsNorm norm = builder.epsilonPlacement(EpsilonPlacement.FLOOR).build();
+    for (double size : new double[] {0, 1e-20, 1e-13, 1e-12, 1e-3, 1, 1e20}) {
+      double[] x = values(new SplittableRandom(width), FLOAT32, width, size).of();
+      double length = Math.sqrt(Arrays.stream(x).map(v -> v * v).sum());
+      float[] y = applied(norm, x);
+      float[] unscaled = applied(RmsNorm.builder(width).epsilon(0).build(), x);
+      for (int i = 0; i < width; i++) {
+        double expected = x[i] / Math.max(length, least);
+        assertThat((double) y[i]).isCloseTo(expected, within(5 * 0x1p-24 * Math.abs(expected)));
+        if (size > 0) {
+          double longer = root * x[i] / length;
+          assertThat((double) unscaled[i])
+              .isCloseTo(longer, within(4 * 0x1p-24 * Math.abs(longer)));
+        }
+      }
+    }
+  }
+
+  private static float[] applied(RmsNorm norm, double[] x) {
+    float[] y = new float[x.length];
+    for (int i = 0; i < y.length; i++) {
+      y[i] = (float) x[i];
+    }
+    norm.apply(y, y);
+    return y;
   }
 
   private static double differing(Variant a, Variant b, boolean residual) {

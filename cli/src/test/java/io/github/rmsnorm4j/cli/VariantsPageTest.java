@@ -61,7 +61,7 @@ class VariantsPageTest {
       """
           {
             Rows x = read("x.npy", n), h = read("h.npy", n), y = read("x.npy", n);
-            Rows g = read("g.npy", n), b = read("b.npy", n);
+            Rows g = read("g.npy", n), b = read("b.npy", n), s = read("s.npy", n);
             %s;
             System.out.println(hex(y) + " " + hex(h));
           }
@@ -102,6 +102,9 @@ class VariantsPageTest {
     TestTensor.write(folder.resolve("dy.npy"), TestTensor.random("", Dtype.F16, 0, 5, 9, WIDTH));
     TestTensor.write(folder.resolve("g.npy"), TestTensor.random("", Dtype.F16, 1, 3, WIDTH));
     TestTensor.write(folder.resolve("b.npy"), TestTensor.random("", Dtype.F32, 0, 4, WIDTH));
+    double[] ofLengthOne = new double[WIDTH];
+    Arrays.fill(ofLengthOne, 1 / Math.sqrt(WIDTH));
+    TestTensor.write(folder.resolve("s.npy"), TestTensor.of("", Dtype.F32, ofLengthOne, WIDTH));
   }
 
   private static String page() throws IOException {
