@@ -7,15 +7,16 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * What the kernels run on: machine code, vectors of the Vector API, or plain Java; and whether they
- * address native memory or copy rows through a small buffer. The result of a norm never depends on
- * it, to the bit; only its speed does.
+ * What the kernels run on: machine code, the Vector API, or plain Java. A backend also says whether
+ * kernels address native memory or copy rows through a small buffer. It changes the speed of a
+ * norm, never a bit of the result.
  *
- * <p>Machine code is what the library writes itself, for x86-64 processors with AVX2 under Linux,
- * where native access is enabled. It serves float32, float16 and bfloat16. Rows that are float64,
- * partial or longer than 65,536 elements going back, or in memory that has to be copied go through
- * the Vector API, or plain Java without it. The system property {@code rmsnorm4j.machineCode=false}
- * switches machine code off; {@link #withoutMachineCode} is for one norm.
+ * <p>The library writes machine code itself, for x86-64 processors with AVX2 under Linux, if native
+ * access is enabled. Machine code serves float32, float16 and bfloat16. These rows take the Vector
+ * API, or plain Java without it: float64 rows; in backward passes partial norms and rows of more
+ * than 65,536 elements; rows in memory that has to be copied. The system property {@code
+ * rmsnorm4j.machineCode=false} switches machine code off for a process, {@link #withoutMachineCode}
+ * for one norm.
  *
  * <p>Values are immutable and safe to share.
  */
@@ -26,17 +27,18 @@ public final class Backend {
   private static final int PREFERRED = -1;
 
   /**
-   * Elements of a process that go through plain Java before {@link #best} makes its first kernel.
+   * The number of elements that {@link #best} normalises with plain Java at the start of a process,
+   * before it makes its first kernel.
    */
   public static final long PLAIN_ELEMENTS = StartUp.ELEMENTS;
 
-  /** Made when first asked for, and said once where it is not the fastest. */
+  /** Made at the first use. Logs once if another backend would be faster. */
   private static final class Best {
     static final Backend VALUE = find();
 
     private static Backend find() {
       Backend backend = new Backend(PREFERRED, null, true);
-      // Whether the processor can run it is found out when the first kernel is needed.
+      // The first kernel finds out whether the processor can run it.
       boolean isFastest = SWITCHED_ON && Machine.isPossible();
       if (!isFastest && (backend.kernelBits() == 0 || !backend.nativeAccess)) {
         System.getLogger("io.github.rmsnorm4j")
@@ -49,11 +51,11 @@ public final class Backend {
   /**
    * Vectors of the Vector API.
    *
-   * @param bits of one, 0 for plain Java
-   * @param whyNone null where there are vectors
+   * @param bits the width of a vector, 0 for plain Java
+   * @param whyNone why there are no vectors; null if there are
    */
   private record Vectors(int bits, String whyNone) {
-    /** Those of this JVM. It takes a while to find out, and machine code seldom needs it. */
+    /** The vectors of this JVM. Finding them takes time, and machine code seldom needs them. */
     private static final class Preferred {
       static final Vectors VALUE = find();
 
@@ -64,10 +66,10 @@ public final class Backend {
     }
   }
 
-  /** Bits of vectors in machine code; 0 without, {@link #PREFERRED} for the fastest there is. */
+  /** Bits of vectors in machine code; 0 without, {@link #PREFERRED} for the fastest width. */
   private final int machineBits;
 
-  /** Null for the JVM's preferred ones. */
+  /** Null for the vectors that the JVM prefers. */
   private final Vectors vectors;
 
   private final boolean nativeAccess;
@@ -81,22 +83,22 @@ public final class Backend {
   }
 
   /**
-   * The fastest that this JVM has: machine code where it can be run, otherwise vectors of the
-   * machine's preferred width where the Vector API is there and compiled, otherwise plain Java. The
-   * first four million elements of a process go through plain Java in any case, which starts sooner
-   * and has the same bits. Where something better could be had, a line of {@link System.Logger}
-   * {@code io.github.rmsnorm4j} says so, once.
+   * The fastest backend of this JVM: machine code if the process can run it, otherwise the Vector
+   * API with the preferred width of the machine, otherwise plain Java. The first {@link
+   * #PLAIN_ELEMENTS} elements of a process take plain Java in any case: it starts sooner and gives
+   * the same bits. If a faster backend is possible, {@link System.Logger} {@code
+   * io.github.rmsnorm4j} logs one line, once.
    *
-   * @return what norms use unless told otherwise
+   * @return the backend of norms for which no other was chosen
    */
   public static Backend best() {
     return Best.VALUE;
   }
 
   /**
-   * The same without machine code.
+   * The fastest backend without machine code.
    *
-   * @return vectors where the Vector API is there, otherwise plain Java
+   * @return the Vector API if it is present, otherwise plain Java
    */
   public static Backend withoutMachineCode() {
     return new Backend(0, null, true);
@@ -105,7 +107,7 @@ public final class Backend {
   /**
    * Whether {@link #best} is machine code.
    *
-   * @return false where it cannot be run, and where the system property switches it off
+   * @return false if this process cannot run it, or the system property switches it off
    */
   public static boolean hasMachineCode() {
     return whyNoMachineCode() == null;
@@ -121,9 +123,9 @@ public final class Backend {
   }
 
   /**
-   * Vectors of a given width.
+   * The Vector API with vectors of a given width.
    *
-   * @param bits 128, 256 or 512; a width that the machine lacks works, very slowly
+   * @param bits 128, 256 or 512; a width that the machine lacks works too, very slowly
    * @return the backend of that width
    * @throws IllegalArgumentException if bits is another number
    * @throws UnsupportedOperationException if this JVM runs without the Vector API
@@ -140,14 +142,14 @@ public final class Backend {
   }
 
   /**
-   * Machine code that the library writes itself, with vectors of a given width. What it does not
-   * serve goes the way of {@link #vector} or {@link #scalar}.
+   * Machine code with vectors of a given width. Calls that machine code does not serve take the
+   * Vector API, or plain Java without it.
    *
    * @param bits 256 or 512
    * @return the backend of that width
    * @throws IllegalArgumentException if bits is another number
-   * @throws UnsupportedOperationException if there is no such machine code here, or the system
-   *     property switches it off
+   * @throws UnsupportedOperationException if this process cannot run such machine code, or the
+   *     system property switches it off
    */
   public static Backend machineCode(int bits) {
     if (bits != 256 && bits != 512) {
@@ -172,7 +174,7 @@ public final class Backend {
     return machineBits() > 0 ? machineBits() : kernelBits();
   }
 
-  /** The width of vectors in machine code, 0 without. */
+  /** The width of vectors in machine code, 0 without machine code. */
   int machineBits() {
     if (machineBits != PREFERRED) {
       return machineBits;
@@ -190,9 +192,9 @@ public final class Backend {
   }
 
   /**
-   * Whether kernels address native memory directly. Where they may not, rows in native memory are
-   * copied through a small buffer, which costs about half as much time again. Rows on the heap are
-   * not concerned.
+   * Whether kernels address native memory directly. If they may not, rows in native memory are
+   * copied through a small buffer, which takes time: the rows "safe()" of docs/performance.md show
+   * how much. Rows in Java arrays are not affected.
    *
    * @return whether native access is enabled for this library
    */
@@ -220,7 +222,7 @@ public final class Backend {
   }
 
   /**
-   * Why it is this backend, and what would make it faster.
+   * Why this backend was chosen, and what would make it faster.
    *
    * @return one line
    */
@@ -242,7 +244,7 @@ public final class Backend {
     return line.toString();
   }
 
-  /** Whether the first calls of a process go through plain Java, until vectors pay. */
+  /** Whether the first calls of a process take plain Java, until vectors pay. */
   boolean startsPlain() {
     return startsPlain;
   }
@@ -258,7 +260,7 @@ public final class Backend {
   }
 
   private static boolean isVectorApiThere() {
-    // Asked of the class, since a program may also load the module after the start.
+    // Looks for the class, because a program may also load the module after the start.
     try {
       Class<?> vector =
           Class.forName(VECTOR_MODULE + ".FloatVector", false, Backend.class.getClassLoader());
@@ -268,7 +270,7 @@ public final class Backend {
     }
   }
 
-  /** Null where vectors can be used at speed. */
+  /** Null if vectors are present and fast. */
   private static String whyNoVectors() {
     if (!isVectorApiThere()) {
       return "the Vector API is not there, start java with --add-modules " + VECTOR_MODULE;
@@ -280,7 +282,7 @@ public final class Backend {
     return Species.areFast() ? null : "this processor has no AVX, vectors would be slow";
   }
 
-  /** Apart, so that the Vector API is touched only where it is there. */
+  /** A class of its own, so that the Vector API is loaded only if it is present. */
   private static final class Species {
     static int preferredBits() {
       return FloatVector.SPECIES_PREFERRED.vectorBitSize();

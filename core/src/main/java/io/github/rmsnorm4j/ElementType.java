@@ -5,9 +5,9 @@ import java.util.Locale;
 /**
  * How one element of a row is stored.
  *
- * <p>Arithmetic on a row is float32, and float64 where the input is {@link #FLOAT64}; the 16-bit
- * types are storage only. They convert to float32 exactly, and back by one rounding to nearest,
- * ties to even.
+ * <p>Arithmetic on a row is float32, or float64 if the input is {@link #FLOAT64}. The 16-bit types
+ * are for storage only: they convert to float32 exactly, and back by one rounding to nearest, ties
+ * to even.
  */
 public enum ElementType {
   /** IEEE 754 binary64, Java's {@code double}. NumPy {@code <f8}, safetensors {@code F64}. */
@@ -50,11 +50,11 @@ public enum ElementType {
   }
 
   /**
-   * The type of a name, in any case: the short names, the names of NumPy and PyTorch ({@code
-   * float32}, {@code half}, {@code torch.bfloat16}, ...).
+   * The type with a name: a short name, or a name of NumPy or PyTorch ({@code float32}, {@code
+   * half}, {@code torch.bfloat16}, ...). Upper and lower case are the same.
    *
    * @param name a name of the type
-   * @return the type of that name
+   * @return the type with that name
    * @throws IllegalArgumentException if no type has that name
    */
   public static ElementType ofName(String name) {
@@ -73,7 +73,7 @@ public enum ElementType {
         "type is '" + name + "', it may be f16, bf16, f32 or f64 (float16, bfloat16, ...)");
   }
 
-  /** The long name, as NumPy and PyTorch have it: {@code float32}, {@code bfloat16}, ... */
+  /** The long name, which NumPy and PyTorch use: {@code float32}, {@code bfloat16}, ... */
   @Override
   public String toString() {
     return longName;

@@ -1,26 +1,32 @@
 package io.github.rmsnorm4j;
 
 /**
- * LayerNorm: every row less its mean, divided by its standard deviation.
+ * LayerNorm: subtracts the mean of each row and divides by its standard deviation.
  *
  * <pre>y_i = (x_i - mean) * rstd * g_i + b_i,    rstd = 1 / sqrt( variance + epsilon )</pre>
  *
- * <p>Ba, Kiros and Hinton, "Layer Normalization", 2016; the variance is the population's, {@code
- * mean of (x_i - mean)^2}. It is never computed as E[x^2] - mean^2, which gives NaN or nonsense
- * where the mean is large against the deviation: rows like {@code [40000, 40001, 40002, 40003]} are
- * right here.
+ * <p>Ba, Kiros and Hinton, "Layer Normalization", 2016. The variance is that of the population,
+ * {@code mean of (x_i - mean)^2}. It is never computed as E[x^2] - mean^2, which gives NaN or wrong
+ * numbers if the mean is large beside the deviation. So rows such as {@code [40000, 40001, 40002,
+ * 40003]} are right.
  *
  * <pre>{@code
  * LayerNorm norm = LayerNorm.builder(768).epsilon(1e-5).gain(weight).bias(bias).build();
  * norm.apply(x, y);
  * }</pre>
  *
- * <p>Float32 rows: {@code |y - exact| <= 5.01 * 2^-24 * |(x - mean) * rstd * g| + 2^-149 * (1 +
- * |g|) + (2^-46 * max|x| + 2^-150) * rstd * |g|}, for every finite row; with a bias 6.01, and |b|
- * added to what it multiplies. A row of equal elements gives the bias, and NaN where epsilon is 0.
+ * <p><b>Accuracy.</b> For every finite float32 row, with epsilon inside the root and no gain offset,
+ *
+ * <pre>|y - exact| &lt;= 5.01 * 2^-24 * |(x - mean) * rstd * g| + 2^-149 * (1 + |g|)
+ *                + (2^-46 * max|x| + 2^-150) * rstd * |g|
+ * </pre>
+ *
+ * <p>as long as nothing overflows the output's type. With a bias it is 6.01 in place of 5.01, and |b|
+ * is added to the number that it multiplies. A row of equal elements gives the bias, or NaN if
+ * epsilon is 0.
  */
 public final class LayerNorm extends Norm {
-  /** What {@link #builder} starts with: 1e-5, the default of PyTorch and ONNX. */
+  /** The epsilon of {@link #builder}: 1e-5, as in PyTorch and ONNX. */
   public static final double DEFAULT_EPSILON = 1e-5;
 
   private LayerNorm(Builder builder) {
@@ -39,14 +45,14 @@ public final class LayerNorm extends Norm {
   }
 
   /**
-   * Normalises rows and keeps what the backward pass needs.
+   * Normalises rows and returns the statistics of each row, for a backward pass of your own. {@link
+   * #apply(Rows, Rows, Saved)} keeps them for {@link #backward}.
    *
    * @param x the rows, of the norm's width
    * @param y where the result goes
-   * @param mean takes each row's mean, in float64; at least as long as there are rows
-   * @param rstd takes each row's rstd: a float32 value for float32 arithmetic, and float64 where
-   *     the row is out of its range. At least as long as there are rows; with the mean 16 bytes a
-   *     row
+   * @param mean takes the mean of each row, in float64; at least one element per row
+   * @param rstd takes the rstd of each row: in float32 arithmetic a float32 value, or a float64 value
+   *     if the row is out of the range of float32. At least one element per row
    * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps as it may not
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
@@ -55,7 +61,7 @@ public final class LayerNorm extends Norm {
     run(x, null, null, null, y, mean, rstd);
   }
 
-  /** Collects what a {@link LayerNorm} is made of. */
+  /** Collects the choices of a {@link LayerNorm}. */
   public static final class Builder extends Norm.Builder<Builder> {
     private Builder(int width) {
       super(width, DEFAULT_EPSILON);
@@ -67,9 +73,9 @@ public final class LayerNorm extends Norm {
     }
 
     /**
-     * The norm.
+     * Builds the norm.
      *
-     * @return an immutable norm of what has been chosen so far
+     * @return an immutable norm with the choices made so far
      */
     public LayerNorm build() {
       return new LayerNorm(this);

@@ -1,16 +1,16 @@
 package io.github.rmsnorm4j;
 
 /**
- * Where the gradients of gain and bias go: {@code dgain_j = sum over rows of dy_j * xh_j}, {@code
- * dbias_j = sum over rows of dy_j}, xh being the normalised row. In float32, or float64 for float64
- * rows; the sums have the same bits on any number of threads.
+ * The arrays that take the gradients of gain and bias: {@code dgain_j = sum over rows of dy_j *
+ * xh_j} and {@code dbias_j = sum over rows of dy_j}, where xh is the normalised row. The sums are
+ * float32, or float64 for float64 rows. They have the same bits on any number of threads.
  *
  * <pre>{@code
  * norm.backward(dy, saved, dx, ParameterGradients.added(dgain, null));
  * }</pre>
  */
 public final class ParameterGradients {
-  /** For norms whose parameters are not trained. */
+  /** For calls that want no gradient of a parameter. */
   static final ParameterGradients NONE = new ParameterGradients(null, null, false);
 
   private final Object gain;
@@ -24,44 +24,44 @@ public final class ParameterGradients {
   }
 
   /**
-   * Gradients that replace what is in the arrays.
+   * Gradients that replace the values in the arrays.
    *
-   * @param gain one element per element of a row, or null if it is not wanted
-   * @param bias likewise
-   * @return where they go
+   * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
+   * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
+   * @return the two arrays
    */
   public static ParameterGradients assigned(float[] gain, float[] bias) {
     return new ParameterGradients(gain, bias, false);
   }
 
   /**
-   * Gradients that are added to what is in the arrays, each by one addition.
+   * Gradients that are added to the values in the arrays, with one addition per element.
    *
-   * @param gain one element per element of a row, or null if it is not wanted
-   * @param bias likewise
-   * @return where they go
+   * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
+   * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
+   * @return the two arrays
    */
   public static ParameterGradients added(float[] gain, float[] bias) {
     return new ParameterGradients(gain, bias, true);
   }
 
   /**
-   * Gradients that replace what is in the arrays.
+   * Gradients that replace the values in the arrays.
    *
-   * @param gain one element per element of a row, or null if it is not wanted
-   * @param bias likewise
-   * @return where they go
+   * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
+   * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
+   * @return the two arrays
    */
   public static ParameterGradients assigned(double[] gain, double[] bias) {
     return new ParameterGradients(gain, bias, false);
   }
 
   /**
-   * Gradients that are added to what is in the arrays, each by one addition.
+   * Gradients that are added to the values in the arrays, with one addition per element.
    *
-   * @param gain one element per element of a row, or null if it is not wanted
-   * @param bias likewise
-   * @return where they go
+   * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
+   * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
+   * @return the two arrays
    */
   public static ParameterGradients added(double[] gain, double[] bias) {
     return new ParameterGradients(gain, bias, true);
@@ -75,7 +75,7 @@ public final class ParameterGradients {
     return bias;
   }
 
-  /** Takes the sums, float[] or double[] by the arithmetic's type; null where there are no rows. */
+  /** Takes the sums, float[] or double[] as the arithmetic is; null if there are no rows. */
   void take(Object gainSum, Object biasSum) {
     write(gainSum, gain);
     write(biasSum, bias);

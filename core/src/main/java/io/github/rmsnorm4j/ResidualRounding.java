@@ -1,21 +1,25 @@
 package io.github.rmsnorm4j;
 
 /**
- * When the sum of row and residual is rounded to the residual's type. It makes a difference where
- * that type has 16 bits. What is stored is the rounded sum, always.
+ * When the sum of row and residual is rounded to the type of the residual. The choice matters only
+ * if that type has 16 bits. The rounded sum is stored in every case.
  */
 public enum ResidualRounding {
   /**
-   * At once: statistic and output are of the rounded sum, as if it had been added before. Models
-   * run step by step, Liger, vLLM on CUDA.
+   * Before the statistic: the statistic and the output come from the rounded sum, as if the sum had
+   * been computed by a separate operation. Models run operation by operation, Liger, vLLM on CUDA.
    */
   FIRST,
 
   /**
-   * After the statistic, which is of the float32 sum; the output is of the rounded. vLLM on CPUs.
+   * Between statistic and output: the statistic comes from the float32 sum, the output from the
+   * rounded sum. vLLM on CPUs.
    */
   BETWEEN,
 
-  /** Only to store it: statistic and output are of the float32 sum. FlashAttention, QuACK. */
+  /**
+   * Only when the sum is stored: the statistic and the output come from the float32 sum.
+   * FlashAttention, QuACK, FlashInfer.
+   */
   LAST
 }

@@ -4,14 +4,14 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 
 /**
- * RMSNorm: every row divided by its root mean square, no mean taken off.
+ * RMSNorm: divides each row by its root mean square. It does not subtract the mean.
  *
  * <pre>y_i = x_i * rstd * g_i + b_i,    rstd = 1 / sqrt( (x_1^2 + ... + x_k^2) / k + epsilon )
  * </pre>
  *
  * <p>Zhang and Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019, formula (4), with
- * epsilon inside the root as every framework has it. Gain g and bias b are optional; language
- * models use a gain and no bias. k is the width n, and less than that for partial RMSNorm ({@link
+ * epsilon inside the root as in every framework. The gain g and the bias b are optional; language
+ * models use a gain and no bias. k is the width n, except in partial RMSNorm ({@link
  * Builder#part}).
  *
  * <pre>{@code
@@ -21,26 +21,33 @@ import java.math.RoundingMode;
  * RmsNorm gemma = RmsNorm.gemma(2048).gain(weights).build();
  * }</pre>
  *
- * <p>Float32 rows: each element is within three roundings of the exact result, {@code |y - exact|
- * <= 3.01 * 2^-24 * |x * rstd * g| + 2^-149 * (1 + |g|)}, for every finite row; with a bias within
- * four, and |b| added to what they multiply. A row of zeros gives the bias, and NaN where epsilon
- * is 0. Elements outside the part of a partial norm overflow where x * rstd does, and their row's
- * gradient with them. Where a cast order rounds on the way, that rounding comes on top.
+ * <p><b>Accuracy.</b> For every finite float32 row, with cast order FLOAT32, epsilon inside the root,
+ * no gain offset and k = n,
+ *
+ * <pre>|y - exact| &lt;= 3.01 * 2^-24 * |x * rstd * g| + 2^-149 * (1 + |g|)
+ * </pre>
+ *
+ * <p>as long as nothing overflows the output's type: each element is within three roundings. With a
+ * bias it is 4.01 in place of 3.01, and |b| is added to the number that it multiplies. A cast order
+ * adds its own rounding. A row of zeros gives the bias, or NaN if epsilon is 0.
+ *
+ * <p>Outside the part of a partial norm {@code x * rstd} may overflow, and then the gradient of the
+ * row does too.
  */
 public final class RmsNorm extends Norm {
-  /** What {@link #builder} starts with: 1e-6, the default of Hugging Face's models and of Keras. */
+  /** The epsilon of {@link #builder}: 1e-6, as in Hugging Face's models and Keras. */
   public static final double DEFAULT_EPSILON = 1e-6;
 
-  /** PyTorch's for {@code eps=None} and float16, bfloat16 or float32 rows: 2^-23, 1.19e-7. */
+  /** The epsilon of PyTorch for {@code eps=None}, except for float64 rows: 2^-23 = 1.19e-7. */
   public static final double PYTORCH_EPSILON = 0x1p-23;
 
-  /** PyTorch's for {@code eps=None} and float64 rows: 2^-52, 2.22e-16. */
+  /** The epsilon of PyTorch for {@code eps=None} and float64 rows: 2^-52 = 2.22e-16. */
   public static final double PYTORCH_FLOAT64_EPSILON = 0x1p-52;
 
-  /** ONNX's, TransformerEngine's and that of many Llama checkpoints: 1e-5. */
+  /** The epsilon of ONNX, TransformerEngine and many Llama checkpoints: 1e-5. */
   public static final double ONNX_EPSILON = 1e-5;
 
-  /** That of the code published with the paper, which adds it outside the root: 1e-8. */
+  /** The epsilon of the code published with the paper, which adds it outside the root: 1e-8. */
   public static final double PAPER_EPSILON = 1e-8;
 
   private RmsNorm(Builder builder) {
@@ -60,21 +67,23 @@ public final class RmsNorm extends Norm {
 
   /**
    * Begins the norm of Llama, Qwen and Mistral: LlamaRMSNorm of Hugging Face's transformers. The
-   * normalised row is rounded to its type before it meets the gain; epsilon is 1e-6.
+   * normalised row is rounded to the type of the input before it is multiplied by the gain. Epsilon
+   * is 1e-6.
    *
    * @param width elements per row
-   * @return a builder, which lacks the gain
+   * @return a builder without a gain
    */
   public static Builder llama(int width) {
     return builder(width).castOrder(CastOrder.LLAMA);
   }
 
   /**
-   * Begins the norm of Gemma 1 to 3: GemmaRMSNorm of Hugging Face's transformers. The gain is
-   * stored less 1 and the 1 is added in float32; rounded once, at the end; epsilon is 1e-6.
+   * Begins the norm of Gemma 1 to 3: GemmaRMSNorm of Hugging Face's transformers. The checkpoint
+   * stores the gain less 1; the norm adds 1 in float32. The result is rounded once, at the end.
+   * Epsilon is 1e-6.
    *
    * @param width elements per row
-   * @return a builder, which lacks the gain
+   * @return a builder without a gain
    */
   public static Builder gemma(int width) {
     return builder(width).gainOffset(1);
@@ -82,10 +91,10 @@ public final class RmsNorm extends Norm {
 
   /**
    * Begins the norm of T5: T5LayerNorm of Hugging Face's transformers, which is an RMSNorm. The
-   * normalised row is rounded to the gain's type; epsilon is 1e-6.
+   * normalised row is rounded to the type of the gain if that has 16 bits. Epsilon is 1e-6.
    *
    * @param width elements per row
-   * @return a builder, which lacks the gain
+   * @return a builder without a gain
    */
   public static Builder t5(int width) {
     return builder(width).castOrder(CastOrder.T5);
@@ -96,19 +105,19 @@ public final class RmsNorm extends Norm {
    * epsilon 1e-8, outside the root.
    *
    * @param width elements per row
-   * @return a builder, which lacks the gain
+   * @return a builder without a gain
    */
   public static Builder paper(int width) {
     return builder(width).epsilon(PAPER_EPSILON).epsilonPlacement(EpsilonPlacement.OUTSIDE);
   }
 
   /**
-   * Begins torch.nn.RMSNorm with {@code eps=None}: {@link #PYTORCH_EPSILON}, or {@link
-   * #PYTORCH_FLOAT64_EPSILON} for float64 rows; rounded once, at the end.
+   * Begins the norm of torch.nn.RMSNorm with {@code eps=None}. Epsilon is {@link #PYTORCH_EPSILON},
+   * or {@link #PYTORCH_FLOAT64_EPSILON} for float64 rows. The result is rounded once, at the end.
    *
    * @param width elements per row
-   * @param input the type of the rows that it will be given
-   * @return a builder, which lacks the gain
+   * @param input the type of the rows that the norm will normalise
+   * @return a builder without a gain
    */
   public static Builder pytorch(int width, ElementType input) {
     boolean float64 = NormArguments.requireNonNull(input, "input") == ElementType.FLOAT64;
@@ -116,23 +125,24 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins ONNX's RMSNormalization-23 with the stash type float32: divided by the root, and rounded
-   * to the row's type before it meets the scale; epsilon is 1e-5.
+   * Begins the norm of ONNX's RMSNormalization-23 with the stash type float32. The row is divided by
+   * the root, and rounded to its type before it is multiplied by the gain. Epsilon is 1e-5.
    *
    * @param width elements per row
-   * @return a builder, which lacks the gain
+   * @return a builder without a gain
    */
   public static Builder onnx(int width) {
     return builder(width).epsilon(ONNX_EPSILON).castOrder(CastOrder.ONNX);
   }
 
   /**
-   * Normalises rows and keeps what the backward pass needs.
+   * Normalises rows and returns the rstd of each row, for a backward pass of your own. {@link
+   * #apply(Rows, Rows, Saved)} keeps it for {@link #backward}.
    *
    * @param x the rows, of the norm's width
    * @param y where the result goes
-   * @param rstd takes each row's rstd: a float32 value for float32 arithmetic, and float64 where
-   *     the row is out of its range. At least as long as there are rows; eight bytes a row
+   * @param rstd takes the rstd of each row: in float32 arithmetic a float32 value, or a float64 value
+   *     if the row is out of the range of float32. At least one element per row
    * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps as it may not
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
@@ -141,7 +151,7 @@ public final class RmsNorm extends Norm {
     run(x, null, null, null, y, null, rstd);
   }
 
-  /** Collects what an {@link RmsNorm} is made of. */
+  /** Collects the choices of an {@link RmsNorm}. */
   public static final class Builder extends Norm.Builder<Builder> {
     private CastOrder order = CastOrder.FLOAT32;
     private int part;
@@ -157,7 +167,7 @@ public final class RmsNorm extends Norm {
     }
 
     /**
-     * Where the row is rounded on its way to the output.
+     * Where the row is rounded between input and output.
      *
      * @param order {@link CastOrder#FLOAT32} by default
      * @return this
@@ -168,7 +178,7 @@ public final class RmsNorm extends Norm {
     }
 
     /**
-     * Partial RMSNorm (section 4 of the paper): the mean square is that of the first elements only.
+     * Partial RMSNorm (section 4 of the paper): the mean square comes from the first k elements.
      *
      * @param k how many elements, 1 to the width; the width by default
      * @return this
@@ -184,10 +194,11 @@ public final class RmsNorm extends Norm {
     }
 
     /**
-     * Partial RMSNorm as the paper defines it: of the first {@code ceil(width * p)} elements, of
-     * the decimal number that p was written as, so that 0.07 of 100 is 7.
+     * Partial RMSNorm as the paper defines it: the mean square comes from the first {@code
+     * ceil(width * p)} elements. p counts as the decimal number that was written, so 0.07 of 100 is
+     * 7.
      *
-     * @param p above 0, at most 1; the paper's is 0.0625
+     * @param p above 0, at most 1; 0.0625 in the paper
      * @return this
      * @throws IllegalArgumentException if it is anything else
      */
@@ -198,10 +209,11 @@ public final class RmsNorm extends Norm {
     }
 
     /**
-     * Partial RMSNorm as the code published with the paper has it: of the first {@code (int) (width
-     * * p)} elements, multiplied in float64, so that 0.29 of 100 is 28.
+     * Partial RMSNorm as the code published with the paper computes it: the mean square comes from
+     * the first {@code (int) (width * p)} elements. The product is rounded to float64, so 0.29 of 100
+     * is 28.
      *
-     * @param p above 0, at most 1, and such that at least one element is left
+     * @param p above 0, at most 1, and such that {@code width * p} is at least 1
      * @return this
      * @throws IllegalArgumentException if it is anything else
      */
@@ -222,11 +234,11 @@ public final class RmsNorm extends Norm {
     }
 
     /**
-     * The norm.
+     * Builds the norm.
      *
-     * @return an immutable norm of what has been chosen so far
-     * @throws IllegalArgumentException if choices do not go together: a bias with a cast order
-     *     other than FLOAT32, or a gain offset with that of T5
+     * @return an immutable norm with the choices made so far
+     * @throws IllegalArgumentException if two choices exclude each other: a bias and a cast order
+     *     other than FLOAT32, or a gain offset and cast order T5
      */
     public RmsNorm build() {
       if (order == CastOrder.T5 && gainOffset() != 0) {

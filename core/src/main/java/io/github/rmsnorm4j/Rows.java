@@ -14,13 +14,14 @@ import java.util.Locale;
  * A view of memory as rows: {@code rows} x {@code width} elements of one type, each row contiguous,
  * with {@code rowStride} elements from the start of a row to the start of the next.
  *
- * <p>Nothing is copied: what is written to the memory shows in the view and the other way round.
- * Elements are in the machine's native byte order and need not be aligned. The bounds are checked
- * here, once. The view is immutable; as many threads as the memory allows may use it.
+ * <p>Nothing is copied: a write to the memory shows in the view, and the other way round. Elements
+ * are in the native byte order of the machine and need not be aligned. The bounds are checked here,
+ * once. The view is immutable. As many threads may use it as may use the memory.
  *
- * <p>A row stride greater than the width leaves the elements between rows alone: the query part of
- * a fused query/key/value projection is rows of width d at a stride of 3 d. There may be no rows; a
- * row has at least one element. The view may be larger than 2^31 bytes.
+ * <p>With a row stride greater than the width, the elements between rows are neither read nor
+ * written. For example, the queries of a fused query/key/value projection are rows of width d at a
+ * stride of 3 d. The number of rows may be 0; a row has at least one element. The view may be larger
+ * than 2^31 bytes.
  */
 public final class Rows {
   private final MemorySegment segment;
@@ -30,7 +31,7 @@ public final class Rows {
   private final long rowStride;
   private final boolean maybeMapped;
 
-  /** As the last call had it, so that the next one need not make it; a race makes it twice. */
+  /** Kept from the last call for the next one. A race between threads only makes it twice. */
   private RowMemory memory;
 
   private Rows(MemorySegment memory, ElementType type, long rows, int width, long rowStride) {
@@ -76,7 +77,7 @@ public final class Rows {
     this.maybeMapped = maybeMapped;
   }
 
-  /** Bytes from the first to behind the last element; -1 where a long cannot hold it. */
+  /** Bytes from the first element to the end of the last; -1 if a long cannot hold it. */
   private static long span(long rows, int width, long rowStride, int bytes) {
     if (rows == 0) {
       return 0;
@@ -128,7 +129,7 @@ public final class Rows {
    * @param offset index of the first row's first element
    * @param rows number of rows
    * @param width elements per row
-   * @param rowStride elements from the start of a row to that of the next, at least the width
+   * @param rowStride elements from the start of a row to the start of the next, at least the width
    * @return a view of the array
    * @throws IllegalArgumentException if the width is below 1, rows or offset below 0, or the stride
    *     below the width
@@ -178,7 +179,7 @@ public final class Rows {
    * @param offset index of the first row's first element
    * @param rows number of rows
    * @param width elements per row
-   * @param rowStride elements from the start of a row to that of the next, at least the width
+   * @param rowStride elements from the start of a row to the start of the next, at least the width
    * @return a view of the array
    * @throws IllegalArgumentException if the width is below 1, rows or offset below 0, or the stride
    *     below the width
@@ -229,7 +230,7 @@ public final class Rows {
    * @param offset index of the first row's first element
    * @param rows number of rows
    * @param width elements per row
-   * @param rowStride elements from the start of a row to that of the next, at least the width
+   * @param rowStride elements from the start of a row to the start of the next, at least the width
    * @return a view of the array
    * @throws IllegalArgumentException if the type is not of 16 bits, the width is below 1, rows or
    *     offset below 0, or the stride below the width
@@ -267,7 +268,7 @@ public final class Rows {
    * @param type how an element is stored
    * @param rows number of rows
    * @param width elements per row
-   * @param rowStride elements from the start of a row to that of the next, at least the width
+   * @param rowStride elements from the start of a row to the start of the next, at least the width
    * @return a view of the segment
    * @throws IllegalArgumentException if the width is below 1, rows below 0, or the stride below the
    *     width
@@ -280,41 +281,43 @@ public final class Rows {
   }
 
   /**
-   * What remains in a float32 buffer, direct or not, as rows without gaps.
+   * The remaining elements of a float32 buffer, direct or not, as rows without gaps.
    *
-   * <p>A direct one may be a view of a mapped file and is copied through a small buffer for that;
-   * its {@link ByteBuffer}, or a segment of native memory, is the fast way.
+   * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its rows
+   * are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory, is
+   * faster.
    *
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
    * @param width elements per row
    * @return a view of the buffer
-   * @throws IllegalArgumentException if the width is below 1 or does not divide what remains, or
-   *     the byte order is not the machine's
+   * @throws IllegalArgumentException if the width is below 1 or does not divide the number of
+   *     remaining elements, or the byte order is not native
    */
   public static Rows of(FloatBuffer buffer, int width) {
     return of(buffer, buffer.order(), ElementType.FLOAT32, buffer.remaining(), width);
   }
 
   /**
-   * What remains in a float64 buffer, direct or not, as rows without gaps.
+   * The remaining elements of a float64 buffer, direct or not, as rows without gaps.
    *
-   * <p>A direct one may be a view of a mapped file and is copied through a small buffer for that;
-   * its {@link ByteBuffer}, or a segment of native memory, is the fast way.
+   * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its rows
+   * are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory, is
+   * faster.
    *
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
    * @param width elements per row
    * @return a view of the buffer
-   * @throws IllegalArgumentException if the width is below 1 or does not divide what remains, or
-   *     the byte order is not the machine's
+   * @throws IllegalArgumentException if the width is below 1 or does not divide the number of
+   *     remaining elements, or the byte order is not native
    */
   public static Rows of(DoubleBuffer buffer, int width) {
     return of(buffer, buffer.order(), ElementType.FLOAT64, buffer.remaining(), width);
   }
 
   /**
-   * What remains in a buffer of 16-bit patterns, direct or not, as rows without gaps.
+   * The remaining bit patterns of a buffer of 16-bit numbers, direct or not, as rows without gaps.
    *
    * @param buffer the patterns from position to limit, a multiple of the width, in native byte
    *     order
@@ -322,21 +325,23 @@ public final class Rows {
    * @param width elements per row
    * @return a view of the buffer
    * @throws IllegalArgumentException if the type is not of 16 bits, the width is below 1 or does
-   *     not divide what remains, or the byte order is not the machine's
+   *     not divide the number of remaining elements, or the byte order is not native
    */
   public static Rows of(ShortBuffer buffer, ElementType type, int width) {
     return of(buffer, buffer.order(), narrow(type), buffer.remaining(), width);
   }
 
   /**
-   * What remains in a byte buffer, direct or not, as rows without gaps. The elements are taken in
-   * the machine's native byte order, whatever the buffer's order says about its own getters.
+   * The remaining bytes of a buffer, direct or not, as rows without gaps. The elements are read in
+   * the native byte order of the machine. The order of the buffer, which is for its own getters, has
+   * no effect.
    *
    * @param buffer the bytes from position to limit, whole rows
    * @param type how an element is stored
    * @param width elements per row
    * @return a view of the buffer
-   * @throws IllegalArgumentException if the width is below 1, or what remains is not whole rows
+   * @throws IllegalArgumentException if the width is below 1, or the remaining bytes are not whole
+   *     rows
    */
   public static Rows of(ByteBuffer buffer, ElementType type, int width) {
     int remaining = buffer.remaining();
@@ -409,7 +414,7 @@ public final class Rows {
     return last;
   }
 
-  /** Whether the memory may be a mapped file, which vector code must not touch. */
+  /** Whether the memory may be a mapped file, which kernels must not address. */
   boolean maybeMapped() {
     return maybeMapped;
   }
@@ -424,7 +429,7 @@ public final class Rows {
   }
 
   /**
-   * How many rows there are.
+   * The number of rows.
    *
    * @return the number of rows, 0 or more
    */
@@ -433,7 +438,7 @@ public final class Rows {
   }
 
   /**
-   * How long a row is.
+   * The length of a row.
    *
    * @return elements per row, 1 or more
    */
@@ -442,7 +447,7 @@ public final class Rows {
   }
 
   /**
-   * How far rows are apart.
+   * The distance between rows.
    *
    * @return elements from the start of a row to the start of the next
    */
@@ -453,7 +458,7 @@ public final class Rows {
   /**
    * The memory.
    *
-   * @return a segment from the first row's first element to behind the last row's last
+   * @return a segment from the first element of the first row to the end of the last row
    */
   public MemorySegment segment() {
     return segment;

@@ -1,11 +1,17 @@
 package io.github.rmsnorm4j;
 
 /**
- * What a forward pass leaves for its backward pass. To be used again and again, by one forward and
- * one backward pass after the other; not by several threads at once.
+ * What a forward pass keeps for its backward pass. One object serves any number of forward and
+ * backward passes, one after the other. It is not for use by several threads at once.
  *
- * <p>It refers to the rows that are kept, and to the gain and bias of the call, if it was given
- * any; all of these must stay as they are until {@link Norm#backward} is done.
+ * <p>It refers to the rows that are kept, and to the gain and bias that were given with the call.
+ * None of them may change until {@link Norm#backward} is done.
+ *
+ * <pre>{@code
+ * Saved saved = new Saved(Keep.INPUT, rows);
+ * norm.apply(x, y, saved);
+ * norm.backward(dy, saved, dx, ParameterGradients.assigned(dgain, null));
+ * }</pre>
  */
 public final class Saved {
   private final Keep keep;
@@ -18,10 +24,10 @@ public final class Saved {
   private Rows bias;
 
   /**
-   * Room for the statistics of rows.
+   * Makes an object for forward passes of up to so many rows.
    *
    * @param keep what is kept
-   * @param rows how many rows a forward pass may have, at most
+   * @param rows the largest number of rows of a forward pass
    * @throws IllegalArgumentException if rows is negative
    */
   public Saved(Keep keep, int rows) {
@@ -35,32 +41,32 @@ public final class Saved {
   /**
    * What is kept.
    *
-   * @return the choice made at the start
+   * @return the value given to the constructor
    */
   public Keep keep() {
     return keep;
   }
 
   /**
-   * Each row's rstd, float32 values in float32 arithmetic; null where nothing is kept, and before
-   * the first forward pass.
+   * The rstd of each row: in float32 arithmetic a float32 value, or a float64 value if the row is
+   * out of the range of float32. Null with {@link Keep#NOTHING}, and before the first forward pass.
    *
-   * @return the array itself, of as many elements as there is room for rows
+   * @return the array itself, not a copy; its length is the number of rows given to the constructor
    */
   public double[] rstd() {
     return rstd;
   }
 
   /**
-   * Each row's mean; null for RMSNorm, and where it is not kept.
+   * The mean of each row. Null for RMSNorm, and unless {@link Keep#INPUT} is chosen.
    *
-   * @return the array itself, of as many elements as there is room for rows
+   * @return the array itself, not a copy; its length is the number of rows given to the constructor
    */
   public double[] mean() {
     return mean;
   }
 
-  /** Makes room for a forward pass of a norm; what was kept before is lost. */
+  /** Prepares for a forward pass of a norm; what was kept before is lost. */
   void begin(Norm norm, boolean centred, long rows) {
     if (rows > capacity) {
       throw new IllegalArgumentException(
