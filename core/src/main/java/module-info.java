@@ -1,9 +1,9 @@
 /**
  * RMSNorm and LayerNorm for the JVM.
  *
- * <p>The Vector API is used where it is there ({@code --add-modules jdk.incubator.vector}); without
- * it plain Java gives the same bits, more slowly. {@link io.github.rmsnorm4j.Backend} tells which
- * is in use.
+ * <p>Kernels are machine code where the processor and the system allow it, otherwise they use the
+ * Vector API ({@code --add-modules jdk.incubator.vector}), otherwise plain Java. All give the same
+ * bits. {@link io.github.rmsnorm4j.Backend} says which one is in use.
  */
 module io.github.rmsnorm4j {
   requires static jdk.incubator.vector;

@@ -5,8 +5,8 @@ import io.github.rmsnorm4j.internal.norm.RowMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * How the rows of a checked call are reached: where they are, or through arrays of our own; and by
- * whom.
+ * How kernels reach the rows of a checked call: in place, or through copies in arrays; and which
+ * threads may do so.
  *
  * @param addresses whether kernels may address native memory
  */
@@ -17,7 +17,7 @@ record CallMemory(boolean addresses) {
   }
 
   /**
-   * Whether kernels may address the rows where they are, or find them in an array of their type.
+   * Whether kernels may address the rows in place, or the rows are in an array of their type.
    */
   private boolean isAddressable(Rows rows) {
     MemorySegment segment = rows.segment();
@@ -34,7 +34,7 @@ record CallMemory(boolean addresses) {
     return fits && segment.address() % rows.type().bytes() == 0;
   }
 
-  /** Whether threads other than the caller's can work on the rows: copies check the owner. */
+  /** Whether other threads than the caller's can work on the rows: copies check the owner. */
   static boolean isShared(ForwardCall call) {
     return isShared(call.x())
         && isShared(call.y())

@@ -12,7 +12,7 @@ import io.github.rmsnorm4j.internal.norm.Staging;
 import java.lang.ref.Reference;
 
 /**
- * A normalization of rows: {@link RmsNorm} or {@link LayerNorm}, with its width, epsilon, gain and
+ * A normalisation of rows: {@link RmsNorm} or {@link LayerNorm}, with its width, epsilon, gain and
  * bias.
  *
  * <p><b>Threads.</b> A norm is immutable and may be used by any number of threads at once. A call
@@ -20,21 +20,23 @@ import java.lang.ref.Reference;
  * returns when all rows are written. An interrupt does not stop it and is still set when it
  * returns.
  *
- * <p><b>The same bits everywhere.</b> The result of a row depends on that row, the gain, the bias
- * and epsilon alone: not on threads, on the rows beside it, on where it lies in memory, on the
- * width of the machine's vectors or on whether there are any. A NaN is a NaN everywhere; which bits
- * it has in float32 and float64 is open.
+ * <p><b>The same bits everywhere.</b> The result of a row depends on the row, the choices of the
+ * norm, the gain and the bias alone. It does not depend on threads, on other rows, on the place of
+ * the row in memory, or on the {@link Backend}. A NaN is a NaN everywhere; its sign and payload in
+ * float32 and float64 are not specified.
  *
- * <p><b>Types.</b> Arithmetic is float32, and float64 where the input is float64; row statistics
- * are always float64. The output may have another type than the input: a narrower one is rounded to
- * once, a wider one holds the widened result. Gain and bias are rounded to the arithmetic's type.
+ * <p><b>Types.</b> Arithmetic is float32, or float64 if the input is float64. Row statistics are
+ * always float64. The type of the output may differ from that of the input: a narrower output is
+ * rounded once, a wider output holds the same value. Gain and bias are rounded to the type of the
+ * arithmetic.
  *
- * <p><b>Aliasing.</b> Where x and y are the same rows of the same memory the norm works in place.
+ * <p><b>Aliasing.</b> If x and y are the same rows of the same memory, the norm works in place.
  * Otherwise no row of y may share memory with a row of x, with the gain or with the bias. Rows that
- * interleave without sharing are fine.
+ * interleave without sharing memory are allowed.
  *
- * <p><b>Values.</b> NaN and infinity propagate as the formula gives them; nothing is clamped.
- * Finite float32 rows never overflow or underflow on the way, whatever their scale.
+ * <p><b>Values.</b> NaN and infinity propagate as the formula gives them; nothing is clamped. The
+ * statistic of a finite float32 row never overflows or underflows, whatever the scale of the row.
+ * docs/numerics.md of the project defines every result to the bit.
  */
 public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private final int width;
@@ -46,7 +48,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private final Backend backend;
   private final CallMemory memory;
 
-  /** The kernels of the last calls, which are most often those of the next. */
+  /** The kernels of the last calls, which the next call will most often need. */
   private final LastPlans<ForwardPlan> plans = new LastPlans<>();
 
   private final LastPlans<BackwardPlan> backwardPlans = new LastPlans<>();
@@ -54,7 +56,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   /**
    * A norm.
    *
-   * @param part elements that the statistic is of
+   * @param part the number of elements from which the statistic is computed
    */
   Norm(Builder<?> builder, boolean centred, int part, CastOrder order) {
     width = builder.width;
@@ -97,7 +99,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * How many learned numbers the norm holds: the width for a gain, and again for a bias.
+   * The number of learned numbers that the norm holds: the width for a gain, and again for a bias.
    *
    * @return 0, one or two times the width
    */
@@ -316,12 +318,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   /**
    * Adds x to the residual, and normalises the sum, in one pass: {@code residual += x; y =
-   * norm(residual)}. When the sum is rounded to the residual's type says {@link
-   * Builder#residualRounding(ResidualRounding)}.
+   * norm(residual)}. {@link Builder#residualRounding(ResidualRounding)} says when the sum is rounded
+   * to the type of the residual.
    *
    * @param x the rows that are added, of the norm's width
-   * @param residual takes the sum; as many rows, of a type of its own, but float64 exactly where x
-   *     is
+   * @param residual takes the sum; as many rows as x. Its type may differ from that of x, but if
+   *     either is float64, both must be
    * @param y where the normalised sum goes; x itself for in place
    * @throws IllegalArgumentException if the shapes or types do not fit, y or the residual is
    *     read-only, the residual overlaps x or y, or y overlaps x other than in place
@@ -408,7 +410,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     saved.end(output ? y : residual == null ? x : residual, gain, bias);
   }
 
-  /** From the output back to the normalised row there must be one way. */
+  /** The output must determine the normalised row. */
   private void requireWayBack(Rows ofCall, boolean float64) {
     if (choices.part() < width) {
       throw new IllegalArgumentException(
@@ -429,49 +431,51 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * The backward pass: from the gradient of the output that of the input, and of gain and bias.
+   * The backward pass: computes the gradient of the input, and of gain and bias, from the gradient
+   * of the output.
    *
    * <pre>h = dy * g,  xh = (x - mean) * rstd
    * dx = ( (h - mean(h)) - xh * mean(h * xh) ) * rstd            LayerNorm
    * dx = ( h - xh * sum(h * xh) / k ) * rstd                     RMSNorm
    * </pre>
    *
-   * <p>For a partial norm the second term is there for the first k elements only; with epsilon
-   * {@link EpsilonPlacement#OUTSIDE} the root q it is {@code (q + eps) / q} times as large, and 0
-   * for a row of zeros; on its {@link EpsilonPlacement#FLOOR} it is 0. Casts on the way are taken
-   * for what they stand for: the gradient is that of the formula without them. Rounded once, to the
-   * type of dx.
+   * <p>In a partial norm only the first k elements have the term with xh. With epsilon {@link
+   * EpsilonPlacement#OUTSIDE} the root q that term is {@code (q + eps) / q} times as large, and 0 for
+   * a row of zeros. For a row on the {@link EpsilonPlacement#FLOOR} it is 0. A cast in the forward
+   * pass has gradient 1: the gradient is that of the formula without the cast. dx is rounded once,
+   * to its type.
    *
-   * <p><b>Values.</b> Every operation above is one of float32, or of float64 for float64 rows and
-   * for float32 rows whose rstd is not a normal float32 number or whose mean is 2^103 or more.
-   * While {@code h}, {@code h * xh}, the mean m of that, {@code xh * m} and {@code dy * xh} are
-   * normal numbers or 0, a finite row of any size has gradients as good as float32 has them. One
-   * that is beyond float32 is infinite, and with it dx is infinite or NaN, though dx itself may be
-   * small; one below 2^-126 is rounded to a multiple of 2^-149, and dx is off by as much times
-   * rstd. Nothing is flushed to zero.
+   * <p><b>Values.</b> Every operation is in float32. It is in float64 for float64 rows, and for
+   * float32 rows whose rstd is not a normal float32 number or whose mean is 2^103 or more. While
+   * {@code h}, {@code h * xh}, its mean m, {@code xh * m} and {@code dy * xh} are normal numbers or
+   * 0, dx is within a few roundings of its terms. If one of them is beyond float32, it is infinite,
+   * and dx is infinite or NaN, although the exact dx may be small. If one is below 2^-126, it is
+   * rounded to a multiple of 2^-149, and dx is off by that error times rstd. Nothing is flushed to
+   * zero.
    *
-   * <p>NaN and infinity propagate as the formula gives them. A NaN in x, or a row of zeros
-   * (LayerNorm: of equal elements) with epsilon 0, makes the row's dx NaN and all of dgain; one in
-   * dy the row's dx, and its element of dgain and dbias; one in dresidual its element of dx alone.
-   * Outside the part of a partial norm, and where epsilon is the root, less is NaN: numerics.md
-   * among the project's documents has it all. Other rows' dx never change. A gain of 0 has a
-   * gradient as any other has, unless the output is kept, which refuses it. Without rows gradients
-   * of parameters are 0: assigned, or not added.
+   * <p>NaN and infinity propagate as the formula gives them. A NaN in x makes dx of the row and all
+   * of dgain NaN, and so does a row of zeros (LayerNorm: of equal elements) with epsilon 0. A NaN in
+   * dy makes dx of the row NaN, and its element of dgain and dbias. A NaN in dresidual makes only its
+   * element of dx NaN. In a partial norm, and where epsilon is the root, fewer elements are NaN:
+   * docs/numerics.md of the project lists every case. dx of other rows never changes. A gain of 0
+   * has a gradient like any other, except that {@link Keep#OUTPUT} refuses it. Without rows the
+   * gradients of the parameters are 0: assigned, or not added.
    *
-   * <p><b>Aliasing.</b> dx may be dy, dresidual, both, or the input where that is not kept. It must
-   * share nothing with what is kept, with gain and bias of the call, or else with dy and dresidual
-   * in part. What is between rows stays as it is.
+   * <p><b>Aliasing.</b> dx may be dy, dresidual, both, or the input if that is not kept. It must
+   * share no memory with what is kept, or with the gain and bias of the call, and it must not
+   * overlap dy or dresidual in part. Elements between rows are not written.
    *
-   * <p><b>Memory.</b> After the first calls nothing is allocated that grows with rows or width, but
-   * what arrays for sums over rows take beyond 64 MiB, or have beyond 2^18 elements: so much is
-   * kept from call to call. On 8 threads that is enough for gain and bias of 2^19 float32 rows of
-   * 2^16 elements, of 2^14 rows of 2^17, of 2^11 rows of 2^18; on more threads for fewer.
+   * <p><b>Memory.</b> After the first calls nothing is allocated that grows with rows or width.
+   * Exception: the arrays for sums over rows, if they have more than 2^18 elements, or if those of
+   * all threads take more than 64 MiB. The library keeps that much from call to call. On 8 threads
+   * it is enough for gain and bias of 2^19 float32 rows of 2^16 elements, of 2^14 rows of 2^17, or of
+   * 2^11 rows of 2^18.
    *
    * @param dy the gradient of the output, as many rows as the forward pass had, of the norm's width
-   * @param saved of the forward pass
+   * @param saved what the forward pass kept
    * @param dx where the gradient of the input goes; dy itself for in place. After {@link
-   *     #addAndApply(Rows, Rows, Rows, Saved)} it is that of x and of the old residual
-   * @param gradients where those of gain and bias go, or null if they are not wanted
+   *     #addAndApply(Rows, Rows, Rows, Saved)} it is the gradient of x and of the old residual
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
    * @throws IllegalArgumentException if the shapes or types do not fit, dx is read-only, or it
    *     overlaps what is kept or, other than in place, dy
    * @throws IllegalStateException if there was no forward pass, or a segment is closed
@@ -482,14 +486,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * The backward pass of a norm whose residual goes on to where another gradient comes from: {@code
-   * dx = gradient of the norm + dresidual}, added in the arithmetic's type.
+   * The backward pass with the gradient from the skip connection: {@code dx = gradient of the norm +
+   * dresidual}, added in the type of the arithmetic.
    *
    * @param dy the gradient of the output
-   * @param saved of the forward pass
+   * @param saved what the forward pass kept
    * @param dresidual the gradient of the residual with the sum in it; dx may be the same rows
    * @param dx where the gradient of x and of the old residual goes
-   * @param gradients where those of gain and bias go, or null if they are not wanted
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
    * @throws IllegalArgumentException as for {@link #backward(Rows, Saved, Rows,
    *     ParameterGradients)}
    */
@@ -590,7 +594,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
   }
 
-  /** Every forward call ends here: its arguments are checked, and what is beneath trusts them. */
+  /** Every forward call ends here. It checks the arguments; the code below relies on that. */
   final void run(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     NormArguments.check(width, x, residual, gain, bias, y, mean, rstd);
@@ -638,7 +642,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     return gainOffset == 0 ? values : Parameter.plus(values, gainOffset, width, staging);
   }
 
-  /** The formulas of the other cast orders have no bias, and two ways to round with one. */
+  /** The formulas of the other cast orders have no bias; with one they could round in two ways. */
   final void requireNoBias(boolean bias) {
     if (bias && choices.order() != CastOrder.FLOAT32) {
       throw new IllegalArgumentException(
@@ -671,7 +675,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * Collects what a norm is made of. Not for use by several threads at once; what it builds is.
+   * Collects the choices of a norm. A builder is not for use by several threads at once; the norm
+   * that it builds is.
    *
    * @param <B> the builder's own type
    */
@@ -711,8 +716,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     /**
-     * What keeps the root from 0: added to the mean square, or to the variance, under the root,
-     * unless {@link #epsilonPlacement} says otherwise.
+     * The number that keeps the root from 0. It is added to the mean square, or to the variance,
+     * inside the root, unless {@link #epsilonPlacement} says otherwise.
      *
      * @param epsilon finite and not negative; 0 is allowed, then a row of zeros becomes NaN
      * @return this
@@ -739,8 +744,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     /**
-     * What is added to every element of a gain, in the arithmetic's type: 1 for models that store
-     * their gain less 1, as Gemma does. Nothing is multiplied where there is no gain.
+     * A number that is added to every element of the gain, in the type of the arithmetic: 1 for
+     * models that store their gain less 1, as Gemma does. Without a gain it has no effect.
      *
      * @param offset finite; 0 by default
      * @return this
@@ -766,7 +771,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     /**
-     * The learned factor of each element of a row. Without one nothing is multiplied.
+     * The learned factor of each element of a row. Without a gain there is no multiplication.
      *
      * @param gain as many elements as a row; copied
      * @return this
@@ -804,7 +809,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     /**
-     * The learned term added to each element of a row. Without one nothing is added.
+     * The learned term added to each element of a row. Without a bias there is no addition.
      *
      * @param bias as many elements as a row; copied
      * @return this
@@ -842,12 +847,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     /**
-     * How many threads a call may use, the caller's among them. Fewer are used where there is less
-     * than about a MiB for each to read and write. The default is the number of processors. The
-     * others are daemon threads of the library, which all norms share. After a call they stay awake
-     * for 50 microseconds, so that the next one need not wake them.
+     * The largest number of threads of a call, including the caller's. A call uses fewer threads if
+     * each would have less than about a MiB to read and write. The default is the number of
+     * processors. The other threads are daemon threads of the library, which all norms share. After a
+     * call they stay awake for 50 microseconds, so that the next call need not wake them.
      *
-     * @param threads 1 or more
+     * @param threads 1 or more; 1 for programs that share out rows among their own threads
      * @return this
      * @throws IllegalArgumentException if it is below 1
      */
@@ -860,9 +865,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     /**
-     * Copies rows in native memory through a small buffer, by calls that check every access,
-     * instead of addressing them: then a segment that another thread closes during a call is an
-     * exception, never the end of the JVM. Costs about half as much time again.
+     * Copies rows in native memory through a small buffer, with calls that check every access. Then
+     * a segment that another thread closes during a call gives an exception. Without {@code safe()}
+     * it can end the JVM. The copies take time: the rows "safe()" of docs/performance.md show how
+     * much.
      *
      * @return this
      */

@@ -5,8 +5,8 @@ import java.lang.reflect.Array;
 import java.util.Locale;
 
 /**
- * What a norm may be given: shapes, overlap and access are checked here, once, and the kernels
- * beneath trust it.
+ * Checks the arguments of a norm: shapes, overlap and access. Each call is checked once, here; the
+ * kernels rely on it.
  */
 final class NormArguments {
   private NormArguments() {}
@@ -79,7 +79,7 @@ final class NormArguments {
     }
   }
 
-  /** What a backward pass may be given; the kept rows were checked by the forward pass. */
+  /** Checks the rows of a backward pass; the forward pass has checked the kept rows. */
   static void checkBackward(int width, Rows dy, Rows kept, Rows dresidual, Rows dx) {
     requireWidth(dy, width, "dy");
     requireWidth(dx, width, "dx");
@@ -118,7 +118,7 @@ final class NormArguments {
     }
   }
 
-  /** To go back, rows must be of the arithmetic of those that the forward pass was of. */
+  /** Rows of a backward pass must have the arithmetic of the forward pass. */
   static void requireArithmetic(Rows rows, Rows forward, String name) {
     if ((rows.type() == ElementType.FLOAT64) != (forward.type() == ElementType.FLOAT64)) {
       throw new IllegalArgumentException(
@@ -131,7 +131,7 @@ final class NormArguments {
     }
   }
 
-  /** What a backward pass reads besides rows must not be where dx goes. */
+  /** dx must not overlap what a backward pass reads beside rows. */
   static void checkStays(Saved saved, Rows dx) {
     if (overlaps(saved.gain(), dx) || overlaps(saved.bias(), dx)) {
       throw new IllegalArgumentException(

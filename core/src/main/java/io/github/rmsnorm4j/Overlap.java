@@ -48,12 +48,12 @@ final class Overlap {
     };
   }
 
-  /** Of another array for sure: a view that is read-only does not tell. */
+  /** Whether it is certainly a view of another array: a read-only view does not tell. */
   private static boolean isOfAnother(MemorySegment heap, Object array) {
     return heap.heapBase().orElse(array) != array;
   }
 
-  /** For native memory without a slice, which would be an object for each of many checks a call. */
+  /** Makes no slice of native memory: that would be an object for each of many checks per call. */
   private static boolean sameMemory(MemorySegment a, MemorySegment b) {
     if (a.byteSize() == 0 || b.byteSize() == 0 || a.isNative() != b.isNative()) {
       return false;
@@ -65,9 +65,9 @@ final class Overlap {
   }
 
   /**
-   * Whether a row of x meets one of {@code rowsOfY} rows of y, at the same stride and beginning
-   * {@code distance} bytes behind x. Where the stride is the same, how far row i of x and row j of
-   * y are apart depends on i - j alone, and they meet for i - j in an interval.
+   * Whether a row of x overlaps one of {@code rowsOfY} rows of y, which have the same stride and
+   * begin {@code distance} bytes after x. The distance between row i of x and row j of y then depends
+   * on i - j alone, and they overlap for i - j in an interval.
    */
   private static boolean meet(Rows x, long stride, Rows y, long rowsOfY, long distance) {
     long lowest = Math.floorDiv(distance - rowBytes(x), stride) + 1;
@@ -79,7 +79,7 @@ final class Overlap {
     return (long) rows.width() * rows.type().bytes();
   }
 
-  /** Bytes from row to row; a single row may have been given any stride. */
+  /** Bytes from row to row; the stride of a single row may be any number. */
   private static long stride(Rows rows) {
     return rows.rows() == 1 ? rowBytes(rows) : rows.rowStride() * rows.type().bytes();
   }

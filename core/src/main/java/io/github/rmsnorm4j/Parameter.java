@@ -4,7 +4,7 @@ import io.github.rmsnorm4j.internal.norm.RowMemory;
 import io.github.rmsnorm4j.internal.norm.Staging;
 import java.util.Arrays;
 
-/** A gain or bias of a norm: a copy of its own, in the type that the arithmetic wants. */
+/** A gain or bias of a norm: a copy, in the types of both arithmetics. */
 final class Parameter {
   private final ElementType type;
   private final double[] doubles;
@@ -60,7 +60,7 @@ final class Parameter {
     return new Parameter(type, doubles, floats);
   }
 
-  /** The same for the values of a call, which are left as they are. */
+  /** The same for the values of a call, which stay as they are. */
   static Object plus(Object values, double offset, int n, Staging staging) {
     if (values instanceof float[] floats) {
       return add(floats, offset, staging.floats(n), n);
@@ -82,7 +82,7 @@ final class Parameter {
     return into;
   }
 
-  /** The type that it was given in. */
+  /** The type in which the caller gave it. */
   ElementType type() {
     return type;
   }
@@ -96,8 +96,8 @@ final class Parameter {
   }
 
   /**
-   * One row of any memory as an array of the arithmetic's type: its own array if it is one,
-   * otherwise in the staging arrays.
+   * One row of any memory as an array of the arithmetic's type: the row's own array if it is such an
+   * array, otherwise a staging array.
    */
   static Object values(Rows values, boolean float64, Staging staging) {
     int n = values.width();

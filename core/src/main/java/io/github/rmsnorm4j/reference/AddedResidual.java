@@ -4,22 +4,22 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.ResidualRounding;
 
 /**
- * A row added to its residual, {@code h = x + residual}, in three roles that differ by whether h is
- * rounded to the residual's type before.
+ * A row added to its residual, {@code h = x + residual}, in three roles. In each role h may be
+ * rounded to the type of the residual or not.
  *
- * @param stored what the residual becomes: rounded, always
- * @param measured what mean and root are of
- * @param normalised what is divided by the root
+ * @param stored the new residual: always rounded
+ * @param measured the row from which mean and root are computed
+ * @param normalised the row that is divided by the root
  */
 public record AddedResidual(double[] stored, double[] measured, double[] normalised) {
   /**
-   * Adds.
+   * Adds a row to its residual.
    *
    * @param x the row
-   * @param residual what it is added to
+   * @param residual the residual
    * @param arithmetic the type of the sum: float32, or float64 for float64 rows
-   * @param type of the residual
-   * @param when it is rounded to that
+   * @param type the type of the residual
+   * @param when when the sum is rounded to that type
    * @return the sum in its three roles
    */
   public static AddedResidual of(

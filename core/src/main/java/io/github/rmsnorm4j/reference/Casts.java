@@ -4,8 +4,8 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 
 /**
- * The outputs of RMSNorm that round in the middle, each as its source has it; only that one
- * rounding is taken from the types, all else is double.
+ * The outputs of RMSNorm that round before the gain, each as its source does. Only that rounding
+ * depends on a type; everything else is double.
  */
 public final class Casts {
   private Casts() {}
@@ -14,8 +14,8 @@ public final class Casts {
    * {@link CastOrder#LLAMA}: {@code y_i = (x_i * rstd)T * g_i} with {@code rstd = 1 / root}.
    *
    * @param x the row
-   * @param rstd what it is multiplied by
-   * @param type of the row
+   * @param rstd the number by which it is multiplied
+   * @param type the type of the row
    * @param gain one factor per element, or null for none
    * @return the normalised row
    */
@@ -28,11 +28,11 @@ public final class Casts {
   }
 
   /**
-   * {@link CastOrder#T5}: {@code y_i = (x_i * rstd)W * g_i} where the gain has 16 bits, otherwise
+   * {@link CastOrder#T5}: {@code y_i = (x_i * rstd)W * g_i} if the gain has 16 bits, otherwise
    * {@code x_i * rstd * g_i}.
    *
    * @param x the row
-   * @param rstd what it is multiplied by
+   * @param rstd the number by which it is multiplied
    * @param weight the type of the gain, or null for none
    * @param gain one factor per element, or null for none
    * @return the normalised row
@@ -46,8 +46,8 @@ public final class Casts {
    * {@link CastOrder#ONNX}: {@code y_i = (x_i / root)T * g_i}.
    *
    * @param x the row
-   * @param root what it is divided by
-   * @param type of the row
+   * @param root the number by which it is divided
+   * @param type the type of the row
    * @param gain one factor per element, or null for none
    * @return the normalised row
    */
@@ -60,12 +60,12 @@ public final class Casts {
   }
 
   /**
-   * The nearest number of a type, of two as near the even one; past the largest infinity. A type
-   * has so many significant digits, and none finer than those of its smallest normal number.
+   * The nearest number of a type, ties to even; infinity beyond the largest. A type has a number of
+   * significant digits, and no digit finer than those of its smallest normal number.
    *
    * @param value any number
-   * @param type what it is rounded to
-   * @return a value that the type has exactly
+   * @param type the type to which it is rounded
+   * @return a value that the type holds exactly
    */
   public static double round(double value, ElementType type) {
     return switch (type) {

@@ -5,8 +5,8 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 
 /**
- * RMSNorm and LayerNorm of one row, as their papers define them, and what they are made of: a
- * statistic, a root with epsilon, and the output.
+ * RMSNorm and LayerNorm of one row, as their papers define them, and their steps: a statistic, a
+ * root with epsilon, and the output.
  */
 public final class Definitions {
   private Definitions() {}
@@ -42,11 +42,11 @@ public final class Definitions {
   }
 
   /**
-   * {@code (x_1^2 + ... + x_k^2) / k}; with k below the width that of partial RMSNorm (section 4 of
-   * the paper).
+   * The mean square of the first k elements, {@code (x_1^2 + ... + x_k^2) / k}. With k below the
+   * width it is the mean square of partial RMSNorm (section 4 of the paper).
    *
    * @param x the row
-   * @param k how many of its elements count
+   * @param k the number of elements
    * @return the mean square
    */
   public static double meanSquare(double[] x, int k) {
@@ -58,12 +58,12 @@ public final class Definitions {
   }
 
   /**
-   * The k of partial RMSNorm in the paper: {@code ceil(n * p)}, p the decimal number that it is
-   * written as.
+   * The k of partial RMSNorm in the paper: {@code ceil(n * p)}, where p is the decimal number that
+   * was written.
    *
    * @param n the width
    * @param p above 0, at most 1
-   * @return how many elements count
+   * @return k
    */
   public static int part(int n, double p) {
     BigDecimal share = new BigDecimal(Double.toString(p)).multiply(new BigDecimal(n));
@@ -75,14 +75,14 @@ public final class Definitions {
    *
    * @param n the width
    * @param p above 0, at most 1
-   * @return how many elements count
+   * @return k
    */
   public static int partOfPublishedCode(int n, double p) {
     return (int) Math.floor(n * p);
   }
 
   /**
-   * {@code (x_1 + ... + x_n) / n}.
+   * The mean, {@code (x_1 + ... + x_n) / n}.
    *
    * @param x the row
    * @return its mean
@@ -96,7 +96,7 @@ public final class Definitions {
   }
 
   /**
-   * The population's variance: the mean of {@code (x_i - mean)^2}.
+   * The variance of the population: the mean of {@code (x_i - mean)^2}.
    *
    * @param x the row
    * @return its variance
@@ -111,8 +111,8 @@ public final class Definitions {
   }
 
   /**
-   * What a row is divided by: {@code sqrt(m + eps)}, {@code sqrt(m) + eps} or {@code max(sqrt(m),
-   * eps)}.
+   * The number by which a row is divided: {@code sqrt(m + eps)}, {@code sqrt(m) + eps} or {@code
+   * max(sqrt(m), eps)}.
    *
    * @param m mean square or variance
    * @param epsilon not negative
@@ -128,11 +128,11 @@ public final class Definitions {
   }
 
   /**
-   * {@code y_i = (x_i - mean) / root * g_i + b_i}.
+   * The output, {@code y_i = (x_i - mean) / root * g_i + b_i}.
    *
    * @param x the row
    * @param mean 0 for RMSNorm
-   * @param root what it is divided by
+   * @param root the number by which the row is divided
    * @param gain one factor per element, or null for none
    * @param bias one term per element, or null for none
    * @return the normalised row
@@ -148,10 +148,10 @@ public final class Definitions {
   }
 
   /**
-   * {@code offset + g_i}: Gemma stores its gain less 1.
+   * The gain with an offset, {@code offset + g_i}: Gemma stores its gain less 1.
    *
-   * @param gain as it is stored, or null for none
-   * @param offset what is added to each element
+   * @param gain the gain as stored, or null for none
+   * @param offset the number that is added to each element
    * @return the gain to multiply by, or null
    */
   public static double[] offsetGain(double[] gain, double offset) {

@@ -3,28 +3,28 @@ package io.github.rmsnorm4j.reference;
 import io.github.rmsnorm4j.EpsilonPlacement;
 
 /**
- * The way back through {@link Definitions}: from dy, the gradient of a loss to the output, those to
- * the row, the gain and the bias.
+ * The gradients of {@link Definitions}: from dy, the gradient of the output, to the gradients of the
+ * row and the gain. The gradient of the bias is the sum of dy over rows.
  *
- * <p>They are the derivatives of {@code y_i = d_i / rho * g_i + b_i} with {@code d = x - mean(x)},
- * or {@code d = x} for RMSNorm, and {@code rho} the root of {@code m = sum(d_i^2) / k}; for RMSNorm
- * with k = n section 3.2 of its paper has the same. A cast on the way is taken for what it stands
- * for, its gradient is 1. A residual's own gradient is added to the row's.
+ * <p>They are the derivatives of {@code y_i = d_i / root * g_i + b_i}, where {@code d = x - mean(x)},
+ * or {@code d = x} for RMSNorm, and root is that of {@code m = sum(d_i^2) / k}. For RMSNorm with
+ * k = n section 3.2 of the paper has the same formulas. A cast has gradient 1. The gradient of a
+ * residual is added to the gradient of the row.
  */
 public final class Gradients {
   private Gradients() {}
 
   /**
-   * RMSNorm's row, with {@code h_i = dy_i * g_i}: {@code dx_j = h_j / rho - sum(h_i * x_i) / rho^2
-   * * drho/dx_j}, where {@code drho/dx_j = s * x_j / k} for the first k elements, 0 for others, and
-   * s is that of {@link #rootSlope}.
+   * The gradient of a row of RMSNorm, with {@code h_i = dy_i * g_i}: {@code dx_j = h_j / root -
+   * sum(h_i * x_i) / root^2 * droot/dx_j}. {@code droot/dx_j} is {@code s * x_j / k} for the first k
+   * elements and 0 for the others; {@link #rootSlope} gives s.
    *
    * @param x the row
    * @param dy the gradient of the output
    * @param gain one factor per element, or null for none
-   * @param k how many elements count
+   * @param k the number of elements of the statistic
    * @param epsilon not negative
-   * @param placement of epsilon
+   * @param placement the placement of epsilon
    * @return the gradient of the row
    */
   public static double[] rmsNorm(
@@ -41,14 +41,14 @@ public final class Gradients {
   }
 
   /**
-   * LayerNorm's row, with {@code h_i = dy_i * g_i} and {@code d = x - mean(x)}: {@code dx_j = (h_j
-   * - mean(h)) / rho - sum(h_i * d_i) / rho^2 * s * d_j / n}.
+   * The gradient of a row of LayerNorm, with {@code h_i = dy_i * g_i} and {@code d = x - mean(x)}:
+   * {@code dx_j = (h_j - mean(h)) / root - sum(h_i * d_i) / root^2 * s * d_j / n}.
    *
    * @param x the row
    * @param dy the gradient of the output
    * @param gain one factor per element, or null for none
    * @param epsilon not negative
-   * @param placement of epsilon
+   * @param placement the placement of epsilon
    * @return the gradient of the row
    */
   public static double[] layerNorm(
@@ -60,27 +60,27 @@ public final class Gradients {
   }
 
   /**
-   * The gain's share from one row, {@code dgain_i = dy_i * (x_i - mean) / rho}; rows' are added up.
+   * What one row adds to the gradient of the gain: {@code dgain_i = dy_i * (x_i - mean) / root}.
    *
    * @param x the row
    * @param dy the gradient of the output
    * @param mean 0 for RMSNorm
-   * @param root what the row is divided by
-   * @return the gradient of the gain
+   * @param root the number by which the row is divided
+   * @return the gradient of the gain from this row
    */
   public static double[] gain(double[] x, double[] dy, double mean, double root) {
     return Definitions.output(x, mean, root, dy, null);
   }
 
   /**
-   * The derivative of a root to its own square root q = sqrt(m), by q: {@code (drho/dq) / q}, so
-   * that {@code drho/dx_j = s * d_j / k}. Inside it is {@code 1 / rho}; outside, and above the
-   * floor, {@code 1 / q}; on the floor, and where q is 0, it is 0.
+   * The factor s in {@code droot/dx_j = s * d_j / k}. With q = sqrt(m) it is {@code (droot/dq) / q}:
+   * {@code 1 / root} for epsilon inside the root; {@code 1 / q} for epsilon outside, and for rows
+   * above the floor; 0 for rows on the floor, and if q is 0.
    *
    * @param m mean square or variance
    * @param epsilon not negative
-   * @param placement of epsilon
-   * @return the slope
+   * @param placement the placement of epsilon
+   * @return s
    */
   public static double rootSlope(double m, double epsilon, EpsilonPlacement placement) {
     double q = Math.sqrt(m);
