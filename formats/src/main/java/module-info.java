@@ -1,9 +1,9 @@
 /**
  * Tensors in {@code .npy} and {@code .safetensors} files, read and written in pieces.
  *
- * <p>A file is taken for hostile until its header has been checked: nothing is evaluated, no size
- * is believed before it has been compared with the file's, and whatever is wrong with a file comes
- * back as one {@link io.github.rmsnorm4j.formats.FormatException}.
+ * <p>Files are not trusted: nothing in them is evaluated, and every size in a header is compared with
+ * the size of the file before memory is allocated. A file with an error gives one {@link
+ * io.github.rmsnorm4j.formats.FormatException}.
  */
 module io.github.rmsnorm4j.formats {
   requires transitive io.github.rmsnorm4j;

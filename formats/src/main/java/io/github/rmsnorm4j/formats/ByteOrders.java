@@ -7,11 +7,11 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 
-/** Turns elements of a file into elements of this machine. */
+/** Converts elements from the byte order of a file to the byte order of this machine. */
 final class ByteOrders {
   private ByteOrders() {}
 
-  /** Reverses the bytes of each element, unless they are in this machine's order already. */
+  /** Reverses the bytes of each element if they are not in the byte order of this machine. */
   static void toNative(MemorySegment elements, int elementBytes, ByteOrder order) {
     if (order == ByteOrder.nativeOrder()) {
       return;

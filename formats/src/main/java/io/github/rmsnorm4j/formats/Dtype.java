@@ -4,10 +4,10 @@ import io.github.rmsnorm4j.ElementType;
 import java.util.Optional;
 
 /**
- * The element type of a stored tensor, named as {@code .safetensors} names it.
+ * The element type of a stored tensor, with the name that {@code .safetensors} uses.
  *
- * <p>Four of them can be normalised and have an {@link #elementType()}; the others are known by
- * their size, so that they can be carried from one file to another as they are.
+ * <p>Four types can be normalised and have an {@link #elementType()}. Of the others only the size is
+ * known, so that they can be copied from one file to another.
  */
 public enum Dtype {
   /** IEEE 754 binary64. */
@@ -77,9 +77,9 @@ public enum Dtype {
   }
 
   /**
-   * The type that the normalisations know these elements by.
+   * The type of these elements in a norm.
    *
-   * @return the type, or empty where elements of this kind cannot be normalised
+   * @return the type, or empty if elements of this kind cannot be normalised
    */
   public Optional<ElementType> elementType() {
     return Optional.ofNullable(elementType);

@@ -4,31 +4,30 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * A file is not what it should be.
+ * The content of a file is wrong.
  *
- * <p>The message is one line: the file, the tensor where there is one, what is wrong and what it
- * may be. Text that comes from the file is escaped and shortened, so that a message can be printed
- * whatever the file holds.
+ * <p>The message is one line: the file, the tensor if there is one, what is wrong and what is
+ * allowed. Text from the file is escaped and shortened, so that every message can be printed.
  */
 public final class FormatException extends IOException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Something is wrong with a file as a whole.
+   * An error of the file as a whole.
    *
    * @param file the file
-   * @param problem what is wrong with it, as the end of a sentence that begins with its name
+   * @param problem what is wrong, as the end of a sentence that begins with the name of the file
    */
   public FormatException(Path file, String problem) {
     super(Printable.escaped(file.toString()) + ": " + Printable.escaped(problem));
   }
 
   /**
-   * Something is wrong with one tensor of a file.
+   * An error of one tensor of a file.
    *
    * @param file the file
-   * @param tensor the name of the tensor, as the file has it
-   * @param problem what is wrong with it
+   * @param tensor the name of the tensor in the file
+   * @param problem what is wrong with the tensor
    */
   public FormatException(Path file, String tensor, String problem) {
     this(file, "tensor '" + Printable.shortened(tensor) + "' " + problem);

@@ -13,14 +13,14 @@ import java.util.List;
  * Reads a range of a tensor in C order from a file that stores it in Fortran order (first axis
  * fastest), through a window of fixed size.
  *
- * <p>The range is cut into boxes: some leading axes fixed, a span of one axis, all of those after
- * it. A box is read in the order of the file, as lines along its span; the lines of a box are
- * evenly spaced in the file.
+ * <p>The range is cut into boxes. In a box some leading axes are fixed, one axis has a span, and all
+ * axes after it are whole. A box is read in the order of the file, as lines along its span. The
+ * lines of a box are evenly spaced in the file.
  */
 final class FortranGather {
   private static final int WINDOW_BYTES = 256 << 10;
 
-  /** Elements further apart than this are read one by one, nearer ones with what is between. */
+  /** Elements further apart than this are read one by one, nearer ones together with the gap. */
   private static final int FAR_BYTES = 4096;
 
   private final TensorFile file;
@@ -28,7 +28,7 @@ final class FortranGather {
   private final int elementBytes;
   private final long[] shape;
 
-  /** Elements between neighbours along an axis, where they are wanted and in the file. */
+  /** Elements between neighbours along an axis, in the target and in the file. */
   private final long[] stride;
 
   private final long[] fileStride;
@@ -79,7 +79,7 @@ final class FortranGather {
   }
 
   /**
-   * Reads the box that begins at an element and spans some of an axis and all of those after it.
+   * Reads the box that begins at an element and spans part of an axis and all axes after it.
    */
   private void readBox(long element, int axis, long span, MemorySegment into, long target)
       throws IOException {

@@ -5,7 +5,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Finds the file that a symbolic link stands for, whether there is one yet or not. */
+/** Finds the file to which a symbolic link leads, whether the file exists or not. */
 final class Links {
   private static final int MOST_LINKS = 40;
 

@@ -18,7 +18,7 @@ import java.util.Map;
  * refused.
  */
 public final class NpyFile extends TensorFile {
-  /** Far above what {@link Tensor#MAX_AXES} axes need, far below what would hurt. */
+  /** Far more than {@link Tensor#MAX_AXES} axes need, and little memory. */
   private static final long LONGEST_LITERAL = 1 << 20;
 
   private final NpyHeader header;
@@ -78,7 +78,7 @@ public final class NpyFile extends TensorFile {
     }
   }
 
-  /** What comes after the array, NumPy would not read; it is refused rather than lost. */
+  /** NumPy ignores bytes after the array. They are refused, so that they are not lost. */
   private void checkSize() throws FormatException {
     long held = size - dataStart;
     if (held < tensor.bytes()) {

@@ -25,7 +25,7 @@ record NpyHeader(Dtype dtype, ByteOrder order, boolean fortranOrder, List<Long> 
 
   static final int LONG_PREFIX = 12;
 
-  /** NumPy leaves room for the first axis to grow to this many digits, so that it can be edited. */
+  /** NumPy leaves space for so many digits of the first axis, so that it can be edited later. */
   private static final int ROOM_TO_GROW = 21;
 
   private static final int ALIGNMENT = 64;
@@ -36,8 +36,8 @@ record NpyHeader(Dtype dtype, ByteOrder order, boolean fortranOrder, List<Long> 
   }
 
   /**
-   * The file's first bytes up to the data, as NumPy writes them. Version 1 always does: with at
-   * most {@link Tensor#MAX_AXES} axes a header stays far below its 65,535 bytes.
+   * The bytes of the file up to the data, as NumPy writes them. Version 1 is always enough: with at
+   * most {@link Tensor#MAX_AXES} axes a header stays far below its limit of 65,535 bytes.
    */
   byte[] toBytes() {
     String literal =

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Reads the literal in a {@code .npy} header: a Python dictionary with the keys {@code descr},
- * {@code fortran_order} and {@code shape}, each once, in any order. That is all of Python it knows;
+ * {@code fortran_order} and {@code shape}, each once, in any order. No other Python is accepted, and
  * nothing is evaluated.
  */
 final class NpyHeaderParser {
@@ -159,7 +159,7 @@ final class NpyHeaderParser {
     }
   }
 
-  /** A string in either kind of quotes; none that is wanted here has a backslash in it. */
+  /** A string in either kind of quotes. No valid string in this header has a backslash. */
   private String string(String what) throws SyntaxException {
     skipSpace();
     if (at == text.length() || (text.charAt(at) != '\'' && text.charAt(at) != '"')) {

@@ -1,24 +1,24 @@
 package io.github.rmsnorm4j.formats;
 
-/** Makes text that came from a file fit for a line on a terminal. */
+/** Makes text from a file safe to print as one line on a terminal. */
 final class Printable {
   private static final int LONGEST = 80;
 
   private Printable() {}
 
-  /** The text with everything escaped that is not plainly visible, however long. */
+  /** The text of any length, with every character escaped that is not plainly visible. */
   static String escaped(String text) {
     StringBuilder out = new StringBuilder(text.length());
     text.codePoints().forEach(c -> append(out, c));
     return out.toString();
   }
 
-  /** The same, with the middle left out of what is longer than a name should be. */
+  /** The same, without the middle if the text is longer than a name should be. */
   static String shortened(String text) {
     if (text.length() <= LONGEST) {
       return escaped(text);
     }
-    // A surrogate pair cut in two is escaped as two halves, which is what it then is.
+    // A surrogate pair that is cut in two is escaped as two halves.
     int half = LONGEST / 2;
     String head = text.substring(0, half);
     String tail = text.substring(text.length() - half);
@@ -33,7 +33,7 @@ final class Printable {
     }
   }
 
-  /** Not so: control characters, invisible and direction-changing ones, what is no character. */
+  /** False for control characters, invisible and direction-changing ones, and non-characters. */
   private static boolean isVisible(int c) {
     return switch (Character.getType(c)) {
       case Character.CONTROL,

@@ -12,23 +12,23 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /**
- * A file that appears whole or not at all, and until then leaves in place what was there before.
+ * A file that appears whole or not at all. Until then the old file stays in place.
  *
- * <p>What is written goes into a file of its own in the target's folder, {@code .NAME.xxxx.tmp};
- * {@link #commit()} brings it to the disk and then, in one step, to its name. Closing without that,
- * a shutdown of the JVM (Ctrl-C, {@code SIGTERM}) and any error delete it. Where the process has no
- * say any more ({@code kill -9}, a power cut) the target is as it was, and the other file may be
- * left behind; it can be deleted.
+ * <p>Bytes are written to a temporary file in the folder of the target, {@code .NAME.xxxx.tmp}. {@link
+ * #commit()} brings it to the disk and then, in one step, to its name. The temporary file is deleted
+ * by closing without a commit, by any error, and by a shutdown of the JVM (Ctrl-C, {@code SIGTERM}).
+ * If the process cannot react ({@code kill -9}, a power cut), the target stays as it was. The
+ * temporary file may then remain; it can be deleted.
  *
- * <p>A target that is a symbolic link stays one: the file it leads to is replaced. Permissions of a
- * file that is replaced are kept, where the file system has any, and its owner and group, where
- * this process may set them. Not for use by several threads.
+ * <p>If the target is a symbolic link, the file to which it leads is replaced, and the link stays. A
+ * replaced file keeps its permissions, if the file system has any, and its owner and group, if this
+ * process may set them. Not for use by several threads.
  */
 public final class ReplacingFile implements Closeable {
-  /** Keeps what the JDK copies through for a heap segment, or in one system call, small. */
+  /** Limits the memory that the JDK uses for a copy of a heap segment, and one system call. */
   private static final long LARGEST_WRITE = 8 << 20;
 
-  /** As the caller wrote it, for messages; {@code target} is where it leads to. */
+  /** The path as the caller wrote it, for messages; {@code target} is where it leads. */
   private final String name;
 
   private final Path target;
@@ -46,12 +46,12 @@ public final class ReplacingFile implements Closeable {
   /**
    * Begins a file.
    *
-   * @param path the name it is to have in the end
-   * @param replace whether a file of that name may be replaced
+   * @param path the final name of the file
+   * @param replace whether an existing file may be replaced
    * @return the file, empty and open for writing
-   * @throws FileAlreadyExistsException if there is one already and it may not be replaced
-   * @throws IOException if the folder does not exist or cannot be written to, or the name is that
-   *     of something else than a file
+   * @throws FileAlreadyExistsException if the file exists and may not be replaced
+   * @throws IOException if the folder does not exist or cannot be written to, or the name belongs to
+   *     something other than a file
    */
   public static ReplacingFile create(Path path, boolean replace) throws IOException {
     Path target = Links.follow(path);
@@ -73,9 +73,9 @@ public final class ReplacingFile implements Closeable {
   /**
    * Appends bytes.
    *
-   * @param bytes what to append, all of it: native memory, or a {@code byte[]}
-   * @throws IOException if that fails, as on a full disk
-   * @throws UnsupportedOperationException if they are an array of another type
+   * @param bytes the bytes: native memory, or a {@code byte[]}
+   * @throws IOException if writing fails, for example because the disk is full
+   * @throws UnsupportedOperationException if the bytes are in an array of another type
    */
   public void write(MemorySegment bytes) throws IOException {
     try {
@@ -92,11 +92,11 @@ public final class ReplacingFile implements Closeable {
   }
 
   /**
-   * Brings the file to the disk and to its name, in that order. Nothing can be written afterwards.
+   * Writes the file to the disk, and then gives it its name. Nothing can be written afterwards.
    *
-   * @throws FileAlreadyExistsException if a file of that name has appeared meanwhile, and none may
-   *     be replaced
-   * @throws IOException if that fails; what was there before is there still
+   * @throws FileAlreadyExistsException if a file of that name has appeared meanwhile and may not be
+   *     replaced
+   * @throws IOException if this fails; the old file is then unchanged
    */
   public void commit() throws IOException {
     try {
@@ -118,8 +118,8 @@ public final class ReplacingFile implements Closeable {
   }
 
   /**
-   * A second name for the file is the one atomic step that fails where the name is taken. Not every
-   * file system knows second names; there, only a check is left.
+   * Only a second name (a hard link) is an atomic step that fails if the name is taken. On a file
+   * system without hard links there is only a check.
    */
   private void linkOrMove() throws IOException {
     try {
@@ -137,13 +137,13 @@ public final class ReplacingFile implements Closeable {
   }
 
   /**
-   * A new name survives a power cut once its folder is on the disk; not every system lets us ask.
+   * A new name survives a power cut once its folder is on the disk. Not every system offers this.
    */
   private void forceFolder() {
     try (FileChannel folder = FileChannel.open(temporary.path().getParent())) {
       folder.force(true);
     } catch (IOException _) {
-      // Windows opens no folders. The file itself is on the disk already.
+      // Windows does not open folders. The file itself is on the disk already.
     }
   }
 

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A {@code .safetensors} file. Its header has been checked as strictly as the format asks: no name
- * twice, every tensor's bytes as many as its type and shape need, all of them together covering the
+ * A {@code .safetensors} file. Its header is checked as strictly as the format asks: every name
+ * occurs once, every tensor has as many bytes as its type and shape need, and the tensors cover the
  * data without gap or overlap.
  */
 public final class SafetensorsFile extends TensorFile {
@@ -51,7 +51,7 @@ public final class SafetensorsFile extends TensorFile {
     checkCover();
   }
 
-  /** In the order of their offsets the tensors follow each other from the data's first byte on. */
+  /** Sorted by offset, the tensors must follow each other from the first byte of the data. */
   private void checkCover() throws FormatException {
     List<SafetensorsHeader.Entry> entries = new ArrayList<>(header.entries().values());
     entries.sort(

@@ -8,16 +8,16 @@ import java.util.Map;
 /**
  * The header of a {@code .safetensors} file.
  *
- * @param entries the tensors by name, in the file's order
+ * @param entries the tensors by name, in the order of the file
  * @param tensors the same tensors, as a list
- * @param metadata {@code __metadata__}, in the file's order
+ * @param metadata {@code __metadata__}, in the order of the file
  */
 record SafetensorsHeader(
     Map<String, Entry> entries, List<Tensor> tensors, Map<String, String> metadata) {
   static final String METADATA_KEY = "__metadata__";
 
   /**
-   * A tensor and where it lies.
+   * A tensor and its place in the file.
    *
    * @param tensor name, type and shape
    * @param begin its first byte, counted from the first byte of the data
@@ -25,7 +25,7 @@ record SafetensorsHeader(
    */
   record Entry(Tensor tensor, long begin, long end) {}
 
-  /** Takes the maps over; nobody else writes to them. */
+  /** Takes over the maps; no other code writes to them. */
   static SafetensorsHeader of(
       LinkedHashMap<String, Entry> entries, LinkedHashMap<String, String> metadata) {
     return new SafetensorsHeader(

@@ -21,13 +21,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads the JSON header of a {@code .safetensors} file as a stream of tokens, each of which must be
- * the one that belongs there. So nothing nests deeper than the format does, and what is kept of a
+ * Reads the JSON header of a {@code .safetensors} file as a stream of tokens, and accepts each token
+ * only where the format has it. So nothing nests deeper than the format allows, and the memory for a
  * header is in proportion to its length in the file.
  */
 final class SafetensorsHeaderParser {
   /**
-   * Names are no streams of fields to be cached: caches of hostile names cost more than they save.
+   * Names are not cached: a cache of names that an attacker chose costs more than it saves.
    */
   private static final JsonFactory JSON =
       JsonFactory.builder()
@@ -43,7 +43,7 @@ final class SafetensorsHeaderParser {
                   .build())
           .build();
 
-  /** More than any model's file has by a factor of ten; keeps a header of 100 MB affordable. */
+  /** Ten times more than the file of any model has; limits the memory for a header of 100 MB. */
   private static final int MOST_TENSORS = 1_000_000;
 
   private final TensorFile file;
@@ -58,7 +58,7 @@ final class SafetensorsHeaderParser {
   }
 
   static SafetensorsHeader parse(TensorFile file, long start, long length) throws IOException {
-    // A decoder of this kind refuses what is not UTF-8, unlike one made from the charset's name.
+    // This decoder refuses bytes that are not UTF-8; a reader of the charset would replace them.
     try (Reader reader =
             new InputStreamReader(new FileRange(file, start, length), UTF_8.newDecoder());
         JsonParser json = JSON.createParser(reader)) {
@@ -203,7 +203,7 @@ final class SafetensorsHeaderParser {
     return List.copyOf(numbers);
   }
 
-  /** JSON can spell half a surrogate pair, which no UTF-8 can: it could not be written again. */
+  /** JSON can hold half a surrogate pair. UTF-8 cannot, so it could not be written again. */
   private String wellFormed(String text) throws FormatException {
     if (!UTF_8.newEncoder().canEncode(text)) {
       throw wrong("the header has half a character in '" + Printable.shortened(text) + "'");

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where the tensors of a new {@code .safetensors} file go.
+ * The places of the tensors in a new {@code .safetensors} file.
  *
- * @param header the file's first bytes, up to the data
+ * @param header the bytes of the file up to the data
  * @param order the tensors in the order of their data
  */
 record SafetensorsLayout(byte[] header, List<Tensor> order) {
@@ -40,8 +40,8 @@ record SafetensorsLayout(byte[] header, List<Tensor> order) {
   }
 
   /**
-   * The order given, if each tensor is then aligned to the size of its elements; otherwise larger
-   * elements first. Readers that view the bytes as elements need the alignment.
+   * The given order, if it aligns each tensor to the size of its elements; otherwise larger elements
+   * first. Readers that view the bytes as elements need the alignment.
    */
   private static List<Tensor> dataOrder(List<Tensor> tensors) {
     long begin = 0;

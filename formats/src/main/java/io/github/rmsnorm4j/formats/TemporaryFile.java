@@ -17,18 +17,19 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * A file beside the one it is to become, deleted when the JVM shuts down before that.
+ * A temporary file in the folder of its target. It is deleted if the JVM shuts down before it has
+ * its final name.
  *
- * @param path where it is
+ * @param path the path of the temporary file
  * @param channel open for writing
  */
 record TemporaryFile(Path path, FileChannel channel) {
-  /** Leaves room in a name of 255 bytes for what is put around it, at 4 bytes a character. */
+  /** A name has at most 255 bytes, at 4 bytes per character; this leaves bytes for the rest. */
   private static final int LONGEST_NAME = 40;
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** Also the lock that keeps new files from appearing once a shutdown has deleted these. */
+  /** Also the lock that stops new files from being created after a shutdown deleted these. */
   private static final Set<Path> LIVING = new HashSet<>();
 
   private static boolean shuttingDown;
@@ -38,8 +39,8 @@ record TemporaryFile(Path path, FileChannel channel) {
   }
 
   /**
-   * Creates an empty file in the target's folder, with the permissions of the target if it is
-   * there.
+   * Creates an empty file in the folder of the target, with the permissions of the target if it
+   * exists.
    */
   static TemporaryFile beside(Path target) throws IOException {
     Path folder = target.getParent();
@@ -81,7 +82,7 @@ record TemporaryFile(Path path, FileChannel channel) {
           LIVING.add(path);
           return file;
         } catch (FileAlreadyExistsException _) {
-          // Left behind by somebody who was less lucky; the next name is another one.
+          // Another process left this file behind; the next attempt has another name.
         }
       }
     }
@@ -102,12 +103,12 @@ record TemporaryFile(Path path, FileChannel channel) {
       // Again, as the umask may have taken some away.
       Files.setPosixFilePermissions(path, permissions);
     } catch (IOException _) {
-      // A file system that keeps no permissions. They are no wider than the target's.
+      // The file system keeps no permissions, so they are no wider than those of the target.
     }
     return channel;
   }
 
-  /** As far as this user may; root may give files away, others only to a group of theirs. */
+  /** As far as this user may: root may change the owner, others only the group to one of theirs. */
   private static void keepOwner(PosixFileAttributes kept, Path path) {
     PosixFileAttributeView view = Files.getFileAttributeView(path, PosixFileAttributeView.class);
     try {
@@ -119,7 +120,7 @@ record TemporaryFile(Path path, FileChannel channel) {
         view.setOwner(kept.owner());
       }
     } catch (IOException _) {
-      // Then it belongs to whoever replaces it.
+      // Then it belongs to the user that replaces it.
     }
   }
 
@@ -127,7 +128,7 @@ record TemporaryFile(Path path, FileChannel channel) {
     return path.getFileSystem().supportedFileAttributeViews().contains("posix");
   }
 
-  /** It has its final name now, or is gone. */
+  /** The file has its final name now, or is deleted. */
   void forget() {
     synchronized (LIVING) {
       LIVING.remove(path);
@@ -147,7 +148,7 @@ record TemporaryFile(Path path, FileChannel channel) {
         try {
           Files.deleteIfExists(path);
         } catch (IOException _) {
-          // The JVM is on its way out; there is nobody left to tell.
+          // The JVM is shutting down; nothing can be reported any more.
         }
       }
     }

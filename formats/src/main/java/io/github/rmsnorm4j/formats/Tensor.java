@@ -5,12 +5,12 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * What is known of a tensor without its elements: name, type and shape.
+ * A tensor without its elements: name, type and shape.
  *
- * <p>Seen from an axis, a tensor is a list of rows: the axes before it count the rows, that axis
- * and those after it are the width.
+ * <p>For a given axis a tensor is a list of rows. The lengths of the axes before it give the number
+ * of rows; the lengths of the axis itself and of those after it give the width.
  *
- * @param name its name, empty for the nameless tensor of a {@code .npy} file
+ * @param name its name, empty for the tensor of a {@code .npy} file, which has none
  * @param dtype the type of its elements
  * @param shape the length of each axis, outermost first; empty for a scalar
  */
@@ -19,7 +19,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
   public static final int MAX_AXES = 64;
 
   /**
-   * Checks and copies what it is given.
+   * Checks the arguments and copies the shape.
    *
    * @throws IllegalArgumentException if there are more than {@link #MAX_AXES} axes, an axis is
    *     negative, or the size overflows; the message says which, and leaves the name out
@@ -37,7 +37,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
     checkSize(dtype, shape);
   }
 
-  /** Axes of length 0 count as 1, so that no product of some of the axes overflows either. */
+  /** Axes of length 0 count as 1, so that a product of any of the axes cannot overflow. */
   private static void checkSize(Dtype dtype, List<Long> shape) {
     long product = 1;
     try {
@@ -80,12 +80,12 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
   public long bytes() {
     long elements = elements();
     int bits = dtype.bits();
-    // Eight elements at a time, as the number of bits may overflow where that of bytes does not.
+    // Eight elements at a time: the number of bits may overflow although that of bytes does not.
     return elements / 8 * bits + elements % 8 * bits / 8;
   }
 
   /**
-   * The number of rows, seen from an axis.
+   * The number of rows for an axis.
    *
    * @param axis the first axis of the row, 0 for the outermost, negative to count from the end
    * @return the product of the lengths of the axes before it
@@ -96,7 +96,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
   }
 
   /**
-   * The width of a row, seen from an axis.
+   * The width of a row for an axis.
    *
    * @param axis the first axis of the row, 0 for the outermost, negative to count from the end
    * @return the product of the lengths of that axis and those after it
@@ -118,9 +118,9 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
   }
 
   /**
-   * The same tensor stored otherwise.
+   * The same tensor with another type.
    *
-   * @param other the type to store its elements in
+   * @param other the new type of its elements
    * @return a tensor of this name and shape
    * @throws IllegalArgumentException if its size overflows in that type
    */
@@ -129,7 +129,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
   }
 
   /**
-   * Its name, fit to be printed whatever it is: shortened, and with what is not visible escaped.
+   * The name in a form that is safe to print: shortened, with invisible characters escaped.
    *
    * @return one line of text
    */
@@ -137,7 +137,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
     return Printable.shortened(name);
   }
 
-  /** Name, type and shape on one line, fit to be printed: {@code norm.weight f32 [4096]}. */
+  /** Name, type and shape on one line, safe to print: {@code norm.weight f32 [4096]}. */
   @Override
   public String toString() {
     String type = dtype.name().toLowerCase(Locale.ROOT);

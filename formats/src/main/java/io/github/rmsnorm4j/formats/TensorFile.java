@@ -16,18 +16,18 @@ import java.util.Map;
 /**
  * A {@code .npy} or {@code .safetensors} file, open for reading.
  *
- * <p>Opening reads and checks the header, no element. Elements are read in pieces into the caller's
- * memory by positional reads; nothing is mapped, so a file that is truncated meanwhile is a {@link
- * FormatException} and not a crash. Several threads may read at a time.
+ * <p>Opening reads and checks the header, but no element. Elements are read in pieces, by positional
+ * reads, into the caller's memory. Nothing is mapped, so a file that is truncated meanwhile gives a
+ * {@link FormatException} and not a crash. Several threads may read at the same time.
  */
 public abstract sealed class TensorFile implements Closeable permits NpyFile, SafetensorsFile {
-  /** Keeps what the JDK copies through for a heap segment, or in one system call, small. */
+  /** Limits the memory that the JDK uses for a copy of a heap segment, and one system call. */
   private static final long LARGEST_READ = 8 << 20;
 
   private final Path path;
   final FileChannel channel;
 
-  /** The file's length when it was opened, which its header has been checked against. */
+  /** The length of the file when it was opened; the header was checked against it. */
   final long size;
 
   TensorFile(Path path, FileChannel channel) throws IOException {
@@ -37,12 +37,12 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   }
 
   /**
-   * Opens a file of either kind. The first bytes decide which it is, and where they do not, the
-   * name's extension.
+   * Opens a file of either kind. The first bytes decide which kind it is; if they do not, the
+   * extension of the name does.
    *
    * @param path the file
-   * @return the file, its header read and checked
-   * @throws FormatException if it is of neither kind, or its header is not as it should be
+   * @return the file, with its header read and checked
+   * @throws FormatException if it is of neither kind, or its header is wrong
    * @throws NoSuchFileException if there is no such file
    * @throws IOException if it cannot be read
    */
@@ -97,25 +97,25 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   }
 
   /**
-   * What the file holds.
+   * The tensors of the file.
    *
-   * @return its tensors in the order of its header; exactly one, without a name, for {@code .npy}
+   * @return the tensors in the order of the header; exactly one, without a name, for {@code .npy}
    */
   public abstract List<Tensor> tensors();
 
   /**
    * The text stored beside the tensors.
    *
-   * @return {@code __metadata__} in the file's order, empty for {@code .npy}
+   * @return {@code __metadata__} in the order of the file, empty for {@code .npy}
    */
   public abstract Map<String, String> metadata();
 
   /**
-   * The tensor of a name.
+   * The tensor with a name.
    *
    * @param name its name
    * @return the tensor
-   * @throws FormatException if the file has none of that name
+   * @throws FormatException if the file has no tensor of that name
    */
   public Tensor tensor(String name) throws FormatException {
     for (Tensor tensor : tensors()) {
@@ -127,14 +127,13 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   }
 
   /**
-   * Reads elements, as C order counts them, in the byte order of this machine. A row range of a
-   * tensor of some width is the elements from {@code firstRow * width} on.
+   * Reads elements, counted in C order, in the byte order of this machine. A range of rows begins at
+   * element {@code firstRow * width}.
    *
    * @param tensor one of {@link #tensors()} with an {@link Dtype#elementType()}
    * @param first the first element to read
-   * @param count how many
-   * @param into where to: native memory, or a {@code byte[]}; its first {@code count} elements are
-   *     written
+   * @param count the number of elements
+   * @param into takes the elements, from its first byte on: native memory, or a {@code byte[]}
    * @throws FormatException if the file has become shorter since it was opened
    * @throws IOException if the file cannot be read
    * @throws IllegalArgumentException if the tensor is not of this file or not of a floating type,
@@ -164,12 +163,12 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
       throws IOException;
 
   /**
-   * Reads bytes of a tensor as they are stored, which is how elements of any type are carried into
+   * Reads bytes of a tensor as they are stored. With this, elements of any type can be copied to
    * another file.
    *
    * @param tensor one of {@link #tensors()}
-   * @param offset the first byte to read, counted from the tensor's first
-   * @param into where to: native memory, or a {@code byte[]}; it is filled
+   * @param offset the first byte to read, counted from the first byte of the tensor
+   * @param into takes as many bytes as it has: native memory, or a {@code byte[]}
    * @throws FormatException if the file has become shorter since it was opened
    * @throws IOException if the file cannot be read
    * @throws IllegalArgumentException if the tensor is not of this file, or the range not within it
@@ -184,7 +183,7 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
     readFully(start(tensor) + offset, into);
   }
 
-  /** Where in the file the tensor's first byte is; refuses a tensor that is not of this file. */
+  /** The position of the first byte of the tensor; refuses a tensor that is not of this file. */
   abstract long start(Tensor tensor);
 
   final IllegalArgumentException notOfThisFile(Tensor tensor) {
@@ -206,7 +205,7 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
     }
   }
 
-  /** Closes the file; what was read from it stays. */
+  /** Closes the file. Elements that were read stay valid. */
   @Override
   public void close() throws IOException {
     channel.close();

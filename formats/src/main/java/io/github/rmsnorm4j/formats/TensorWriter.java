@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes a {@code .npy} or {@code .safetensors} file: the header at once, then the tensors' bytes
- * in pieces of any size. The file is there after {@link #commit()}, whole, or not at all; see
+ * Writes a {@code .npy} or {@code .safetensors} file: first the header, then the bytes of the
+ * tensors, in pieces of any size. {@link #commit()} makes the file appear whole, or not at all; see
  * {@link ReplacingFile}. Not for use by several threads.
  */
 public final class TensorWriter implements Closeable {
@@ -27,18 +27,18 @@ public final class TensorWriter implements Closeable {
   }
 
   /**
-   * Begins a file; its extension, {@code .npy} or {@code .safetensors}, decides which kind.
+   * Begins a file. The extension of its name, {@code .npy} or {@code .safetensors}, decides the kind.
    *
-   * @param path the name it is to have in the end
-   * @param tensors what it will hold, in the order of its header; exactly one for {@code .npy},
-   *     where its name is not kept
+   * @param path the final name of the file
+   * @param tensors the tensors in the order of the header; exactly one for {@code .npy}, which does
+   *     not keep its name
    * @param metadata the text to store beside the tensors; must be empty for {@code .npy}
-   * @param replace whether a file of that name may be replaced
-   * @return the file, its header written
-   * @throws FileAlreadyExistsException if there is one already and it may not be replaced
-   * @throws IOException if it cannot be written
-   * @throws IllegalArgumentException if a file of that kind cannot hold these tensors: another
-   *     extension, several tensors or bfloat16 in {@code .npy}, one name twice
+   * @param replace whether an existing file may be replaced
+   * @return the file, with its header written
+   * @throws FileAlreadyExistsException if the file exists and may not be replaced
+   * @throws IOException if the file cannot be written
+   * @throws IllegalArgumentException if the extension is another one, or a file of that kind cannot
+   *     hold the tensors: several tensors or bfloat16 in {@code .npy}, one name twice
    */
   public static TensorWriter create(
       Path path, List<Tensor> tensors, Map<String, String> metadata, boolean replace)
@@ -92,8 +92,8 @@ public final class TensorWriter implements Closeable {
   }
 
   /**
-   * The order in which the bytes are to be written. It is that of the header, unless a tensor would
-   * then not be aligned to the size of its elements; in that case larger elements come first.
+   * The order in which the bytes must be written. It is the order of the header, unless that would
+   * not align a tensor to the size of its elements. Then larger elements come first.
    *
    * @return the tensors in the order of their data
    */
@@ -105,10 +105,10 @@ public final class TensorWriter implements Closeable {
    * Writes the next bytes: elements in C order, one tensor after the other in the order of {@link
    * #order()}.
    *
-   * @param piece the bytes, all of them: native memory, or a {@code byte[]}
-   * @throws IOException if that fails, as on a full disk
-   * @throws UnsupportedOperationException if they are an array of another type
-   * @throws IllegalArgumentException if the tensors have fewer bytes than that left
+   * @param piece the bytes: native memory, or a {@code byte[]}
+   * @throws IOException if writing fails, for example because the disk is full
+   * @throws UnsupportedOperationException if the bytes are in an array of another type
+   * @throws IllegalArgumentException if the tensors have fewer bytes left
    */
   public void write(MemorySegment piece) throws IOException {
     if (piece.byteSize() > bytes - written) {
@@ -120,9 +120,9 @@ public final class TensorWriter implements Closeable {
   }
 
   /**
-   * Brings the file to the disk and to its name.
+   * Writes the file to the disk, and then gives it its name.
    *
-   * @throws IOException if that fails; what was there before is there still
+   * @throws IOException if this fails; the old file is then unchanged
    * @throws IllegalStateException if not all bytes have been written
    */
   public void commit() throws IOException {
