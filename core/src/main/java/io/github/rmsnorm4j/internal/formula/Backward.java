@@ -10,16 +10,17 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 
 /**
- * The gradients of RMSNorm and LayerNorm, as docs/numerics.md has them: {@code dx = ((h - c) - xh *
- * m) * rstd}, with {@code h = dy * g} and xh the normalised row.
+ * The gradients of RMSNorm and LayerNorm, as docs/numerics.md defines them: {@code dx = ((h - c) -
+ * xh * m) * rstd}, where {@code h = dy * g} and xh is the normalised row.
  *
  * @param centred LayerNorm if true, RMSNorm if not
- * @param x the type of what was kept
- * @param fromOutput whether that is the output
+ * @param x the type of the rows that were kept
+ * @param fromOutput whether these are the output
  * @param residual the type of the gradient that is added to dx; null without one
  * @param gain whether there is a gain
- * @param bias whether the output has a bias; of use only from the output
- * @param wide whether rows are out of float32's range: then all is float64, and rounded once
+ * @param bias whether the output has a bias; used only with the output
+ * @param wide whether rows are out of the range of float32: then everything is float64, and rounded
+ *     once
  */
 public record Backward(
     Storage storage,
@@ -36,10 +37,10 @@ public record Backward(
     boolean biasGradient,
     boolean wide) {
 
-  /** Below this a share is what rounding rstd to float32 left; its term is below that rounding. */
+  /** A share below this comes from the rounding of rstd to float32; its term is as small. */
   private static final double ROUNDING = 0x1p-23;
 
-  /** The same for rows out of float32's range. */
+  /** The same for rows out of the range of float32. */
   public Backward ofWideRows() {
     return new Backward(
         storage,
@@ -67,7 +68,7 @@ public record Backward(
     return wide ? v.widened() : v;
   }
 
-  /** A number of the row, in the type that elements are computed in. */
+  /** A number of the row, in the type of the arithmetic on elements. */
   private Value number(RowNumber number) {
     return wide || storage.float64() ? row(number) : row(number).rounded();
   }
@@ -77,7 +78,7 @@ public record Backward(
     return element(Operand.DY, dy);
   }
 
-  /** What was kept, less the bias. */
+  /** The kept element, less the bias if it is an output. */
   private Value kept() {
     Value v = element(Operand.X, x);
     return fromOutput && bias ? v.minus(column(Column.BIAS)) : v;
@@ -108,9 +109,9 @@ public record Backward(
   }
 
   /**
-   * From row sums to m and c. With {@code rstd = 1 / sqrt(mean(x^2) + eps)} it is {@code d rstd /
-   * dx = -rstd^3 * x / k}, and so m is the mean of h * xh. Epsilon elsewhere adds a factor: outside
-   * the root q it is {@code (q + eps) / q}, and on the floor 0.
+   * From row sums to m and c. With {@code rstd = 1 / sqrt(mean(x^2) + eps)} the derivative is {@code
+   * d rstd / dx = -rstd^3 * x / k}, so m is the mean of h * xh. Another placement of epsilon adds a
+   * factor: {@code (q + eps) / q} outside the root q, and 0 on the floor.
    */
   public Part means() {
     Part.Builder part = new Part.Builder().keep(RowNumber.M, m(row(RowNumber.PRODUCT).over(K)));
@@ -130,7 +131,7 @@ public record Backward(
     };
   }
 
-  /** The rstd of a root of epsilon, which counts as the floor. */
+  /** The rstd of a root that is epsilon. A row with this rstd is on the floor. */
   private Value highestRstd() {
     Value highest = ONE.over(EPSILON);
     Value rounded = highest.rounded().widened();

@@ -2,13 +2,13 @@ package io.github.rmsnorm4j.internal.formula;
 
 /** Float64 numbers that a whole call shares. */
 public enum CallNumber {
-  /** Elements that the statistic is of: the width, or the part of a partial norm. */
+  /** The number of elements of the statistic: the width, or the part of a partial norm. */
   K("k"),
   EPSILON("eps"),
-  /** The power of two that elements of a row out of float64's range are multiplied by. */
+  /** The power of two by which elements of a row out of the range of float64 are multiplied. */
   SCALE("s");
 
-  /** How many there are. */
+  /** The number of constants. */
   public static final int COUNT = values().length;
 
   private final String letter;

@@ -1,13 +1,13 @@
 package io.github.rmsnorm4j.internal.formula;
 
-/** Numbers that every row of a call shares, one per column. */
+/** Numbers that all rows of a call share, one per column. */
 public enum Column {
   GAIN("gain"),
   BIAS("bias"),
   GAIN_GRADIENT("dgain"),
   BIAS_GRADIENT("dbias");
 
-  /** How many there are. */
+  /** The number of constants. */
   public static final int COUNT = values().length;
 
   private final String letter;

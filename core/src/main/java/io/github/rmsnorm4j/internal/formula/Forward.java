@@ -13,17 +13,17 @@ import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.ResidualRounding;
 
 /**
- * RMSNorm and LayerNorm, as docs/numerics.md has them: the one place where their formulas stand.
+ * RMSNorm and LayerNorm, as docs/numerics.md defines them. Only this class has their formulas.
  *
  * @param centred LayerNorm if true, RMSNorm if not
- * @param divides whether elements are divided by their root, and not multiplied by rstd
+ * @param divides whether elements are divided by the root, and not multiplied by rstd
  * @param x the type of the rows
- * @param residual the type of the rows that x is added to; null without them
- * @param rounding when the sum of both is rounded to the residual's type
- * @param onTheWay whether the sum of both is stored while it is summed; then a row can be summed
- *     once
+ * @param residual the type of the residual; null without one
+ * @param rounding when x + residual is rounded to the type of the residual
+ * @param onTheWay whether x + residual is stored while the statistic is summed; then a row can be
+ *     summed only once
  * @param y the type of the output
- * @param cast the type that a normalised element is rounded to before the gain, or null
+ * @param cast the type to which a normalised element is rounded before the gain, or null
  */
 public record Forward(
     Storage storage,
@@ -39,7 +39,7 @@ public record Forward(
     boolean gain,
     boolean bias) {
 
-  /** Of rows that were kept, which are never written again: for their statistic alone. */
+  /** For the statistic of rows that were kept, which are not written. */
   public static Forward ofKept(
       Storage storage, boolean centred, EpsilonPlacement placement, ElementType x) {
     ResidualRounding any = ResidualRounding.FIRST;
@@ -52,7 +52,7 @@ public record Forward(
   static final Value ONE = new Value.Literal(1.0);
   static final Value ZERO = new Value.Literal(0.0);
 
-  /** A mean from here on could overflow in float32 when it is taken off an element. */
+  /** From here on, subtracting the mean from an element could overflow float32. */
   private static final double MAX_MEAN = 0x1p103;
 
   static Value row(RowNumber number) {
@@ -69,12 +69,12 @@ public record Forward(
     return residual == null ? v : v.plus(storage.element(Operand.RESIDUAL, residual));
   }
 
-  /** What the statistic is of. */
+  /** The element from which the statistic is computed. */
   private Value summed() {
     return rounding == ResidualRounding.FIRST ? sum().cast(residual) : sum();
   }
 
-  /** What the output is of. */
+  /** The element from which the output is computed. */
   private Value normalised() {
     if (onTheWay) {
       return storage.element(Operand.RESIDUAL, residual);
@@ -82,7 +82,7 @@ public record Forward(
     return rounding == ResidualRounding.LAST ? sum() : sum().cast(residual);
   }
 
-  /** {@code x0}, which LayerNorm takes off each element before it sums; of a row that is stored. */
+  /** {@code x0}, which LayerNorm subtracts from each element before it sums; of a stored row. */
   public Part shift() {
     Value v = onTheWay ? normalised() : summed();
     return new Part.Builder().keep(SHIFT, new Value.First(v).widened()).build();
@@ -122,10 +122,10 @@ public record Forward(
   }
 
   /**
-   * The statistic of a float64 row with its elements times s. LayerNorm's are of {@code (x - x0) *
-   * s}, from which a mean already known is taken off.
+   * The statistic of a float64 row with its elements times s. LayerNorm sums {@code (x - x0) * s},
+   * less a mean that is already known.
    *
-   * @param down whether s is small: then x and x0 are scaled each
+   * @param down whether s is small: then x and x0 are scaled separately
    */
   public Part scaledStatistic(boolean down) {
     return centred ? sums(scaled(down).minus(row(SCALED_MEAN))) : squares(scaled(down));
@@ -165,8 +165,8 @@ public record Forward(
   }
 
   /**
-   * A float32 row is in range where its rstd, and a root that divides, are normal float32 numbers,
-   * and its mean is not too large.
+   * A float32 row is in range if its rstd, and a root that divides, are normal float32 numbers, and
+   * its mean is not too large.
    */
   private void range(Part.Builder part, Value root, Value rstd, Value mean) {
     if (storage.float64()) {
@@ -204,21 +204,21 @@ public record Forward(
   }
 
   /**
-   * The output of a row whose rstd, root or mean is out of float32's range: the same in float64,
-   * rounded once.
+   * The output of a row whose rstd, root or mean is out of the range of float32: the same formula in
+   * float64, rounded once.
    */
   public Part wideOutput() {
     Value v = centre(normalised().widened(), true);
     return output(divides ? v.over(row(ROOT)) : v.times(row(RSTD)));
   }
 
-  /** The output of a float64 row whose elements are times s. */
+  /** The output of a float64 row, from elements times s. */
   public Part scaledOutput(boolean down) {
     Value v = centred ? scaled(down).minus(row(SCALED_MEAN)) : scaled(down);
     return output(divides ? v.over(row(ROOT)) : v.times(row(RSTD)));
   }
 
-  /** LayerNorm's {@code x - mean}; in float32 the mean is taken off in two pieces. */
+  /** LayerNorm's {@code x - mean}; in float32 the mean is subtracted in two pieces. */
   private Value centre(Value v, boolean float64) {
     return centred ? Mean.takenOff(v, float64) : v;
   }

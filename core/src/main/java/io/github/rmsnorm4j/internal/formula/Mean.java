@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.internal.formula;
 
-/** LayerNorm's mean, as it is taken off an element. */
+/** How LayerNorm subtracts the mean from an element. */
 final class Mean {
   private Mean() {}
 
-  /** {@code x - mean}; of a float32 {@code (x - hi) - lo}, the mean being {@code hi + lo}. */
+  /** {@code x - mean}; in float32 {@code (x - hi) - lo}, where the mean is {@code hi + lo}. */
   static Value takenOff(Value x, boolean float64) {
     Value mean = Forward.row(RowNumber.MEAN);
     if (float64) {

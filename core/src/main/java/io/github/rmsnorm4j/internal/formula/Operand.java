@@ -1,16 +1,16 @@
 package io.github.rmsnorm4j.internal.formula;
 
-/** Rows of a call, by the letter that the formulas of docs/numerics.md have for them. */
+/** The rows of a call, with the names of docs/numerics.md. */
 public enum Operand {
-  /** What is normalised; going back, what was kept: the input or the output. */
+  /** Forward: the input. Backward: the rows that were kept, input or output. */
   X("x"),
-  /** What x is added to; going back, the gradient that is added to dx. */
+  /** Forward: the residual. Backward: the gradient that is added to dx. */
   RESIDUAL("residual"),
   Y("y"),
   DY("dy"),
   DX("dx");
 
-  /** How many there are. */
+  /** The number of constants. */
   public static final int COUNT = values().length;
 
   private final String letter;

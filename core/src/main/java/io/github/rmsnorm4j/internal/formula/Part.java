@@ -10,26 +10,26 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * One pass over rows, described: what is summed over a row, stored for each element, added up over
- * rows, or kept for each row. How it is computed is decided elsewhere; what is computed, and in
- * which order it is rounded, only here.
+ * The description of one pass over rows: what is summed over a row, stored for each element, added
+ * up over rows, or kept for each row. A part says what is computed and where it is rounded. Other
+ * classes decide how.
  *
- * <p>The rules of docs/numerics.md are checked when a part is made. Row sums are of float64 terms,
- * one for each element, and two at most. A number that is kept is one for the row. In a part of
- * elements it comes first, and may be read again; a part of rows reads none that it keeps. Ranges
- * are for parts of rows. One rule is not checked: what is stored is not read again in its part.
+ * <p>The constructor checks the rules of docs/numerics.md. A part has at most two row sums, each of
+ * one float64 term per element. A kept number is one for the row. A part of elements keeps its
+ * numbers first, and may read them again; a part of rows reads none that it keeps. Only parts of
+ * rows have ranges. One rule is not checked: a part does not read again what it stores.
  *
- * @param statements in the order in which they are done
+ * @param statements the statements in the order in which they are executed
  */
 public record Part(List<Statement> statements) {
-  /** Row sums of a part, at most: kernels have lanes for so many. */
+  /** The most row sums of a part: kernels have lanes for so many. */
   public static final int MAX_SUMS = 2;
 
-  /** What is done. */
+  /** One statement of a part. */
   public sealed interface Statement {
     Value value();
 
-    /** Whether it is done for each element, even where its value is one for the row. */
+    /** Whether it is executed for each element, even if its value is one for the row. */
     default boolean isOfElements() {
       return this instanceof Sum || this instanceof Store || this instanceof ColumnSum;
     }
@@ -38,18 +38,18 @@ public record Part(List<Statement> statements) {
   /** The row sum of a term, in the order of docs/numerics.md. */
   public record Sum(RowNumber number, Value value) implements Statement {}
 
-  /** Element i of rows of a type, to which a float32 or float64 is rounded once. */
+  /** Stores element i of rows of a type; a float32 or float64 is rounded once. */
   public record Store(Operand rows, ElementType type, Value value) implements Statement {}
 
-  /** Added to the column's number, row after row. */
+  /** Adds a term to the number of the column, row after row. */
   public record ColumnSum(Column column, Value value) implements Statement {}
 
-  /** A number of the row. */
+  /** Keeps a number of the row. */
   public record Keep(RowNumber number, Value value) implements Statement {}
 
-  /** Rows whose value is below the least or above the greatest, or NaN, are out of range. */
+  /** A row is out of range if its value is below the least or above the greatest, or NaN. */
   public record Range(Value value, double least, double greatest) implements Statement {
-    /** Whether all of the first n numbers are in it. */
+    /** Whether all of the first n numbers are in the range. */
     public boolean holds(double[] numbers, int n) {
       boolean holds = true;
       for (int i = 0; i < n; i++) {
@@ -114,7 +114,7 @@ public record Part(List<Statement> statements) {
     }
   }
 
-  /** A part's statements, one after the other. */
+  /** Collects the statements of a part. */
   public static final class Builder {
     private final List<Statement> statements = new ArrayList<>();
 
@@ -206,7 +206,7 @@ public record Part(List<Statement> statements) {
     }
   }
 
-  /** Whether any of the values that there is one of for each element is float64. */
+  /** Whether any value that exists for each element is float64. */
   public boolean hasFloat64Elements() {
     for (Statement statement : statements) {
       if (hasFloat64(statement.value())) {
@@ -227,7 +227,7 @@ public record Part(List<Statement> statements) {
     return any;
   }
 
-  /** The values of a row that its elements need, the largest of them. */
+  /** The largest values of a row that its elements need. */
   public Set<Value> rowValues() {
     Set<Value> values = new LinkedHashSet<>();
     for (Statement statement : statements) {
@@ -269,7 +269,7 @@ public record Part(List<Statement> statements) {
   }
 
   /**
-   * Whether anything is done for each element; otherwise only numbers of rows are kept or checked.
+   * Whether any statement is for each element; otherwise numbers of rows are kept or checked.
    */
   public boolean hasElements() {
     for (Statement statement : statements) {
@@ -280,12 +280,12 @@ public record Part(List<Statement> statements) {
     return false;
   }
 
-  /** Whether it has to do with numbers of rows alone, so that rows are its elements. */
+  /** Whether it reads and writes numbers of rows alone, so that rows are its elements. */
   public boolean isOfRows() {
     return !hasElements() && operands().isEmpty();
   }
 
-  /** A statement a line. */
+  /** One statement per line. */
   public String text() {
     StringBuilder text = new StringBuilder();
     for (Statement statement : statements) {

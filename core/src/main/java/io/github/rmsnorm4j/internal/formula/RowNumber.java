@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.internal.formula;
 
-/** What is known of a row as a whole: a float64 number per row. */
+/** The float64 numbers of a row: statistics and row sums. */
 public enum RowNumber {
-  /** What is taken off each element before LayerNorm's sums: the row's first element. */
+  /** The first element of the row, which LayerNorm subtracts from each element before it sums. */
   SHIFT("x0"),
   /** Row sum of x - x0. */
   SUM("S1"),
@@ -17,12 +17,12 @@ public enum RowNumber {
   SLOPE("H"),
   /** Mean of (x - x0) * s. */
   SCALED_MEAN("M"),
-  /** What dx takes off for the root: the mean of h * xh. */
+  /** m, the mean of h * xh. */
   M("m"),
-  /** What dx takes off for LayerNorm's mean: the mean of h. */
+  /** c, the mean of h; LayerNorm only. */
   C("c");
 
-  /** How many there are. */
+  /** The number of constants. */
   public static final int COUNT = values().length;
 
   private final String letter;

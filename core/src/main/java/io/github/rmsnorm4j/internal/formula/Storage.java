@@ -4,13 +4,13 @@ import io.github.rmsnorm4j.ElementType;
 import java.util.Set;
 
 /**
- * In which type the rows of a call lie where a kernel reads and writes them.
+ * The type in which a kernel finds the rows of a call in memory.
  *
  * @param float64 whether the arithmetic is float64
- * @param narrow the types of 16 bits that float32 kernels read and write themselves
+ * @param narrow the 16-bit types that float32 kernels read and write themselves
  */
 public record Storage(boolean float64, Set<ElementType> narrow) {
-  /** The type itself, or else that of the arithmetic: then the rows are copied on the way. */
+  /** The type itself, or the type of the arithmetic if the rows are copied first. */
   public ElementType of(ElementType type) {
     if (float64) {
       return ElementType.FLOAT64;
@@ -26,7 +26,7 @@ public record Storage(boolean float64, Set<ElementType> narrow) {
   /** Stores a value, rounded once to the type of the rows. */
   void store(Part.Builder part, Operand rows, ElementType type, Value value) {
     Value v = !float64 && value.float64() ? value.cast(type) : value;
-    // An instruction that rounds to float16 keeps what a NaN holds.
+    // An instruction that rounds to float16 keeps the payload of a NaN.
     boolean keepsNan = type == ElementType.FLOAT16 && !v.float64();
     part.store(rows, of(type), keepsNan ? new Value.OneNan(v) : v);
   }

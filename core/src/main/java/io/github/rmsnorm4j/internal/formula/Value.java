@@ -3,15 +3,15 @@ package io.github.rmsnorm4j.internal.formula;
 import io.github.rmsnorm4j.ElementType;
 
 /**
- * A number in a formula, float32 or float64. There is one for each element, for each column, for
- * each row, or for the whole call. A kernel with vectors computes equal values once; plain Java
- * does so with values that are one object.
+ * A number in a formula, float32 or float64. It exists for each element, for each column, for each
+ * row, or once for the call. A kernel with vectors computes equal values once; plain Java does so
+ * with values that are one object.
  *
- * <p>Each operation is rounded once, to the type of its operands. Operands have one type; {@link
- * #widened} and {@link #rounded} change it. What is made here in another way is refused.
+ * <p>Each operation is rounded once, to the type of its operands. Both operands have the same type;
+ * {@link #widened} and {@link #rounded} change it. Operands of two types are refused.
  */
 public sealed interface Value {
-  /** What is done with two numbers. */
+  /** An operation on two numbers. */
   enum Operator {
     PLUS("+"),
     MINUS("-"),
@@ -26,7 +26,7 @@ public sealed interface Value {
     }
   }
 
-  /** Element i of rows, of a type as it lies in memory: bfloat16 is read as float32. */
+  /** Element i of rows, with its type in memory; bfloat16 is read as float32. */
   record Element(Operand rows, ElementType type) implements Leaf {
     @Override
     public boolean float64() {
@@ -120,7 +120,7 @@ public sealed interface Value {
     }
   }
 
-  /** Rounded once to a type of 16 bits, and read again; every NaN is the canonical one. */
+  /** Rounded once to a 16-bit type and converted back; every NaN is the canonical one. */
   record Cast(Value of, ElementType to) implements Operation {
     @Override
     public String text() {
@@ -128,7 +128,7 @@ public sealed interface Value {
     }
   }
 
-  /** The same float32, but that every NaN is the canonical one. */
+  /** The same float32, except that every NaN is the canonical one. */
   record OneNan(Value of) implements Operation {
     public OneNan {
       require(!of.float64(), of, "is float64, NaN is made one of float32 only");
@@ -176,7 +176,7 @@ public sealed interface Value {
     }
   }
 
-  /** One value where a float64 is above another, or at least it; otherwise a second value. */
+  /** One value if a float64 is above another (or at least as large), otherwise a second one. */
   record Choice(Value a, boolean orEqual, Value b, Value then, Value otherwise)
       implements Operation {
     public Choice {
@@ -202,7 +202,7 @@ public sealed interface Value {
     }
   }
 
-  /** A value that is made of no other. */
+  /** A value without operands. */
   sealed interface Leaf extends Value {
     @Override
     default boolean float64() {
@@ -220,9 +220,9 @@ public sealed interface Value {
     }
   }
 
-  /** A value that is made of others, most often of one, and of its type. */
+  /** A value with operands, most often one, and with its type. */
   sealed interface Operation extends Value {
-    /** The first of them. */
+    /** The first operand. */
     Value of();
 
     @Override
@@ -249,13 +249,13 @@ public sealed interface Value {
   /** Whether it is float64, and not float32. */
   boolean float64();
 
-  /** Whether there is one for each element; otherwise one does for the row. */
+  /** Whether it exists for each element; otherwise there is one for the row. */
   boolean perElement();
 
-  /** What it is made of directly. */
+  /** Its operands. */
   Value[] parts();
 
-  /** As one would write it. */
+  /** The formula as text. */
   String text();
 
   private static void require(boolean condition, Value value, String message) {
@@ -288,7 +288,7 @@ public sealed interface Value {
     return new Root(this);
   }
 
-  /** As float64; a float64 stays as it is. */
+  /** As float64; no change if it is float64. */
   default Value widened() {
     return float64() ? this : new Widened(this);
   }
@@ -298,14 +298,14 @@ public sealed interface Value {
     return float64() ? new Rounded(this) : this;
   }
 
-  /** Rounded to a type of 16 bits; null and other types change nothing. */
+  /** Rounded to a 16-bit type; null and other types change nothing. */
   default Value cast(ElementType to) {
     return to == null || to.bytes() != Short.BYTES ? this : new Cast(this, to);
   }
 
   /**
-   * Whether adding it may be fused with it: a product of two widened float32 is exact in float64,
-   * and no other product is.
+   * Whether it may be fused with the addition of it: the product of two widened float32 is exact in
+   * float64. Other products are not.
    */
   default boolean isExactProduct() {
     return this instanceof Binary(Operator operator, Value a, Value b)

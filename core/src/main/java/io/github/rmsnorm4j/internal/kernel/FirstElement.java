@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.internal.formula.Value;
 final class FirstElement {
   private FirstElement() {}
 
-  /** A float32 comes back as the float64 that is equal to it. */
+  /** A float32 is returned as the float64 of the same value. */
   static double of(Value value, Frame frame, int row) {
     if (value instanceof Value.Element e) {
       int slot = e.rows().ordinal();
@@ -19,7 +19,7 @@ final class FirstElement {
       return Narrow.round(of(c.of(), frame, row), c.to());
     }
     if (value instanceof Value.Binary b && b.operator() == Value.Operator.PLUS) {
-      // Of two float32 the float64 sum is rounded as if it had been exact.
+      // Rounding the float64 sum of two float32 to float32 gives what one rounding would.
       double sum = of(b.a(), frame, row) + of(b.b(), frame, row);
       return value.float64() ? sum : (float) sum;
     }
