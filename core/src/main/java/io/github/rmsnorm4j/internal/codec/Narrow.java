@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.internal.codec;
 
 import io.github.rmsnorm4j.ElementType;
 
-/** Single values between the types, each by one rounding to nearest, ties to even. */
+/** Converts single values between the types, each by one rounding to nearest, ties to even. */
 public final class Narrow {
   /** The one NaN that float16 results carry. */
   static final short FLOAT16_NAN = 0x7e00;
@@ -22,7 +22,7 @@ public final class Narrow {
     return value != value ? FLOAT16_NAN : Float.floatToFloat16(value);
   }
 
-  /** The upper half of the pattern, rounded; a NaN must not be, it could become infinity or -0. */
+  /** The upper half of the pattern, rounded. A NaN is not: it could become infinity or -0. */
   public static short floatToBfloat16(float value) {
     if (value != value) {
       return BFLOAT16_NAN;
@@ -42,8 +42,8 @@ public final class Narrow {
   }
 
   /**
-   * A float64 to float32 so that a further rounding to a 16-bit type gives what one rounding of the
-   * float64 would: rounded to odd, which keeps the trace of every digit cut off.
+   * Rounds a float64 to float32 so that a second rounding, to a 16-bit type, gives what one rounding
+   * of the float64 would. It rounds to odd, so the last bit shows whether digits were cut off.
    */
   public static float roundToOdd(double value) {
     float nearest = (float) value;
@@ -58,7 +58,7 @@ public final class Narrow {
     return Float.intBitsToFloat((away ? bits - 1 : bits) | 1);
   }
 
-  /** The same, but that every NaN is the canonical one. */
+  /** The same, except that every NaN is the canonical one. */
   public static float oneNan(float value) {
     return value != value ? Float.NaN : value;
   }

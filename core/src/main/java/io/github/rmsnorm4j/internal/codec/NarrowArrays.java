@@ -3,9 +3,9 @@ package io.github.rmsnorm4j.internal.codec;
 import io.github.rmsnorm4j.ElementType;
 
 /**
- * Arrays of the types of 16 bits to float32, exactly, and back, by one rounding to nearest, ties to
- * even. The JIT turns the loops of float16 into the machine's conversions; the Vector API of JDK 25
- * has none.
+ * Converts arrays of 16-bit types to float32, exactly, and back, by one rounding to nearest, ties to
+ * even. The JIT compiles the loops for float16 to the machine's conversions, which the Vector API of
+ * JDK 25 does not offer.
  */
 public final class NarrowArrays {
   private NarrowArrays() {}
@@ -27,7 +27,7 @@ public final class NarrowArrays {
     }
   }
 
-  /** Encodes the first n values. For float16 every NaN among them must be the canonical one. */
+  /** Encodes the first n values. For float16 every NaN must be the canonical one. */
   public static void encode(ElementType type, float[] from, short[] into, int n) {
     if (type == ElementType.FLOAT16) {
       encodeFloat16(from, into, n);

@@ -11,17 +11,17 @@ import java.util.Arrays;
  * What a kernel works on: a rectangle of rows for each operand, numbers of columns, rows and the
  * call, and lanes for row sums. All kernels share its layout. One thread uses it at a time.
  *
- * <p>Two frames may share everything but the rectangles: then one kernel sums rows of the first
+ * <p>Two frames may share everything except the rectangles: then one kernel sums rows of the first
  * while it writes rows of the second.
  */
 public final class Frame {
-  /** Rows of a rectangle, at most. */
+  /** The most rows of a rectangle. */
   public static final int MAX_ROWS = 64;
 
-  /** Numbers of a row that a part's elements take, at most. */
+  /** The most numbers of a row that the elements of a part read. */
   public static final int MAX_TABLES = 8;
 
-  /** The array that an operand's rows lie in; null in native memory. */
+  /** The array with the rows of an operand; null in native memory. */
   public final Object[] base = new Object[Operand.COUNT];
 
   /** Bytes from the start of the array, or the address, of the rectangle's first element. */
@@ -33,7 +33,7 @@ public final class Frame {
   /** The rectangle's first column. */
   public int column;
 
-  /** float[] or double[], by the type of the arithmetic; null where there is none. */
+  /** float[] or double[], as the arithmetic is; null without such a column. */
   public final Object[] columns;
 
   /** By number and row. */
@@ -41,7 +41,7 @@ public final class Frame {
 
   public final double[] ofCall;
 
-  /** Numbers of rows as the elements of a part take them, in its own order. */
+  /** Numbers of rows in the order in which the elements of a part read them. */
   public final float[] floats;
 
   public final double[] doubles;
@@ -55,13 +55,13 @@ public final class Frame {
   /** Lanes of the super-blocks of one long row. */
   final double[][] rowLanes;
 
-  /** Whether the roots of the last rows left the range of float32. */
+  /** Whether one of the last rows is out of the range of float32. */
   public boolean outOfRange;
 
   /** Intermediate results in plain Java. */
   final Strips strips;
 
-  /** A frame of its own. */
+  /** A frame that shares nothing. */
   public Frame() {
     columns = new Object[Column.COUNT];
     ofRow = new double[RowNumber.COUNT][MAX_ROWS];
@@ -74,7 +74,7 @@ public final class Frame {
     doubles = new double[MAX_TABLES * MAX_ROWS];
   }
 
-  /** A frame that shares with another one everything but the rectangles. */
+  /** A frame that shares everything except the rectangles with another one. */
   public Frame(Frame other) {
     columns = other.columns;
     ofRow = other.ofRow;
@@ -108,14 +108,14 @@ public final class Frame {
     this.stride[i] = stride;
   }
 
-  /** Puts the numbers of a row in the place of the first row's. */
+  /** Copies the numbers of a row to those of the first row. */
   public void moveToFirst(int row) {
     for (double[] numbers : ofRow) {
       numbers[0] = numbers[row];
     }
   }
 
-  /** Lets go of the caller's arrays, and of where a call that failed was in a row. */
+  /** Drops references to the caller's arrays, and the position at which a call failed. */
   public void clear() {
     column = 0;
     Arrays.fill(base, null);

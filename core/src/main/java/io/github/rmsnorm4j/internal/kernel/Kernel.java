@@ -3,12 +3,12 @@ package io.github.rmsnorm4j.internal.kernel;
 /**
  * A part of a norm, ready to run on rows of given types and memory.
  *
- * <p>Kernels trust their frame: the public API has checked every address.
+ * <p>Kernels do not check their frame: the public API has checked every address.
  */
 public interface Kernel {
   /**
-   * Runs on elements {@code from} to {@code to} of each row of the frame's rectangles. A row sum is
-   * left with the numbers of the row; its rows have at most a super-block of elements.
+   * Runs on elements {@code from} to {@code to} of each row of the frame's rectangles. Row sums become
+   * numbers of the row; rows that are summed have at most a super-block of elements.
    */
   void run(Frame frame, int rows, int from, int to);
 
@@ -18,6 +18,6 @@ public interface Kernel {
    */
   void superBlock(Frame frame, int n);
 
-  /** Leaves the sums of a long row with the numbers of the first row. */
+  /** Stores the sums of a long row as numbers of the first row. */
   void close(Frame frame);
 }

@@ -10,23 +10,23 @@ import java.lang.foreign.ValueLayout;
  * Where the rows that a kernel reads or writes lie: bytes from the start of an array, or at an
  * absolute address.
  *
- * <p>Kernels make no segments of their own. A slice is free only where the JIT inlines its making,
- * and it does not always; then its class is forgotten, and the loop is 2 to 5 times slower once the
- * process has used another kind of segment.
+ * <p>Kernels make no segments. A slice costs nothing only if the JIT inlines its creation, which it
+ * does not always do. Then the JIT does not know the class of the segment, and the loop becomes
+ * several times slower once the process has used another kind of segment.
  */
 public enum Memory {
-  /** Outside the Java heap, at an absolute address. */
+  /** Native memory, at an absolute address. */
   NATIVE,
-  /** In an array of the rows' type: float[], double[], or short[] for types of 16 bits. */
+  /** An array of the type of the rows: float[], double[], or short[] for 16-bit types. */
   HEAP;
 
   /**
-   * All of native memory lies below 2^62. Telling the JIT so, with one {@code &}, makes it drop the
-   * range check of every access, which it could otherwise only move out by splitting the loop.
+   * All of native memory lies below 2^62. One {@code &} tells the JIT so. Then it drops the range
+   * check of every access; otherwise it would have to split the loop to move the check out.
    */
   public static final long ADDRESSES = (1L << 62) - 1;
 
-  /** Its own class, so that it is made only where native access is enabled. */
+  /** A class of its own, so that it is initialised only if native access is enabled. */
   @SuppressWarnings("restricted")
   public static final class Native {
     /** All of native memory, a constant whose class the JIT knows. */
@@ -111,7 +111,7 @@ public enum Memory {
     }
   }
 
-  /** Writes n elements, rounded once where the rows are of 16 bits; see {@link NarrowArrays}. */
+  /** Writes n elements, rounded once if the rows have 16 bits; see {@link NarrowArrays}. */
   public static void write(
       ElementType type, Object base, long at, float[] from, short[] patterns, int n) {
     if (type == ElementType.FLOAT32) {

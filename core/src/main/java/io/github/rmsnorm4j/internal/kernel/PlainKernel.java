@@ -10,23 +10,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A part in plain Java: its values one after the other, each for a strip of elements at once. No
- * class is made for it, so that it serves at once, and everywhere; its few loops are the same for
- * all parts, so that the JIT has them soon.
+ * A part in plain Java: it computes its values one after the other, each for a strip of elements. It
+ * needs no generated class, so it can run immediately, on every JVM. All parts share its few loops,
+ * so the JIT compiles them early.
  *
- * <p>A part without elements, as that from sums to roots, has the rows for its elements.
+ * <p>In a part without elements, such as the one from sums to roots, the rows are the elements.
  */
 public final class PlainKernel implements Kernel {
   private final List<Part.Statement> statements;
   private final List<Part.Sum> sums;
 
-  /** Every value once; what a value is made of comes before it. */
+  /** Every value once; operands come before the value that uses them. */
   private final List<Value> values = new ArrayList<>();
 
-  /** By value: the places of what it is made of. */
+  /** By value: the places of its operands. */
   private final List<int[]> operands = new ArrayList<>();
 
-  /** By value: whether there is one for each element, and not one for the row. */
+  /** By value: whether it exists for each element, and not once for the row. */
   private final boolean[] varies;
 
   /** By statement: the place of its value. */
@@ -69,7 +69,7 @@ public final class PlainKernel implements Kernel {
     }
   }
 
-  /** The place of a statement's value; products that are exact are made as they are summed. */
+  /** The place of a statement's value; exact products are computed when they are summed. */
   private int result(int s, Part.Statement statement) {
     if (statement instanceof Part.Sum && statement.value().isExactProduct()) {
       Value[] factors = statement.value().parts();
@@ -79,9 +79,9 @@ public final class PlainKernel implements Kernel {
     return place(statement.value());
   }
 
-  /** Where a value is among all of them; it is put there if it is new. */
+  /** The place of a value, which is added if it is new. */
   private int place(Value value) {
-    // What is below a row's first element is computed for that alone.
+    // The operands of a row's first element are computed for that element alone.
     Value[] parts = value instanceof Value.First ? new Value[0] : value.parts();
     int[] of = new int[parts.length];
     for (int k = 0; k < of.length; k++) {
@@ -126,7 +126,7 @@ public final class PlainKernel implements Kernel {
     RowSum.close(frame, sums, false);
   }
 
-  /** Strip by strip; leaves row sums in the lanes. */
+  /** Works strip by strip, and leaves row sums in the lanes. */
   private void row(Frame frame, int row, int from, int to) {
     compute(frame, row, from, Math.min(STRIP, to - from), false);
     if (keeps) {

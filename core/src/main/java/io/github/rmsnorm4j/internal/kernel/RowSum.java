@@ -7,14 +7,14 @@ import java.util.List;
 /**
  * The order in which a row is summed.
  *
- * <p>A row is cut into super-blocks of 65,536 elements and those into blocks of 1,024. Within a
- * block the term of element i goes to lane i mod 32. Lanes of blocks are added to those of their
- * super-block, and those to the row's, in order. The 32 lanes of the row are added as a tree. All
- * of it is float64, so the result depends neither on the width of the machine's vectors nor on
- * threads.
+ * <p>A row is cut into super-blocks of 65,536 elements, and each super-block into blocks of 1,024.
+ * Within a block the term of element i is added to lane i mod 32. The lanes of blocks are added to
+ * those of their super-block, and the lanes of super-blocks to those of the row, in order. The 32
+ * lanes of the row are added as a tree. Everything is float64. The result depends neither on the
+ * width of vectors nor on threads.
  *
- * <p>Lanes lie in memory one after the other, or the 16 of even number first: that is how kernels
- * leave them that read two elements of 16 bits as one int.
+ * <p>In memory the lanes are in order, or the 16 even ones come first: kernels that read two 16-bit
+ * elements as one int leave them that way.
  */
 public final class RowSum {
   /** Lanes: four vectors of eight doubles, eight of four, or sixteen of two. */
@@ -28,7 +28,7 @@ public final class RowSum {
 
   private RowSum() {}
 
-  /** Where lane or column i lies if of every 32 the even ones come first. */
+  /** The place of lane or column i if the even ones of every 32 come first. */
   public static int evenFirst(int i) {
     return i & -LANES | (i & 1) << 4 | (i & LANES - 1) >> 1;
   }
@@ -64,7 +64,7 @@ public final class RowSum {
     }
   }
 
-  /** From the lanes of rows to their sums. */
+  /** Computes the sums of rows from their lanes. */
   public static void trees(Frame frame, List<Part.Sum> sums, int rows, boolean evenFirst) {
     for (int s = 0; s < sums.size(); s++) {
       double[] into = frame.of(sums.get(s).number());
@@ -85,7 +85,7 @@ public final class RowSum {
     return tree16(lanes, at);
   }
 
-  /** The sum of 16: each with the one 8 on, then 4, 2 and 1. */
+  /** The sum of 16: the levels 8, 4, 2 and 1 of the tree. */
   private static double tree16(double[] lanes, int at) {
     for (int j = at; j < at + 8; j++) {
       lanes[j] += lanes[j + 8];
@@ -103,7 +103,7 @@ public final class RowSum {
     return (lanes[at] + lanes[at + 2]) + (lanes[at + 1] + lanes[at + 3]);
   }
 
-  /** The rest of a tree, of 2, 4, 8 or 16 sums. */
+  /** The lower levels of a tree, from 2, 4, 8 or 16 sums. */
   private static double tree(double[] lanes, int at, int left) {
     return switch (left) {
       case 2 -> lanes[at] + lanes[at + 1];
@@ -114,10 +114,10 @@ public final class RowSum {
   }
 
   /**
-   * The rest of the trees of rows whose kernel has added the upper levels.
+   * The lower levels of the trees of rows whose kernel has added the upper levels.
    *
-   * @param left how many sums a row has left: 2, 4, 8 or 16
-   * @param halves whether there are two such groups, 16 apart: if even lanes come first
+   * @param left the number of sums of a row: 2, 4, 8 or 16
+   * @param halves whether there are two such groups, 16 apart, because even lanes come first
    */
   public static void trees(Frame frame, List<Part.Sum> sums, int rows, int left, boolean halves) {
     for (int s = 0; s < sums.size(); s++) {
@@ -147,7 +147,7 @@ public final class RowSum {
     }
   }
 
-  /** Leaves the sums of the long row with the numbers of the first row. */
+  /** Stores the sums of the long row as numbers of the first row. */
   public static void close(Frame frame, List<Part.Sum> sums, boolean evenFirst) {
     for (int s = 0; s < sums.size(); s++) {
       frame.of(sums.get(s).number())[0] = tree(frame.rowLanes[s], 0, evenFirst);

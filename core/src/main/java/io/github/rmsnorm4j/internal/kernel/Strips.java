@@ -5,7 +5,7 @@ import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
 
-/** Arrays for the values of a part, a strip of elements each, and the loops over them. */
+/** Arrays for the values of a part, one strip of elements each, and the loops over them. */
 final class Strips {
   /** Elements of a strip: all values of a part together stay in the first-level cache. */
   static final int STRIP = 512;
@@ -201,7 +201,7 @@ final class Strips {
     }
   }
 
-  /** Adds n terms to a row's lanes; the first is of an element whose lane is the first. */
+  /** Adds n terms to the lanes of a row; the first term belongs to the first lane. */
   static void addToLanes(double[] terms, double[] lanes, int at, int n) {
     int i = 0;
     for (; i + RowSum.LANES <= n; i += RowSum.LANES) {
@@ -214,7 +214,7 @@ final class Strips {
     }
   }
 
-  /** The same of products, which are exact in float64. */
+  /** The same for products, which are exact in float64. */
   static void addProductsToLanes(float[] a, float[] b, double[] lanes, int at, int n) {
     int i = 0;
     for (; i + RowSum.LANES <= n; i += RowSum.LANES) {

@@ -3,9 +3,9 @@ package io.github.rmsnorm4j.internal.parallel;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** One call: rows claimed run by run, by the caller and by helpers while they last. */
+/** One call: the caller and its helpers claim runs of rows until all rows are claimed. */
 final class Call {
-  /** Runs get shorter towards the end, down to this part of a thread's share. */
+  /** Runs get shorter towards the end, down to this fraction of a thread's share. */
   private static final int SHORTEST_RUNS_PER_THREAD = 8;
 
   private final long rows;
@@ -25,16 +25,16 @@ final class Call {
   }
 
   /**
-   * Does the work, and returns when all of it is done.
+   * Does the work, and returns when all rows are done.
    *
-   * @param help is asked for one helper each time
+   * @param help asks for one more helper
    */
   void go(Consumer<Call> help) {
     try {
       askFor(help);
       claimAll();
     } finally {
-      // Whatever happens here: nobody may be at work on the caller's memory when it has it back.
+      // In every case: no helper may work on the caller's memory after the call returns.
       awaitHelpers();
     }
     if (failure instanceof Error error) {
@@ -51,11 +51,11 @@ final class Call {
         help.accept(this);
       }
     } catch (OutOfMemoryError noMoreThreads) {
-      // The caller does with the helpers it has.
+      // The caller goes on with the helpers that it has.
     }
   }
 
-  /** A helper that comes when the call is over finds nothing to do, and nobody waits for it. */
+  /** A helper that joins after the end of the call has no work, and the caller does not wait. */
   synchronized boolean join() {
     if (!over) {
       helping++;
@@ -63,7 +63,7 @@ final class Call {
     return !over;
   }
 
-  /** To be called by who joined. */
+  /** Called by a helper that joined. */
   synchronized void leave() {
     helping--;
     notifyAll();
@@ -88,7 +88,7 @@ final class Call {
     }
   }
 
-  /** An interrupt is kept for the caller: rows half written would be worse. */
+  /** Keeps an interrupt for the caller, because an early return would leave rows half written. */
   private void awaitHelpers() {
     synchronized (this) {
       over = true;

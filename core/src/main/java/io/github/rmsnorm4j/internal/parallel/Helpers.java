@@ -6,25 +6,25 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Daemon threads that help with calls: they come when wanted and go when idle for long; past a
- * maximum, help is not had.
+ * Daemon threads that help with calls. They start when they are needed and end after a long idle
+ * time. Their number has a maximum; beyond it a call gets no helper.
  *
- * <p>Waking a thread takes as long as a few MiB of rows. Calls that follow each other closely are
- * spared that: a helper that has done its part looks out for the next call, for about the time that
- * being woken would take, before it sleeps.
+ * <p>Waking a thread takes as long as normalising a few MiB. Calls in quick succession avoid this: a
+ * helper that has finished waits actively for the next call, for about as long as waking it would
+ * take, before it sleeps.
  */
 final class Helpers {
-  /** Calls of many callers share the helpers; more than the machine can run would be of no help. */
+  /** Calls of many callers share the helpers; more than the machine can run would not help. */
   static final int MAX = 4 * Runtime.getRuntime().availableProcessors();
 
   static final Helpers SHARED = new Helpers();
 
-  /** For how long a thread looks out for another one; nothing where that one could not run. */
+  /** How long a thread waits actively for another one; 0 if the other one could not run. */
   static final long LOOKOUT_NANOS = Runtime.getRuntime().availableProcessors() == 1 ? 0 : 50_000;
 
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** Those without a call, the last one to finish first: it is the likeliest to be awake. */
+  /** Idle helpers, the last one to finish first, because it is most likely awake. */
   private final ConcurrentLinkedDeque<Helper> idle = new ConcurrentLinkedDeque<>();
 
   private final AtomicInteger alive = new AtomicInteger();
@@ -33,7 +33,7 @@ final class Helpers {
   private Helpers() {}
 
   /**
-   * Has a helper take part in a call, if there is one or may be one more.
+   * Gives a call a helper, if one is idle or may be started.
    *
    * @throws OutOfMemoryError if no thread could be started
    */
@@ -89,7 +89,7 @@ final class Helpers {
       }
     }
 
-    /** Can be had again before the call is over, so that the caller's next one finds it. */
+    /** Becomes idle before the call is over, so that the caller's next call finds it. */
     private void help(Call now) {
       boolean joined = now.join();
       try {
@@ -99,14 +99,14 @@ final class Helpers {
         call = null;
         idle.addFirst(this);
       } finally {
-        // Whatever happens, if only that there is no memory to be idle in: the caller waits for it.
+        // In every case, even without memory to become idle: the caller waits for this.
         if (joined) {
           now.leave();
         }
       }
     }
 
-    /** Until there is a call; false where there was none for long, and no one will give one. */
+    /** Waits for a call; false if there was none for long, and none can come any more. */
     private boolean awaitCall() {
       long end = System.nanoTime() + LOOKOUT_NANOS;
       while (call == null && System.nanoTime() - end < 0) {
@@ -119,9 +119,9 @@ final class Helpers {
         if (left <= 0 && idle.remove(this)) {
           return false;
         }
-        // With no time left somebody has it in hand, and is about to wake it.
+        // The time is over, but a caller has taken this helper and is about to wake it.
         LockSupport.parkNanos(Helpers.this, left > 0 ? left : IDLE_NANOS);
-        interrupted(); // is for nothing here, and would keep it from sleeping
+        interrupted(); // Interrupts mean nothing here, and would prevent sleeping.
       }
       asleep = false;
       return true;

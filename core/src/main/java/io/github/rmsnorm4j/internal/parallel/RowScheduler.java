@@ -3,11 +3,11 @@ package io.github.rmsnorm4j.internal.parallel;
 import java.util.function.Consumer;
 
 /**
- * Spreads rows over threads. The caller works too and claims runs of rows like everybody else, so a
- * call is never worse off for busy helpers. Which thread does a row changes nothing about the row.
+ * Spreads rows over threads. The caller works too and claims runs of rows like its helpers, so busy
+ * helpers never delay a call. The result of a row does not depend on the thread.
  */
 public final class RowScheduler {
-  /** What is done to a run of rows. */
+  /** The work on a run of rows. */
   public interface Rows {
     /** Works on rows {@code from} (inclusive) to {@code to} (exclusive). */
     void run(long from, long to);
@@ -18,8 +18,8 @@ public final class RowScheduler {
   /**
    * Does all rows and returns when they are done.
    *
-   * @param threads how many threads at most, the caller among them
-   * @throws RuntimeException or Error what the work threw first, in whatever thread
+   * @param threads the most threads, including the caller's
+   * @throws RuntimeException or Error the first exception of the work, in any thread
    */
   public static void run(long rows, int threads, Rows work) {
     run(rows, threads, work, Helpers.SHARED::ask);
