@@ -3,18 +3,18 @@ package io.github.rmsnorm4j.internal.norm;
 import io.github.rmsnorm4j.ElementType;
 
 /**
- * One backward call of a norm, checked: everything that does not change from row to row.
+ * One checked backward call of a norm: everything that is the same for all rows.
  *
  * @param kept the input, or the output
- * @param fromOutput whether it is the output
- * @param mean of each row, null where it is not needed or is to be computed again
- * @param rstd of each row, null where it is to be computed again
+ * @param fromOutput whether kept is the output
+ * @param mean the mean of each row; null if it is not needed or must be computed again
+ * @param rstd the rstd of each row; null if it must be computed again
  * @param residual the gradient of the residual, which is added to dx, or null
- * @param gain float[] or double[] of the arithmetic's type, with its offset, or null
- * @param bias likewise; of use only from the output
+ * @param gain float[] or double[] as the arithmetic is, with its offset, or null
+ * @param bias float[] or double[], used only with the output, or null
  * @param keptParameters whether gain and bias are those of the norm, which never change
- * @param gainGradient whether the gain's gradient is wanted
- * @param biasGradient whether the bias's is
+ * @param gainGradient whether the gradient of the gain is wanted
+ * @param biasGradient whether the gradient of the bias is wanted
  */
 public record BackwardCall(
     NormChoices choices,
@@ -36,7 +36,7 @@ public record BackwardCall(
     return kept.type() == ElementType.FLOAT64;
   }
 
-  /** Whether all rows are bfloat16, and no parameter would have to be put in order for a call. */
+  /** Whether all rows are bfloat16, and no parameter of the call would have to be reordered. */
   boolean isPaired() {
     return choices.part() == choices.width()
         && RowMemory.areBfloat16(kept, dy, residual, dx)

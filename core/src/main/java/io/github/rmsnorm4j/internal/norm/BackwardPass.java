@@ -9,11 +9,11 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.Arrays;
 
 /**
- * One thread's way back through runs of rows: read dy and what was kept, two sums per row, write
- * dx, add to the gradients of gain and bias.
+ * The backward pass of one thread over runs of rows: it reads dy and the kept rows, computes the row
+ * sums, writes dx, and adds to the gradients of gain and bias.
  */
 final class BackwardPass implements AutoCloseable {
-  /** Elements of the rows that go through together: with their slopes they stay near. */
+  /** Elements of a chunk of rows: with their dy they stay in a near cache. */
   private static final int CHUNK = 1 << 13;
 
   private static final Staging.Pool<BackwardPass> POOL = new Staging.Pool<>(BackwardPass::new);
@@ -41,12 +41,12 @@ final class BackwardPass implements AutoCloseable {
   private int part;
   private boolean adds;
 
-  /** Null where the parameter has no gradient. */
+  /** Null if the gradient of the parameter is not wanted. */
   private BlockSums gainSums;
 
   private BlockSums biasSums;
 
-  /** A pass for a call, which is nobody else's until it is closed. */
+  /** A pass for a call. No other call uses it until it is closed. */
   static BackwardPass open(BackwardCall call, BackwardPlan plan) {
     BackwardPass pass = POOL.take();
     pass.begin(call, plan);
@@ -80,7 +80,7 @@ final class BackwardPass implements AutoCloseable {
     }
   }
 
-  /** Lets go of the call, and gives itself back. */
+  /** Drops references to the call, and returns this pass to the pool. */
   @Override
   public void close() {
     gain.close();
@@ -103,7 +103,7 @@ final class BackwardPass implements AutoCloseable {
     POOL.giveBack(this);
   }
 
-  /** Rows {@code from} to {@code to}, which begin a sub-tree: the sums of their gradients. */
+  /** Does rows {@code from} to {@code to}, which begin a sub-tree, and returns their sums. */
   BackwardRunner.Result tree(long from, long to) {
     for (long row = from; row < to; row += BackwardRunner.BLOCK) {
       Object dgain = gainSums == null ? null : gainSums.open();
@@ -176,7 +176,7 @@ final class BackwardPass implements AutoCloseable {
     }
   }
 
-  /** The mean and rstd of rows; whether one of them is out of its arithmetic's range. */
+  /** Computes mean and rstd of rows; returns whether a row is out of range. */
   private boolean statistics(long row, int rows) {
     if (call.rstd() == null) {
       plan.roots.run(frame, rows, 0, 0);
@@ -190,7 +190,7 @@ final class BackwardPass implements AutoCloseable {
     return call.float64() ? isRescaled(row, rows) : frame.outOfRange;
   }
 
-  /** A float64 row that has to be summed again with its elements scaled; true for several rows. */
+  /** Whether a float64 row must be summed again with scaled elements; true for several rows. */
   private boolean isRescaled(long row, int rows) {
     for (int r = 0; r < rows && call.rstd() == null; r++) {
       if (Rescaled.isNeeded(frame, r, call.choices())) {

@@ -18,7 +18,7 @@ import java.util.Map;
 
 /** The kernels of one kind of backward call. */
 public final class BackwardPlan {
-  /** What kernels depend on, beside the norm. */
+  /** What kernels depend on, beside the choices of the norm. */
   private record Kind(
       ElementType dy,
       Memory dyMemory,
@@ -89,10 +89,10 @@ public final class BackwardPlan {
 
   final Storage storage;
 
-  /** All of it as machine code; null without. */
+  /** The backward pass as machine code; null without. */
   final MachineKernel machine;
 
-  /** Whether machine code was wanted; there may be none that can be used. */
+  /** Whether machine code was wanted; it may not be possible. */
   private final boolean machineCode;
 
   final MachineColumns machineColumns = new MachineColumns();
@@ -149,7 +149,7 @@ public final class BackwardPlan {
     rescaled = storage.float64() ? new Rescaled(forward, kernels) : null;
   }
 
-  /** The kernels of float32 rows whose statistic is out of float32's range. */
+  /** The kernels of float32 rows whose statistic is out of the range of float32. */
   Rows wide() {
     if (wide == null) {
       Backward ofWide = formula.ofWideRows();

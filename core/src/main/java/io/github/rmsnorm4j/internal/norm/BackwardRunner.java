@@ -5,29 +5,29 @@ import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 /**
  * Runs a checked backward call on as many threads as pay.
  *
- * <p>Gradients of gain and bias are sums over rows. They are added up in blocks of 32 rows and the
- * blocks as a tree, so that neither threads nor their number change a bit: a thread is given whole
- * sub-trees, as many blocks as are a power of two.
+ * <p>Gradients of gain and bias are sums over rows: rows are added in blocks of 32, and blocks as a
+ * tree. A thread gets whole sub-trees, whose number of blocks is a power of two. So the number of
+ * threads changes no bit.
  */
 public final class BackwardRunner {
-  /** Rows whose share of a parameter's gradient is added up one after the other. */
+  /** Rows that are added to the gradient of a parameter one after the other. */
   static final int BLOCK = 32;
 
-  /** Sub-trees at most: their sums are all kept until the end. */
+  /** The most sub-trees: all of their sums are kept until the end. */
   static final int MAX_TREES = 64;
 
-  /** Sub-trees for each thread, or half of that: enough for all to be done at about one time. */
+  /** Sub-trees for each thread, or half of that, so that threads finish at about one time. */
   private static final int TREES_PER_THREAD = 8;
 
   /** Bytes read and written that make one more thread worth its start. */
   private static final long BYTES_PER_THREAD = 1 << 20;
 
   /**
-   * The gradients of gain and bias, as float[] or double[] by the arithmetic's type, of the width
-   * or longer; null where they are not wanted, and without rows.
+   * The gradients of gain and bias, as float[] or double[] like the arithmetic, of the width or
+   * longer; null if they are not wanted, and without rows.
    */
   public record Result(Object gain, Object bias) {
-    /** To be called when they are read: the arrays are for other calls then. */
+    /** Returns the arrays to the pool, after they were read. */
     public void giveBack() {
       if (gain != null) {
         SumArrays.SHARED.giveBack(gain);
@@ -65,14 +65,14 @@ public final class BackwardRunner {
     return inOrder(plan, call, sum(call, results));
   }
 
-  /** Kernels of pairs leave the numbers of even columns first. */
+  /** Kernels of pairs leave the sums of even columns first. */
   private static Result inOrder(BackwardPlan plan, BackwardCall call, Result result) {
     plan.columns.undo(result.gain, call.choices().width());
     plan.columns.undo(result.bias, call.choices().width());
     return result;
   }
 
-  /** Rows of a sub-tree: a power of two blocks, so that there are no more sub-trees than may be. */
+  /** Rows of a sub-tree: so many blocks, a power of two, that there are not too many sub-trees. */
   private static long treeRows(BackwardCall call, long rows, int threads) {
     int arrays = (call.gainGradient() ? 1 : 0) + (call.biasGradient() ? 1 : 0);
     long bytes = arrays * SumArrays.bytes(call.choices().width(), call.float64());
@@ -85,8 +85,9 @@ public final class BackwardRunner {
   }
 
   /**
-   * Sub-trees whose sums, of so many bytes each, take half the room for arrays; the other half is
-   * for those that threads are at. Two for each thread must be, or some would have nothing to do.
+   * The number of sub-trees whose sums, of so many bytes each, take half of the memory for arrays.
+   * The other half is for the sub-trees that threads work on. Each thread needs at least two, or
+   * some would have no work.
    */
   static int maxTrees(long bytes, int threads) {
     long fit = bytes == 0 ? MAX_TREES : SumArrays.MAX_BYTES / 2 / bytes;

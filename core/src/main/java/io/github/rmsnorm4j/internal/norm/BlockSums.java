@@ -3,15 +3,15 @@ package io.github.rmsnorm4j.internal.norm;
 import java.util.Arrays;
 
 /**
- * Adds arrays as a tree whose shape is given by their number alone: node(l, k) = node(l - 1, 2k) +
- * node(l - 1, 2k + 1), and where the right one is missing the left one unchanged. Leaves come in
- * order; of finished nodes only those are kept that still lack a right one.
+ * Adds arrays as a tree whose shape depends on their number alone: node(l, k) = node(l - 1, 2k) +
+ * node(l - 1, 2k + 1). If the right child is missing, the node is the left child. Leaves come in
+ * order. Only finished nodes that still lack a right sibling are kept.
  */
 final class BlockSums implements AutoCloseable {
-  /** More than a tree has levels, and as many as there are sub-trees at most. */
+  /** More than the levels of a tree, and the most sub-trees. */
   private static final int MAX_ARRAYS = BackwardRunner.MAX_TREES;
 
-  /** First the nodes that lack a right one, then arrays to be used again. */
+  /** First the nodes that lack a right sibling, then arrays for new leaves. */
   private final Object[] arrays = new Object[MAX_ARRAYS];
 
   private int width;
@@ -29,7 +29,7 @@ final class BlockSums implements AutoCloseable {
   /** An array for the next leaf, zeros up to the width: float[] or double[]. */
   Object open() {
     Object array = held > nodes ? arrays[--held] : SumArrays.SHARED.take(width, float64);
-    arrays[held] = null; // Or it would outlive a call that fails before the leaf comes back.
+    arrays[held] = null; // Otherwise it would outlive a call that fails before it adds the leaf.
     if (float64) {
       Arrays.fill((double[]) array, 0, width, 0.0);
     } else {
@@ -38,19 +38,19 @@ final class BlockSums implements AutoCloseable {
     return array;
   }
 
-  /** Takes the next leaf, which is not the caller's any more. */
+  /** Takes the next leaf. The caller must not use it any more. */
   void add(Object leaf) {
     arrays[held++] = arrays[nodes];
     arrays[nodes++] = leaf;
-    // As in counting: of two nodes of a level the next one is made, as often as there are two.
+    // Like a binary counter: two nodes of one level become one of the next.
     for (long k = leaves++; (k & 1) != 0; k >>= 1) {
       addTop();
     }
   }
 
   /**
-   * The root of all leaves so far, which is the caller's now and not for the next ones any more;
-   * null without leaves.
+   * The root of all leaves so far, or null without leaves. It belongs to the caller, and this object
+   * does not use it for further leaves.
    */
   Object root() {
     if (nodes == 0) {
@@ -67,7 +67,7 @@ final class BlockSums implements AutoCloseable {
     return root;
   }
 
-  /** Gives back all arrays but the roots: there are no more leaves. */
+  /** Returns all arrays except the roots to the pool, after the last leaf. */
   @Override
   public void close() {
     while (held > 0) {

@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Room for columns in native memory, where machine code reads them. One thread uses it at a time.
+ * Native memory for columns, where machine code reads them. One thread uses it at a time.
  */
 final class ColumnCopies {
   /** Bytes of a column that is kept for other calls. */
@@ -15,7 +15,7 @@ final class ColumnCopies {
 
   private final MemorySegment[] columns = new MemorySegment[Column.COUNT];
 
-  /** A column of a width, with whatever was in it. */
+  /** A column of a width, with undefined content. */
   MemorySegment of(Column column, int width) {
     long bytes = (long) width * Float.BYTES;
     MemorySegment room = columns[column.ordinal()];
@@ -27,9 +27,9 @@ final class ColumnCopies {
   }
 
   /**
-   * Where the numbers of a gain or bias are.
+   * The address of the numbers of a gain or bias.
    *
-   * @param kept the norm's own columns, or null for those of a call, which are copied here
+   * @param kept the columns of the norm, or null for those of a call, which are copied
    */
   long address(Column column, float[] numbers, int width, MachineColumns kept) {
     return (kept == null ? copy(column, numbers, width) : kept.of(column, numbers)).address();
@@ -42,7 +42,7 @@ final class ColumnCopies {
     return room;
   }
 
-  /** Lets go of long columns. */
+  /** Frees long columns. */
   void shrink() {
     for (int c = 0; c < columns.length; c++) {
       boolean keeps = columns[c] != null && columns[c].byteSize() <= MAX_KEPT;

@@ -5,20 +5,20 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Numbers of columns with the even ones of every 32 first, as paired kernels read them; or as they
- * are, for other kernels.
+ * Puts the even columns of every 32 first, as paired kernels read them. For other kernels the order
+ * does not change.
  */
 final class EvenFirst {
   private final boolean paired;
 
-  /** The gain and bias of a norm, put in order once: they stay the same. */
+  /** The gain and bias of a norm, reordered once, because they never change. */
   private final AtomicReferenceArray<float[]> ordered = new AtomicReferenceArray<>(Column.COUNT);
 
   EvenFirst(boolean paired) {
     this.paired = paired;
   }
 
-  /** A norm's own gain or bias in the order in which the kernels read it. */
+  /** The gain or bias of a norm in the order in which the kernels read it. */
   Object of(Column column, Object natural) {
     if (!paired || natural == null) {
       return natural;
@@ -31,7 +31,7 @@ final class EvenFirst {
     return numbers;
   }
 
-  /** A copy in that order; behind the last whole 32 all stays as it is. */
+  /** A copy in that order; columns after the last whole 32 keep their order. */
   static float[] of(float[] natural) {
     float[] ordered = natural.clone();
     int whole = natural.length & -RowSum.LANES;

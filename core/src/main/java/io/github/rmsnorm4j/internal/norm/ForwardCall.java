@@ -3,15 +3,15 @@ package io.github.rmsnorm4j.internal.norm;
 import io.github.rmsnorm4j.ElementType;
 
 /**
- * One call of a norm, checked: everything that does not change from row to row.
+ * One checked call of a norm: everything that is the same for all rows.
  *
- * @param residual what x is added to, and where the sum goes; or null
- * @param gain float[] or double[] of the arithmetic's type, with its offset, or null
- * @param gainType the type that the gain was given in, null without one
+ * @param residual the residual, which takes the sum; or null
+ * @param gain float[] or double[] as the arithmetic is, with its offset, or null
+ * @param gainType the type in which the caller gave the gain, null without one
  * @param bias float[] or double[], or null
  * @param kept whether gain and bias are those of the norm, which never change
- * @param mean where to leave each row's mean, or null
- * @param rstd where to leave each row's rstd, or null
+ * @param mean takes the mean of each row, or null
+ * @param rstd takes the rstd of each row, or null
  */
 public record ForwardCall(
     NormChoices choices,
@@ -30,14 +30,14 @@ public record ForwardCall(
     return x.type() == ElementType.FLOAT64;
   }
 
-  /** Whether all rows are bfloat16, and no parameter would have to be put in order for a call. */
+  /** Whether all rows are bfloat16, and no parameter of the call would have to be reordered. */
   boolean isPaired() {
     return choices.part() == choices.width()
         && RowMemory.areBfloat16(x, residual, y)
         && (kept || gain == null && bias == null);
   }
 
-  /** The type of 16 bits that a row is rounded to before the gain, or null. */
+  /** The 16-bit type to which a row is rounded before the gain, or null. */
   ElementType cast() {
     if (float64()) {
       return null;

@@ -11,18 +11,18 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * One thread's way through a run of rows: read, one statistic, write.
+ * The forward pass of one thread over a run of rows: read, compute the statistic, write.
  *
- * <p>Rows go in chunks that stay in the first-level cache, so that the second reading is free; a
- * row longer than a super-block goes in pieces of one.
+ * <p>Rows are processed in chunks that stay in the first-level cache, so that the second read does
+ * not go to memory. A row longer than a super-block is processed in pieces of one super-block.
  */
 final class ForwardPass implements AutoCloseable {
-  /** Elements of the rows that go through together, unless one row is longer: they stay in L1. */
+  /** Elements of a chunk of rows, unless one row is longer: they stay in the first-level cache. */
   private static final int CHUNK = 4096;
 
   /**
-   * Chunks from which on the first and the last of them go through the staggered kernel as well.
-   * Kernels for these alone would be called too rarely to be compiled.
+   * From this number of chunks on, the first and the last take the staggered kernel too. Kernels for
+   * these two alone would run too rarely to be compiled.
    */
   private static final int MANY_CHUNKS = 32;
 
@@ -30,7 +30,7 @@ final class ForwardPass implements AutoCloseable {
 
   private final Frame frame = new Frame();
 
-  /** The rows that wait to be written while the next ones are read. */
+  /** The rows whose output is written while the next rows are read. */
   private final Frame before = new Frame(frame);
 
   private final RowAccess x = new RowAccess(Operand.X);
@@ -47,10 +47,10 @@ final class ForwardPass implements AutoCloseable {
   private int part;
   private boolean adds;
 
-  /** Whether every chunk goes through the staggered kernel. */
+  /** Whether every chunk takes the staggered kernel. */
   private boolean many;
 
-  /** A pass for a call, which is nobody else's until it is closed. */
+  /** A pass for a call. No other call uses it until it is closed. */
   static ForwardPass open(ForwardCall call, ForwardPlan plan) {
     ForwardPass pass = POOL.take();
     pass.begin(call, plan);
@@ -79,7 +79,7 @@ final class ForwardPass implements AutoCloseable {
     }
   }
 
-  /** Lets go of the call, and gives itself back. */
+  /** Drops references to the call, and returns this pass to the pool. */
   @Override
   public void close() {
     x.close();
@@ -114,9 +114,9 @@ final class ForwardPass implements AutoCloseable {
   }
 
   /**
-   * Goes on with rows whose sums are known.
+   * Continues with rows whose sums are known.
    *
-   * @param sums leaves them in a frame
+   * @param sums stores them in a frame
    */
   void finish(long row, int rows, Consumer<Frame> sums) {
     if (width > RowSum.SUPER_BLOCK) {
@@ -129,7 +129,7 @@ final class ForwardPass implements AutoCloseable {
     summed(row, rows);
   }
 
-  /** Whole chunks, of which each is summed while the one before is written; where they end. */
+  /** Sums each whole chunk while it writes the chunk before; returns the end of the chunks. */
   private long staggered(long from, long to, int chunk) {
     boolean waits = false;
     long row = from;
@@ -176,7 +176,7 @@ final class ForwardPass implements AutoCloseable {
     }
   }
 
-  /** Points the other frame at rows that are to be written. */
+  /** Points the other frame at rows whose output is written. */
   private void placeBefore(long row, int rows) {
     x.place(before, row, 0, rows, width);
     y.place(before, row, 0, rows, width);
@@ -191,7 +191,7 @@ final class ForwardPass implements AutoCloseable {
       plan.statistic.rows().run(frame, rows, 0, part);
       return;
     }
-    // The rows are written as well, to where nobody reads.
+    // The kernel also writes these rows, to memory that is not read.
     placeBefore(row, rows);
     scratch.place(before, Operand.Y, call.y(), width);
     if (adds) {
@@ -200,7 +200,7 @@ final class ForwardPass implements AutoCloseable {
     plan.staggered.run(frame, before, rows, width);
   }
 
-  /** Rows of which one leaves the range of its arithmetic: each by itself, with the sums it has. */
+  /** Does rows of which at least one is out of range, each by itself, from their sums. */
   private void outOfRange(long row, int rows) {
     for (int r = 0; r < rows; r++) {
       frame.moveToFirst(r);
@@ -216,7 +216,8 @@ final class ForwardPass implements AutoCloseable {
   }
 
   /**
-   * Whether the first row of the frame is; a float64 row is summed again, with its elements scaled.
+   * Whether the first row of the frame is out of range. A float64 row is then summed again with
+   * scaled elements.
    */
   private boolean isOutOfRange(long row) {
     if (call.float64()) {
@@ -249,7 +250,7 @@ final class ForwardPass implements AutoCloseable {
     }
   }
 
-  /** From sums to mean and rstd; whether a row may be out of range. */
+  /** Computes mean and rstd from sums; returns whether a row may be out of range. */
   private boolean statistics(int rows) {
     plan.roots.run(frame, rows, 0, 0);
     if (!call.float64()) {
@@ -294,7 +295,7 @@ final class ForwardPass implements AutoCloseable {
       finish(row, 0, rows, width);
       return;
     }
-    // The rows are summed again, for nobody.
+    // The kernel also sums these rows again; the sums are not used.
     placeBefore(row, rows);
     if (plan.isOnTheWay()) {
       scratch.place(frame, Operand.RESIDUAL, call.residual(), width);

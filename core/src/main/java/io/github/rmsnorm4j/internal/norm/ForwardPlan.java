@@ -15,7 +15,7 @@ import java.util.Map;
 
 /** The kernels of one kind of call. */
 public final class ForwardPlan {
-  /** What kernels depend on, beside the norm. */
+  /** What kernels depend on, beside the choices of the norm. */
   private record Kind(
       ElementType x,
       Memory xMemory,
@@ -51,8 +51,8 @@ public final class ForwardPlan {
     }
 
     /**
-     * Whether the sum of row and residual may be stored while the row is summed: where the row is
-     * summed once and whole, and its output is of what is stored.
+     * Whether x + residual may be stored while the row is summed: the row must be summed once and as a
+     * whole, and its output must come from the stored sum.
      */
     private static boolean canAddOnTheWay(NormChoices norm, ElementType residual) {
       boolean once = norm.part() == norm.width() && norm.width() <= RowSum.SUPER_BLOCK;
@@ -73,7 +73,7 @@ public final class ForwardPlan {
   /** Whether it is for the start of a process. */
   private final boolean start;
 
-  /** What machine code was wanted for the call; there may be none that can be used. */
+  /** Which machine code was wanted for the call; it may not be possible. */
   private final MachineUse use;
 
   final Storage storage;
@@ -93,7 +93,7 @@ public final class ForwardPlan {
 
   final Kernel output;
 
-  /** The statistic of rows and the output of others, at once; null where that does not pay. */
+  /** Sums rows while it writes the output of others; null if that does not pay. */
   final VectorKernel staggered;
 
   private final Kernels kernels;
@@ -134,12 +134,12 @@ public final class ForwardPlan {
         whole && kind.direct ? kernels.staggered(forward.statistic(), forward.output()) : null;
   }
 
-  /** Whether the residual has the sum when a row has been summed. */
+  /** Whether the residual holds the sum as soon as a row has been summed. */
   boolean isOnTheWay() {
     return kind.onTheWay;
   }
 
-  /** The output of a float32 row whose statistic is out of float32's range. */
+  /** The output of a float32 row whose statistic is out of the range of float32. */
   Kernel wideOutput() {
     if (wideOutput == null) {
       wideOutput = kernels.plain(forward.wideOutput());
@@ -147,7 +147,7 @@ public final class ForwardPlan {
     return wideOutput;
   }
 
-  /** For float64 rows whose squares are out of float64's range. */
+  /** For float64 rows whose squares are out of the range of float64. */
   Rescaled rescaled() {
     if (rescaled == null) {
       rescaled = new Rescaled(forward, kernels);

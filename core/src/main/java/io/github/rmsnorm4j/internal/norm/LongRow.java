@@ -24,7 +24,7 @@ final class LongRow {
     this.columns = columns;
   }
 
-  /** Goes over to a row. */
+  /** Chooses a row. */
   LongRow at(long row) {
     this.row = row;
     return this;
@@ -36,7 +36,7 @@ final class LongRow {
     first.run(frame, 1, 0, 1);
   }
 
-  /** Leaves the sums of the first n elements with the numbers of the first row. */
+  /** Stores the sums of the first n elements as numbers of the first row. */
   void sums(Kernel sums, int n) {
     RowSum.open(frame);
     for (long column = 0; column < n; column += RowSum.SUPER_BLOCK) {
@@ -49,7 +49,7 @@ final class LongRow {
     frame.column = 0;
   }
 
-  /** The sums of the statistic. */
+  /** Computes the sums of the statistic. */
   void statistic(Statistic kernels, NormChoices norm) {
     if (kernels.shift() != null) {
       first(kernels.shift());

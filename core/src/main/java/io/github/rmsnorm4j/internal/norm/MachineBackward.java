@@ -9,9 +9,9 @@ import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
 
-/** Blocks of rows, backward, by a kernel of machine code. */
+/** The backward pass of blocks of rows by a kernel of machine code. */
 final class MachineBackward {
-  /** Elements that a kernel does in one call where rows are in arrays, see {@link MachinePass}. */
+  /** Elements of one call of a kernel if rows are in arrays, see {@link MachinePass}. */
   private static final int PIECE = 1 << 13;
 
   /** Does rows in plain Java. */
@@ -26,7 +26,7 @@ final class MachineBackward {
   private BackwardPlan plan;
   private int width;
 
-  /** Rows of a call of the kernel, at most. */
+  /** The most rows of one call of the kernel. */
   private int most;
 
   MachineBackward(PlainRows plain) {
@@ -54,7 +54,7 @@ final class MachineBackward {
     }
   }
 
-  /** Lets go of the call. */
+  /** Drops references to the call. */
   void close() {
     frame.clear();
     columns.shrink();
@@ -109,7 +109,7 @@ final class MachineBackward {
     }
   }
 
-  /** What was kept of rows. */
+  /** Sets the kept statistics of rows. */
   private void numbers(int row, int rows) {
     if (call.rstd() == null) {
       return;

@@ -7,9 +7,9 @@ import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/** The gain and bias of a norm in native memory, copied once: they stay the same. */
+/** The gain and bias of a norm in native memory, copied once, because they never change. */
 final class MachineColumns {
-  /** Stands for these columns. Whoever has it does not keep their memory. */
+  /** A key for these columns. A reference to the key does not keep their memory. */
   final Object key = new Object();
 
   private final AtomicReferenceArray<MemorySegment> copies =
@@ -20,7 +20,7 @@ final class MachineColumns {
     if (copy == null) {
       copy = MachineFrame.memory((long) numbers.length * Float.BYTES);
       MemorySegment.copy(numbers, 0, copy, JAVA_FLOAT, 0, numbers.length);
-      // All threads have to use the copy that is kept: another one could be freed meanwhile.
+      // All threads must use the copy that is kept, because another one could be freed meanwhile.
       if (!copies.compareAndSet(column.ordinal(), null, copy)) {
         copy = copies.get(column.ordinal());
       }

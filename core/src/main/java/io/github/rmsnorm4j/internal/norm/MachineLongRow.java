@@ -6,7 +6,7 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 
-/** A row longer than a super-block, by kernels of machine code: a super-block at a time. */
+/** Normalises a row longer than a super-block by machine code, a super-block at a time. */
 final class MachineLongRow {
   private final MachineFrame piece;
   private final LongRow.Columns place;
@@ -30,7 +30,7 @@ final class MachineLongRow {
     sums = new LongRow(numbers, place);
   }
 
-  /** Goes over to the rows of a call. */
+  /** Begins with the rows of a call. */
   void open(ForwardPlan plan, NormChoices norm) {
     this.plan = plan;
     MachineKernels kernels = plan.machine;
@@ -43,9 +43,9 @@ final class MachineLongRow {
   }
 
   /**
-   * Normalises a row; its numbers are then those of the piece's first row.
+   * Normalises a row. Its numbers are then those of the first row of the piece.
    *
-   * @return false where the row is out of range: then it is summed only
+   * @return false if the row is out of range: then it is only summed
    */
   boolean run(long row, NormChoices norm) {
     sums.at(row).statistic(statistic, norm);
@@ -62,7 +62,7 @@ final class MachineLongRow {
     return true;
   }
 
-  /** Lets go of the call. */
+  /** Drops references to the call. */
   void close() {
     plan = null;
     statistic = null;

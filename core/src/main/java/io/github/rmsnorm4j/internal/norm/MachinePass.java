@@ -9,15 +9,15 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.util.List;
 
-/** One thread's way through a run of rows with a kernel of machine code. */
+/** The forward pass of one thread over a run of rows with a kernel of machine code. */
 final class MachinePass implements AutoCloseable {
   /**
-   * Elements that a kernel does in one call where rows are in arrays, unless one row has more: ten
-   * to twenty microseconds, for which the garbage collector has to wait.
+   * Elements of one call of a kernel if rows are in arrays, unless one row has more. The garbage
+   * collector has to wait for the end of such a call, ten to twenty microseconds.
    */
   private static final int PIECE = 1 << 15;
 
-  /** Numbers of a row that roots are made of. */
+  /** The numbers of a row from which roots are computed. */
   private static final List<RowNumber> SUMS =
       List.of(RowNumber.SHIFT, RowNumber.SUM, RowNumber.SQUARES);
 
@@ -25,10 +25,10 @@ final class MachinePass implements AutoCloseable {
 
   private final MachineFrame frame = new MachineFrame();
 
-  /** Gain and bias of a call, where they are not the norm's own. */
+  /** Gain and bias of a call, if they are not those of the norm. */
   private final ColumnCopies columns = new ColumnCopies();
 
-  /** Where gain and bias are. */
+  /** The addresses of gain and bias. */
   private final long[] addresses = new long[Column.COUNT];
 
   private final MachineLongRow longRow = new MachineLongRow(frame, this::place);
@@ -39,7 +39,7 @@ final class MachinePass implements AutoCloseable {
   private ForwardCall call;
   private ForwardPlan plan;
 
-  /** A pass for a call, which is nobody else's until it is closed. */
+  /** A pass for a call. No other call uses it until it is closed. */
   static MachinePass open(ForwardCall call, ForwardPlan plan) {
     MachinePass pass = POOL.take();
     pass.call = call;
@@ -50,7 +50,7 @@ final class MachinePass implements AutoCloseable {
     return pass;
   }
 
-  /** Sets what does not change from call to call of a plan, if gain and bias do not. */
+  /** Sets what is the same for all calls of a plan with the same gain and bias. */
   private void set() {
     NormChoices norm = call.choices();
     frame.setWidth(norm.width(), norm.part());
@@ -65,7 +65,7 @@ final class MachinePass implements AutoCloseable {
     setFor = call.kept() && !isLong ? plan.machineColumns.key : null;
   }
 
-  /** Lets go of the call, and gives itself back. */
+  /** Drops references to the call, and returns this pass to the pool. */
   @Override
   public void close() {
     frame.clear();
@@ -85,7 +85,7 @@ final class MachinePass implements AutoCloseable {
     }
   }
 
-  /** Normalises rows; plain Java goes on with those that are out of range. */
+  /** Normalises rows; plain Java continues with rows that are out of range. */
   void run(long from, long to) {
     if (call.choices().width() > RowSum.SUPER_BLOCK) {
       longRows(from, to);
@@ -145,10 +145,10 @@ final class MachinePass implements AutoCloseable {
   }
 
   /**
-   * Rows of which one is out of range. Their sums are known, and the sum of row and residual may
-   * have been stored.
+   * Does rows of which at least one is out of range. Their sums are known, and x + residual may have
+   * been stored.
    *
-   * @param done where their numbers are
+   * @param done the place of their numbers
    */
   private int finish(long row, int done, int rows) {
     try (ForwardPass pass = ForwardPass.open(call, plan)) {

@@ -7,8 +7,8 @@ import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineKernel;
 
 /**
- * A kernel of machine code for pieces of long rows. The numbers of the row are in a plain frame,
- * the piece is where the frame of machine code points to.
+ * A kernel of machine code for pieces of long rows. A plain frame has the numbers of the row; the
+ * frame of machine code points to the piece.
  */
 record MachinePiece(MachineKernel kernel, MachineFrame piece) implements Kernel {
   /** Always of one row, from its first element on. */

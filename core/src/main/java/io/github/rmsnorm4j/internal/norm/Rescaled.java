@@ -9,25 +9,25 @@ import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
 
 /**
- * The statistic of a float64 row whose squares leave the range of float64: summed again with every
- * element times 2^600 or 2^-600, which is exact. Plain Java; such rows are rare.
+ * The statistic of a float64 row whose squares leave the range of float64. The row is summed again
+ * with every element times 2^600 or 2^-600, which is exact. Plain Java, because such rows are rare.
  */
 final class Rescaled {
   private static final double UP = 0x1p600;
   private static final double DOWN = 0x1p-600;
 
-  /** Sums below this have lost digits, unless epsilon hides it. */
+  /** Sums below this have lost digits. A large epsilon makes that irrelevant. */
   private static final double TINY_SUM = 0x1p-900;
 
   private static final double TINY_EPSILON = 0x1p-840;
 
-  /** The same for an epsilon beside the root, and not under it. */
+  /** The same for an epsilon outside the root, or as a floor. */
   private static final double TINY_OUTSIDE = 0x1p-380;
 
   private final Kernel shift;
   private final Kernel roots;
 
-  /** For a small scale and for a great one. */
+  /** For the small scale and for the great one. */
   private final Kernel[] statistic = new Kernel[2];
 
   private final Kernel[] output = new Kernel[2];
@@ -41,7 +41,7 @@ final class Rescaled {
     }
   }
 
-  /** Whether the sums of a row, as they are, cannot be used. */
+  /** Whether the sums of a row cannot be used. */
   static boolean isNeeded(Frame frame, int row, NormChoices norm) {
     double sum = frame.of(RowNumber.SUM)[row];
     double squares = frame.of(RowNumber.SQUARES)[row];
@@ -50,21 +50,21 @@ final class Rescaled {
     return !finite || squares < TINY_SUM && norm.epsilon() < tiny;
   }
 
-  /** Whether the first row's elements are multiplied by a great number. */
+  /** 1 if the elements of the first row are multiplied by the great scale, otherwise 0. */
   private static int up(Frame frame) {
     return frame.ofCall[CallNumber.SCALE.ordinal()] == UP ? 1 : 0;
   }
 
-  /** The output of the first row, if {@link #statistic} said so. */
+  /** The output of the first row, if {@link #statistic} returned true. */
   Kernel output(Frame frame) {
     return output[up(frame)];
   }
 
   /**
-   * Sums the row again and leaves its statistic with the numbers of the first row.
+   * Sums the row again and stores its statistic as numbers of the first row.
    *
-   * @return whether the row must be written by {@link #output}; then its rstd and root are those of
-   *     its elements times the call's scale
+   * @return whether {@link #output} must write the row; then its rstd and root belong to its elements
+   *     times the scale of the call
    */
   boolean statistic(NormChoices norm, LongRow row, Frame frame) {
     boolean centred = norm.centred();
@@ -76,7 +76,7 @@ final class Rescaled {
     frame.of(RowNumber.SUM)[0] = 0.0;
     Kernel sums = statistic[up(frame)];
     double x0 = 0.0;
-    double mean = 0.0; // Of (x - x0) * scale: the row's own may be too small a number to be exact.
+    double mean = 0.0; // Of (x - x0) * scale: the mean of the row may be too small to be exact.
     if (centred) {
       row.first(shift);
       x0 = frame.of(RowNumber.SHIFT)[0];
@@ -91,7 +91,7 @@ final class Rescaled {
       frame.of(RowNumber.SUM)[0] = 0.0;
     }
     if (!Double.isFinite(frame.of(RowNumber.SQUARES)[0])) {
-      return false; // The row itself is not finite: the formula's own result stands.
+      return false; // The row itself is not finite: the result of the usual formula stands.
     }
     roots(norm, frame, scale);
     double root = frame.of(RowNumber.ROOT)[0];
@@ -106,7 +106,7 @@ final class Rescaled {
     return wide;
   }
 
-  /** The roots of elements times a scale, and so with epsilon times that, or its square. */
+  /** The roots of scaled elements, with epsilon times the scale, or times its square. */
   private void roots(NormChoices norm, Frame frame, double scale) {
     boolean inside = norm.placement() == EpsilonPlacement.INSIDE;
     double scaled = norm.epsilon() * scale;

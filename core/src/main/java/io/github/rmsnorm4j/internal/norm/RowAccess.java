@@ -11,10 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Points a frame at the rows of an operand: where they are, or in arrays that they are copied to.
+ * Points a frame at the rows of an operand: in place, or in arrays to which they are copied.
  *
- * <p>Every access of a copy is checked by {@link MemorySegment#copy} where the memory could go
- * away, so that a closed segment or a truncated mapping is an exception and not the end of the JVM.
+ * <p>If the memory could be closed meanwhile, {@link MemorySegment#copy} checks every access of a
+ * copy. So a closed segment or a truncated mapping gives an exception and does not end the JVM.
  */
 final class RowAccess {
   private final Operand operand;
@@ -24,19 +24,19 @@ final class RowAccess {
   private ElementType stored;
   private Frame frame;
 
-  /** Null where kernels reach the rows themselves. */
+  /** Null if kernels access the rows in place. */
   private Staging staging;
 
   RowAccess(Operand operand) {
     this.operand = operand;
   }
 
-  /** Whether kernels reach the rows where they are. */
+  /** Whether kernels access the rows in place. */
   static boolean isDirect(RowMemory rows, Storage storage) {
     return rows.addressable() && storage.of(rows.type()) == rows.type();
   }
 
-  /** Where kernels find the rows. */
+  /** The memory in which kernels find the rows. */
   static Memory memory(RowMemory rows, Storage storage) {
     return isDirect(rows, storage) ? rows.memory() : Memory.HEAP;
   }
@@ -52,7 +52,7 @@ final class RowAccess {
     offset = rows.segment().address();
   }
 
-  /** Lets go of the rows. */
+  /** Drops references to the rows. */
   void close() {
     rows = null;
     base = null;
@@ -60,7 +60,7 @@ final class RowAccess {
     staging = null;
   }
 
-  /** Points the frame at a rectangle of rows, which are to be read. */
+  /** Points the frame at a rectangle of rows that will be read. */
   void read(long row, long column, int rows, int columns) {
     if (staging != null) {
       this.rows.load(row, column, rows, columns, stored, staging);
@@ -68,12 +68,12 @@ final class RowAccess {
     place(row, column, rows, columns);
   }
 
-  /** Points the frame at a rectangle of rows, which are to be written. */
+  /** Points the frame at a rectangle of rows that will be written. */
   void place(long row, long column, int rows, int columns) {
     place(frame, row, column, rows, columns);
   }
 
-  /** The same for another frame. */
+  /** The same for a given frame. */
   void place(Frame frame, long row, long column, int rows, int columns) {
     if (staging == null) {
       long at = row * this.rows.stride() + column * this.rows.type().bytes();
@@ -91,7 +91,7 @@ final class RowAccess {
     };
   }
 
-  /** Brings a rectangle of rows that was written to where it belongs. */
+  /** Copies a rectangle that was written back to the rows, if they are not accessed in place. */
   void write(long row, long column, int rows, int columns) {
     if (staging == null) {
       return;

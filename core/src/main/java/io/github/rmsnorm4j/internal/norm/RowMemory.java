@@ -13,18 +13,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Rows of one operand of a call, checked by the API.
+ * The rows of one operand of a call, checked by the API.
  *
  * @param segment holds every row, from its first byte on
  * @param stride bytes from one row to the next
- * @param addressable whether the rows may be reached by their address, or lie in an array of their
+ * @param addressable whether kernels may address the rows, or the rows are in an array of their
  *     type; otherwise they are copied, piece by piece, by calls that check every access
  */
 public record RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
-  /** Not started; stands for any thread but the caller's. */
+  /** Never started; it stands for any thread other than the caller's. */
   private static final Thread ANOTHER_THREAD = anotherThread();
 
-  /** It inherits nothing, so that it keeps nobody's class loader. */
+  /** It inherits nothing, so that it keeps no class loader alive. */
   private static Thread anotherThread() {
     Thread thread = new Thread(null, () -> {}, "rmsnorm4j-another", 0, false);
     thread.setContextClassLoader(null);
@@ -41,17 +41,17 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
     return true;
   }
 
-  /** Whether any thread may reach the memory by its segment. */
+  /** Whether any thread may access the memory through its segment. */
   public boolean isOfAnyThread() {
     return segment.isAccessibleBy(ANOTHER_THREAD);
   }
 
-  /** The array that the rows lie in, null for native memory. */
+  /** The array with the rows, null for native memory. */
   Object base() {
     return segment.isNative() ? null : segment.heapBase().orElseThrow();
   }
 
-  /** Where addressable rows are. */
+  /** The memory of addressable rows. */
   Memory memory() {
     return segment.isNative() ? Memory.NATIVE : Memory.HEAP;
   }
@@ -64,9 +64,9 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
   }
 
   /**
-   * What a copy of an element is made of. Memory of one thread is copied by its address, so that
-   * others may help; the thread is in the call meanwhile and cannot free it. Other memory could be
-   * freed, and is copied by calls that check it.
+   * The segment from which elements are copied. Memory of one thread is copied by its address, so
+   * that other threads may help; the thread is in the call meanwhile and cannot free it. Other
+   * memory could be freed, so it is copied by calls that check it.
    */
   MemorySegment source() {
     return isOfOneThread() ? Memory.Native.EVERYTHING : segment;
@@ -76,7 +76,7 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
     return addressable && segment.isNative() && !isOfAnyThread();
   }
 
-  /** Where in {@link #source} an element is. */
+  /** The place of an element in {@link #source}. */
   long at(long row, long column) {
     long at = row * stride + column * type.bytes();
     return isOfOneThread() ? segment.address() + at : at;
@@ -91,7 +91,7 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
   /**
    * Copies a rectangle of rows to arrays, row after row.
    *
-   * @param stored the type there: float32 for float16, and for bfloat16 that or its own
+   * @param stored the type in the arrays: float32 for float16; float32 or bfloat16 for bfloat16
    */
   void load(long row, long column, int rows, int columns, ElementType stored, Staging staging) {
     int n = rows * columns;

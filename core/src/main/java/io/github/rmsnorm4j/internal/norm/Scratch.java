@@ -6,14 +6,14 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Memory of each kind that kernels may write to, and nobody reads. */
+/** Memory of each kind that kernels may write, and that is not read. */
 final class Scratch {
   private static final long ALIGNMENT = 64;
 
   private final Object[] arrays = new Object[Operand.COUNT];
   private final MemorySegment[] segments = new MemorySegment[Operand.COUNT];
 
-  /** Points an operand of a frame at n elements of the kind that its rows are of. */
+  /** Points an operand of a frame at n elements of the kind of its rows. */
   void place(Frame frame, Operand operand, RowMemory rows, int n) {
     int i = operand.ordinal();
     ElementType type = rows.type();

@@ -3,12 +3,12 @@ package io.github.rmsnorm4j.internal.norm;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Arrays that rows are copied to where kernels cannot read and write them in place. Taken from a
- * pool and given back, so that calls allocate nothing that grows with rows or width, on platform
- * and on virtual threads alike.
+ * Arrays to which rows are copied if kernels cannot read and write them in place. Calls take them
+ * from a pool and give them back. So calls allocate nothing that grows with rows or width, on
+ * platform threads and on virtual threads.
  */
 public final class Staging {
-  /** Elements of an array that is kept: rows take fewer, only a gain of a call may be longer. */
+  /** The most elements of an array that is kept. Rows need fewer; the gain of a call may be longer. */
   private static final int MAX_KEPT = 1 << 18;
 
   private static final Pool<Staging> POOL = new Pool<>(Staging::new);
@@ -17,18 +17,18 @@ public final class Staging {
   private double[] doubles = {};
   private short[] shorts = {};
 
-  /** Arrays that are nobody else's until they are given back. */
+  /** Takes arrays, which no other call uses until they are given back. */
   public static Staging take() {
     return POOL.take();
   }
 
-  /** Gives the arrays back; long ones are let go. */
+  /** Gives the arrays back; long ones are dropped. */
   public void giveBack() {
     shrink();
     POOL.giveBack(this);
   }
 
-  /** Lets go of long arrays. */
+  /** Drops long arrays. */
   void shrink() {
     floats = floats.length > MAX_KEPT ? new float[0] : floats;
     doubles = doubles.length > MAX_KEPT ? new double[0] : doubles;
@@ -49,7 +49,7 @@ public final class Staging {
     return doubles;
   }
 
-  /** Patterns of types of 16 bits. */
+  /** Bit patterns of 16-bit types. */
   public short[] shorts(int length) {
     if (shorts.length < length) {
       shorts = new short[length];
@@ -79,7 +79,7 @@ public final class Staging {
       return maker.get();
     }
 
-    /** Where the pool is full the object is let go. */
+    /** Gives an object back; if the pool is full, it is dropped. */
     void giveBack(T object) {
       int start = (int) Thread.currentThread().threadId();
       for (int i = 0; i < SLOTS; i++) {

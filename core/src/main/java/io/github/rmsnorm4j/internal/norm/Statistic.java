@@ -6,11 +6,11 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
 
 /**
- * The kernels of a norm's row sums.
+ * The kernels of the row sums of a norm.
  *
- * @param rows of whole rows; null where rows are longer than a super-block
- * @param shift LayerNorm's x0 of a long row; null where none is taken off, and for shorter ones
- * @param pieces of the pieces of long rows; null for shorter ones
+ * @param rows the sums of whole rows; null if rows are longer than a super-block
+ * @param shift x0 of a long row of LayerNorm; null for RMSNorm and for shorter rows
+ * @param pieces the sums of pieces of long rows; null for shorter rows
  */
 record Statistic(Kernel rows, Kernel shift, Kernel pieces) {
   static Statistic of(Forward forward, Kernels kernels, NormChoices norm) {

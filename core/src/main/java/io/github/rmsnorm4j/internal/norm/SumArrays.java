@@ -5,21 +5,21 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Arrays for sums over rows, kept from call to call, so that a training step allocates nothing that
- * grows with rows or width. Their length is the power of two from the width on, so that norms of
- * several widths share them.
+ * Arrays for sums over rows. They are kept from call to call, so that a training step allocates
+ * nothing that grows with rows or width. Their length is the width rounded up to a power of two, so
+ * that norms of several widths share them.
  */
 final class SumArrays {
-  /** Bytes kept at most. */
+  /** The most bytes that are kept. */
   static final long MAX_BYTES = 1 << 26;
 
-  /** Those of all calls. */
+  /** The arrays of all calls. */
   static final SumArrays SHARED = new SumArrays(MAX_BYTES);
 
-  /** Shorter arrays than of 64 elements are not made. */
+  /** The logarithm of the shortest length, 64 elements. */
   private static final int MIN_LOG = 6;
 
-  /** Elements of an array that is kept; longer ones are of their call alone. */
+  /** The most elements of an array that is kept; longer ones belong to one call. */
   private static final int MAX_KEPT = 1 << 18;
 
   /** By the logarithm of the length, float32 and float64 one after the other. */
@@ -29,7 +29,7 @@ final class SumArrays {
   private final long limit;
   private long bytes;
 
-  /** With room for so many bytes. */
+  /** Keeps at most so many bytes. */
   SumArrays(long limit) {
     this.limit = limit;
   }
@@ -39,7 +39,7 @@ final class SumArrays {
     return width > MAX_KEPT ? (float64 ? 8L : 4L) * width : bytes(index(log(width), float64));
   }
 
-  /** An array of at least the width, float[] or double[]; what is in it is undefined. */
+  /** Takes an array of at least the width, float[] or double[], with undefined content. */
   Object take(int width, boolean float64) {
     int length = width > MAX_KEPT ? width : 1 << log(width);
     Object array = width > MAX_KEPT ? null : poll(index(log(width), float64));
@@ -49,7 +49,7 @@ final class SumArrays {
     return float64 ? new double[length] : new float[length];
   }
 
-  /** Takes an array back, which is not the giver's any more. */
+  /** Takes an array back. The caller must not use it any more. */
   void giveBack(Object array) {
     int length = array instanceof float[] floats ? floats.length : ((double[]) array).length;
     if (length <= MAX_KEPT) {
@@ -69,8 +69,8 @@ final class SumArrays {
   }
 
   /**
-   * Where there is no room, arrays of other lengths are let go: they may be of norms that are no
-   * more. Where that is not enough the array itself is.
+   * If the limit is reached, arrays of other lengths are dropped, because their norms may not be in
+   * use any more. If that is not enough, the array itself is dropped.
    */
   private synchronized void add(Object array, int index) {
     for (int other = 0; other < kept.size(); other++) {
