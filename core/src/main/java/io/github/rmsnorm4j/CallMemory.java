@@ -16,9 +16,7 @@ record CallMemory(boolean addresses) {
     return rows.memory(stride, isAddressable(rows));
   }
 
-  /**
-   * Whether kernels may address the rows in place, or the rows are in an array of their type.
-   */
+  /** Whether kernels may address the rows in place, or the rows are in an array of their type. */
   private boolean isAddressable(Rows rows) {
     MemorySegment segment = rows.segment();
     if (segment.isNative()) {

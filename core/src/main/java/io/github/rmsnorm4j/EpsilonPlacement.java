@@ -3,7 +3,8 @@ package io.github.rmsnorm4j;
 /** Where epsilon goes. In the formulas of rstd, m is the mean square of a row, or its variance. */
 public enum EpsilonPlacement {
   /**
-   * {@code 1 / sqrt(m + eps)}, as in every framework. A row of zeros is multiplied by 1 / sqrt(eps).
+   * {@code 1 / sqrt(m + eps)}, as in every framework. A row of zeros is multiplied by 1 /
+   * sqrt(eps).
    */
   INSIDE,
 

@@ -21,10 +21,10 @@ public enum Keep {
    *
    * <ul>
    *   <li>A gain so near 0 that {@code xh * g} is below the smallest numbers of the output's type
-   *       leaves 0 or few bits in y. The element of dgain is then 0 or has as few bits, and dx lacks
-   *       the share of that element.
-   *   <li>A gain so large that {@code xh * g} is beyond the largest number (65504 in float16) leaves
-   *       infinity in y. Then dgain and dx are infinite or NaN.
+   *       leaves 0 or few bits in y. The element of dgain is then 0 or has as few bits, and dx
+   *       lacks the share of that element.
+   *   <li>A gain so large that {@code xh * g} is beyond the largest number (65504 in float16)
+   *       leaves infinity in y. Then dgain and dx are infinite or NaN.
    *   <li>A bias much larger than {@code xh * g} rounds that term away.
    * </ul>
    *

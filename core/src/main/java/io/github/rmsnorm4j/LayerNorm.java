@@ -15,14 +15,15 @@ package io.github.rmsnorm4j;
  * norm.apply(x, y);
  * }</pre>
  *
- * <p><b>Accuracy.</b> For every finite float32 row, with epsilon inside the root and no gain offset,
+ * <p><b>Accuracy.</b> For every finite float32 row, with epsilon inside the root and no gain
+ * offset,
  *
  * <pre>|y - exact| &lt;= 5.01 * 2^-24 * |(x - mean) * rstd * g| + 2^-149 * (1 + |g|)
  *                + (2^-46 * max|x| + 2^-150) * rstd * |g|
  * </pre>
  *
- * <p>as long as nothing overflows the output's type. With a bias it is 6.01 in place of 5.01, and |b|
- * is added to the number that it multiplies. A row of equal elements gives the bias, or NaN if
+ * <p>as long as nothing overflows the output's type. With a bias it is 6.01 in place of 5.01, and
+ * |b| is added to the number that it multiplies. A row of equal elements gives the bias, or NaN if
  * epsilon is 0.
  */
 public final class LayerNorm extends Norm {
@@ -51,8 +52,8 @@ public final class LayerNorm extends Norm {
    * @param x the rows, of the norm's width
    * @param y where the result goes
    * @param mean takes the mean of each row, in float64; at least one element per row
-   * @param rstd takes the rstd of each row: in float32 arithmetic a float32 value, or a float64 value
-   *     if the row is out of the range of float32. At least one element per row
+   * @param rstd takes the rstd of each row: in float32 arithmetic a float32 value, or a float64
+   *     value if the row is out of the range of float32. At least one element per row
    * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps as it may not
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread

@@ -318,8 +318,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   /**
    * Adds x to the residual, and normalises the sum, in one pass: {@code residual += x; y =
-   * norm(residual)}. {@link Builder#residualRounding(ResidualRounding)} says when the sum is rounded
-   * to the type of the residual.
+   * norm(residual)}. {@link Builder#residualRounding(ResidualRounding)} says when the sum is
+   * rounded to the type of the residual.
    *
    * @param x the rows that are added, of the norm's width
    * @param residual takes the sum; as many rows as x. Its type may differ from that of x, but if
@@ -440,10 +440,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * </pre>
    *
    * <p>In a partial norm only the first k elements have the term with xh. With epsilon {@link
-   * EpsilonPlacement#OUTSIDE} the root q that term is {@code (q + eps) / q} times as large, and 0 for
-   * a row of zeros. For a row on the {@link EpsilonPlacement#FLOOR} it is 0. A cast in the forward
-   * pass has gradient 1: the gradient is that of the formula without the cast. dx is rounded once,
-   * to its type.
+   * EpsilonPlacement#OUTSIDE} the root q that term is {@code (q + eps) / q} times as large, and 0
+   * for a row of zeros. For a row on the {@link EpsilonPlacement#FLOOR} it is 0. A cast in the
+   * forward pass has gradient 1: the gradient is that of the formula without the cast. dx is
+   * rounded once, to its type.
    *
    * <p><b>Values.</b> Every operation is in float32. It is in float64 for float64 rows, and for
    * float32 rows whose rstd is not a normal float32 number or whose mean is 2^103 or more. While
@@ -454,12 +454,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * zero.
    *
    * <p>NaN and infinity propagate as the formula gives them. A NaN in x makes dx of the row and all
-   * of dgain NaN, and so does a row of zeros (LayerNorm: of equal elements) with epsilon 0. A NaN in
-   * dy makes dx of the row NaN, and its element of dgain and dbias. A NaN in dresidual makes only its
-   * element of dx NaN. In a partial norm, and where epsilon is the root, fewer elements are NaN:
-   * docs/numerics.md of the project lists every case. dx of other rows never changes. A gain of 0
-   * has a gradient like any other, except that {@link Keep#OUTPUT} refuses it. Without rows the
-   * gradients of the parameters are 0: assigned, or not added.
+   * of dgain NaN, and so does a row of zeros (LayerNorm: of equal elements) with epsilon 0. A NaN
+   * in dy makes dx of the row NaN, and its element of dgain and dbias. A NaN in dresidual makes
+   * only its element of dx NaN. In a partial norm, and where epsilon is the root, fewer elements
+   * are NaN: docs/numerics.md of the project lists every case. dx of other rows never changes. A
+   * gain of 0 has a gradient like any other, except that {@link Keep#OUTPUT} refuses it. Without
+   * rows the gradients of the parameters are 0: assigned, or not added.
    *
    * <p><b>Aliasing.</b> dx may be dy, dresidual, both, or the input if that is not kept. It must
    * share no memory with what is kept, or with the gain and bias of the call, and it must not
@@ -468,8 +468,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * <p><b>Memory.</b> After the first calls nothing is allocated that grows with rows or width.
    * Exception: the arrays for sums over rows, if they have more than 2^18 elements, or if those of
    * all threads take more than 64 MiB. The library keeps that much from call to call. On 8 threads
-   * it is enough for gain and bias of 2^19 float32 rows of 2^16 elements, of 2^14 rows of 2^17, or of
-   * 2^11 rows of 2^18.
+   * it is enough for gain and bias of 2^19 float32 rows of 2^16 elements, of 2^14 rows of 2^17, or
+   * of 2^11 rows of 2^18.
    *
    * @param dy the gradient of the output, as many rows as the forward pass had, of the norm's width
    * @param saved what the forward pass kept
@@ -486,8 +486,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * The backward pass with the gradient from the skip connection: {@code dx = gradient of the norm +
-   * dresidual}, added in the type of the arithmetic.
+   * The backward pass with the gradient from the skip connection: {@code dx = gradient of the norm
+   * + dresidual}, added in the type of the arithmetic.
    *
    * @param dy the gradient of the output
    * @param saved what the forward pass kept
@@ -849,8 +849,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     /**
      * The largest number of threads of a call, including the caller's. A call uses fewer threads if
      * each would have less than about a MiB to read and write. The default is the number of
-     * processors. The other threads are daemon threads of the library, which all norms share. After a
-     * call they stay awake for 50 microseconds, so that the next call need not wake them.
+     * processors. The other threads are daemon threads of the library, which all norms share. After
+     * a call they stay awake for 50 microseconds, so that the next call need not wake them.
      *
      * @param threads 1 or more; 1 for programs that share out rows among their own threads
      * @return this

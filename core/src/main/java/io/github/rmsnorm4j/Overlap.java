@@ -66,8 +66,8 @@ final class Overlap {
 
   /**
    * Whether a row of x overlaps one of {@code rowsOfY} rows of y, which have the same stride and
-   * begin {@code distance} bytes after x. The distance between row i of x and row j of y then depends
-   * on i - j alone, and they overlap for i - j in an interval.
+   * begin {@code distance} bytes after x. The distance between row i of x and row j of y then
+   * depends on i - j alone, and they overlap for i - j in an interval.
    */
   private static boolean meet(Rows x, long stride, Rows y, long rowsOfY, long distance) {
     long lowest = Math.floorDiv(distance - rowBytes(x), stride) + 1;

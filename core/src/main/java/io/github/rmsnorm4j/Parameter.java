@@ -96,8 +96,8 @@ final class Parameter {
   }
 
   /**
-   * One row of any memory as an array of the arithmetic's type: the row's own array if it is such an
-   * array, otherwise a staging array.
+   * One row of any memory as an array of the arithmetic's type: the row's own array if it is such
+   * an array, otherwise a staging array.
    */
   static Object values(Rows values, boolean float64, Staging staging) {
     int n = values.width();

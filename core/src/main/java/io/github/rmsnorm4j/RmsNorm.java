@@ -21,8 +21,8 @@ import java.math.RoundingMode;
  * RmsNorm gemma = RmsNorm.gemma(2048).gain(weights).build();
  * }</pre>
  *
- * <p><b>Accuracy.</b> For every finite float32 row, with cast order FLOAT32, epsilon inside the root,
- * no gain offset and k = n,
+ * <p><b>Accuracy.</b> For every finite float32 row, with cast order FLOAT32, epsilon inside the
+ * root, no gain offset and k = n,
  *
  * <pre>|y - exact| &lt;= 3.01 * 2^-24 * |x * rstd * g| + 2^-149 * (1 + |g|)
  * </pre>
@@ -125,8 +125,8 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins the norm of ONNX's RMSNormalization-23 with the stash type float32. The row is divided by
-   * the root, and rounded to its type before it is multiplied by the gain. Epsilon is 1e-5.
+   * Begins the norm of ONNX's RMSNormalization-23 with the stash type float32. The row is divided
+   * by the root, and rounded to its type before it is multiplied by the gain. Epsilon is 1e-5.
    *
    * @param width elements per row
    * @return a builder without a gain
@@ -141,8 +141,8 @@ public final class RmsNorm extends Norm {
    *
    * @param x the rows, of the norm's width
    * @param y where the result goes
-   * @param rstd takes the rstd of each row: in float32 arithmetic a float32 value, or a float64 value
-   *     if the row is out of the range of float32. At least one element per row
+   * @param rstd takes the rstd of each row: in float32 arithmetic a float32 value, or a float64
+   *     value if the row is out of the range of float32. At least one element per row
    * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps as it may not
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
@@ -210,8 +210,8 @@ public final class RmsNorm extends Norm {
 
     /**
      * Partial RMSNorm as the code published with the paper computes it: the mean square comes from
-     * the first {@code (int) (width * p)} elements. The product is rounded to float64, so 0.29 of 100
-     * is 28.
+     * the first {@code (int) (width * p)} elements. The product is rounded to float64, so 0.29 of
+     * 100 is 28.
      *
      * @param p above 0, at most 1, and such that {@code width * p} is at least 1
      * @return this

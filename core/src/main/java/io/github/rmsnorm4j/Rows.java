@@ -20,8 +20,8 @@ import java.util.Locale;
  *
  * <p>With a row stride greater than the width, the elements between rows are neither read nor
  * written. For example, the queries of a fused query/key/value projection are rows of width d at a
- * stride of 3 d. The number of rows may be 0; a row has at least one element. The view may be larger
- * than 2^31 bytes.
+ * stride of 3 d. The number of rows may be 0; a row has at least one element. The view may be
+ * larger than 2^31 bytes.
  */
 public final class Rows {
   private final MemorySegment segment;
@@ -283,9 +283,9 @@ public final class Rows {
   /**
    * The remaining elements of a float32 buffer, direct or not, as rows without gaps.
    *
-   * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its rows
-   * are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory, is
-   * faster.
+   * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its
+   * rows are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory,
+   * is faster.
    *
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
@@ -301,9 +301,9 @@ public final class Rows {
   /**
    * The remaining elements of a float64 buffer, direct or not, as rows without gaps.
    *
-   * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its rows
-   * are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory, is
-   * faster.
+   * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its
+   * rows are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory,
+   * is faster.
    *
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
@@ -333,8 +333,8 @@ public final class Rows {
 
   /**
    * The remaining bytes of a buffer, direct or not, as rows without gaps. The elements are read in
-   * the native byte order of the machine. The order of the buffer, which is for its own getters, has
-   * no effect.
+   * the native byte order of the machine. The order of the buffer, which is for its own getters,
+   * has no effect.
    *
    * @param buffer the bytes from position to limit, whole rows
    * @param type how an element is stored

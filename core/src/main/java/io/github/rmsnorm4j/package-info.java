@@ -6,8 +6,8 @@
  * norm.apply(x, y);
  * }</pre>
  *
- * <p>{@link io.github.rmsnorm4j.RmsNorm} and {@link io.github.rmsnorm4j.LayerNorm} build norms, {@link
- * io.github.rmsnorm4j.Norm} has their methods, and {@link io.github.rmsnorm4j.Rows} describes memory
- * as rows.
+ * <p>{@link io.github.rmsnorm4j.RmsNorm} and {@link io.github.rmsnorm4j.LayerNorm} build norms,
+ * {@link io.github.rmsnorm4j.Norm} has their methods, and {@link io.github.rmsnorm4j.Rows}
+ * describes memory as rows.
  */
 package io.github.rmsnorm4j;

@@ -3,21 +3,21 @@ package io.github.rmsnorm4j.reference;
 import io.github.rmsnorm4j.EpsilonPlacement;
 
 /**
- * The gradients of {@link Definitions}: from dy, the gradient of the output, to the gradients of the
- * row and the gain. The gradient of the bias is the sum of dy over rows.
+ * The gradients of {@link Definitions}: from dy, the gradient of the output, to the gradients of
+ * the row and the gain. The gradient of the bias is the sum of dy over rows.
  *
- * <p>They are the derivatives of {@code y_i = d_i / root * g_i + b_i}, where {@code d = x - mean(x)},
- * or {@code d = x} for RMSNorm, and root is that of {@code m = sum(d_i^2) / k}. For RMSNorm with
- * k = n section 3.2 of the paper has the same formulas. A cast has gradient 1. The gradient of a
- * residual is added to the gradient of the row.
+ * <p>They are the derivatives of {@code y_i = d_i / root * g_i + b_i}, where {@code d = x -
+ * mean(x)}, or {@code d = x} for RMSNorm, and root is that of {@code m = sum(d_i^2) / k}. For
+ * RMSNorm with k = n section 3.2 of the paper has the same formulas. A cast has gradient 1. The
+ * gradient of a residual is added to the gradient of the row.
  */
 public final class Gradients {
   private Gradients() {}
 
   /**
    * The gradient of a row of RMSNorm, with {@code h_i = dy_i * g_i}: {@code dx_j = h_j / root -
-   * sum(h_i * x_i) / root^2 * droot/dx_j}. {@code droot/dx_j} is {@code s * x_j / k} for the first k
-   * elements and 0 for the others; {@link #rootSlope} gives s.
+   * sum(h_i * x_i) / root^2 * droot/dx_j}. {@code droot/dx_j} is {@code s * x_j / k} for the first
+   * k elements and 0 for the others; {@link #rootSlope} gives s.
    *
    * @param x the row
    * @param dy the gradient of the output
@@ -73,9 +73,9 @@ public final class Gradients {
   }
 
   /**
-   * The factor s in {@code droot/dx_j = s * d_j / k}. With q = sqrt(m) it is {@code (droot/dq) / q}:
-   * {@code 1 / root} for epsilon inside the root; {@code 1 / q} for epsilon outside, and for rows
-   * above the floor; 0 for rows on the floor, and if q is 0.
+   * The factor s in {@code droot/dx_j = s * d_j / k}. With q = sqrt(m) it is {@code (droot/dq) /
+   * q}: {@code 1 / root} for epsilon inside the root; {@code 1 / q} for epsilon outside, and for
+   * rows above the floor; 0 for rows on the floor, and if q is 0.
    *
    * @param m mean square or variance
    * @param epsilon not negative

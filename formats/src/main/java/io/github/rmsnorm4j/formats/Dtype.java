@@ -6,8 +6,8 @@ import java.util.Optional;
 /**
  * The element type of a stored tensor, with the name that {@code .safetensors} uses.
  *
- * <p>Four types can be normalised and have an {@link #elementType()}. Of the others only the size is
- * known, so that they can be copied from one file to another.
+ * <p>Four types can be normalised and have an {@link #elementType()}. Of the others only the size
+ * is known, so that they can be copied from one file to another.
  */
 public enum Dtype {
   /** IEEE 754 binary64. */

@@ -13,8 +13,8 @@ import java.util.List;
  * Reads a range of a tensor in C order from a file that stores it in Fortran order (first axis
  * fastest), through a window of fixed size.
  *
- * <p>The range is cut into boxes. In a box some leading axes are fixed, one axis has a span, and all
- * axes after it are whole. A box is read in the order of the file, as lines along its span. The
+ * <p>The range is cut into boxes. In a box some leading axes are fixed, one axis has a span, and
+ * all axes after it are whole. A box is read in the order of the file, as lines along its span. The
  * lines of a box are evenly spaced in the file.
  */
 final class FortranGather {
@@ -78,9 +78,7 @@ final class FortranGather {
     return element / stride[axis] % shape[axis];
   }
 
-  /**
-   * Reads the box that begins at an element and spans part of an axis and all axes after it.
-   */
+  /** Reads the box that begins at an element and spans part of an axis and all axes after it. */
   private void readBox(long element, int axis, long span, MemorySegment into, long target)
       throws IOException {
     long source = 0;

@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * Reads the literal in a {@code .npy} header: a Python dictionary with the keys {@code descr},
- * {@code fortran_order} and {@code shape}, each once, in any order. No other Python is accepted, and
- * nothing is evaluated.
+ * {@code fortran_order} and {@code shape}, each once, in any order. No other Python is accepted,
+ * and nothing is evaluated.
  */
 final class NpyHeaderParser {
   /** The header is not that literal; the message says why, as the end of a sentence. */

@@ -14,15 +14,15 @@ import java.nio.file.StandardCopyOption;
 /**
  * A file that appears whole or not at all. Until then the old file stays in place.
  *
- * <p>Bytes are written to a temporary file in the folder of the target, {@code .NAME.xxxx.tmp}. {@link
- * #commit()} brings it to the disk and then, in one step, to its name. The temporary file is deleted
- * by closing without a commit, by any error, and by a shutdown of the JVM (Ctrl-C, {@code SIGTERM}).
- * If the process cannot react ({@code kill -9}, a power cut), the target stays as it was. The
- * temporary file may then remain; it can be deleted.
+ * <p>Bytes are written to a temporary file in the folder of the target, {@code .NAME.xxxx.tmp}.
+ * {@link #commit()} brings it to the disk and then, in one step, to its name. The temporary file is
+ * deleted by closing without a commit, by any error, and by a shutdown of the JVM (Ctrl-C, {@code
+ * SIGTERM}). If the process cannot react ({@code kill -9}, a power cut), the target stays as it
+ * was. The temporary file may then remain; it can be deleted.
  *
- * <p>If the target is a symbolic link, the file to which it leads is replaced, and the link stays. A
- * replaced file keeps its permissions, if the file system has any, and its owner and group, if this
- * process may set them. Not for use by several threads.
+ * <p>If the target is a symbolic link, the file to which it leads is replaced, and the link stays.
+ * A replaced file keeps its permissions, if the file system has any, and its owner and group, if
+ * this process may set them. Not for use by several threads.
  */
 public final class ReplacingFile implements Closeable {
   /** Limits the memory that the JDK uses for a copy of a heap segment, and one system call. */
@@ -50,8 +50,8 @@ public final class ReplacingFile implements Closeable {
    * @param replace whether an existing file may be replaced
    * @return the file, empty and open for writing
    * @throws FileAlreadyExistsException if the file exists and may not be replaced
-   * @throws IOException if the folder does not exist or cannot be written to, or the name belongs to
-   *     something other than a file
+   * @throws IOException if the folder does not exist or cannot be written to, or the name belongs
+   *     to something other than a file
    */
   public static ReplacingFile create(Path path, boolean replace) throws IOException {
     Path target = Links.follow(path);

@@ -21,14 +21,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads the JSON header of a {@code .safetensors} file as a stream of tokens, and accepts each token
- * only where the format has it. So nothing nests deeper than the format allows, and the memory for a
- * header is in proportion to its length in the file.
+ * Reads the JSON header of a {@code .safetensors} file as a stream of tokens, and accepts each
+ * token only where the format has it. So nothing nests deeper than the format allows, and the
+ * memory for a header is in proportion to its length in the file.
  */
 final class SafetensorsHeaderParser {
-  /**
-   * Names are not cached: a cache of names that an attacker chose costs more than it saves.
-   */
+  /** Names are not cached: a cache of names that an attacker chose costs more than it saves. */
   private static final JsonFactory JSON =
       JsonFactory.builder()
           .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)

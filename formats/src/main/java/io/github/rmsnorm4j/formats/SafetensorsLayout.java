@@ -40,8 +40,8 @@ record SafetensorsLayout(byte[] header, List<Tensor> order) {
   }
 
   /**
-   * The given order, if it aligns each tensor to the size of its elements; otherwise larger elements
-   * first. Readers that view the bytes as elements need the alignment.
+   * The given order, if it aligns each tensor to the size of its elements; otherwise larger
+   * elements first. Readers that view the bytes as elements need the alignment.
    */
   private static List<Tensor> dataOrder(List<Tensor> tensors) {
     long begin = 0;

@@ -16,9 +16,10 @@ import java.util.Map;
 /**
  * A {@code .npy} or {@code .safetensors} file, open for reading.
  *
- * <p>Opening reads and checks the header, but no element. Elements are read in pieces, by positional
- * reads, into the caller's memory. Nothing is mapped, so a file that is truncated meanwhile gives a
- * {@link FormatException} and not a crash. Several threads may read at the same time.
+ * <p>Opening reads and checks the header, but no element. Elements are read in pieces, by
+ * positional reads, into the caller's memory. Nothing is mapped, so a file that is truncated
+ * meanwhile gives a {@link FormatException} and not a crash. Several threads may read at the same
+ * time.
  */
 public abstract sealed class TensorFile implements Closeable permits NpyFile, SafetensorsFile {
   /** Limits the memory that the JDK uses for a copy of a heap segment, and one system call. */
@@ -127,8 +128,8 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   }
 
   /**
-   * Reads elements, counted in C order, in the byte order of this machine. A range of rows begins at
-   * element {@code firstRow * width}.
+   * Reads elements, counted in C order, in the byte order of this machine. A range of rows begins
+   * at element {@code firstRow * width}.
    *
    * @param tensor one of {@link #tensors()} with an {@link Dtype#elementType()}
    * @param first the first element to read

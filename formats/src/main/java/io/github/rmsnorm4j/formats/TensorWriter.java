@@ -27,7 +27,8 @@ public final class TensorWriter implements Closeable {
   }
 
   /**
-   * Begins a file. The extension of its name, {@code .npy} or {@code .safetensors}, decides the kind.
+   * Begins a file. The extension of its name, {@code .npy} or {@code .safetensors}, decides the
+   * kind.
    *
    * @param path the final name of the file
    * @param tensors the tensors in the order of the header; exactly one for {@code .npy}, which does

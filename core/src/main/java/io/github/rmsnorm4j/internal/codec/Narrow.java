@@ -42,8 +42,9 @@ public final class Narrow {
   }
 
   /**
-   * Rounds a float64 to float32 so that a second rounding, to a 16-bit type, gives what one rounding
-   * of the float64 would. It rounds to odd, so the last bit shows whether digits were cut off.
+   * Rounds a float64 to float32 so that a second rounding, to a 16-bit type, gives what one
+   * rounding of the float64 would. It rounds to odd, so the last bit shows whether digits were cut
+   * off.
    */
   public static float roundToOdd(double value) {
     float nearest = (float) value;

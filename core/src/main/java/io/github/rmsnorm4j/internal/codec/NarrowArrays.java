@@ -3,9 +3,9 @@ package io.github.rmsnorm4j.internal.codec;
 import io.github.rmsnorm4j.ElementType;
 
 /**
- * Converts arrays of 16-bit types to float32, exactly, and back, by one rounding to nearest, ties to
- * even. The JIT compiles the loops for float16 to the machine's conversions, which the Vector API of
- * JDK 25 does not offer.
+ * Converts arrays of 16-bit types to float32, exactly, and back, by one rounding to nearest, ties
+ * to even. The JIT compiles the loops for float16 to the machine's conversions, which the Vector
+ * API of JDK 25 does not offer.
  */
 public final class NarrowArrays {
   private NarrowArrays() {}

@@ -109,9 +109,9 @@ public record Backward(
   }
 
   /**
-   * From row sums to m and c. With {@code rstd = 1 / sqrt(mean(x^2) + eps)} the derivative is {@code
-   * d rstd / dx = -rstd^3 * x / k}, so m is the mean of h * xh. Another placement of epsilon adds a
-   * factor: {@code (q + eps) / q} outside the root q, and 0 on the floor.
+   * From row sums to m and c. With {@code rstd = 1 / sqrt(mean(x^2) + eps)} the derivative is
+   * {@code d rstd / dx = -rstd^3 * x / k}, so m is the mean of h * xh. Another placement of epsilon
+   * adds a factor: {@code (q + eps) / q} outside the root q, and 0 on the floor.
    */
   public Part means() {
     Part.Builder part = new Part.Builder().keep(RowNumber.M, m(row(RowNumber.PRODUCT).over(K)));

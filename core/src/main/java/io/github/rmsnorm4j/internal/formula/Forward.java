@@ -204,8 +204,8 @@ public record Forward(
   }
 
   /**
-   * The output of a row whose rstd, root or mean is out of the range of float32: the same formula in
-   * float64, rounded once.
+   * The output of a row whose rstd, root or mean is out of the range of float32: the same formula
+   * in float64, rounded once.
    */
   public Part wideOutput() {
     Value v = centre(normalised().widened(), true);

@@ -268,9 +268,7 @@ public record Part(List<Statement> statements) {
     return found;
   }
 
-  /**
-   * Whether any statement is for each element; otherwise numbers of rows are kept or checked.
-   */
+  /** Whether any statement is for each element; otherwise numbers of rows are kept or checked. */
   public boolean hasElements() {
     for (Statement statement : statements) {
       if (statement.isOfElements()) {

@@ -10,9 +10,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A part in plain Java: it computes its values one after the other, each for a strip of elements. It
- * needs no generated class, so it can run immediately, on every JVM. All parts share its few loops,
- * so the JIT compiles them early.
+ * A part in plain Java: it computes its values one after the other, each for a strip of elements.
+ * It needs no generated class, so it can run immediately, on every JVM. All parts share its few
+ * loops, so the JIT compiles them early.
  *
  * <p>In a part without elements, such as the one from sums to roots, the rows are the elements.
  */

@@ -9,8 +9,8 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.Arrays;
 
 /**
- * The backward pass of one thread over runs of rows: it reads dy and the kept rows, computes the row
- * sums, writes dx, and adds to the gradients of gain and bias.
+ * The backward pass of one thread over runs of rows: it reads dy and the kept rows, computes the
+ * row sums, writes dx, and adds to the gradients of gain and bias.
  */
 final class BackwardPass implements AutoCloseable {
   /** Elements of a chunk of rows: with their dy they stay in a near cache. */

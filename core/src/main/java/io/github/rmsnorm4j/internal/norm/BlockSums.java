@@ -49,8 +49,8 @@ final class BlockSums implements AutoCloseable {
   }
 
   /**
-   * The root of all leaves so far, or null without leaves. It belongs to the caller, and this object
-   * does not use it for further leaves.
+   * The root of all leaves so far, or null without leaves. It belongs to the caller, and this
+   * object does not use it for further leaves.
    */
   Object root() {
     if (nodes == 0) {

@@ -6,9 +6,7 @@ import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Native memory for columns, where machine code reads them. One thread uses it at a time.
- */
+/** Native memory for columns, where machine code reads them. One thread uses it at a time. */
 final class ColumnCopies {
   /** Bytes of a column that is kept for other calls. */
   private static final long MAX_KEPT = 1 << 22;

@@ -21,8 +21,8 @@ final class ForwardPass implements AutoCloseable {
   private static final int CHUNK = 4096;
 
   /**
-   * From this number of chunks on, the first and the last take the staggered kernel too. Kernels for
-   * these two alone would run too rarely to be compiled.
+   * From this number of chunks on, the first and the last take the staggered kernel too. Kernels
+   * for these two alone would run too rarely to be compiled.
    */
   private static final int MANY_CHUNKS = 32;
 

@@ -51,8 +51,8 @@ public final class ForwardPlan {
     }
 
     /**
-     * Whether x + residual may be stored while the row is summed: the row must be summed once and as a
-     * whole, and its output must come from the stored sum.
+     * Whether x + residual may be stored while the row is summed: the row must be summed once and
+     * as a whole, and its output must come from the stored sum.
      */
     private static boolean canAddOnTheWay(NormChoices norm, ElementType residual) {
       boolean once = norm.part() == norm.width() && norm.width() <= RowSum.SUPER_BLOCK;

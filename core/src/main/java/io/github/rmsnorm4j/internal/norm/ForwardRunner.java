@@ -5,8 +5,8 @@ import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 /** Runs a checked call on as many threads as pay. */
 public final class ForwardRunner {
   /**
-   * Bytes read and written for which one more thread pays. docs/performance.md has measurements with
-   * two threads.
+   * Bytes read and written for which one more thread pays. docs/performance.md has measurements
+   * with two threads.
    */
   private static final long BYTES_PER_THREAD = 1 << 20;
 

@@ -3,8 +3,8 @@ package io.github.rmsnorm4j.internal.norm;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The last few plans of a norm. Without them a call of one row would take as long to find its kernels
- * as to compute. Several threads may use it at once; at worst a plan is made twice.
+ * The last few plans of a norm. Without them a call of one row would take as long to find its
+ * kernels as to compute. Several threads may use it at once; at worst a plan is made twice.
  */
 public final class LastPlans<P> {
   static final int KEPT = 8;

@@ -145,8 +145,8 @@ final class MachinePass implements AutoCloseable {
   }
 
   /**
-   * Does rows of which at least one is out of range. Their sums are known, and x + residual may have
-   * been stored.
+   * Does rows of which at least one is out of range. Their sums are known, and x + residual may
+   * have been stored.
    *
    * @param done the place of their numbers
    */

@@ -63,8 +63,8 @@ final class Rescaled {
   /**
    * Sums the row again and stores its statistic as numbers of the first row.
    *
-   * @return whether {@link #output} must write the row; then its rstd and root belong to its elements
-   *     times the scale of the call
+   * @return whether {@link #output} must write the row; then its rstd and root belong to its
+   *     elements times the scale of the call
    */
   boolean statistic(NormChoices norm, LongRow row, Frame frame) {
     boolean centred = norm.centred();

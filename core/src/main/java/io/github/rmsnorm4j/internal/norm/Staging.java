@@ -8,7 +8,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * platform threads and on virtual threads.
  */
 public final class Staging {
-  /** The most elements of an array that is kept. Rows need fewer; the gain of a call may be longer. */
+  /**
+   * The most elements of an array that is kept. Rows need fewer; the gain of a call may be longer.
+   */
   private static final int MAX_KEPT = 1 << 18;
 
   private static final Pool<Staging> POOL = new Pool<>(Staging::new);

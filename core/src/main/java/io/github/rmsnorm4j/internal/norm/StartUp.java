@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.internal.norm;
 
 /**
- * The start of a process. The first kernel takes time: for machine code most of it is the JVM's first
- * native call, and vectors must be loaded, generated and compiled. docs/performance.md has cold
- * starts. In that time plain Java normalises many MiB. So the first elements of a process take plain
- * Java, which gives the same bits.
+ * The start of a process. The first kernel takes time: for machine code most of it is the JVM's
+ * first native call, and vectors must be loaded, generated and compiled. docs/performance.md has
+ * cold starts. In that time plain Java normalises many MiB. So the first elements of a process take
+ * plain Java, which gives the same bits.
  */
 public final class StartUp {
   /** About as many elements as plain Java normalises in the time that the first kernel takes. */

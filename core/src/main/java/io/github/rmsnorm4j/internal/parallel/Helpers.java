@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
  * Daemon threads that help with calls. They start when they are needed and end after a long idle
  * time. Their number has a maximum; beyond it a call gets no helper.
  *
- * <p>Waking a thread takes as long as normalising a few MiB. Calls in quick succession avoid this: a
- * helper that has finished waits actively for the next call, for about as long as waking it would
+ * <p>Waking a thread takes as long as normalising a few MiB. Calls in quick succession avoid this:
+ * a helper that has finished waits actively for the next call, for about as long as waking it would
  * take, before it sleeps.
  */
 final class Helpers {
