@@ -744,8 +744,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     /**
-     * A number that is added to every element of the gain, in the type of the arithmetic: 1 for
-     * models that store their gain less 1, as Gemma does. Without a gain it has no effect.
+     * What is added to every element of a gain, in the arithmetic's type: 1 for models that store
+     * their gain less 1, as Gemma does. Without a gain it has no effect.
      *
      * @param offset finite; 0 by default
      * @return this

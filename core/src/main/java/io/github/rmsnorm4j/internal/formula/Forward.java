@@ -23,7 +23,7 @@ import io.github.rmsnorm4j.ResidualRounding;
  * @param onTheWay whether x + residual is stored while the statistic is summed; then a row can be
  *     summed only once
  * @param y the type of the output
- * @param cast the type to which a normalised element is rounded before the gain, or null
+ * @param cast the type that a normalised element is rounded to before the gain, or null
  */
 public record Forward(
     Storage storage,
