@@ -165,7 +165,10 @@ class GradientEdgeTableTest {
     return edge;
   }
 
-  /** Of a partial norm's statistic these are all there is. */
+  /**
+   * The statistic of a partial norm is of these zeros alone. Outside the part an element of x is 0,
+   * and another of dy.
+   */
   @ParameterizedTest
   @CsvSource({
     "0, INSIDE",
@@ -178,13 +181,14 @@ class GradientEdgeTableTest {
   void zerosInAPart(double epsilon, EpsilonPlacement placement) {
     double[] x = new double[36];
     for (int i = PART; i < 36; i++) {
-      x[i] = 1 + i;
+      x[i] = i == OUTSIDE ? 0 : 1 + i;
     }
+    double[] dy = with(constant(1), OUTSIDE + 1, 0);
     double rstd = placement == EpsilonPlacement.INSIDE ? 2 : 4;
     for (ElementType type : ElementType.values()) {
       for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
         BackwardContract.Result is =
-            new BackwardEdge(false, rows(x), rows(constant(1)))
+            new BackwardEdge(false, rows(x), rows(dy))
                 .part(PART)
                 .keep(keep)
                 .type(type)
@@ -193,10 +197,11 @@ class GradientEdgeTableTest {
         for (int i = 0; i < 36; i++) {
           if (epsilon == 0) {
             check("dx", i, is.dx()[0][i], "nan");
-            check("dgain", i, is.dgain()[i], i < PART ? "nan" : "inf");
+            boolean zero = x[i] == 0 || dy[i] == 0;
+            check("dgain", i, is.dgain()[i], zero ? "nan" : "inf");
           } else {
-            assertThat(is.dx()[0][i]).isEqualTo(rstd);
-            assertThat(is.dgain()[i]).isEqualTo(x[i] * rstd);
+            assertThat(is.dx()[0][i]).isEqualTo(dy[i] * rstd);
+            assertThat(is.dgain()[i]).isEqualTo(dy[i] * x[i] * rstd);
           }
         }
       }

@@ -11,7 +11,9 @@ import java.lang.classfile.Label;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The lanes of a part's row sums: vectors that stay in registers while elements go by. */
+/**
+ * The lanes of the row sums of a part: vectors that stay in registers in the loop over elements.
+ */
 final class Accumulators {
   private final Target target;
   private final Code code;
@@ -22,10 +24,10 @@ final class Accumulators {
   /** 2 if a vector of even lanes and one of odd lanes follow each other, otherwise 1. */
   private final int group;
 
-  /** Locals: of each row sum the vectors of this sweep. */
+  /** Locals: for each row sum, the vectors of this sweep. */
   private final List<int[]> lanes = new ArrayList<>();
 
-  /** Locals: of each sweep of a narrow row, of each row sum, the group of vectors that is left. */
+  /** Locals: for each sweep of a narrow row and each row sum, the remaining group of vectors. */
   private final List<List<int[]>> swept = new ArrayList<>();
 
   Accumulators(Target target, Code code, VectorCode vectors) {
@@ -58,8 +60,8 @@ final class Accumulators {
   /**
    * Adds a vector of elements.
    *
-   * @param s which of the part's sums
-   * @param j which vector of the step; of a pair, the odd one follows the even one
+   * @param s the index of the row sum
+   * @param j the index of the vector in the step; in a pair the odd one follows the even one
    */
   void add(int s, int j, Elements elements) {
     int sum = lanes.get(s)[j];
@@ -85,7 +87,9 @@ final class Accumulators {
     c.astore(sum);
   }
 
-  /** Ends a sweep of a block: adds a whole block to the totals; the last one stays in the lanes. */
+  /**
+   * Ends a sweep of a block: adds a whole block to the totals; the last block stays in the lanes.
+   */
   void close(int block, int blockEnd, int sweep) {
     Label open = c.newLabel();
     Label end = c.newLabel();
@@ -110,9 +114,9 @@ final class Accumulators {
   }
 
   /**
-   * Adds the lanes of the sweeps that were closed, and leaves a group of vectors of each sum.
+   * Adds the lanes of the closed sweeps, and leaves a group of vectors for each sum.
    *
-   * @param sweep the first of them, a local
+   * @param sweep the first sweep, a local
    */
   void closeSweeps(int sweep) {
     code.line("next levels");
@@ -148,7 +152,7 @@ final class Accumulators {
     }
   }
 
-  /** The lanes of a row sum in an array, from those of a sweep on. */
+  /** The lanes of a row sum in an array, from the lanes of a sweep on. */
   private final class Lanes {
     private final int array;
     private final int start;

@@ -4,7 +4,7 @@ import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Vectors of values that are one for a row: made once, before the loop over its elements. */
+/** Vectors of values that exist once for a row: made once, before the loop over its elements. */
 final class Broadcasts {
   private final Code code;
   private final VectorCode vectors;
@@ -20,7 +20,7 @@ final class Broadcasts {
     this.elements = elements;
   }
 
-  /** Makes those of a row. */
+  /** Makes the vectors of a row. */
   void make(Place place, int row) {
     Scalars scalars = new Scalars(code, place.frame(), row, -1);
     for (Value value : place.part().rowValues()) {

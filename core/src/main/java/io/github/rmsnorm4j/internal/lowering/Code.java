@@ -28,8 +28,8 @@ final class Code {
   /**
    * Begins a method.
    *
-   * @param listing takes its lines
-   * @param locals the first local variable that is free
+   * @param listing takes the lines of the method
+   * @param locals the first free local variable
    */
   Code(CodeBuilder c, StringBuilder listing, int locals) {
     this.c = c;
@@ -42,14 +42,14 @@ final class Code {
     return type.describeConstable().orElseThrow();
   }
 
-  /** What follows stands in a line of its own. */
+  /** Begins a line of the listing; the instructions that follow belong to it. */
   void line(String format, Object... values) {
     c.lineNumber(++line);
     String text = "  ".repeat(depth) + String.format(Locale.ROOT, format, values);
     listing.append(String.format(Locale.ROOT, "%4d  %s%n", line, text));
   }
 
-  /** What a run of local variables is given back to. */
+  /** A mark of the local variables in use, to which they can be reset. */
   int mark() {
     return locals;
   }
@@ -65,7 +65,7 @@ final class Code {
     return local;
   }
 
-  /** A new local variable with what is on the stack. */
+  /** A new local variable with the number on the stack. */
   int store(TypeKind kind) {
     int local = local(kind);
     c.storeLocal(kind, local);
@@ -96,7 +96,7 @@ final class Code {
     return this;
   }
 
-  /** An element of an array field of a frame, which is left on the stack. */
+  /** Leaves an element of an array field of a frame on the stack. */
   Code element(int frame, String name, ClassDesc component, int index) {
     field(frame, name, component.arrayType());
     c.loadConstant(index);
@@ -122,7 +122,7 @@ final class Code {
     c.iinc(i, step).goto_(top).labelBinding(end);
   }
 
-  /** The same with a local of its own, which the body gets; what the body makes is given back. */
+  /** The same with a new local, which the body gets; the locals of the body are freed after it. */
   void loop(String name, int from, int to, int step, IntConsumer body) {
     c.iload(from);
     int i = storeInt();

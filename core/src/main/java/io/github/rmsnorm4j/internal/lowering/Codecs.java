@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.INTS;
 
-/** The types of 16 bits in registers, each by one rounding to nearest, ties to even. */
+/** Converts 16-bit types in registers, each by one rounding to nearest, ties to even. */
 final class Codecs {
   /** Float32 patterns above it, without their sign, are NaN. */
   private static final int INFINITY = 0x7f800000;
@@ -73,7 +73,7 @@ final class Codecs {
     vectors.reinterpret(FLOATS, bits);
   }
 
-  /** A pattern instead of that on the stack where the floats are NaN. */
+  /** Replaces the pattern on the stack by another one where the floats are NaN. */
   private void blendNan(int pattern) {
     int otherwise = code.store();
     code.load(patterns);
@@ -84,7 +84,7 @@ final class Codecs {
   }
 
   /**
-   * The ints of a local instead of those on the stack, where a size is above a limit.
+   * Replaces the ints on the stack by those of a local where a size is above a limit.
    *
    * @param size a local; neither it nor the limit is negative
    */
@@ -103,7 +103,7 @@ final class Codecs {
     vectors.with(INTS, "XOR", other).with(INTS, "AND", mask).with(INTS, "XOR", otherwise);
   }
 
-  /** Floats on the stack with one NaN for all. */
+  /** Floats on the stack, with every NaN replaced by the canonical one. */
   void oneNan() {
     vectors.reinterpret(INTS, bits);
     patterns = code.store();

@@ -12,7 +12,7 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** The arrays of the columns' numbers that a part reads or adds to, as locals. */
+/** The arrays with the numbers of columns that a part reads or adds to, as locals. */
 final class ColumnArrays {
   private ColumnArrays() {}
 
@@ -28,9 +28,9 @@ final class ColumnArrays {
   }
 
   /**
-   * Where the columns of a step are.
+   * The columns of a step.
    *
-   * @param at a local: the step's first element, from the first element of the call on
+   * @param at a local: the first element of the step, counted from the first element of the call
    */
   static Elements.Columns addresses(Code code, Place place, Map<Column, Integer> arrays, int at) {
     if (arrays.isEmpty()) {

@@ -10,15 +10,15 @@ import java.util.Map;
  * A part that adds to numbers of columns, or that stores narrow rows, row after row: {@code
  * elements(frame, second, row, end, from, n)}.
  *
- * <p>The columns' numbers are as wide as a row, and would be read and written for each. So two rows
- * go through together; or, where rows are narrow, a few columns of all rows do, with their numbers
- * in registers.
+ * <p>The numbers of columns are as wide as a row, and would be read and written for each row. So
+ * the loop takes two rows at a time. For narrow rows it takes a few columns of all rows, with their
+ * numbers in registers.
  */
 final class ColumnLoop {
-  /** Rows that go through together, if that fits the budget of a loop. */
+  /** Rows that the loop takes at a time, if they fit the budget of a loop. */
   private static final int ROWS = 2;
 
-  /** Vectors of columns that go down narrow rows together, with sums of them and without. */
+  /** Vectors of columns that the loop takes at a time over narrow rows, with and without sums. */
   private static final int VECTORS = 2;
 
   private static final int VECTORS_WITHOUT_SUMS = 4;
@@ -49,7 +49,7 @@ final class ColumnLoop {
     c.return_();
   }
 
-  /** Two rows at a time, and the last alone. */
+  /** Two rows at a time; an odd last row alone. */
   private void acrossRows() {
     if (Schedule.vectors(place.part(), ROWS * place.halves()) == ROWS * place.halves()) {
       c.iload(ElementLoop.END).iconst_1().isub();

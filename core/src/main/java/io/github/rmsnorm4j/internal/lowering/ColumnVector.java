@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A vector of columns, or a pair of them, whose numbers are in registers while rows go by. */
+/** A vector of columns, or a pair, whose numbers stay in registers in the loop over rows. */
 final class ColumnVector {
   private final Code code;
   private final VectorCode vectors;
@@ -17,7 +17,7 @@ final class ColumnVector {
   private final Elements.Columns columns;
   private final int index;
 
-  /** Values of columns, and sums over rows: of even and of odd columns. */
+  /** Values of columns and sums over rows, for even and for odd columns. */
   private final List<Map<Value, Integer>> values = new ArrayList<>();
 
   private final List<Map<Column, Integer>> sums = new ArrayList<>();

@@ -6,7 +6,7 @@ import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.HashSet;
 import java.util.Set;
 
-/** About how many calls of the Vector API a part takes for one vector of elements. */
+/** The approximate number of calls of the Vector API of a part for one vector of elements. */
 final class Cost {
   private static final int READ_BFLOAT16 = 3;
   private static final int WRITE_BFLOAT16 = 9;

@@ -13,9 +13,10 @@ import java.util.Map;
 
 /**
  * Row after row, 32 elements at a time: {@code elements(frame, second, row, end, from, n)}. Row
- * sums stay in accumulators until a block ends. A second part goes along on rows of the second
- * frame. With more lanes than accumulators a block is swept several times, each time for some of
- * the lanes of all its elements; the second part then does its share of the elements in each sweep.
+ * sums stay in accumulators until a block ends. A second part may run in the same loop, on rows of
+ * the second frame. If there are more lanes than accumulators, a block is swept several times, each
+ * time for some of the lanes of all its elements. The second part then does its share of the
+ * elements in each sweep.
  */
 final class ElementLoop {
   static final int FRAME = 0;
@@ -36,13 +37,13 @@ final class ElementLoop {
   private final Map<Place, Map<Column, Integer>> columns = new IdentityHashMap<>();
   private int calls;
 
-  /** Locals: the block's first element and the one behind its last, and the sweep. */
+  /** Locals: the first element of the block, the element after its last, and the sweep. */
   private int block;
 
   private int blockEnd;
   private int sweep;
 
-  /** A local: what is added to an element's number over the number of sweeps, for the share. */
+  /** A local: index / sweeps plus this is the index of an element of the share. */
   private int share;
 
   ElementLoop(Target target, Code code) {
@@ -119,7 +120,7 @@ final class ElementLoop {
     sums.close(block, blockEnd, sweep);
   }
 
-  /** Few sweeps have no loop, so that what is left of each stays in a register. */
+  /** A few sweeps are unrolled, so that the remaining vectors of each stay in registers. */
   private void sweepsOfNarrow() {
     int first = code.constant(0);
     if (target.leavesOneVector()) {
@@ -146,7 +147,7 @@ final class ElementLoop {
 
   private void sweep() {
     if (sweeps > 1) {
-      // Of n elements of a block the share is n / sweeps, from n / sweeps * sweep on.
+      // The share of n elements of a block is n / sweeps, from n / sweeps * sweep on.
       c.iload(blockEnd).iload(block).isub().loadConstant(sweeps).idiv().iload(sweep).imul();
       c.iload(block).iadd().iload(block).loadConstant(sweeps).idiv().isub();
       share = code.storeInt();
@@ -164,13 +165,13 @@ final class ElementLoop {
         });
   }
 
-  /** Elements of a step: 32 where rows are summed. */
+  /** Elements of a step: 32 if rows are summed. */
   private int step() {
     Place first = places.getFirst();
     return first.sums() ? RowSum.LANES : first.step() * first.count();
   }
 
-  /** Vectors of all parts in turn, of which one may have more than the other. */
+  /** Vectors of all parts in turn; one part may have more than the other. */
   private void vectors(int i) {
     int mark = code.mark();
     Map<Place, Elements.Columns> addresses = new IdentityHashMap<>();
@@ -207,7 +208,7 @@ final class ElementLoop {
     return code.storeInt();
   }
 
-  /** All of a part for one vector of elements, or for a pair of vectors. */
+  /** All statements of a part for one vector of elements, or for a pair of vectors. */
   private void vector(Place place, int j, Elements.Columns columns) {
     Elements elements = new Elements(code, vectors, place, broadcasts.get(place), columns, j);
     elements.forHalves(

@@ -17,12 +17,12 @@ import java.util.function.IntConsumer;
  * value is computed once.
  */
 final class Elements {
-  /** Where numbers of columns or rows are. */
+  /** The place of numbers of columns or rows. */
   interface Columns {
-    /** Leaves the array of columns and an index on the stack, so many from the step's first. */
+    /** Leaves the array of a column and an index on the stack, counted from the step's first. */
     void address(Column column, int from);
 
-    /** The same of the rows' numbers, where rows are the elements. */
+    /** The same for numbers of rows, if rows are the elements. */
     default void address(RowNumber number) {
       throw new IllegalArgumentException(number + " is one for the row");
     }
@@ -36,15 +36,15 @@ final class Elements {
   private final Broadcasts row;
   private final Columns columns;
 
-  /** Which vector of the step it is. */
+  /** The index of the vector in the step. */
   private final int index;
 
   private Map<Value, Integer> known = new HashMap<>();
 
-  /** What the even ones of pairs have to store. */
+  /** The values that the even elements of pairs will store. */
   private final Map<Part.Store, Integer> even = new HashMap<>();
 
-  /** Whether the odd ones are being computed. */
+  /** Whether the odd elements are being computed. */
   private boolean odd;
 
   Elements(Code code, VectorCode vectors, Place place, Broadcasts row, Columns columns, int index) {
@@ -58,7 +58,7 @@ final class Elements {
     rows = new RowVectors(code, vectors, place, index);
   }
 
-  /** Goes over all elements, or over the even ones (0) and then the odd ones (1) of pairs. */
+  /** Runs for all elements, or for the even ones (0) and then the odd ones (1) of pairs. */
   void forHalves(IntConsumer body) {
     for (int half = 0; half < place.halves(); half++) {
       odd = half == 1;
@@ -67,7 +67,7 @@ final class Elements {
     }
   }
 
-  /** Takes values that have been computed for several rows. */
+  /** Takes values that were computed for several rows. */
   void share(Map<Value, Integer> values) {
     known.putAll(values);
   }
@@ -155,7 +155,7 @@ final class Elements {
         () -> columns.address(c.column(), place.columnOffset(index, odd)));
   }
 
-  /** Computes and stores; of pairs when the odd ones are there. */
+  /** Computes and stores; pairs are stored after the odd elements are computed. */
   void store(Part.Store store) {
     int value = value(store.value());
     if (!place.paired()) {

@@ -63,7 +63,7 @@ final class KernelClass {
     } else if (first.hasElements()) {
       method(builder, "elements", 2, 4, ElementLoop.LOCALS, this::elements);
     }
-    // Rows of a kernel for one width are whole.
+    // A kernel for one width has no elements after the last 32.
     for (int p = 0; p < target.parts().size() && target.width() == 0; p++) {
       Part part = target.parts().get(p);
       boolean evenFirst = target.pairs(part);

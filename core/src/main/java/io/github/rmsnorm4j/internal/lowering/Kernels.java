@@ -12,22 +12,22 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which kernels serve the parts of a call.
+ * Chooses the kernels of the parts of a call.
  *
- * @param bits of a vector, 0 for plain Java
- * @param memory of the call's operands
- * @param width of its rows
+ * @param bits the width of a vector, 0 for plain Java
+ * @param memory the memory of the operands
+ * @param width the width of the rows
  * @param paired whether bfloat16 is read and written two elements at a time
  */
 public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean paired) {
   /**
-   * Bits of a vector from which on kernels can also read bfloat16 one by one. At 128 bits a vector
-   * of float64 has two elements, and there is no vector of two shorts.
+   * From this vector width on, kernels can also read bfloat16 one element at a time. At 128 bits a
+   * vector of float64 has two elements, and there is no vector of two shorts.
    */
   private static final int SHORTS_BITS = 256;
 
   /**
-   * The types of 16 bits that kernels read and write themselves.
+   * The 16-bit types that kernels read and write themselves.
    *
    * @param paired whether bfloat16 is read and written two elements at a time
    */
@@ -39,9 +39,10 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
   }
 
   /**
-   * A part on its own.
+   * The kernel of one part.
    *
-   * @param elements of a row that it is for, always the first ones; 0 if others too, or fewer
+   * @param elements the number of first elements of a row that it always serves; 0 if it may serve
+   *     other elements, or fewer
    */
   public Kernel of(Part part, int elements) {
     if (bits == 0) {
@@ -51,12 +52,12 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
         target(List.of(part), part.hasElements() ? Schedule.width(elements) : 0));
   }
 
-  /** The same in plain Java. */
+  /** The kernel of one part in plain Java. */
   public Kernel plain(Part part) {
     return new PlainKernel(part, paired ? width & -RowSum.LANES : 0);
   }
 
-  /** Row sums of rows and a second part of other rows at once; null where that does not pay. */
+  /** The kernel that sums rows and runs a second part on others; null if that does not pay. */
   public VectorKernel staggered(Part sums, Part second) {
     if (bits == 0 || !Schedule.isStaggered(sums, width)) {
       return null;
@@ -70,7 +71,7 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
     return new Target(parts, parts.stream().map(this::memory).toList(), bits, width, pairs);
   }
 
-  /** The memory of a part's own operands. */
+  /** The memory of the operands of a part. */
   private Map<Operand, Memory> memory(Part part) {
     Map<Operand, Memory> own = new java.util.EnumMap<>(Operand.class);
     part.operands().keySet().forEach(rows -> own.put(rows, memory.get(rows)));

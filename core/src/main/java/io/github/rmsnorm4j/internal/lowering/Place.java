@@ -9,16 +9,16 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * A part within a loop: where its elements are, as local variables.
+ * A part within a loop: the places of its elements, as local variables.
  *
- * @param frame its frame
- * @param sums whether it has row sums: then a sweep is of some of the lanes of all elements, and
- *     otherwise of all of some elements
- * @param elements of a vector
- * @param step from one vector of elements to the next
- * @param count vectors of a step of the loop
- * @param paired whether a vector of elements is two, of the even ones and of the odd ones
- * @param pointers to the row's first element in the loop
+ * @param frame the frame of the part
+ * @param sums whether it has row sums: then a sweep does some of the lanes of all elements;
+ *     otherwise it does everything for some of the elements
+ * @param elements the number of elements of a vector
+ * @param step the distance from one vector of elements to the next
+ * @param count the number of vectors of a step of the loop
+ * @param paired whether elements come as two vectors, the even ones and the odd ones
+ * @param pointers the places of the first element of the row in the loop
  */
 record Place(
     Part part,
@@ -31,7 +31,7 @@ record Place(
     Map<Operand, Pointer> pointers) {
 
   /**
-   * Where an operand's elements are: in an array from an index on, or at an address.
+   * The place of the elements of an operand: in an array from an index on, or at an address.
    *
    * @param array a local, -1 in native memory
    * @param offset a local: bytes, or the address, of the rectangle
@@ -50,12 +50,12 @@ record Place(
     }
   }
 
-  /** Bits of a vector of so many floats, or doubles. */
+  /** The width in bits of a vector of so many floats, or doubles. */
   int bits(boolean float64) {
     return VectorCode.bits(elements, float64);
   }
 
-  /** Vectors that the elements of a vector go into: the even and the odd ones, or all in one. */
+  /** The number of vectors for the elements of a step: even and odd ones, or all in one. */
   int halves() {
     return paired ? 2 : 1;
   }
@@ -65,7 +65,7 @@ record Place(
     return new Place(part, frame, sums, elements, step, count, paired, new EnumMap<>(pointers));
   }
 
-  /** Columns from a step's first one to those of a vector, or of the odd half of a pair. */
+  /** Columns from the first one of a step to those of a vector, or of the odd half of a pair. */
   int columnOffset(int index, boolean odd) {
     return paired ? RowSum.evenFirst(index * step + (odd ? 1 : 0)) : index * step;
   }

@@ -15,8 +15,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Numbers of rows from other numbers of rows, a vector of rows at a time: {@code rows(frame,
- * rows)}. The last vector may go beyond the last row.
+ * Computes numbers of rows from other numbers of rows, a vector of rows at a time: {@code
+ * rows(frame, rows)}. The last vector may reach beyond the last row.
  */
 final class RowLoop {
   static final int FRAME = 0;
@@ -32,8 +32,8 @@ final class RowLoop {
   private final Map<RowNumber, Integer> arrays = new EnumMap<>(RowNumber.class);
 
   /**
-   * A local: how far the values of ranges are within them, the least so far. Below 0 one is
-   * outside; of a NaN it is NaN.
+   * A local: the least distance of a value from the end of its range so far. Below 0 a value is
+   * outside; a NaN gives NaN.
    */
   private int within = -1;
 
@@ -137,7 +137,7 @@ final class RowLoop {
     code.release(mark);
   }
 
-  /** The difference of two locals, if it is less than those before. */
+  /** The difference of two locals, if it is less than the differences before. */
   private void least(int a, int b) {
     code.load(a);
     vectors.with(DOUBLES, "SUB", b);

@@ -13,7 +13,7 @@ import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
 import java.util.Map;
 
-/** Finds the rows of a part: their arrays, and where a row begins. */
+/** Finds the rows of a part: their arrays, and the beginning of each row. */
 final class RowPointers {
   private final Code code;
   private final CodeBuilder c;
@@ -33,7 +33,7 @@ final class RowPointers {
     };
   }
 
-  /** Loads what is the same for all rows. */
+  /** Loads the numbers that are the same for all rows. */
   void load(Map<Operand, Memory> memory) {
     place
         .part()
@@ -86,7 +86,7 @@ final class RowPointers {
     return code.storeLong();
   }
 
-  /** Goes on to element i of the row; the locals are new. */
+  /** Moves to element i of the row; the locals are new. */
   void elements(int i) {
     place
         .pointers()

@@ -8,8 +8,8 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.util.List;
 
 /**
- * What a part broadcasts of each row: computed once for all rows, and read again for each few
- * columns.
+ * The values of each row that a part broadcasts: computed once for all rows, and read again for
+ * every few columns.
  */
 final class RowTable {
   private final Code code;

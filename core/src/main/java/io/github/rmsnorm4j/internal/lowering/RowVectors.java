@@ -12,20 +12,20 @@ import java.lang.constant.ClassDesc;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Vectors of a row's elements, read and written in the type that the rows have. */
+/** Vectors of elements of a row, read and written in the type of the rows. */
 final class RowVectors {
   private final Code code;
   private final VectorCode vectors;
   private final Codecs codecs;
   private final Place place;
 
-  /** Which vector of the step it is. */
+  /** The index of the vector in the step. */
   private final int index;
 
-  /** Of a vector of floats. */
+  /** The number of elements of a vector of floats. */
   private final int floatBits;
 
-  /** Locals: pairs of elements that have been read. */
+  /** Locals: pairs of elements that were read. */
   private final Map<Operand, Integer> pairs = new HashMap<>();
 
   RowVectors(Code code, VectorCode vectors, Place place, int index) {

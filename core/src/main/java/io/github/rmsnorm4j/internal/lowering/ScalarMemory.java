@@ -12,7 +12,7 @@ import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.constant.ClassDesc;
 
-/** One element of a row, read and written without vectors, in the type that the rows have. */
+/** One element of a row, read and written without vectors, in the type of the rows. */
 final class ScalarMemory {
   static final ClassDesc TYPE = Code.desc(ElementType.class);
 
@@ -20,7 +20,7 @@ final class ScalarMemory {
   private final int frame;
   private final int row;
 
-  /** A local, -1 for the first. */
+  /** A local with the index of the element, -1 for the first element. */
   private final int element;
 
   ScalarMemory(Code code, int frame, int row, int element) {

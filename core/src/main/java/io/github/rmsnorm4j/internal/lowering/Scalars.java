@@ -17,8 +17,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Values of one row, or of one element of it, as code without vectors: what is broadcast to all of
- * a row's elements, and the elements behind the last whole vector.
+ * Values of one row, or of one element of it, as code without vectors: the values that are
+ * broadcast to all elements of a row, and the elements after the last whole vector.
  */
 final class Scalars {
   private final Code code;
@@ -26,12 +26,12 @@ final class Scalars {
   private final int frame;
   private final int row;
 
-  /** The element, a local; -1 for none but the first. */
+  /** The element, a local; -1 if only the first element is used. */
   private final int element;
 
   private final ScalarMemory memory;
 
-  /** Values that have been computed, in locals. */
+  /** Computed values, in locals. */
   private final Map<Value, Integer> known = new HashMap<>();
 
   Scalars(Code code, int frame, int row, int element) {
@@ -61,7 +61,7 @@ final class Scalars {
     }
   }
 
-  /** Keeps what a part keeps of the row. */
+  /** Stores the numbers that a part keeps of the row. */
   void keep(Part part) {
     for (Part.Statement statement : part.statements()) {
       if (statement instanceof Part.Keep(RowNumber number, Value value)) {
@@ -153,7 +153,7 @@ final class Scalars {
   private void choose(Value.Choice choice) {
     Label otherwise = c.newLabel();
     Label end = c.newLabel();
-    // Both are computed, since a local that is set on one way alone could not be used again.
+    // Both are computed, because a local that is set in one branch only could not be used again.
     push(choice.then());
     c.pop2();
     push(choice.otherwise());

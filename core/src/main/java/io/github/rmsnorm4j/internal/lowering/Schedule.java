@@ -3,15 +3,17 @@ package io.github.rmsnorm4j.internal.lowering;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 
-/** What is put together in one loop, by measurement; docs/kernels.md explains each choice. */
+/** Decides what runs together in one loop, from measurements; docs/kernels.md has the reasons. */
 final class Schedule {
-  /** Rows up to this width are narrow: many of them, and few steps in each. */
+  /** Rows up to this width are narrow: there are many of them, with few steps in each. */
   private static final int NARROW = 256;
 
-  /** Calls of the Vector API in a loop, from which on the JIT now and then boxes a vector. */
+  /**
+   * The number of calls of the Vector API in a loop above which the JIT sometimes boxes a vector.
+   */
   private static final int BUDGET = 80;
 
-  /** Accumulators of a loop, of all row sums together: with more the JIT runs out of registers. */
+  /** Accumulators of all row sums of a loop: with more the JIT has too few registers. */
   private static final int ACCUMULATORS = 8;
 
   /** Vectors of a loop that only stores. */
@@ -19,22 +21,22 @@ final class Schedule {
 
   private Schedule() {}
 
-  /** The width that a kernel of row sums is made for, 0 for any. */
+  /** The width for which a kernel of row sums is made, 0 for any. */
   static int width(int elements) {
     return elements <= NARROW && elements % RowSum.LANES == 0 ? elements : 0;
   }
 
   /**
-   * Whether rows are summed while others are written: sums wait for conversions, outputs for
-   * memory. Between narrow and wide ones what there is to do for each row, beside its elements,
-   * costs more. Two row sums and the output of narrow rows are more than the JIT has registers for.
+   * Whether rows are summed while others are written, because sums wait for conversions and outputs
+   * for memory. At medium widths the work for each row, beside its elements, costs more than that.
+   * Two row sums and the output of narrow rows need more registers than the JIT has.
    */
   static boolean isStaggered(Part sums, int width) {
     boolean narrow = width(width) > 0 && sums.sums().size() == 1;
     return narrow || width >= RowSum.BLOCK && width <= RowSum.SUPER_BLOCK;
   }
 
-  /** Accumulators of each row sum of a part, of which all lanes are one or several. */
+  /** Accumulators of each row sum of a part; its lanes take one sweep or several. */
   static int accumulators(Part part, int doubles) {
     int lanes = RowSum.LANES / doubles;
     if (part.sums().isEmpty()) {
@@ -47,12 +49,12 @@ final class Schedule {
     return count;
   }
 
-  /** Whether a loop over narrow rows has all sweeps in it, and not a loop over them. */
+  /** Whether a loop over narrow rows has all sweeps unrolled, and not a loop over them. */
   static boolean sumsAtOnce(Part part, int vectors) {
     return vectors * Cost.of(part) <= BUDGET;
   }
 
-  /** Vectors of a step of a loop that only stores, at most. */
+  /** The most vectors of a step of a loop that only stores. */
   static int vectors(Part part, int most) {
     int count = Math.min(most, VECTORS);
     while (count > 1 && count * Cost.of(part) > BUDGET) {
@@ -61,7 +63,7 @@ final class Schedule {
     return count;
   }
 
-  /** Whether each sweep leaves the second part of a target at least a vector, or a pair of them. */
+  /** Whether the second part of a target has at least a vector, or a pair, in each sweep. */
   static boolean sharesWhole(Target target) {
     Part second = target.parts().getLast();
     int share = RowSum.LANES / target.sweeps() / target.elements(second);

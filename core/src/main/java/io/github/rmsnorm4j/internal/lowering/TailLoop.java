@@ -12,8 +12,8 @@ import java.lang.classfile.Label;
 import java.lang.constant.ClassDesc;
 
 /**
- * The elements of rows behind the last whole 32, one by one, and what is kept of each row, or its
- * range: {@code tail(frame, rows, from, to)}.
+ * The elements of rows after the last whole 32, one by one, and the numbers that are kept of each
+ * row, or its range: {@code tail(frame, rows, from, to)}.
  */
 final class TailLoop {
   static final int FRAME = 0;
@@ -60,7 +60,7 @@ final class TailLoop {
     c.return_();
   }
 
-  /** Where there were no elements before these: whoever did them has kept the row's numbers. */
+  /** If no elements come before these: otherwise the numbers of the row are kept already. */
   private void keep(int row) {
     Label kept = c.newLabel();
     c.iload(FROM).ifne(kept);

@@ -14,13 +14,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a kernel is made for.
+ * Everything on which the class of a kernel depends.
  *
- * @param parts one, or one that sums rows and one that stores others, in the same loop
- * @param memory of each part's operands
- * @param bits of a vector
- * @param width of rows that are narrow and a multiple of 32 elements, so that a kernel is made for
- *     it; 0 for rows of any width
+ * @param parts one part, or one that sums rows and one that stores others, in the same loop
+ * @param memory the memory of the operands of each part
+ * @param bits the width of a vector
+ * @param width the width, if rows are narrow and a multiple of 32 elements wide and the kernel is
+ *     made for that width; 0 for rows of any width
  * @param paired whether bfloat16 rows are read and written two elements at a time, as ints: then
  *     the even elements are one vector and the odd ones another, and columns lie with the even ones
  *     of every 32 first
@@ -28,7 +28,7 @@ import java.util.Set;
 record Target(
     List<Part> parts, List<Map<Operand, Memory>> memory, int bits, int width, boolean paired) {
 
-  /** How often the elements of a block are gone through, each time for some of the lanes. */
+  /** The number of sweeps over the elements of a block, each for some of the lanes. */
   int sweeps() {
     Part part = parts.getFirst();
     return RowSum.LANES / doubles() / Schedule.accumulators(part, doubles());
@@ -45,29 +45,30 @@ record Target(
   }
 
   /**
-   * Whether a kernel for one width leaves one vector of each row sum, or one of each half of a
-   * pair, and not one of each sweep.
+   * Whether a kernel for one width leaves one vector for each row sum, or one for each half of a
+   * pair, and not one for each sweep.
    */
   boolean leavesOneVector() {
     return Schedule.sumsAtOnce(parts.getFirst(), RowSum.LANES / doubles());
   }
 
   /**
-   * Elements from an accumulator to the next: as far apart as can be, so that the first sweep
-   * brings every cache line of the rows, in order, and the others find them there.
+   * The distance in elements from an accumulator to the next. It is as large as possible, so that
+   * the first sweep loads every cache line of the rows, in order, and the others find them in the
+   * cache.
    */
   int apart() {
     return RowSum.LANES / vectors();
   }
 
-  /** Elements of a vector of a part, which are all of them as many. */
+  /** The number of elements of every vector of a part. */
   int elements(Part part) {
     return bits / (part.hasFloat64Elements() ? Double.SIZE : Float.SIZE);
   }
 
   /**
-   * Whether its part is of rows and done a vector of them at a time. One that chooses is not: the
-   * JIT boxes what it chooses from.
+   * Whether its part is of rows and runs on a vector of rows at a time. A part with a choice does
+   * not: the JIT boxes the vectors of a choice.
    */
   boolean hasVectorsOfRows() {
     Part part = parts.getFirst();
@@ -82,7 +83,7 @@ record Target(
     return any;
   }
 
-  /** The numbers of rows that its part is made of. */
+  /** The numbers of rows that its part reads. */
   Set<RowNumber> rowNumbers() {
     Set<RowNumber> numbers = EnumSet.noneOf(RowNumber.class);
     parts.getFirst().statements().forEach(s -> collect(s.value(), numbers));
@@ -98,7 +99,7 @@ record Target(
     }
   }
 
-  /** What stack traces show: rows, their types and memory, and the vectors. */
+  /** The name in stack traces: rows, their types and memory, and the vectors. */
   String name() {
     StringBuilder name = new StringBuilder();
     for (int p = 0; p < parts.size(); p++) {

@@ -16,14 +16,14 @@ import java.nio.ByteOrder;
 import java.util.Locale;
 
 /**
- * Calls of the Vector API. No method of ours takes or gives vectors: the JIT would have to inline
- * it, which it does not always do, and then puts them in boxes.
+ * Calls of the Vector API. No method of this library takes or returns vectors: the JIT would have
+ * to inline it, which it does not always do, and otherwise it boxes the vectors.
  *
- * <p>The JIT keeps a vector in a register only if it knows the vector's class. Where the types do
- * not name the class, it goes by the classes that the call has met so far. Each class of vectors
- * has its own {@code lanewise} and {@code convertShape}. A kernel calls them itself, and such a
- * call meets one class. {@code add} calls {@code lanewise} as well, but from one place for all
- * vectors of the process, where the JIT has met many classes.
+ * <p>The JIT keeps a vector in a register only if it knows the vector's class. If the types do not
+ * name the class, it assumes the classes that the call has met so far. Each class of vectors has
+ * its own {@code lanewise} and {@code convertShape}. A kernel calls them itself, and such a call
+ * meets one class. {@code add} calls {@code lanewise} as well, but from one place for all vectors
+ * of the process, where the JIT has met many classes.
  */
 final class VectorCode {
   private static final ClassDesc SPECIES = vector("VectorSpecies");
@@ -45,7 +45,7 @@ final class VectorCode {
 
   private final Code code;
 
-  /** Calls so far. */
+  /** The number of calls so far. */
   private int calls;
 
   VectorCode(Code code) {
@@ -60,7 +60,7 @@ final class VectorCode {
     return calls;
   }
 
-  /** Bits of a vector of so many elements. */
+  /** The width in bits of a vector of so many elements. */
   static int bits(int elements, boolean float64) {
     return elements * (float64 ? Double.SIZE : Float.SIZE);
   }
@@ -109,27 +109,27 @@ final class VectorCode {
     return code.store();
   }
 
-  /** A vector of an array; what {@code address} leaves is the array and an index. */
+  /** Loads a vector from an array; {@code address} leaves the array and an index on the stack. */
   void fromArray(ClassDesc vector, int bits, Runnable address) {
     species(vector, bits);
     address.run();
     make(vector, "fromArray", SPECIES, element(vector).arrayType(), CD_int);
   }
 
-  /** A vector of native memory; what {@code address} leaves is a long. */
+  /** Loads a vector from native memory; {@code address} leaves a long on the stack. */
   void fromMemory(ClassDesc vector, int bits, Runnable address) {
     species(vector, bits);
     place(address);
     make(vector, "fromMemorySegment", SPECIES, SEGMENT, CD_long, ORDER);
   }
 
-  /** The vector on the stack to an array. */
+  /** Stores the vector on the stack in an array. */
   void intoArray(ClassDesc vector, Runnable address) {
     address.run();
     call(vector, "intoArray", CD_void, element(vector).arrayType(), CD_int);
   }
 
-  /** The vector on the stack to native memory. */
+  /** Stores the vector on the stack in native memory. */
   void intoMemory(ClassDesc vector, Runnable address) {
     place(address);
     call(vector, "intoMemorySegment", CD_void, SEGMENT, CD_long, ORDER);

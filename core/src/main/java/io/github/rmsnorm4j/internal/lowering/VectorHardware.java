@@ -2,9 +2,9 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import jdk.incubator.vector.VectorSpecies;
 
-/** What the machine can do. */
+/** Features of the machine. */
 final class VectorHardware {
-  /** Where it is not there, the Vector API emulates it, element by element. */
+  /** Without this feature the Vector API emulates the operation, element by element. */
   static final boolean FUSED_MULTIPLY_ADD = hasFusedMultiplyAdd();
 
   private VectorHardware() {}

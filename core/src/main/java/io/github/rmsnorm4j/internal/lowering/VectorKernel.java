@@ -12,12 +12,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A kernel that was made of descriptions, with the Vector API. One that sums rows can have another
- * part go along, on other rows.
+ * A kernel that was made from descriptions, with the Vector API. A kernel that sums rows can run
+ * another part on other rows in the same loop.
  *
- * <p>Its methods are called through method handles that are fields of an object, not constants:
- * that is a call that the JIT does not look into. Left to itself it inlines all kernels of a norm
- * into the loop over rows and then, past its node budget, boxes their vectors.
+ * <p>Its methods are called through method handles that are fields of an object, not constants. The
+ * JIT does not inline such a call. Otherwise it would inline all kernels of a norm into the loop
+ * over rows, exceed its node budget, and box their vectors.
  */
 public final class VectorKernel implements Kernel {
   private static final ConcurrentHashMap<Target, VectorKernel> MADE = new ConcurrentHashMap<>();
@@ -25,22 +25,22 @@ public final class VectorKernel implements Kernel {
   /** Targets whose loop is too large for the JIT. */
   private static final Set<Target> TOO_LARGE = ConcurrentHashMap.newKeySet();
 
-  /** So few rows' numbers are computed one after the other, and not as vectors. */
+  /** Up to so many rows, numbers of rows are computed one after the other, and not as vectors. */
   private static final int FEW_ROWS = 2;
 
   private final List<Part.Sum> sums;
   private final int sumCount;
   private final boolean evenFirst;
 
-  /** The width that it is made for, 0 for any. */
+  /** The width for which it is made, 0 for any. */
   private final int width;
 
   private final int doubles;
 
-  /** Sums that a kernel for one width leaves of a tree. */
+  /** The number of sums of a tree that a kernel for one width leaves. */
   private final int left;
 
-  /** Numbers of rows that a part of rows is made of. */
+  /** The numbers of rows that a part of rows reads. */
   private final int[] given;
 
   private final MethodHandle elements;
@@ -84,7 +84,7 @@ public final class VectorKernel implements Kernel {
             : KernelClass.method(lookup, "tail1", Frame.class, int.class, int.class, int.class);
   }
 
-  /** The kernel of a target, which is made once. */
+  /** The kernel of a target, made once. */
   static VectorKernel of(Target target) {
     VectorKernel kernel = MADE.get(target);
     return kernel != null
@@ -154,7 +154,7 @@ public final class VectorKernel implements Kernel {
     RowSum.trees(frame, sums, rows, evenFirst);
   }
 
-  /** Leaves the lanes of each row, of a super-block at most. */
+  /** Leaves the lanes of each row; rows have at most a super-block of elements. */
   private void lanes(Frame frame, Frame second, int rows, int n) throws Throwable {
     int whole = n & -RowSum.LANES;
     if (whole == 0 || whole >= RowSum.BLOCK) {
@@ -176,7 +176,7 @@ public final class VectorKernel implements Kernel {
     }
   }
 
-  /** Such a kernel goes over its own width, whatever it is asked for. */
+  /** Refuses other elements than the whole width in a kernel for one width. */
   private void requireWidth(int from, int to) {
     if (width > 0 && (from != 0 || to != width)) {
       throw new IllegalArgumentException(
@@ -201,7 +201,8 @@ public final class VectorKernel implements Kernel {
   }
 
   /**
-   * The last vector of rows is filled up with the last row, so that all of it is in range or not.
+   * The last vector of rows is filled up with copies of the last row, so that they do not change
+   * whether the vector is in range.
    */
   private void fillLastVector(Frame frame, int rows) {
     for (int number : given) {
@@ -212,7 +213,7 @@ public final class VectorKernel implements Kernel {
     }
   }
 
-  /** What a kernel threw; kernels throw nothing checked. */
+  /** Rethrows the exception of a kernel; kernels throw no checked exceptions. */
   private static RuntimeException thrown(Throwable e) {
     if (e instanceof Error error) {
       throw error;

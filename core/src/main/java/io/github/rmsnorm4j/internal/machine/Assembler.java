@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** Takes instructions of x86-64 in order, and constants, and makes machine code of them. */
+/** Makes machine code from instructions of x86-64, in order, and constants. */
 public final class Assembler {
-  /** Bytes that constants are aligned to: those of the longest vectors. */
+  /** Constants are aligned to so many bytes, the length of the longest vectors. */
   static final int ALIGNMENT = 64;
 
   /** A constant: patterns of 64 bits. */
@@ -34,17 +34,17 @@ public final class Assembler {
   private final Map<List<Long>, Constant> vectors = new LinkedHashMap<>();
   private int labels;
 
-  /** A label, which is nowhere yet. */
+  /** A new label without a place. */
   public Label label(String name) {
     return new Label(name + "_" + labels++);
   }
 
-  /** Puts a label here. */
+  /** Places a label here. */
   public void bind(Label label) {
     lines.add(label);
   }
 
-  /** Says what the next instructions are for; the text is made when the code is listed. */
+  /** A comment for the next instructions; the text is made when the code is listed. */
   public void comment(String format, Object... values) {
     lines.add(new Line.Comment(format, values));
   }
@@ -54,7 +54,7 @@ public final class Assembler {
     lines.add(Instruction.of(op, operands));
   }
 
-  /** Adds an instruction that leaves elements of its destination as they are, or a blend. */
+  /** Adds an instruction that writes only the elements of a mask, or a blend. */
   public void masked(Mask mask, VectorOp op, MachineOperand... operands) {
     lines.add(new Instruction(op, List.of(operands), mask));
   }
@@ -91,7 +91,7 @@ public final class Assembler {
     }
   }
 
-  /** Where everything lies, with jumps of 8 bits but for those that are known to be far. */
+  /** Finds the place of everything, with jumps of 8 bits except those that are known to be far. */
   private final class Layout {
     private final Map<Line, Boolean> far;
     private final Map<Line, Encoding> encodings = new IdentityHashMap<>();

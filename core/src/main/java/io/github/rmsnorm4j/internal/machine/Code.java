@@ -3,14 +3,14 @@ package io.github.rmsnorm4j.internal.machine;
 import java.util.List;
 
 /**
- * Machine code, ready to be run at any address.
+ * Machine code that can run at any address.
  *
  * @param bytes the instructions, then the constants
- * @param lines what the bytes were made from
- * @param constants by label, in the order in which they lie behind the instructions
+ * @param lines the lines from which the bytes were made
+ * @param constants the constants by label, in the order of the bytes
  */
 public record Code(byte[] bytes, List<Line> lines, List<Assembler.Data> constants) {
-  /** The text that another assembler makes the same bytes of. */
+  /** The text from which another assembler makes the same bytes. */
   public String listing() {
     StringBuilder text = new StringBuilder(".intel_syntax noprefix\n");
     lines.forEach(line -> text.append(line.line()).append('\n'));

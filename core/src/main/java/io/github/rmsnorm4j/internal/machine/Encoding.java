@@ -18,7 +18,7 @@ final class Encoding {
   /** The label whose distance from the instruction's end is missing, or null. */
   private Label label;
 
-  /** Where the distance goes, in bytes from the instruction's start, and how many it has. */
+  /** The place of the distance, in bytes from the start of the instruction, and its length. */
   private int distanceAt;
 
   private int distanceBytes;
@@ -33,7 +33,7 @@ final class Encoding {
     bytes(value, value >> 8, value >> 16, value >> 24);
   }
 
-  /** Leaves room for the distance to a label. */
+  /** Reserves bytes for the distance to a label. */
   void distance(Label label, int bytes) {
     this.label = label;
     distanceAt = out.size();
@@ -51,7 +51,7 @@ final class Encoding {
     return out.size();
   }
 
-  /** Whether a distance from the instruction's end fits in the room that is left for it. */
+  /** Whether a distance from the end of the instruction fits in the reserved bytes. */
   boolean fits(int distance) {
     return distanceBytes == Integer.BYTES || distance == (byte) distance;
   }
@@ -87,9 +87,9 @@ final class Encoding {
   }
 
   /**
-   * The byte ModRM and what belongs to it.
+   * The byte ModRM and the bytes that belong to it.
    *
-   * @param scale what a displacement of 8 bits is a multiple of
+   * @param scale the unit of a displacement of 8 bits
    */
   void modRm(int reg, MachineOperand rm, int scale) {
     int field = (reg & 7) << 3;

@@ -4,16 +4,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Memory that is written once, and from then on can be executed and read, but never written again.
- * Each piece of code has fresh pages. Those of code that is used stay until the process ends.
+ * Memory that is written once. Then it can be executed and read, but never written again. Each
+ * piece of code has fresh pages. Pages of code in use stay until the process ends.
  */
 public final class ExecutableMemory {
   private ExecutableMemory() {}
 
   /**
-   * Puts code into memory.
+   * Copies code into such memory.
    *
-   * @return where it begins
+   * @return the address of the code
    * @throws UnsupportedOperationException if the system refuses memory that can be executed
    */
   public static MemorySegment of(Code code) {
@@ -33,7 +33,7 @@ public final class ExecutableMemory {
     return memory;
   }
 
-  /** Gives the pages of code back that nobody will run. */
+  /** Frees the pages of code that will not run. */
   public static void giveBack(MemorySegment code) {
     SystemMemory.unmap(code);
   }

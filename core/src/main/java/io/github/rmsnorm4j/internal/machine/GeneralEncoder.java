@@ -22,7 +22,7 @@ final class GeneralEncoder {
   /**
    * The bytes of an instruction.
    *
-   * @param far whether a jump has a distance of 32 bits, and not of 8
+   * @param far whether a jump has a distance of 32 bits, instead of 8
    */
   static Encoding encode(Instruction instruction, GeneralOp op, boolean far) {
     GeneralEncoder encoder = new GeneralEncoder(instruction, op);

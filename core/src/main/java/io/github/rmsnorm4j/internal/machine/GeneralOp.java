@@ -6,8 +6,8 @@ import static io.github.rmsnorm4j.internal.machine.GeneralOp.Kind.OTHER;
 import static io.github.rmsnorm4j.internal.machine.GeneralOp.Kind.SHIFT;
 
 /**
- * Instructions on general registers, jumps, and what stands alone, with the numbers that Intel's
- * manual (volume 2) has for those that are alike.
+ * Instructions on general registers, jumps, and instructions without operands, with the numbers of
+ * Intel's manual (volume 2) for groups with one encoding.
  */
 public enum GeneralOp implements Instruction.Op {
   // Two operands: a register or memory, and a register or a number.
@@ -50,16 +50,16 @@ public enum GeneralOp implements Instruction.Op {
     ARITHMETIC,
     SHIFT,
     CONDITIONAL_JUMP,
-    /** None of these: the encoding is the instruction's own. */
+    /** None of these: the instruction has its own encoding. */
     OTHER
   }
 
   final Kind kind;
 
-  /** What tells its encoding from those of the same kind; -1 for {@code OTHER}. */
+  /** The number that distinguishes it from others of the same kind; -1 for {@code OTHER}. */
   final int number;
 
-  /** Null where they depend on operands. */
+  /** The bytes; null if they depend on operands. */
   final int[] bytes;
 
   GeneralOp() {
@@ -80,7 +80,7 @@ public enum GeneralOp implements Instruction.Op {
     this.bytes = bytes;
   }
 
-  /** Whether it goes to a label. */
+  /** Whether it jumps to a label. */
   boolean jumps() {
     return this == JMP || kind == CONDITIONAL_JUMP;
   }

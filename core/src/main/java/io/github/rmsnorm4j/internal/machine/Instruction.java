@@ -5,26 +5,26 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * One instruction. What it is and what it works on are data, so that its bytes, its text and an
- * interpreter are made of the same.
+ * One instruction. Operation and operands are data, from which its bytes and its text are made, and
+ * which an interpreter runs.
  *
- * @param operands the destination first, as in Intel's manuals
- * @param mask which elements of the destination are written, or which of two elements a blend
- *     chooses; null for all
+ * @param operands the operands, the destination first, as in Intel's manuals
+ * @param mask the elements of the destination that are written, or the choice of a blend; null for
+ *     all
  */
 public record Instruction(Op op, List<MachineOperand> operands, MachineOperand.Mask mask)
     implements Line {
-  /** What is done. */
+  /** The operation. */
   public sealed interface Op permits VectorOp, GeneralOp {
     String name();
 
-    /** As assemblers call it. */
+    /** The name in assemblers. */
     default String mnemonic() {
       String name = name().toLowerCase(Locale.ROOT);
       return name.endsWith("_to") ? name.substring(0, name.length() - 3) : name;
     }
 
-    /** What is written before memory whose size no other operand tells. */
+    /** The size that assemblers need before memory if no other operand has it. */
     default String sizeInMemory() {
       return this == GeneralOp.MOVZX ? "word ptr " : "";
     }

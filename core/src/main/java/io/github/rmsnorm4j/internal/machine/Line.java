@@ -2,10 +2,10 @@ package io.github.rmsnorm4j.internal.machine;
 
 /** A line of a listing: an instruction, a label or a comment. */
 public sealed interface Line permits Instruction, MachineOperand.Label, Line.Comment {
-  /** As an assembler reads it. */
+  /** The line as an assembler reads it. */
   String line();
 
-  /** What the instructions after it are for. */
+  /** A comment on the instructions after it. */
   record Comment(String format, Object... values) implements Line {
     @Override
     public String line() {

@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.internal.machine;
 
-/** What an instruction works on, printed as an assembler reads it. */
+/** An operand of an instruction, printed as an assembler reads it. */
 public sealed interface MachineOperand {
-  /** How many bits it has; 0 where the instruction decides. */
+  /** The number of its bits; 0 if the instruction decides. */
   default int bits() {
     return 0;
   }
@@ -129,7 +129,7 @@ public sealed interface MachineOperand {
       return new Address(base, null, 1, displacement);
     }
 
-    /** So many bytes on. */
+    /** The memory so many bytes further on. */
     public Address plus(int bytes) {
       return new Address(base, index, scale, Math.addExact(displacement, bytes));
     }
@@ -150,7 +150,7 @@ public sealed interface MachineOperand {
     }
   }
 
-  /** A place in the code, or of a constant behind it. Labels of one name are not the same. */
+  /** A place in the code, or of a constant after it. Two labels with one name are different. */
   final class Label implements MachineOperand, Line {
     private final String name;
 
@@ -162,7 +162,7 @@ public sealed interface MachineOperand {
       return name;
     }
 
-    /** As a line it ends with a colon. */
+    /** A line with a label ends with a colon. */
     @Override
     public String line() {
       return name + ":";

@@ -9,12 +9,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What this processor and its operating system have.
+ * The features of this processor and its operating system.
  *
  * @param avx2 vectors of 256 bits, with fused multiply-add and conversions of float16
- * @param avx512 vectors of 512 bits, and masks, for every instruction of {@link VectorOp} but one
- * @param bfloat16 that one, {@link VectorOp#VCVTNE2PS2BF16}
- * @param slowsDown whether vectors of 512 bits lower its clock so much that those of 256 are faster
+ * @param avx512 vectors of 512 bits, and masks, for every instruction of {@link VectorOp} except
+ *     {@link VectorOp#VCVTNE2PS2BF16}
+ * @param bfloat16 the instruction {@link VectorOp#VCVTNE2PS2BF16}
+ * @param slowsDown whether vectors of 512 bits lower the clock so much that 256 bits are faster
  */
 public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean slowsDown) {
   /**
@@ -41,7 +42,7 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
   /** A bit of leaf 7, part 1, eax. */
   private static final int AVX512_BF16 = 1 << 5;
 
-  /** What the system saves of registers: those of 256 bits, and those of 512 and masks. */
+  /** The registers that the system saves: those of 256 bits, and those of 512 and masks. */
   private static final int SAVES_256 = 0x6;
 
   private static final int SAVES_512 = 0xe6;

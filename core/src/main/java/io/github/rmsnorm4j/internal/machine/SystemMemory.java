@@ -25,9 +25,9 @@ public final class SystemMemory {
   private static final MemorySegment MPROTECT = function("mprotect");
   private static final MemorySegment MUNMAP = function("munmap");
 
-  /** What may be done with pages: never both written and executed. */
+  /** The access to pages: never both writing and executing. */
   public enum Access {
-    /** Whoever touches it ends the process. */
+    /** Any access ends the process. */
     NONE(PROT_NONE),
     READ_WRITE(PROT_READ | PROT_WRITE),
     READ_EXECUTE(PROT_READ | PROT_EXEC);
@@ -66,8 +66,8 @@ public final class SystemMemory {
   }
 
   /**
-   * Memory that is all zeros, and is given back when nobody has the segment any more. It does not
-   * count against the JVM's limit of direct memory, which is the program's own.
+   * Memory of zeros, which is freed when there is no reference to the segment any more. It does not
+   * count against the JVM's limit of direct memory, which belongs to the program.
    */
   @SuppressWarnings("restricted")
   public static MemorySegment allocate(long bytes) {
@@ -79,7 +79,7 @@ public final class SystemMemory {
   }
 
   /**
-   * Changes what may be done with whole pages.
+   * Changes the access to whole pages.
    *
    * @return false if the system refuses
    */
@@ -88,7 +88,7 @@ public final class SystemMemory {
   }
 
   /**
-   * Gives whole pages back.
+   * Frees whole pages.
    *
    * @return false if the system refuses
    */

@@ -7,24 +7,24 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import java.util.List;
 
 /**
- * Encodes instructions on vectors: as VEX where that can be, and as EVEX for 512 bits, for masks
- * and for registers above 15.
+ * Encodes instructions on vectors: as VEX if possible, and as EVEX for 512 bits, for masks and for
+ * registers above 15.
  */
 final class VectorEncoder {
   private final Instruction instruction;
   private final VectorOp op;
   private final Encoding out = new Encoding();
 
-  /** By their places in the encoding. */
+  /** The operands by their places in the encoding. */
   private final MachineOperand reg;
 
   private final MachineOperand vvvv;
   private final MachineOperand rm;
 
-  /** The number or the register behind them, or null. */
+  /** The number or the register after them, or null. */
   private final MachineOperand last;
 
-  /** Of the longest vector. */
+  /** The width of the longest vector. */
   private final int bits;
 
   private VectorEncoder(Instruction instruction, VectorOp op) {

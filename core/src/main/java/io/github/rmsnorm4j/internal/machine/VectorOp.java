@@ -10,8 +10,8 @@ import static io.github.rmsnorm4j.internal.machine.VectorOp.InMemory.HALF;
 import static io.github.rmsnorm4j.internal.machine.VectorOp.InMemory.WHOLE;
 
 /**
- * Instructions on vectors, with the numbers that Intel's manual (volume 2) has for them. One that
- * ends with {@code _TO} stores: its mnemonic is the same without.
+ * Instructions on vectors, with their numbers in Intel's manual (volume 2). An instruction with the
+ * suffix {@code _TO} stores; its mnemonic has no suffix.
  */
 public enum VectorOp implements Instruction.Op {
   // Moves.
@@ -62,7 +62,7 @@ public enum VectorOp implements Instruction.Op {
   VMOVMSKPS(FROM, 0, 1, 0x50, 0, -1, null),
   VMOVMSKPD(FROM, 1, 1, 0x50, 0, -1, null),
   KORTESTW(FROM, 0, 1, 0x98, 0, -1, null),
-  // Other places.
+  // Moves between elements.
   VEXTRACTF128_TO(TO, 1, 3, 0x19, 0, -1, HALF),
   VEXTRACTF64X4_TO(TO, 1, 3, 0x1b, -1, 1, HALF),
   VPERM2F128(OF_TWO, 1, 3, 0x06, 0, -1, WHOLE),
@@ -72,7 +72,7 @@ public enum VectorOp implements Instruction.Op {
   VUNPCKLPD(OF_TWO, 1, 1, 0x14, 0, 1, WHOLE),
   VUNPCKHPD(OF_TWO, 1, 1, 0x15, 0, 1, WHOLE);
 
-  /** Where an encoding has the operands: in its fields reg, vvvv and rm. */
+  /** The fields of an encoding with the operands: reg, vvvv and rm. */
   enum Form {
     /** reg, rm. */
     FROM,
@@ -80,13 +80,13 @@ public enum VectorOp implements Instruction.Op {
     TO,
     /** reg, vvvv, rm. */
     OF_TWO,
-    /** vvvv, rm; reg has a number of the instruction's own. */
+    /** vvvv, rm; reg has a number that belongs to the instruction. */
     SHIFT
   }
 
   /**
-   * How much of memory an instruction reads or writes. Displacements of 8 bits are multiples of it
-   * in the encoding EVEX.
+   * The size of memory that an instruction reads or writes. In the encoding EVEX it is the unit of
+   * displacements of 8 bits.
    */
   enum InMemory {
     WHOLE,
@@ -94,7 +94,7 @@ public enum VectorOp implements Instruction.Op {
     FOUR,
     EIGHT;
 
-    /** In bytes, for vectors of so many bits. */
+    /** The size in bytes, for vectors of so many bits. */
     int bytes(int bits) {
       return switch (this) {
         case WHOLE -> bits / 8;
@@ -115,15 +115,15 @@ public enum VectorOp implements Instruction.Op {
 
   final int opcode;
 
-  /** The bit W; -1 where there is no such encoding. */
+  /** The bit W; -1 if there is no such encoding. */
   final int vexW;
 
   final int evexW;
 
-  /** Null where it has no operand in memory. */
+  /** Null if it has no operand in memory. */
   final InMemory inMemory;
 
-  /** Of shifts. */
+  /** The number in the field reg, for shifts. */
   final int digit;
 
   VectorOp(Form form, int prefix, int map, int opcode, int vexW, int evexW, InMemory inMemory) {
