@@ -206,7 +206,7 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
     }
   }
 
-  /** Closes the file. Elements that were read stay valid. */
+  /** Closes the file; what was read from it stays. */
   @Override
   public void close() throws IOException {
     channel.close();
