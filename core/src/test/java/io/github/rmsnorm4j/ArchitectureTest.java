@@ -37,7 +37,7 @@ class ArchitectureTest {
         .check(CLASSES);
   }
 
-  /** Without the Vector API the library runs as long as nobody touches these classes. */
+  /** Without the Vector API the library runs as long as no code loads these classes. */
   @Test
   void onlyVectorKernelsAndTheirChoiceTouchTheVectorApi() {
     noClasses()

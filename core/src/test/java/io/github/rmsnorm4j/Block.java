@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Rows somewhere in memory, with guard elements around and between them that nobody may touch. */
+/** Rows somewhere in memory, with guard elements around and between them that must not change. */
 final class Block {
   private static final int GUARD = 5;
   private static final byte SENTINEL = 0x5a;

@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.internal.machine.SystemMemory.Access;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Memory between two pages that nobody may touch, on Linux. Whoever does ends the process. */
+/** Memory between two guard pages, on Linux. Any access to a guard page ends the process. */
 final class GuardedMemory implements AutoCloseable {
   private final MemorySegment all;
   private final MemorySegment inside;

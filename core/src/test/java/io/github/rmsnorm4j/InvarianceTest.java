@@ -17,7 +17,7 @@ class InvarianceTest {
   private static final int NEURONS = 8;
   private static final double DELTA = 2.7;
 
-  /** Rounding alone, and a change that nobody could take for it. */
+  /** The largest difference that rounding makes; and the least that counts as a real change. */
   private static final double SAME = 4e-15;
 
   private static final double DIFFERENT = 0.1;

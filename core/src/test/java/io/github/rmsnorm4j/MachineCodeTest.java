@@ -90,7 +90,9 @@ class MachineCodeTest {
     assertThat(without.reason()).isEqualTo("the Vector API is there");
   }
 
-  /** As systems are set up that let nobody execute what was written: the library works on. */
+  /**
+   * On a system that forbids execution of written memory, the library works without machine code.
+   */
   @Test
   @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
   void withoutMemoryThatCanBeExecutedThereIsNone() throws Exception {

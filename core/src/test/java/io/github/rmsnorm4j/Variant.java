@@ -58,7 +58,7 @@ record Variant(
     return new Variant(centred, width, width, epsilon, placement, order, gainOffset, rounding);
   }
 
-  /** The same, but for casts on the way: with a bias there may be none. */
+  /** The same with cast order FLOAT32, because the other orders refuse a bias. */
   Variant withoutCasts() {
     CastOrder none = CastOrder.FLOAT32;
     return new Variant(centred, width, part, epsilon, placement, none, gainOffset, rounding);

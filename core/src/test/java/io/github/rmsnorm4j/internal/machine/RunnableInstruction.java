@@ -50,7 +50,7 @@ record RunnableInstruction(Instruction drawn) {
     }
   }
 
-  /** An operand that may be used here: nobody writes to constants. */
+  /** An operand that can run here: an instruction must not write to a constant. */
   private static MachineOperand runnable(Assembler a, MachineOperand operand, boolean written) {
     return switch (operand) {
       case Constant c when written -> Address.at(BASE, 0);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Arrays kept from call to call: long enough, nobody else's, and not too many. */
+/** Arrays kept from call to call are long enough, belong to one call, and are not too many. */
 class SumArraysTest {
   private static final long LIMIT = 1 << 16;
 
