@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,6 +34,17 @@ class HeaderFuzzTest {
   private long refused;
   private long opened;
 
+  /** The first file of a kind loads classes, which allocates more than any file may. */
+  @BeforeAll
+  static void loadClasses(@TempDir Path folder) throws Exception {
+    for (String name : List.of(NPY.getFirst(), SAFETENSORS.getFirst())) {
+      Path path = Files.write(folder.resolve(name), TestFiles.golden(name));
+      try (TensorFile file = TensorFile.open(path)) {
+        readAll(file);
+      }
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({"npy,1", "npy,2", "npy,3", "safetensors,1", "safetensors,2", "safetensors,3"})
   void noFileDoesAnythingButOpenOrBeRefused(String kind, long seed) throws Exception {
@@ -53,19 +65,25 @@ class HeaderFuzzTest {
   }
 
   private void check(Path path, String which) throws Exception {
-    long allocated = Allocated.bytes();
+    String message = null;
+    long before = Allocated.bytes();
     long start = System.nanoTime();
     try (TensorFile file = TensorFile.open(path)) {
       readAll(file);
       opened++;
     } catch (FormatException e) {
       refused++;
-      assertThat(e.getMessage()).describedAs(which).matches("[^\\p{Cntrl}]{1,1000}");
+      message = e.getMessage();
     } catch (Throwable e) {
       fail(which, e);
     }
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).describedAs(which).isLessThan(LONGEST);
-    assertThat(Allocated.bytes() - allocated).describedAs(which).isLessThan(MOST_ALLOCATED);
+    Duration taken = Duration.ofNanos(System.nanoTime() - start);
+    long allocated = Allocated.bytes() - before; // Assertions allocate, too.
+    if (message != null) {
+      assertThat(message).describedAs(which).matches("[^\\p{Cntrl}]{1,1000}");
+    }
+    assertThat(taken).describedAs(which).isLessThan(LONGEST);
+    assertThat(allocated).describedAs(which).isLessThan(MOST_ALLOCATED);
   }
 
   /** Its size is that of the file, which is small: what a header promises has been checked. */
