@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
+import io.github.rmsnorm4j.measure.MarkedFigures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +11,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * docs/performance.md, whose tables are made from the files in docs/benchmarks and nothing else.
+ * docs/performance.md, whose tables are made from the files in docs/benchmarks and nothing else,
+ * and the figures in the prose of all pages that come from these files.
  */
 public final class PerformancePage {
   private static final String OWN = "<!-- begin SpeedTable -->\n";
@@ -18,9 +20,10 @@ public final class PerformancePage {
   private static final String END = "<!-- end -->";
   private static final String PEERS_ENDING = "-peers.json";
 
-  /** Of the module spark, which has its own part of the page. */
+  /** The module spark makes its own part of the page. */
   private static final String SPARK_ENDING = "-spark.json";
 
+  private final Path checkout;
   private final Path page;
   private final Path folder;
 
@@ -31,6 +34,7 @@ public final class PerformancePage {
    * @throws IOException if there is none
    */
   public PerformancePage(Path checkout) throws IOException {
+    this.checkout = checkout;
     page = checkout.resolve("docs/performance.md");
     folder = checkout.resolve("docs/benchmarks");
     if (!Files.isRegularFile(page)) {
@@ -62,8 +66,17 @@ public final class PerformancePage {
     return file;
   }
 
+  /** Makes the tables again, and then the figures that all pages take from the results. */
   void refresh() throws IOException {
     Files.writeString(page, rendered());
+    for (Path marked : MarkedFigures.pages(checkout)) {
+      Files.writeString(marked, withFigures(marked));
+    }
+  }
+
+  /** A page with the figures that its prose takes from the files of results. */
+  String withFigures(Path marked) throws IOException {
+    return MarkedFigures.with(Files.readString(marked), new KeptFigures(folder));
   }
 
   String text() throws IOException {

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.benchmarks;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.rmsnorm4j.measure.ChildJvm;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.Samples;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,10 +44,14 @@ record Results(
   /**
    * A JVM from its start to its end.
    *
-   * @param what it did
+   * @param what the kernels that it used
    * @param nanos a number per start
    */
-  record ColdStart(String what, List<Double> nanos) {}
+  record ColdStart(String what, List<Double> nanos) {
+    double millis() {
+      return Samples.median(nanos) / 1e6;
+    }
+  }
 
   private static final JsonMapper JSON = new JsonMapper();
 

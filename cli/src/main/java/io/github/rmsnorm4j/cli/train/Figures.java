@@ -52,6 +52,11 @@ final class Figures {
     return Double.isNaN(steps) ? "none" : number("%+.0f", steps);
   }
 
+  /** How many times larger one thing is than another. */
+  static String ratio(double ratio) {
+    return number(ratio < 10 ? "%.2f" : "%,.0f", ratio);
+  }
+
   static String count(long count) {
     return number("%,d", count);
   }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.measure.MarkedFigures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** docs/training.md says of each plan what its committed results say, or that there are none. */
+/** docs/training.md shows the committed results of each plan, or that there are none. */
 class TrainingPageTest {
   private static final Path DOCS = Path.of("..", "docs").toAbsolutePath().normalize();
 
@@ -25,13 +26,22 @@ class TrainingPageTest {
       Results results = Results.parse(Files.readString(json));
       assertThat(results.plan().kind()).isEqualTo(kind);
       assertThat(results.json()).isEqualTo(Files.readString(json));
-      assertThat(TrainingPage.with(page, results)).as("--write makes it again").isEqualTo(page);
+      assertThat(TrainingPage.with(page, results)).as("train --page makes it again").isEqualTo(page);
       assertThat(json.resolveSibling(TrainingPage.name(kind) + ".html"))
           .hasContent(ReportPage.of(results).html());
     } else {
       assertThat(page.substring(page.indexOf(begin) + begin.length()))
           .startsWith("\n\nNo results are committed yet; `./rmsnorm train ")
           .contains("--write");
+    }
+  }
+
+  @Test
+  void everyMarkedFigureComesFromTheCommittedResults() throws IOException {
+    for (Path marked : MarkedFigures.pages(DOCS.getParent())) {
+      assertThat(marked)
+          .as("train --page makes it again")
+          .hasContent(MarkedFigures.with(Files.readString(marked), new KeptTrainings(DOCS)));
     }
   }
 
@@ -74,7 +84,7 @@ class TrainingPageTest {
             run -> 5);
     assertThat(ReportPage.of(results).html())
         .contains(
-            plan.isDepth() ? "trained with 4 blocks, and not with 8" : "diverged with every seed");
+            plan.isDepth() ? "in stacks of 4 blocks, and not of 8" : "diverged with all of 2 seeds");
     assertThat(new TerminalTables(results).lines()).allMatch(line -> line.length() <= 80);
   }
 }
