@@ -13,11 +13,11 @@ import java.util.OptionalDouble;
  * <ul>
  *   <li>{@code NAME - NAME; loss; mean}: the paired difference of two rows, also {@code low} and
  *       {@code high}, the ends of its interval; {@code steps} in place of {@code loss} for the steps
- *       until the task was learned.
+ *       until the task was learned, {@code milliseconds} for the time of a step.
  *   <li>{@code NAME; gradient; lowest} and {@code highest}: the ratio of the gradients at both ends
  *       of a stack in the first step, of all seeds.
- *   <li>{@code NAME; loss}, {@code NAME; accuracy} and {@code NAME; share of norms}: of a row, the
- *       last two in percent.
+ *   <li>{@code NAME; loss} and {@code NAME; milliseconds}: of a row. {@code NAME; accuracy}, {@code
+ *       NAME; share of norms} and {@code NAME; rho}, the largest in the last step: in percent.
  * </ul>
  */
 public final class KeptTrainings implements MarkedFigures.Source {
@@ -67,6 +67,7 @@ public final class KeptTrainings implements MarkedFigures.Source {
         switch (part(rule, 1)) {
           case "loss" -> pair.loss();
           case "steps" -> pair.learnedAt();
+          case "milliseconds" -> pair.stepMillis();
           default -> throw unknown();
         };
     return switch (part(rule, 2)) {
@@ -82,9 +83,19 @@ public final class KeptTrainings implements MarkedFigures.Source {
       case "loss" -> row.loss().mean();
       case "accuracy" -> 100 * row.accuracy();
       case "share of norms" -> 100 * row.shares().norm();
+      case "milliseconds" -> row.stepMillis().mean();
+      case "rho" -> 100 * rho(results, row);
       case "gradient" -> gradient(results, row, part(rule, 2));
       default -> throw unknown();
     };
+  }
+
+  private static double rho(Results results, Row row) {
+    return results.reported(row.contender()).stream()
+        .flatMap(outcome -> outcome.after().stream())
+        .mapToDouble(Layer::rho)
+        .max()
+        .orElseThrow(KeptTrainings::unknown);
   }
 
   private static double gradient(Results results, Row row, String which) {

@@ -43,6 +43,9 @@ class KeptTrainingsTest {
     assertThat(figure("RMSNorm; loss")).isEqualTo(2.5);
     assertThat(figure("RMSNorm; accuracy")).isEqualTo(75);
     assertThat(figure("LayerNorm; share of norms")).isEqualTo(10);
+    assertThat(figure("RMSNorm - LayerNorm; milliseconds; mean")).isEqualTo(0);
+    assertThat(figure("LayerNorm; milliseconds")).isEqualTo(5);
+    assertThat(figure("LayerNorm; rho")).isEqualTo(20);
     assertThat(figure("LayerNorm; gradient; highest")).isEqualTo(1);
   }
 
