@@ -160,12 +160,12 @@ final class NormTable {
     return text("**%.2f**", ratio);
   }
 
-  /** The norm's own, in the middle JVM: the baseline is the same code in all of them. */
+  /** The norm's own time in the middle JVM. The baseline is the same code in all of them. */
   private static double time(List<Times> jvms) {
     return Samples.median(jvms.stream().map(times -> Samples.median(times.subject())).toList());
   }
 
-  /** Verdicts go by the figure that the reader sees. */
+  /** Verdicts judge the figure as the table shows it. */
   private static double asShown(double ratio) {
     return Math.round(ratio * 100) / 100.0;
   }

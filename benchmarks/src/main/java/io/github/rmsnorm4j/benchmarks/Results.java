@@ -35,7 +35,7 @@ record Results(
   record Figure(String row, boolean polluted, Times times) {}
 
   /**
-   * One thread (the baseline) and two (the subject), in time that passed.
+   * One thread (the baseline) and two (the subject), timed by the clock.
    *
    * @param bytes read and written by a call
    */
@@ -55,7 +55,7 @@ record Results(
 
   private static final JsonMapper JSON = new JsonMapper();
 
-  /** What a program of ours measured in a JVM of its own and wrote to its first argument. */
+  /** What a program of this project measured in a fresh JVM and wrote to its first argument. */
   static <T> T fromFreshJvm(Class<?> program, Class<T> result, List<String> arguments)
       throws IOException {
     return JSON.readValue(ChildJvm.call(program, arguments), result);

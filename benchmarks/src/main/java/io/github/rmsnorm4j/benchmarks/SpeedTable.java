@@ -25,7 +25,7 @@ public final class SpeedTable {
         --only TEXT  only the norms whose row in the table contains TEXT
       """;
 
-  /** What a compiler makes of the same code differs from JVM to JVM. */
+  /** The compiler does not make the same code in every JVM. */
   private static final int JVMS = 3;
 
   private boolean write;

@@ -31,7 +31,7 @@ import java.util.OptionalDouble;
  * @param below whether the ratio must be less than the limit, and not equal to it
  */
 public record Target(Contest contest, String system, String against, double limit, boolean below) {
-  /** What is made of a target. */
+  /** Whether a target is met. */
   enum Verdict {
     MET,
     MISSED,
@@ -122,7 +122,7 @@ public record Target(Contest contest, String system, String against, double limi
     return figure.entry(system).map(Entry::refused).isEmpty() && figure.entry(system).isPresent();
   }
 
-  /** By the figure that the reader sees. */
+  /** Judges the figure as the tables show it. */
   Verdict verdict(OptionalDouble ratio) {
     if (ratio.isEmpty()) {
       return Verdict.NOT_MEASURED;

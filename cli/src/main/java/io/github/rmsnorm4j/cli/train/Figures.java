@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.cli.train;
 
 import java.util.Locale;
 
-/** Numbers as the reader meets them, in the table, on the page and in the sentences. */
+/** Numbers as tables, pages and sentences show them. */
 final class Figures {
   private Figures() {}
 
