@@ -113,7 +113,9 @@ class KeptFiguresTest {
   void everyMarkedFigureComesFromTheResults() throws IOException {
     PerformancePage page = new PerformancePage(CHECKOUT);
     for (Path marked : MarkedFigures.pages(CHECKOUT)) {
-      assertThat(marked).as("SpeedTable --page makes it again").hasContent(page.withFigures(marked));
+      assertThat(marked)
+          .as("SpeedTable --page makes it again")
+          .hasContent(page.withFigures(marked));
     }
   }
 

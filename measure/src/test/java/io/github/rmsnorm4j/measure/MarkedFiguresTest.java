@@ -34,8 +34,7 @@ class MarkedFiguresTest {
         .isEqualTo("(1,235" + MARK + ")");
     assertThat(MarkedFigures.with("+0.0010" + MARK, always(-0.02))).isEqualTo("-0.0200" + MARK);
     assertThat(MarkedFigures.with("-1" + MARK, always(2))).isEqualTo("+2" + MARK);
-    assertThat(MarkedFigures.with("300,000" + MARK + MARK, always(7)))
-        .isEqualTo("7" + MARK + MARK);
+    assertThat(MarkedFigures.with("300,000" + MARK + MARK, always(7))).isEqualTo("7" + MARK + MARK);
   }
 
   @Test
@@ -46,8 +45,7 @@ class MarkedFiguresTest {
 
   @Test
   void aRuleWithoutAFigureIsNamed() {
-    assertThatThrownBy(
-            () -> MarkedFigures.with("1<!-- figure a-file: another row -->", always(1)))
+    assertThatThrownBy(() -> MarkedFigures.with("1<!-- figure a-file: another row -->", always(1)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("<!-- figure a-file: another row -->: there is no another row");
   }

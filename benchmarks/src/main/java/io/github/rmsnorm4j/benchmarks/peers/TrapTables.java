@@ -63,7 +63,9 @@ final class TrapTables {
     return "| %s | %s |\n".formatted(head, String.join(" | ", cells));
   }
 
-  /** "right" within the bound; otherwise the element with the largest error, and its exact value. */
+  /**
+   * "right" within the bound; otherwise the element with the largest error, and its exact value.
+   */
   static String verdict(Trap trap) {
     if (trap.refused() != null) {
       return "refused";

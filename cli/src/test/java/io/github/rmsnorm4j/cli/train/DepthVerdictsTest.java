@@ -52,8 +52,7 @@ class DepthVerdictsTest {
         .contains(
             "In 600 steps no stack learned the task with every seed. The best mean recall accuracy"
                 + " is 27.0 %; a guess among the values of a sequence gives 25.0 %.");
-    assertThat(
-            new DepthVerdicts(results(run -> 1.5, run -> isRmsOfFour(run) ? 0.95 : 0.94)).all())
+    assertThat(new DepthVerdicts(results(run -> 1.5, run -> isRmsOfFour(run) ? 0.95 : 0.94)).all())
         .anyMatch(s -> s.startsWith("In 600 steps RMSNorm pre, 4 blocks learned the task"));
   }
 

@@ -52,7 +52,8 @@ class KeptTrainingsTest {
   @Test
   void whatIsNotThereIsRefused() {
     for (String rule :
-        List.of("RMSNorm", "RMSNorm; size", "LayerNorm - RMSNorm; loss; mean", "RMSNorm; gradient")) {
+        List.of(
+            "RMSNorm", "RMSNorm; size", "LayerNorm - RMSNorm; loss; mean", "RMSNorm; gradient")) {
       assertThatThrownBy(() -> figure(rule))
           .as(rule)
           .isInstanceOf(IllegalArgumentException.class)

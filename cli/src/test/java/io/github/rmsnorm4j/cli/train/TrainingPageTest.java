@@ -26,7 +26,9 @@ class TrainingPageTest {
       Results results = Results.parse(Files.readString(json));
       assertThat(results.plan().kind()).isEqualTo(kind);
       assertThat(results.json()).isEqualTo(Files.readString(json));
-      assertThat(TrainingPage.with(page, results)).as("train --page makes it again").isEqualTo(page);
+      assertThat(TrainingPage.with(page, results))
+          .as("train --page makes it again")
+          .isEqualTo(page);
       assertThat(json.resolveSibling(TrainingPage.name(kind) + ".html"))
           .hasContent(ReportPage.of(results).html());
     } else {
@@ -84,7 +86,9 @@ class TrainingPageTest {
             run -> 5);
     assertThat(ReportPage.of(results).html())
         .contains(
-            plan.isDepth() ? "in stacks of 4 blocks, and not of 8" : "diverged with all of 2 seeds");
+            plan.isDepth()
+                ? "in stacks of 4 blocks, and not of 8"
+                : "diverged with all of 2 seeds");
     assertThat(new TerminalTables(results).lines()).allMatch(line -> line.length() <= 80);
   }
 }

@@ -88,7 +88,8 @@ class TrainingVerdictsTest {
             "RMSNorm took fewer steps than LayerNorm to learn the task: -100, -101 to -98 (mean and"
                 + " 95 % interval of 3 paired seeds; learned means a loss under 0.69 nats).");
     assertThat(learning(run -> 100 + run.seed() / 3).pace().getFirst())
-        .startsWith("RMSNorm took more steps than LayerNorm to learn the task: +100, +99 to +102 (");
+        .startsWith(
+            "RMSNorm took more steps than LayerNorm to learn the task: +100, +99 to +102 (");
     assertThat(learning(run -> run.seed() % 2 == 0 ? 100 : -100).pace().getFirst())
         .startsWith(
             "No difference found between the steps that RMSNorm and LayerNorm took to learn the"
