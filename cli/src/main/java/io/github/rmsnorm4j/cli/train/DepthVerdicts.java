@@ -67,8 +67,8 @@ final class DepthVerdicts {
           .formatted(nats(task.trainedBelow()));
     }
     return ("%s nats is halfway from a guess among all values (%s nats) to a guess among the %d values"
-            + " of a sequence (%s nats). A model under it uses the sequence. It need not have learned"
-            + " which value belongs to a key.")
+            + " of a sequence (%s nats). A model under it has begun to use the sequence. It need not have"
+            + " learned which value belongs to a key.")
         .formatted(
             nats(task.trainedBelow()),
             nats(Math.log(task.vocabulary() / 2.0)),
