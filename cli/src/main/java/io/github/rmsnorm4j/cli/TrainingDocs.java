@@ -44,8 +44,9 @@ final class TrainingDocs {
         replace(page, TrainingPage.with(Files.readString(page), results));
       }
     }
+    KeptTrainings figures = new KeptTrainings(docs);
     for (Path marked : MarkedFigures.pages(checkout)) {
-      replace(marked, MarkedFigures.with(Files.readString(marked), new KeptTrainings(docs)));
+      replace(marked, MarkedFigures.with(Files.readString(marked), figures));
     }
   }
 

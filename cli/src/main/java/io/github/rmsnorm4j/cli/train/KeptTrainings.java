@@ -4,7 +4,9 @@ import io.github.rmsnorm4j.measure.MarkedFigures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 
 /**
@@ -25,6 +27,9 @@ public final class KeptTrainings implements MarkedFigures.Source {
 
   private final Path docs;
 
+  /** Files that were read: several figures come from each. */
+  private final Map<String, Results> read = new HashMap<>();
+
   /**
    * The results of a checkout.
    *
@@ -39,13 +44,22 @@ public final class KeptTrainings implements MarkedFigures.Source {
     if (!results.startsWith(PREFIX)) {
       return OptionalDouble.empty();
     }
-    Results kept = Results.parse(Files.readString(docs.resolve(results + ".json")));
+    Results kept = read(results);
     String[] parts = rule.split("; ");
     String[] names = parts[0].split(" - ");
     return OptionalDouble.of(
         names.length == 2
             ? difference(pair(kept, names[0], names[1]), parts)
             : value(kept, row(kept, names[0]), parts));
+  }
+
+  private Results read(String name) throws IOException {
+    Results results = read.get(name);
+    if (results == null) {
+      results = Results.parse(Files.readString(docs.resolve(name + ".json")));
+      read.put(name, results);
+    }
+    return results;
   }
 
   private static Pair pair(Results results, String one, String other) {
