@@ -11,8 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * docs/performance.md, whose tables are made from the files in docs/benchmarks and nothing else,
- * and the figures in the prose of all pages that come from these files.
+ * docs/performance.md, whose tables are made from the files in docs/benchmarks and nothing else.
  */
 public final class PerformancePage {
   private static final String OWN = "<!-- begin SpeedTable -->\n";
@@ -66,21 +65,21 @@ public final class PerformancePage {
     return file;
   }
 
-  /** Makes the tables again, and then the figures that all pages take from the results. */
+  /** Makes the figures again that pages take from the results, and the tables. */
   void refresh() throws IOException {
-    Files.writeString(page, rendered());
     for (Path marked : MarkedFigures.pages(checkout)) {
       Files.writeString(marked, withFigures(marked));
     }
+    Files.writeString(page, rendered());
+  }
+
+  String text() throws IOException {
+    return Files.readString(page);
   }
 
   /** A page with the figures that its prose takes from the files of results. */
   String withFigures(Path marked) throws IOException {
     return MarkedFigures.with(Files.readString(marked), new KeptFigures(folder));
-  }
-
-  String text() throws IOException {
-    return Files.readString(page);
   }
 
   /**
