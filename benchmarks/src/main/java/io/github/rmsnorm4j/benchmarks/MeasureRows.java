@@ -70,9 +70,8 @@ final class MeasureRows {
   }
 
   /**
-   * Which pages of memory the rows get, and so which of them are in each other's way in the caches,
-   * changes a copy's time, and a norm's less. So every round has other memory, as long as that is
-   * not much.
+   * A copy's time depends on the pages of memory that the rows get, because some pages share a set
+   * of a cache; a norm's time depends on them less. So every round has other memory, up to a limit.
    */
   private static int places(Subject subject, Effort effort) {
     long bytes = (long) subject.elements() * subject.type().bytes();

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A process that measures where a second thread begins to pay. It goes past the public door, which
- * would not start a second thread for little work, to the scheduler behind it.
+ * A process that measures from which size on a second thread saves time. It calls the scheduler
+ * behind the API, because the API would not start a second thread for little work.
  */
 final class MeasureThreads {
   private static final int WIDTH = 4096;
@@ -37,7 +37,7 @@ final class MeasureThreads {
     Results.write(Path.of(args[0]), all);
   }
 
-  /** In time that passed: two threads are to finish sooner, not to work less. */
+  /** By the clock: two threads are to finish sooner, not to work less. */
   private static Results.ThreadTimes measure(Subject subject, Backend backend, Effort effort) {
     try (Arena arena = Arena.ofShared()) {
       Workload work = new Workload(subject, backend, arena);

@@ -44,7 +44,7 @@ public abstract class NormBenchmark {
   @Param({"false", "true"})
   public boolean inPlace;
 
-  /** Whether every type and kind of memory has been through the process before. */
+  /** Whether the process is polluted before the measurement. */
   @Param({"false", "true"})
   public boolean polluted;
 

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.measure.Samples;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalDouble;
 
 /** The norms on one thread, with their targets and how many of them are met. */
 final class NormTable {
@@ -18,17 +19,37 @@ final class NormTable {
   private final Results results;
   private final int bits;
   private final List<String> missed = new ArrayList<>();
+  private final String norms;
   private int targets;
 
   private NormTable(Results results) {
     this.results = results;
     bits = results.machine().vectorBits();
+    norms = norms(); // Last, because it counts the targets.
   }
 
   static String of(Results results) {
-    NormTable table = new NormTable(results);
-    String norms = table.norms(); // first, since it counts the targets
-    return table.summary() + norms;
+    NormTable table = judging(results);
+    return table.summary() + table.norms;
+  }
+
+  /** The table, which knows how many targets there are and how many of them are missed. */
+  static NormTable judging(Results results) {
+    return new NormTable(results);
+  }
+
+  int targets() {
+    return targets;
+  }
+
+  int missed() {
+    return missed.size();
+  }
+
+  /** The ratio of a row in the JVM with the median ratio, as the table has it. */
+  static OptionalDouble ratio(Results results, String title, boolean polluted) {
+    List<Times> times = times(results, title, polluted);
+    return times.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(middle(times).ratio());
   }
 
   private String summary() {
@@ -52,10 +73,14 @@ final class NormTable {
     return table.append('\n').toString();
   }
 
-  /** A row's times in each JVM, the lowest ratio first. */
   private List<Times> times(Row row, boolean polluted) {
+    return times(results, row.title(), polluted);
+  }
+
+  /** A row's times in each JVM, the lowest ratio first. */
+  private static List<Times> times(Results results, String title, boolean polluted) {
     return results.figures().stream()
-        .filter(figure -> figure.row().equals(row.title()) && figure.polluted() == polluted)
+        .filter(figure -> figure.row().equals(title) && figure.polluted() == polluted)
         .map(Results.Figure::times)
         .sorted(Comparator.comparing(Times::ratio))
         .toList();
@@ -76,7 +101,7 @@ final class NormTable {
         pollution(row, alone, polluted));
   }
 
-  /** The JVM with the median ratio: one in which the compiler was neither lucky nor unlucky. */
+  /** The JVM with the median ratio: the compiler does not make the same code in every JVM. */
   private static Times middle(List<Times> byRatio) {
     return byRatio.get(byRatio.size() / 2);
   }
@@ -135,12 +160,12 @@ final class NormTable {
     return text("**%.2f**", ratio);
   }
 
-  /** The norm's own, in the middle JVM: the baseline is the same code in all of them. */
+  /** The norm's own time in the middle JVM. The baseline is the same code in all of them. */
   private static double time(List<Times> jvms) {
     return Samples.median(jvms.stream().map(times -> Samples.median(times.subject())).toList());
   }
 
-  /** Verdicts go by the figure that the reader sees. */
+  /** Verdicts judge the figure as the table shows it. */
   private static double asShown(double ratio) {
     return Math.round(ratio * 100) / 100.0;
   }

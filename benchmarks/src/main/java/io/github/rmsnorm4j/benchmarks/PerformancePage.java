@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.benchmarks;
 import io.github.rmsnorm4j.benchmarks.peers.PeerChart;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
+import io.github.rmsnorm4j.measure.MarkedFigures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,9 +23,10 @@ public final class PerformancePage {
   private static final String END = "<!-- end -->";
   private static final String PEERS_ENDING = "-peers.json";
 
-  /** Of the module spark, which has its own part of the page. */
+  /** The module spark makes its own part of the page. */
   private static final String SPARK_ENDING = "-spark.json";
 
+  private final Path checkout;
   private final Path page;
   private final Path folder;
 
@@ -35,6 +37,7 @@ public final class PerformancePage {
    * @throws IOException if there is none
    */
   public PerformancePage(Path checkout) throws IOException {
+    this.checkout = checkout;
     page = checkout.resolve("docs/performance.md");
     folder = checkout.resolve("docs/benchmarks");
     if (!Files.isRegularFile(page)) {
@@ -66,7 +69,11 @@ public final class PerformancePage {
     return file;
   }
 
+  /** Makes the figures again that pages take from the results, and the tables. */
   void refresh() throws IOException {
+    for (Path marked : MarkedFigures.pages(checkout)) {
+      Files.writeString(marked, withFigures(marked));
+    }
     Files.writeString(page, rendered());
     for (Map.Entry<Path, String> chart : charts().entrySet()) {
       Files.writeString(chart.getKey(), chart.getValue());
@@ -75,6 +82,11 @@ public final class PerformancePage {
 
   String text() throws IOException {
     return Files.readString(page);
+  }
+
+  /** A page with the figures that its prose takes from the files of results. */
+  String withFigures(Path marked) throws IOException {
+    return MarkedFigures.with(Files.readString(marked), new KeptFigures(folder));
   }
 
   /**

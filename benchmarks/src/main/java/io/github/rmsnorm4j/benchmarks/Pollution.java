@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 /**
  * What a real process does before the call that counts: both norms on every element type, in every
  * kind of memory, at three widths, each until it is compiled. Kernels that share a type profile
- * become several times slower by it; ours must not.
+ * become several times slower by it; those of this library must not.
  */
 public final class Pollution {
   private static final int[] WIDTHS = {64, 1000, 4096};

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.benchmarks;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.rmsnorm4j.measure.ChildJvm;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.Samples;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +35,7 @@ record Results(
   record Figure(String row, boolean polluted, Times times) {}
 
   /**
-   * One thread (the baseline) and two (the subject), in time that passed.
+   * One thread (the baseline) and two (the subject), timed by the clock.
    *
    * @param bytes read and written by a call
    */
@@ -43,14 +44,18 @@ record Results(
   /**
    * A JVM from its start to its end.
    *
-   * @param what it did
+   * @param what the kernels that it used
    * @param nanos a number per start
    */
-  record ColdStart(String what, List<Double> nanos) {}
+  record ColdStart(String what, List<Double> nanos) {
+    double millis() {
+      return Samples.median(nanos) / 1e6;
+    }
+  }
 
   private static final JsonMapper JSON = new JsonMapper();
 
-  /** What a program of ours measured in a JVM of its own and wrote to its first argument. */
+  /** What a program of this project measured in a fresh JVM and wrote to its first argument. */
   static <T> T fromFreshJvm(Class<?> program, Class<T> result, List<String> arguments)
       throws IOException {
     return JSON.readValue(ChildJvm.call(program, arguments), result);

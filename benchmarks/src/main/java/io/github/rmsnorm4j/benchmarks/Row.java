@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
  * @param targets the most that the ratio may be, by width of vectors; key 0 for any width
  */
 record Row(Subject subject, Subject baseline, int bits, Map<Integer, Double> targets) {
-  /** How much longer than alone a norm may take in a process that has seen everything. */
+  /** How much longer than alone a norm may take in a polluted process. */
   static final double POLLUTED_TARGET = 1.15;
 
   static final int NO_TARGET = -1;

@@ -17,7 +17,7 @@ public final class SpeedTable {
       """
       SpeedTable [--write] [--quick] [--bits N] [--alone | --polluted] [--only TEXT]
         --write      keep the results in docs/benchmarks and make docs/performance.md again
-        --page       only make docs/performance.md again, from the files in docs/benchmarks
+        --page       only make docs/performance.md and the figures of all pages again, from docs/benchmarks
         --quick      a few seconds per part; the figures mean little
         --bits N     vectors of 128, 256 or 512 bits in place of the machine's own
         --alone      only the norms, each in a JVM of its own
@@ -25,7 +25,7 @@ public final class SpeedTable {
         --only TEXT  only the norms whose row in the table contains TEXT
       """;
 
-  /** What a compiler makes of the same code differs from JVM to JVM. */
+  /** The compiler does not make the same code in every JVM. */
   private static final int JVMS = 3;
 
   private boolean write;

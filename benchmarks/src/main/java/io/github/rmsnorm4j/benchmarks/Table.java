@@ -88,7 +88,7 @@ final class Table {
     }
     StringBuilder table = new StringBuilder(COLD_HEAD);
     for (Results.ColdStart start : results.coldStarts()) {
-      table.append(text("| %s | %.0f |\n", start.what(), Samples.median(start.nanos()) / 1e6));
+      table.append(text("| %s | %.0f |\n", start.what(), start.millis()));
     }
     return table.append('\n').toString();
   }

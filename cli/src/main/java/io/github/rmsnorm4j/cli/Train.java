@@ -12,13 +12,10 @@ import io.github.rmsnorm4j.cli.train.Results;
 import io.github.rmsnorm4j.cli.train.RunFolder;
 import io.github.rmsnorm4j.cli.train.StopSignal;
 import io.github.rmsnorm4j.cli.train.TerminalTables;
-import io.github.rmsnorm4j.cli.train.TrainingPage;
 import io.github.rmsnorm4j.cli.train.Trainings;
-import io.github.rmsnorm4j.formats.ReplacingFile;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -83,6 +80,13 @@ final class Train implements Callable<Integer> {
   private boolean write;
 
   @Option(
+      names = "--page",
+      description =
+          "Train nothing: make docs/training.md and the pages in docs/training again from the figures"
+              + " that are kept there.")
+  private boolean page;
+
+  @Option(
       names = {"-q", "--quiet"},
       description = "No progress on standard error.")
   private boolean quiet;
@@ -90,6 +94,10 @@ final class Train implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     requireSense();
+    if (page) {
+      new TrainingDocs(checkout()).refresh();
+      return ExitCode.OK;
+    }
     Corpus corpus = wanted.corpus();
     Plan plan = wanted.plan(corpus);
     Path folder = out == null ? Path.of("rmsnorm-train") : out;
@@ -150,33 +158,25 @@ final class Train implements Callable<Integer> {
     new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
     files.write(ReportPage.of(results).html(), results.json());
     if (write) {
-      writeDocs(results);
-    }
-  }
-
-  private static void writeDocs(Results results) throws IOException {
-    Path docs = Path.of(System.getProperty(ModuleBuild.HOME), "docs");
-    Path kept = Files.createDirectories(docs.resolve("training"));
-    String name = TrainingPage.name(results.plan().kind());
-    Path page = docs.resolve("training.md");
-    replace(kept.resolve(name + ".json"), results.json());
-    replace(kept.resolve(name + ".html"), ReportPage.of(results).html());
-    replace(page, TrainingPage.with(Files.readString(page), results));
-  }
-
-  private static void replace(Path file, String text) throws IOException {
-    try (ReplacingFile out = ReplacingFile.create(file, true)) {
-      ReportOptions.write(out, text);
+      new TrainingDocs(checkout()).keep(results);
     }
   }
 
   private void requireSense() throws IOException {
-    if (write && (!wanted.isWhole() || System.getProperty(ModuleBuild.HOME) == null)) {
+    boolean inCheckout = System.getProperty(ModuleBuild.HOME) != null;
+    if (write && (!wanted.isWhole() || !inCheckout)) {
       throw wrongUse(
           null, "--write takes a whole run of the generated task in a checkout, by ./rmsnorm");
     }
+    if (page && !inCheckout) {
+      throw wrongUse(null, "--page takes a checkout, by ./rmsnorm");
+    }
     wanted.requireSense();
     reports.requireDistinct();
+  }
+
+  private static Path checkout() {
+    return Path.of(System.getProperty(ModuleBuild.HOME));
   }
 
   private String resumeCommand() {

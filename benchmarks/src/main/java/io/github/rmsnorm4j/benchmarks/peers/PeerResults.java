@@ -79,7 +79,7 @@ public record PeerResults(
   }
 
   /**
-   * What a system made of a row that is known to trap some.
+   * What a system computed from a trap.
    *
    * @param input the row, in words
    * @param contest what was asked for

@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.benchmarks.peers;
 
 /** What the systems are called, in results, tables and targets. */
 public final class Systems {
-  /** As many bytes as the norm must move, copied: by the clock of the same process. */
+  /** A copy of as many bytes as the norm must move, in the same process. */
   public static final String COPY = "memory copy";
 
   /** This library, out of place. */
@@ -40,7 +40,7 @@ public final class Systems {
 
   private Systems() {}
 
-  /** Whether the JVM's compiler makes its code, so that what ran before matters to it. */
+  /** Whether the JVM's compiler makes its code, so that its speed depends on what ran before. */
   static boolean isJava(String system) {
     return system.startsWith(OWN) || system.equals(JAVA_LOOP);
   }

@@ -31,7 +31,7 @@ import java.util.OptionalDouble;
  * @param below whether the ratio must be less than the limit, and not equal to it
  */
 public record Target(Contest contest, String system, String against, double limit, boolean below) {
-  /** What is made of a target. */
+  /** Whether a target is met. */
   enum Verdict {
     MET,
     MISSED,
@@ -90,8 +90,22 @@ public record Target(Contest contest, String system, String against, double limi
     return new Target(contest, system, against, limit, false);
   }
 
-  /** Median over median, in the JVM with the middle ratio; empty where it was not measured. */
   OptionalDouble ratio(PeerResults results, int threads) {
+    return ratio(results, contest, threads, system, against);
+  }
+
+  /**
+   * Median over median, in the JVM with the middle ratio, in a polluted process.
+   *
+   * @param results of a run
+   * @param contest where the systems meet
+   * @param threads how many each might use
+   * @param system whose time is divided
+   * @param against by whose
+   * @return empty where it was not measured
+   */
+  public static OptionalDouble ratio(
+      PeerResults results, Contest contest, int threads, String system, String against) {
     List<Double> ratios =
         results.figures().stream()
             .filter(f -> f.contest().equals(contest) && f.threads() == threads && f.polluted())
@@ -108,7 +122,7 @@ public record Target(Contest contest, String system, String against, double limi
     return figure.entry(system).map(Entry::refused).isEmpty() && figure.entry(system).isPresent();
   }
 
-  /** By the figure that the reader sees. */
+  /** Judges the figure as the tables show it. */
   Verdict verdict(OptionalDouble ratio) {
     if (ratio.isEmpty()) {
       return Verdict.NOT_MEASURED;

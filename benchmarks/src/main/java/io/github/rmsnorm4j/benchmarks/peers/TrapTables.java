@@ -63,7 +63,9 @@ final class TrapTables {
     return "| %s | %s |\n".formatted(head, String.join(" | ", cells));
   }
 
-  /** Right within the bound, or what it has where it is farthest off and what it should have. */
+  /**
+   * "right" within the bound; otherwise the element with the largest error, and its exact value.
+   */
   static String verdict(Trap trap) {
     if (trap.refused() != null) {
       return "refused";

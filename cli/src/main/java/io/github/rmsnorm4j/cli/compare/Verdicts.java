@@ -77,9 +77,9 @@ public final class Verdicts {
     Timed layer = timing.of(Variant.LAYER_FUSED);
     Timed rms = timing.of(Variant.RMS_FUSED);
     sentences.add(
-        "RMSNorm computes %d operations an element where LayerNorm computes %d; fused, both read and"
+        "RMSNorm computes %d operations per element, LayerNorm %d. Fused, both read and write"
                 .formatted(rms.work().operations(), layer.work().operations())
-            + " write %d bytes an element. It has %s parameters, LayerNorm %s."
+            + " %d bytes per element. RMSNorm has %s parameters, LayerNorm %s."
                 .formatted(
                     bytesPerElement(rms),
                     Figures.count(rms.parameters()),
@@ -98,11 +98,11 @@ public final class Verdicts {
     Contrast.Ratio ratio = new Contrast.Ratio(fused.nanos(), naive.nanos());
     String gain =
         !ratio.differs()
-            ? "here that saves no time"
-            : ratio.value() < 1 ? "here that saves time" : "here that costs time";
+            ? "Here that saves no time"
+            : ratio.value() < 1 ? "Here that saves time" : "Here that costs time";
     List<String> sentences = new ArrayList<>();
     sentences.add(
-        "Yes: it reads and writes %d bytes an element in one go, where operation by operation it is %d; %s: %s."
+        "Yes. Fused, it reads and writes %d bytes per element; operation by operation, %d. %s: %s."
             .formatted(
                 bytesPerElement(fused),
                 bytesPerElement(naive),

@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.cli.train;
 
 import java.util.Locale;
 
-/** Numbers as the reader meets them, in the table, on the page and in the sentences. */
+/** Numbers as tables, pages and sentences show them. */
 final class Figures {
   private Figures() {}
 
@@ -50,6 +50,11 @@ final class Figures {
   /** A difference of steps, with its sign. */
   static String stepsDifference(double steps) {
     return Double.isNaN(steps) ? "none" : number("%+.0f", steps);
+  }
+
+  /** How many times larger one thing is than another. */
+  static String ratio(double ratio) {
+    return number(ratio < 10 ? "%.2f" : "%,.0f", ratio);
   }
 
   static String count(long count) {

@@ -17,7 +17,7 @@ import java.util.List;
  * @param curve the loss on the way; empty, as the depth, for trainings that choose a rate
  * @param before the depth as it was in the first step
  * @param after and in the last one
- * @param diverged what became of it if it came to no end; empty otherwise
+ * @param diverged how it diverged; empty if it did not
  */
 public record Outcome(
     Run run,
@@ -46,7 +46,7 @@ public record Outcome(
         .orElse(Double.NaN);
   }
 
-  /** To choose a rate by: a training that came to no end is worse than any. */
+  /** For the choice of a rate: a training that diverged is worse than any other. */
   double lossOrInfinity() {
     return isDiverged() ? Double.POSITIVE_INFINITY : loss;
   }

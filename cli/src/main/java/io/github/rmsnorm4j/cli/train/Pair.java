@@ -4,12 +4,13 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A contender beside the one that it is compared with, seed by seed: what it has more.
+ * A contender compared with another one, seed by seed. Each interval is that of a difference.
  *
  * @param one the contender
  * @param other what it is compared with
  * @param loss its loss at the end less the other's
- * @param learnedAt the step at which it had learned the task less the other's, where both had
+ * @param learnedAt the step at which it learned the task less the other's, for seeds with which
+ *     both learned it
  * @param stepMillis its median step less the other's
  */
 public record Pair(Row one, Row other, Interval loss, Interval learnedAt, Interval stepMillis) {
@@ -23,7 +24,7 @@ public record Pair(Row one, Row other, Interval loss, Interval learnedAt, Interv
         difference(ones, others, Outcome::stepMillis));
   }
 
-  /** Over the seeds with which both came to the end and have the value. */
+  /** Over the seeds with which neither diverged and both have the value. */
   private static Interval difference(
       List<Outcome> ones, List<Outcome> others, ToDoubleFunction<Outcome> value) {
     return Interval.of(

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All that came of a plan.
+ * All results of a plan.
  *
  * @param circumstances what it ran under
  * @param plan what was trained
@@ -64,6 +64,21 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
   List<Outcome> reported(Contender contender) {
     return outcomes.stream()
         .filter(o -> o.run().stage() == Stage.REPORTED && o.run().contender().equals(contender))
+        .toList();
+  }
+
+  /**
+   * How many times larger the gradient is at the embedding than behind the last block, in the first
+   * step: one root mean square divided by the other.
+   *
+   * @return a ratio for each reported seed, the lowest first; empty where no depth was recorded
+   */
+  List<Double> gradientRatios(Contender contender) {
+    return reported(contender).stream()
+        .map(Outcome::before)
+        .filter(depth -> !depth.isEmpty())
+        .map(depth -> depth.getFirst().gradient() / depth.getLast().gradient())
+        .sorted()
         .toList();
   }
 

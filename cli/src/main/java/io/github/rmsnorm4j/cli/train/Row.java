@@ -15,7 +15,7 @@ import java.util.function.ToDoubleFunction;
  * @param loss at the end on held-out batches: mean, standard deviation, 95 % interval
  * @param accuracy mean over the seeds
  * @param lowestAccuracy of the worst seed
- * @param learnedAt the step at which a training had learned the task, over the seeds that had
+ * @param learnedAt the step at which a training learned the task, over the seeds that learned it
  * @param stepMillis medians of a step, over the seeds
  * @param shares of a step's time, mean over the seeds
  */

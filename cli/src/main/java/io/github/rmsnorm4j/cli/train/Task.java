@@ -39,7 +39,7 @@ public record Task(
 
   /**
    * Halfway, in nats, from guessing among the values that a sequence has to knowing which is
-   * wanted: below it recall is being learned. NaN for a text, which is learned by and by.
+   * wanted: below it recall is being learned. NaN for a text, which is learned gradually.
    */
   double learnedBelow() {
     return isRecall() ? Math.log(pairs) / 2 : Double.NaN;

@@ -31,12 +31,14 @@ public final class TrainingPage {
     for (String sentence : new Verdicts(results).all()) {
       part.append("* ").append(sentence).append('\n');
     }
-    boolean timed = !results.plan().isDepth(); // That one is about what becomes of depth.
+    boolean timed = !results.plan().isDepth(); // A study of depth may run on a machine in use.
     List<String> titles =
         new ArrayList<>(
             List.of("", "rate", "loss", "deviation", results.plan().task().unit(), "worst seed"));
     if (timed) {
       titles.addAll(List.of("learned at step", "a step"));
+    } else {
+      titles.addAll(List.of("loss less LayerNorm's", "gradient, embedding / top"));
     }
     titles.addAll(List.of("norms' share of time", "seeds", "diverged"));
     part.append("\n").append(line(titles));
@@ -54,6 +56,9 @@ public final class TrainingPage {
       if (timed) {
         cells.add(Figures.steps(row.learnedAt().mean()));
         cells.add(Figures.millis(row.stepMillis().mean()));
+      } else {
+        cells.add(difference(results, row));
+        cells.add(gradientRatios(results, row));
       }
       cells.add(Figures.percent(row.shares().norm()));
       cells.add(String.valueOf(row.seeds()));
@@ -62,7 +67,7 @@ public final class TrainingPage {
     }
     Results.Circumstances made = results.circumstances();
     return part.append(
-            "\n%s of %s, %s, %s, %d trainings side by side; [all figures](training/%s.json), [the page](training/%s.html).\n"
+            "\nMade by %s on %s, %s, %s, %d trainings side by side. [All figures](training/%s.json), [the page](training/%s.html).\n"
                 .formatted(
                     "`" + made.command() + "`",
                     made.date().substring(0, 10),
@@ -72,6 +77,21 @@ public final class TrainingPage {
                     name(results.plan().kind()),
                     name(results.plan().kind())))
         .toString();
+  }
+
+  private static String difference(Results results, Row row) {
+    return results.pairs().stream()
+        .filter(pair -> pair.one().name().equals(row.name()) && pair.loss().values() > 1)
+        .map(DepthVerdicts::interval)
+        .findFirst()
+        .orElse("-");
+  }
+
+  private static String gradientRatios(Results results, Row row) {
+    List<Double> ratios = results.gradientRatios(row.contender());
+    return ratios.isEmpty()
+        ? "-"
+        : Figures.ratio(ratios.getFirst()) + " to " + Figures.ratio(ratios.getLast());
   }
 
   private static String line(List<String> cells) {

@@ -1,14 +1,12 @@
 package io.github.rmsnorm4j.cli.train;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What may be said of results, in sentences. A difference is said to be one only where its 95 %
- * interval leaves out 0; "no difference found" is what is said otherwise.
+ * What results show, in sentences. They name a difference only where its 95 % interval does not
+ * contain 0, and "no difference found" otherwise.
  */
 public final class Verdicts {
   /** The recall task counts as learned from here on. */
@@ -35,7 +33,7 @@ public final class Verdicts {
   public List<String> all() {
     List<String> all = new ArrayList<>();
     if (plan.isDepth()) {
-      all.addAll(depth());
+      all.addAll(new DepthVerdicts(results).all());
     } else {
       all.addAll(quality());
       all.addAll(learned());
@@ -56,7 +54,7 @@ public final class Verdicts {
     String other = pair.other().name();
     Interval loss = pair.loss();
     if (loss.values() < 2) {
-      return "No verdict on the losses of %s and %s: it takes two seeds or more that came to the end with both, here are %d."
+      return "No verdict on the losses of %s and %s: it takes two or more seeds with which neither diverged, and there are %d."
           .formatted(one, other, loss.values());
     }
     String figures =
@@ -65,7 +63,7 @@ public final class Verdicts {
                 Figures.difference(loss.mean()),
                 Figures.difference(loss.low()),
                 Figures.difference(loss.high()),
-                paired(loss, "diverged"));
+                paired(loss, "diverged with one of the two"));
     if (!loss.excludesZero()) {
       return "No difference found between the final losses of %s and %s: %s."
           .formatted(one, other, figures);
@@ -74,11 +72,13 @@ public final class Verdicts {
         .formatted(capital(one), loss.mean() < 0 ? "lower" : "higher", other, figures);
   }
 
-  /** What was left out is said: it may be what a norm failed at. */
+  /** Seeds that are left out are named: a norm may have failed with them. */
   private String paired(Interval interval, String otherwise) {
     int left = plan.seeds().size() - interval.values();
     String pairs = interval.values() + " paired seeds";
-    return left == 0 ? pairs : "%s; with %d more one of them %s".formatted(pairs, left, otherwise);
+    return left == 0
+        ? pairs
+        : "%s, without %s that %s".formatted(pairs, Figures.seeds(left), otherwise);
   }
 
   /** Whether they learned what there was to learn. */
@@ -88,7 +88,7 @@ public final class Verdicts {
     for (Row row : rows) {
       if (row.seeds() == 0) {
         sentences.add(
-            "%s diverged with every seed, of %s."
+            "%s diverged with all of %s."
                 .formatted(capital(row.name()), Figures.seeds(row.diverged())));
         continue;
       }
@@ -114,7 +114,7 @@ public final class Verdicts {
     return sentences;
   }
 
-  /** Steps against steps: where both solve a task, their losses at the end say little. */
+  /** Steps against steps: where both learn the task, their losses at the end show little. */
   List<String> pace() {
     return results.pairs().stream()
         .filter(pair -> pair.learnedAt().values() >= 2)
@@ -127,22 +127,22 @@ public final class Verdicts {
     String one = pair.one().name();
     String other = pair.other().name();
     String figures =
-        "%s, %s to %s (mean and 95 %% interval of %s; the first step with a loss under %s nats)"
+        "%s, %s to %s (mean and 95 %% interval of %s; learned means a loss under %s nats)"
             .formatted(
                 Figures.stepsDifference(steps.mean()),
                 Figures.stepsDifference(steps.low()),
                 Figures.stepsDifference(steps.high()),
-                paired(steps, "never had"),
+                paired(steps, "did not learn it with one of the two"),
                 Figures.number("%.2f", plan.task().learnedBelow()));
     if (!steps.excludesZero()) {
-      return "No difference found between the steps after which %s and %s had learned it: %s."
+      return "No difference found between the steps that %s and %s took to learn the task: %s."
           .formatted(one, other, figures);
     }
-    return "%s learned it after %s steps than %s: %s."
+    return "%s took %s steps than %s to learn the task: %s."
         .formatted(capital(one), steps.mean() < 0 ? "fewer" : "more", other, figures);
   }
 
-  /** Time against time, and what a norm's time is of a step. */
+  /** Time against time, and the share of a step that norms take. */
   List<String> speed() {
     List<String> sentences = new ArrayList<>();
     for (Pair pair : results.pairs()) {
@@ -153,7 +153,7 @@ public final class Verdicts {
     List<Row> timed = results.rows().stream().filter(r -> r.seeds() > 0).toList();
     if (!timed.isEmpty()) {
       sentences.add(
-          "Norms took %s of a step; that is the most that a faster norm could save of these models' time."
+          "Norms took %s of a step. A faster norm cannot save more of these models' time."
               .formatted(
                   timed.stream()
                       .map(r -> Figures.percent(r.shares().norm()) + " (" + r.name() + ")")
@@ -181,63 +181,7 @@ public final class Verdicts {
         .formatted(millis.mean() < 0 ? "less" : "more", one, other, figures);
   }
 
-  /** Which stacks trained, by depth. */
-  List<String> depth() {
-    Map<String, List<Row>> kinds = new LinkedHashMap<>();
-    for (Row row : results.rows()) {
-      kinds.computeIfAbsent(row.contender().kind(), k -> new ArrayList<>()).add(row);
-    }
-    List<String> sentences = new ArrayList<>();
-    kinds.forEach((kind, rows) -> sentences.add(depth(kind, rows)));
-    sentences.add(
-        "\"Trained\" means that with every seed the final loss came under %s nats in %s steps, %s."
-            .formatted(
-                Figures.number("%.2f", plan.task().trainedBelow()),
-                Figures.count(plan.sizes().steps()),
-                plan.task().isRecall()
-                    ? "halfway from guessing among all values to guessing among those of the sequence"
-                    : "three quarters of what guessing costs"));
-    results.pairs().stream()
-        .filter(p -> p.one().contender().layers() == deepest())
-        .map(this::quality)
-        .forEach(sentences::add);
-    return sentences;
-  }
-
-  private String depth(String kind, List<Row> rows) {
-    List<Integer> trained = new ArrayList<>();
-    List<Integer> not = new ArrayList<>();
-    for (Row row : rows) {
-      (isTrained(row) ? trained : not).add(row.contender().layers());
-    }
-    String name = capital(kind);
-    if (not.isEmpty()) {
-      return "%s trained at every depth from %d to %d blocks."
-          .formatted(name, trained.getFirst(), trained.getLast());
-    }
-    if (trained.isEmpty()) {
-      return "%s trained at no depth from %d to %d blocks."
-          .formatted(name, not.getFirst(), not.getLast());
-    }
-    return "%s trained with %s blocks, and not with %s."
-        .formatted(name, joined(trained), joined(not));
-  }
-
-  private static String joined(List<Integer> depths) {
-    return depths.stream().map(String::valueOf).collect(Collectors.joining(", "));
-  }
-
-  boolean isTrained(Row row) {
-    return row.diverged() == 0
-        && results.reported(row.contender()).stream()
-            .allMatch(o -> o.loss() < plan.task().trainedBelow());
-  }
-
-  private int deepest() {
-    return plan.contenders().stream().mapToInt(Contender::layers).max().orElseThrow();
-  }
-
-  /** What so small a run cannot show. */
+  /** What a small run cannot show. */
   String limits() {
     long parameters = results.rows().stream().mapToLong(Row::parameters).max().orElse(0);
     Sizes sizes = plan.sizes();
@@ -252,9 +196,9 @@ public final class Verdicts {
     String hidden =
         Double.isNaN(unseen)
             ? ""
-            : " Where no difference of loss was found, one below about %s nats would not have been seen."
+            : " Where it found no difference of loss, there may be one of up to about %s nats."
                 .formatted(Figures.loss(unseen));
-    return ("So small a run (models of at most %s parameters, %s tokens a training, %s) cannot"
+    return ("This run is small: models of at most %s parameters, %s tokens a training, %s. It cannot"
             + " show which norm is better in a large model, on other data or at other rates.%s")
         .formatted(
             Figures.count(parameters),
@@ -263,8 +207,9 @@ public final class Verdicts {
             hidden);
   }
 
-  private static String capital(String text) {
-    boolean name = text.startsWith("pRMS"); // Written so everywhere.
+  /** At the beginning of a sentence; pRMSNorm keeps its small letter. */
+  static String capital(String text) {
+    boolean name = text.startsWith("pRMS");
     return name ? text : Character.toUpperCase(text.charAt(0)) + text.substring(1);
   }
 }

@@ -98,8 +98,8 @@ class VerdictsTest {
                 + " against 1.00 s).",
             "128 x 1024 x 4096: naive RMSNorm took 0.70 of the time of naive LayerNorm (700 ms"
                 + " against 1.00 s).",
-            "RMSNorm computes 4 operations an element where LayerNorm computes 7; fused, both read"
-                + " and write 8 bytes an element. It has 4,096 parameters, LayerNorm 8,192.");
+            "RMSNorm computes 4 operations per element, LayerNorm 7. Fused, both read and write 8"
+                + " bytes per element. RMSNorm has 4,096 parameters, LayerNorm 8,192.");
   }
 
   @Test
@@ -135,12 +135,12 @@ class VerdictsTest {
   @Test
   void whetherFusionPaysForLayerNormIsSeen() {
     assertThat(layerNorm(3000, 1000))
-        .startsWith("Yes: it reads and writes 8 bytes an element in one go")
+        .startsWith("Yes. Fused, it reads and writes 8 bytes per element;")
         .contains(
-            "operation by operation it is 48; here that saves time: fused LayerNorm took 0.33 of the"
+            "operation by operation, 48. Here that saves time: fused LayerNorm took 0.33 of the"
                 + " time of naive LayerNorm");
-    assertThat(layerNorm(1000, 3000)).contains("here that costs time: fused LayerNorm took 3.00");
-    assertThat(layerNorm(1000, 1000)).contains("here that saves no time: no difference found");
+    assertThat(layerNorm(1000, 3000)).contains("Here that costs time: fused LayerNorm took 3.00");
+    assertThat(layerNorm(1000, 1000)).contains("Here that saves no time: no difference found");
   }
 
   private static String layerNorm(double naive, double fused) {

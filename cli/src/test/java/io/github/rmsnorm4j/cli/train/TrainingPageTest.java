@@ -2,15 +2,18 @@ package io.github.rmsnorm4j.cli.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.measure.MarkedFigures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** docs/training.md says of each plan what its committed results say, or that there are none. */
+/** docs/training.md shows the committed results of each plan, or that there are none. */
 class TrainingPageTest {
   private static final Path DOCS = Path.of("..", "docs").toAbsolutePath().normalize();
 
@@ -25,7 +28,9 @@ class TrainingPageTest {
       Results results = Results.parse(Files.readString(json));
       assertThat(results.plan().kind()).isEqualTo(kind);
       assertThat(results.json()).isEqualTo(Files.readString(json));
-      assertThat(TrainingPage.with(page, results)).as("--write makes it again").isEqualTo(page);
+      assertThat(TrainingPage.with(page, results))
+          .as("train --page makes it again")
+          .isEqualTo(page);
       assertThat(json.resolveSibling(TrainingPage.name(kind) + ".html"))
           .hasContent(ReportPage.of(results).html());
     } else {
@@ -33,6 +38,25 @@ class TrainingPageTest {
           .startsWith("\n\nNo results are committed yet; `./rmsnorm train ")
           .contains("--write");
     }
+  }
+
+  @Test
+  void everyMarkedFigureComesFromTheCommittedResults() throws IOException {
+    KeptTrainings kept = new KeptTrainings(DOCS);
+    for (Path marked : MarkedFigures.pages(DOCS.getParent())) {
+      String page = Files.readString(marked);
+      assertThat(figures(page))
+          .as("%s; train --page makes it again", marked)
+          .containsExactlyElementsOf(figures(MarkedFigures.with(page, kept)));
+    }
+  }
+
+  private static List<String> figures(String page) {
+    return Pattern.compile("\\S+<!-- figure [^>]+-->")
+        .matcher(page)
+        .results()
+        .map(MatchResult::group)
+        .toList();
   }
 
   @Test
@@ -74,7 +98,9 @@ class TrainingPageTest {
             run -> 5);
     assertThat(ReportPage.of(results).html())
         .contains(
-            plan.isDepth() ? "trained with 4 blocks, and not with 8" : "diverged with every seed");
+            plan.isDepth()
+                ? "in stacks of 4 blocks, and not of 8"
+                : "diverged with all of 2 seeds");
     assertThat(new TerminalTables(results).lines()).allMatch(line -> line.length() <= 80);
   }
 }

@@ -59,7 +59,8 @@ class SparkPagesTest {
         .contains("| **missed** |")
         .contains("| Normalizer of spark.ml | 0.75 | at most 0.80 | met |")
         .contains("| 1000000 | 1.00 (1.00 to 1.00) | 1.10 (1.00 to 1.20) | 1.10 | 1.10 |")
-        .contains("7 rows of 64, 2.00 GB of Parquet, with `-Xmx1g`: 30 s", "had 1.50 GB of memory");
+        .contains(
+            "7 rows of 64, 2.00 GB of Parquet, with `-Xmx1g`: 30 s", "at most 1.50 GB of memory");
   }
 
   @Test

@@ -115,7 +115,7 @@ final class SparkTables {
     return text(
         """
         In little memory: %d rows of %d, %.2f GB of Parquet, with `%s`: %.0f s from the start of the process to its end, \
-        of which the JVM's start and Spark's are a part. At its peak the process had %.2f GB of memory, all of it counted.
+        with the start of the JVM and of Spark. The process took at most %.2f GB of memory, all of it counted.
 
         """,
         large.rows(),
