@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class RmsnormTest {
@@ -36,6 +37,23 @@ class RmsnormTest {
   void theVersionIsTheBuilds() {
     assertThat(CommandResult.of("--version").out())
         .matches("rmsnorm \\d+\\.\\d+\\.\\d+\\S* \\(Java 2\\d\\S*\\)\\R");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "normlize x.npy|there is no command 'normlize'; did you mean normalize?",
+        "quux --help|there is no command 'quux' (rmsnorm --help tells more)",
+        "normlize --help|there is no command 'normlize'; did you mean normalize?",
+        "normalize x.npy -o y.npy --gian g.npy|there is no option '--gian'; did you mean --gain",
+        "doctor now|'now' is one argument too many"
+      })
+  void whatIsUnknownIsNamedWithWhatIsSpelledMuchLikeIt(String line, String message) {
+    CommandResult result = CommandResult.of(line.split(" "));
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err()).contains(message).hasLineCount(1);
   }
 
   @Test

@@ -53,7 +53,7 @@ public final class PeerTable {
       System.err.println("rmsnorm bench: " + e.getMessage());
       status = 2;
     } catch (IOException e) {
-      System.err.println("rmsnorm bench: " + e.getMessage());
+      System.err.println("rmsnorm bench: " + e); // Of many the message is only a file's name.
       status = 1;
     }
     System.exit(status); // libtorch leaves threads behind

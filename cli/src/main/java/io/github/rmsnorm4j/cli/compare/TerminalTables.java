@@ -1,12 +1,12 @@
 package io.github.rmsnorm4j.cli.compare;
 
+import io.github.rmsnorm4j.cli.text.Paragraph;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /** The results as text, no wider than 80 columns. */
 public final class TerminalTables {
-  private static final int COLUMNS = 79;
   private static final String ROW = "%-15s %8s %16s %4s %5s %6s %9s %6s";
 
   private final Results results;
@@ -116,7 +116,7 @@ public final class TerminalTables {
   }
 
   private List<String> legend() {
-    return wrapped(
+    return Paragraph.lines(
         "",
         "%d threads at most, every variant and the copy in turn. B/el: bytes an element, counted from"
                 .formatted(results.run().threads())
@@ -128,20 +128,6 @@ public final class TerminalTables {
   private static void section(List<String> lines, String heading, List<String> sentences) {
     lines.add("");
     lines.add(heading);
-    sentences.forEach(s -> lines.addAll(wrapped("  ", s)));
-  }
-
-  private static List<String> wrapped(String indent, String text) {
-    List<String> lines = new ArrayList<>();
-    StringBuilder line = new StringBuilder(indent);
-    for (String word : text.split(" ")) {
-      if (line.length() + 1 + word.length() > COLUMNS && line.length() > indent.length()) {
-        lines.add(line.toString());
-        line = new StringBuilder(indent);
-      }
-      line.append(line.length() == indent.length() ? "" : " ").append(word);
-    }
-    lines.add(line.toString());
-    return lines;
+    sentences.forEach(s -> lines.addAll(Paragraph.lines("  ", s)));
   }
 }

@@ -1,0 +1,2 @@
+/** Text for terminals. */
+package io.github.rmsnorm4j.cli.text;
