@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.RmsNorm;
-import io.github.rmsnorm4j.cli.text.Paragraph;
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

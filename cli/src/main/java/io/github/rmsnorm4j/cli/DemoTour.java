@@ -4,7 +4,7 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
-import io.github.rmsnorm4j.cli.text.Paragraph;
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

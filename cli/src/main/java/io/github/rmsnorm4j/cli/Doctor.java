@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.cli.text.Paragraph;
+import io.github.rmsnorm4j.measure.Paragraph;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.cli.text.Paragraph;
+import io.github.rmsnorm4j.measure.Paragraph;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;

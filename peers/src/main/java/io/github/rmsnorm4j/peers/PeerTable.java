@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
 import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
+import io.github.rmsnorm4j.benchmarks.peers.TerminalText;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
 import java.time.LocalDate;
@@ -62,7 +63,7 @@ public final class PeerTable {
   private int run() throws IOException {
     PerformancePage page = options.write() ? new PerformancePage(options.checkout()) : null;
     PeerResults results = measure();
-    System.out.print(PeerTables.of(results));
+    TerminalText.of(PeerTables.of(results)).forEach(System.out::println);
     if (options.json() != null) {
       results.write(options.json());
     }

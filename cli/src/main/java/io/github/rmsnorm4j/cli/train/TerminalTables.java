@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.cli.train;
 
-import io.github.rmsnorm4j.cli.text.Paragraph;
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.List;
 

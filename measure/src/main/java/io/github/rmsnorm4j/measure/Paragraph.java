@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli.text;
+package io.github.rmsnorm4j.measure;
 
 import java.util.ArrayList;
 import java.util.List;

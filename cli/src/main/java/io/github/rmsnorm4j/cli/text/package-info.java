@@ -1,2 +1,0 @@
-/** Text for terminals. */
-package io.github.rmsnorm4j.cli.text;
