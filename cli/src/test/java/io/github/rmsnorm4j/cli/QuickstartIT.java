@@ -109,6 +109,8 @@ class QuickstartIT {
   private Path copyOfTheLibrary() throws IOException {
     Path copy = Files.createDirectory(folder.resolve("checkout"));
     Files.copy(Shell.CHECKOUT.resolve("pom.xml"), copy.resolve("pom.xml"));
+    copy(Shell.CHECKOUT.resolve(".mvn"), copy.resolve(".mvn"));
+    copy(Shell.CHECKOUT.resolve(".ci"), copy.resolve(".ci"));
     try (Stream<Path> modules = Files.list(Shell.CHECKOUT)) {
       for (Path module : modules.filter(path -> Files.exists(path.resolve("pom.xml"))).toList()) {
         Path target = Files.createDirectory(copy.resolve(module.getFileName()));
