@@ -141,7 +141,12 @@ public final class Rows {
    * @throws IndexOutOfBoundsException if the rows reach past the array
    */
   public static Rows of(float[] array, int offset, int rows, int width, long rowStride) {
-    MemorySegment from = from(MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")), offset, array.length, Float.BYTES);
+    MemorySegment from =
+        from(
+            MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
+            offset,
+            array.length,
+            Float.BYTES);
     return new Rows(from, ElementType.FLOAT32, rows, width, rowStride);
   }
 
@@ -191,7 +196,12 @@ public final class Rows {
    * @throws IndexOutOfBoundsException if the rows reach past the array
    */
   public static Rows of(double[] array, int offset, int rows, int width, long rowStride) {
-    MemorySegment from = from(MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")), offset, array.length, Double.BYTES);
+    MemorySegment from =
+        from(
+            MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
+            offset,
+            array.length,
+            Double.BYTES);
     return new Rows(from, ElementType.FLOAT64, rows, width, rowStride);
   }
 
@@ -243,7 +253,12 @@ public final class Rows {
    */
   public static Rows of(
       short[] array, ElementType type, int offset, int rows, int width, long rowStride) {
-    MemorySegment from = from(MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")), offset, array.length, Short.BYTES);
+    MemorySegment from =
+        from(
+            MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
+            offset,
+            array.length,
+            Short.BYTES);
     return new Rows(from, narrow(type), rows, width, rowStride);
   }
 
@@ -252,10 +267,10 @@ public final class Rows {
    *
    * <p>Kernels address native memory directly, so a shared arena must not be closed, by any thread,
    * while a norm is at work on it: that cannot be made safe at this speed, and ends the JVM. {@link
-   * Norm.Builder#safe()} makes it an exception. Mapped files are always treated that way: if somebody
-   * makes the file shorter while a norm is at work on rows behind its new end, the call throws an
-   * {@link InternalError}, as the JVM does for every access there, and the JVM lives on. What was
-   * written before stays, so some rows of the output may be new and others old.
+   * Norm.Builder#safe()} makes it an exception. Mapped files are always treated that way: if
+   * somebody makes the file shorter while a norm is at work on rows behind its new end, the call
+   * throws an {@link InternalError}, as the JVM does for every access there, and the JVM lives on.
+   * What was written before stays, so some rows of the output may be new and others old.
    *
    * @param segment the memory, from the first row's first element on
    * @param type how an element is stored
@@ -302,7 +317,12 @@ public final class Rows {
    *     the byte order is not the machine's
    */
   public static Rows of(FloatBuffer buffer, int width) {
-    return of(buffer, NormArguments.requireNonNull(buffer, "buffer").order(), ElementType.FLOAT32, buffer.remaining(), width);
+    return of(
+        buffer,
+        NormArguments.requireNonNull(buffer, "buffer").order(),
+        ElementType.FLOAT32,
+        buffer.remaining(),
+        width);
   }
 
   /**
@@ -319,7 +339,12 @@ public final class Rows {
    *     the byte order is not the machine's
    */
   public static Rows of(DoubleBuffer buffer, int width) {
-    return of(buffer, NormArguments.requireNonNull(buffer, "buffer").order(), ElementType.FLOAT64, buffer.remaining(), width);
+    return of(
+        buffer,
+        NormArguments.requireNonNull(buffer, "buffer").order(),
+        ElementType.FLOAT64,
+        buffer.remaining(),
+        width);
   }
 
   /**
@@ -334,7 +359,12 @@ public final class Rows {
    *     not divide what remains, or the byte order is not the machine's
    */
   public static Rows of(ShortBuffer buffer, ElementType type, int width) {
-    return of(buffer, NormArguments.requireNonNull(buffer, "buffer").order(), narrow(type), buffer.remaining(), width);
+    return of(
+        buffer,
+        NormArguments.requireNonNull(buffer, "buffer").order(),
+        narrow(type),
+        buffer.remaining(),
+        width);
   }
 
   /**

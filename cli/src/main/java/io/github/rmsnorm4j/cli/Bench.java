@@ -50,7 +50,8 @@ final class Bench implements Callable<Integer> {
   @Option(
       names = "--only",
       paramLabel = "TEXT",
-      description = "Measure only what has TEXT in its title, such as \"LayerNorm float32 1 x 4096\".")
+      description =
+          "Measure only what has TEXT in its title, such as \"LayerNorm float32 1 x 4096\".")
   private String only;
 
   @Option(
@@ -70,7 +71,8 @@ final class Bench implements Callable<Integer> {
 
   @Option(
       names = "--polluted",
-      description = "Measure only in JVMs that have run many other kinds of calls before. It takes half the"
+      description =
+          "Measure only in JVMs that have run many other kinds of calls before. It takes half the"
               + " time.")
   private boolean polluted;
 
@@ -131,19 +133,19 @@ final class Bench implements Callable<Integer> {
 
   private static List<String> command(Path checkout, String classPath) {
     return new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-modules=jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                // Unpacked where `clean` takes it away again, and no collections on its account.
-                "-Dorg.bytedeco.javacpp.cachedir=" + checkout.resolve("peers/target/javacpp"),
-                "-Dorg.bytedeco.javacpp.maxbytes=0",
-                "-Dorg.bytedeco.javacpp.maxphysicalbytes=0",
-                "-cp",
-                classPath,
-                PROGRAM,
-                "--checkout",
-                checkout.toString()));
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--add-modules=jdk.incubator.vector",
+            "--enable-native-access=ALL-UNNAMED",
+            // Unpacked where `clean` takes it away again, and no collections on its account.
+            "-Dorg.bytedeco.javacpp.cachedir=" + checkout.resolve("peers/target/javacpp"),
+            "-Dorg.bytedeco.javacpp.maxbytes=0",
+            "-Dorg.bytedeco.javacpp.maxphysicalbytes=0",
+            "-cp",
+            classPath,
+            PROGRAM,
+            "--checkout",
+            checkout.toString()));
   }
 
   private List<String> arguments() {

@@ -62,7 +62,10 @@ final class Compare implements Callable<Integer> {
   @Option(names = "--full", description = "Also backward, and float16 and bfloat16.")
   private boolean full;
 
-  @Option(names = "--quick", description = "Small and short: about 20 seconds on two idle cores, longer on a busy machine.")
+  @Option(
+      names = "--quick",
+      description =
+          "Small and short: about 20 seconds on two idle cores, longer on a busy machine.")
   private boolean quick;
 
   @Option(

@@ -56,8 +56,7 @@ final class Demo implements Runnable {
 
   private List<String> steps() {
     double[] row = numbers.stream().mapToDouble(this::number).toArray();
-    double[] gain =
-        gains == null ? null : gains.stream().mapToDouble(this::number).toArray();
+    double[] gain = gains == null ? null : gains.stream().mapToDouble(this::number).toArray();
     if (gain != null && gain.length != row.length) {
       throw wrongUse(
           "--gain has %d numbers, the row has %d: give one for each"

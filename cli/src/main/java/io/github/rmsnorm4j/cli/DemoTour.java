@@ -207,8 +207,7 @@ final class DemoTour {
     }
     double rms = Math.sqrt(squares / values.length);
     lines.add(
-        "  %-10s%s  %s %s"
-            .formatted(label, columns, column(rms), column(sum / values.length)));
+        "  %-10s%s  %s %s".formatted(label, columns, column(rms), column(sum / values.length)));
   }
 
   private void sideBySide(String label, float[] left, float[] right) {

@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.cli;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.measure.Paragraph;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.util.Locale;

@@ -21,7 +21,8 @@ final class ResultOptions {
       names = {"-o", "--output"},
       paramLabel = "OUT",
       required = true,
-      description = "The file to write. Its name ends in .npy or .safetensors, which decides the format.")
+      description =
+          "The file to write. Its name ends in .npy or .safetensors, which decides the format.")
   private Path out;
 
   @Option(

@@ -51,7 +51,8 @@ final class Show implements Callable<Integer> {
   @Option(
       names = "--tensor",
       paramLabel = "NAME",
-      description = "A tensor to show, as FILE:NAME chooses it too; may be repeated (default: all).")
+      description =
+          "A tensor to show, as FILE:NAME chooses it too; may be repeated (default: all).")
   private List<String> tensors = List.of();
 
   @Option(

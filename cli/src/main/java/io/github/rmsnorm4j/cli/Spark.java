@@ -87,7 +87,8 @@ final class Spark implements Callable<Integer> {
   @Option(
       names = "--output-column",
       paramLabel = "NAME",
-      description = "A new column for the result (default: the result replaces the column of --column).")
+      description =
+          "A new column for the result (default: the result replaces the column of --column).")
   private String outputColumn;
 
   @Option(
@@ -101,7 +102,8 @@ final class Spark implements Callable<Integer> {
       names = "--packed",
       paramLabel = "TYPE",
       converter = ResultOptions.TypeName.class,
-      description = "Type of the numbers in a binary column. It is needed there, because the file does not say.")
+      description =
+          "Type of the numbers in a binary column. It is needed there, because the file does not say.")
   private ElementType packed;
 
   @Option(
@@ -131,7 +133,8 @@ final class Spark implements Callable<Integer> {
 
   @Option(
       names = {"-f", "--force"},
-      description = "Replace OUT if it exists, as a file or as a folder with only Parquet files in it.")
+      description =
+          "Replace OUT if it exists, as a file or as a folder with only Parquet files in it.")
   private boolean force;
 
   @Option(

@@ -1,9 +1,9 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.measure.Paragraph;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -58,7 +58,8 @@ final class Stats implements Callable<Integer> {
   @Option(
       names = "--tensor",
       paramLabel = "NAME",
-      description = "A tensor to measure, as FILE:NAME chooses it too; may be repeated (default: all).")
+      description =
+          "A tensor to measure, as FILE:NAME chooses it too; may be repeated (default: all).")
   private List<String> tensors = List.of();
 
   @Option(

@@ -26,7 +26,9 @@ final class TrainOptions {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
-  @Option(names = "--quick", description = 
+  @Option(
+      names = "--quick",
+      description =
           "A short run of 400 steps, about half a minute on two idle cores. It shows that training"
               + " works. It is too short to learn the task: the recall accuracy stays near 25 %%.")
   private boolean quick;
@@ -58,7 +60,8 @@ final class TrainOptions {
       names = "--rate",
       paramLabel = "R",
       split = ",",
-      description = "The highest learning rate of the schedule. With --study: the rates to choose from, R,R,...")
+      description =
+          "The highest learning rate of the schedule. With --study: the rates to choose from, R,R,...")
   private List<Double> rates = List.of();
 
   @Option(names = "--width", paramLabel = "N", description = "Width of the models.")
@@ -83,7 +86,8 @@ final class TrainOptions {
   @Option(
       names = "--jobs",
       paramLabel = "N",
-      description = "Number of trainings at the same time, each on one thread (default: 2, or 1 on one processor).")
+      description =
+          "Number of trainings at the same time, each on one thread (default: 2, or 1 on one processor).")
   private Integer jobs;
 
   /** Whether it is a run that may stand in the documentation. */

@@ -149,7 +149,8 @@ class CompareTest {
       }
       assertThat(Double.parseDouble(cells[cells.length - 2].replace(",", "")))
           .isEqualTo(number(row, "parameters"));
-      assertThat(cells[cells.length - 1]).isEqualTo(String.format(Locale.ROOT, "%.0e", number(row, "error")));
+      assertThat(cells[cells.length - 1])
+          .isEqualTo(String.format(Locale.ROOT, "%.0e", number(row, "error")));
     }
   }
 

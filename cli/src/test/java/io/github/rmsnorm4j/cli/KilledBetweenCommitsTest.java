@@ -31,8 +31,7 @@ class KilledBetweenCommitsTest {
   void input() throws IOException {
     in =
         TestTensor.write(
-            folder.resolve("x.safetensors"),
-            TestTensor.random("x", Dtype.F32, 0, 1, ROWS, WIDTH));
+            folder.resolve("x.safetensors"), TestTensor.random("x", Dtype.F32, 0, 1, ROWS, WIDTH));
   }
 
   @Test

@@ -220,8 +220,7 @@ class NormalizeTest {
         null);
     assertThat(TestTensor.read(out("z.safetensors"), "x").values()).isEqualTo(x.values());
     normalize(in, "-o", out("again.safetensors"), "--tensor", "g");
-    assertThat(out("again.safetensors"))
-        .hasBinaryContent(Files.readAllBytes(out("z.safetensors")));
+    assertThat(out("again.safetensors")).hasBinaryContent(Files.readAllBytes(out("z.safetensors")));
   }
 
   @Test

@@ -82,7 +82,8 @@ class PinningDefectTest {
     List<String> words = new ArrayList<>(List.of("in", "-o", "out", "--column", "c"));
     assertThat(command.execute(words.toArray(String[]::new))).isOne();
     assertThat(err.toString())
-        .startsWith("JDK " + Runtime.version() + " with the G1 collector corrupts compressed Parquet")
+        .startsWith(
+            "JDK " + Runtime.version() + " with the G1 collector corrupts compressed Parquet")
         .contains("JDK-8377811", "RMSNORM_OPTS=-XX:+UseParallelGC")
         .hasLineCount(1);
   }

@@ -83,7 +83,8 @@ class QuickstartIT {
 
   private static double[] numbers(List<String> lines, String label) {
     String line = lines.stream().filter(l -> l.startsWith(label)).findFirst().orElseThrow();
-    return Stream.of(line.substring(label.length()).replaceAll("[\\[\\]]|, \\.\\.\\.", "").split(","))
+    return Stream.of(
+            line.substring(label.length()).replaceAll("[\\[\\]]|, \\.\\.\\.", "").split(","))
         .mapToDouble(Double::parseDouble)
         .toArray();
   }

@@ -55,10 +55,7 @@ class ShowTest {
         .isEqualTo(CommandResult.of("show", file + ":h"));
     assertThat(CommandResult.of("show", file, "--tensor", "s", "--tensor", "ids").outLines())
         .containsExactly(
-            "s f64 []",
-            "    [0] 1.0000e-300",
-            "ids i64 [2]",
-            "    [0]          -5 1099511627776");
+            "s f64 []", "    [0] 1.0000e-300", "ids i64 [2]", "    [0]          -5 1099511627776");
     CommandResult both = CommandResult.of("show", file + ":h", "--tensor", "s");
     assertThat(both.status()).isEqualTo(2);
     assertThat(both.err())

@@ -35,7 +35,8 @@ class TerminalTextTest {
   void aWideTableOfFewColumnsGoesRowByRow() {
     String name = "one system against another ".repeat(3).strip();
     assertThat(
-            TerminalText.of("| target | limit | got |\n| --- | --- | --- |\n| " + name + " | 1 | **2** |"))
+            TerminalText.of(
+                "| target | limit | got |\n| --- | --- | --- |\n| " + name + " | 1 | **2** |"))
         .containsExactly(
             "target",
             "  one system against another one system against another one system against",

@@ -81,7 +81,9 @@ public final class ReportPage {
     String times = Figures.ratio(ratio) + " x";
     page.keyFigure(
         different ? times : "no difference",
-        different ? meaning : meaning + "; the medians' ratio, " + times + ", is within the spread");
+        different
+            ? meaning
+            : meaning + "; the medians' ratio, " + times + ", is within the spread");
   }
 
   private Optional<Long> memory(Variant variant) {

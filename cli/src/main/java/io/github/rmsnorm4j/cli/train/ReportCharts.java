@@ -50,7 +50,8 @@ final class ReportCharts {
         chart = chart.with(curve(row.name(), ended, x));
       }
     }
-    return chart.caption("Means over the seeds; the bands are their whole spread. The axis of the loss is logarithmic, so that small losses can be told apart.");
+    return chart.caption(
+        "Means over the seeds; the bands are their whole spread. The axis of the loss is logarithmic, so that small losses can be told apart.");
   }
 
   private static Series curve(String name, List<Outcome> ended, ToDoubleFunction<Point> x) {
