@@ -42,6 +42,7 @@ class RmsnormTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '"',
       value = {
         "normlize x.npy|there is no command 'normlize'; did you mean normalize?",
         "quux --help|there is no command 'quux' (rmsnorm --help tells more)",

@@ -63,12 +63,12 @@
     }
     options.beginAtZero = !isX && hasBars;
     options.afterDataLimits = (made) => widen(made, axis, [...spreads, axis.from, axis.to]);
+    // The library puts a mark behind the end of an axis that ends with the data.
+    options.afterBuildTicks = (made) => {
+      made.ticks = (axis.ticks.length > 0 ? axis.ticks.map((value) => ({ value })) : made.ticks)
+        .filter(({ value }) => value >= made.min && value <= made.max);
+    };
     if (axis.ticks.length > 0) {
-      options.afterBuildTicks = (made) => {
-        made.ticks = axis.ticks
-          .filter((value) => value >= made.min && value <= made.max)
-          .map((value) => ({ value }));
-      };
       options.ticks.callback = mark;
     } else {
       options.ticks.callback = axis.scale === "logarithmic"
