@@ -4,7 +4,6 @@ import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -105,18 +104,16 @@ final class Rmsnorm implements Callable<Integer> {
   /** What is unknown, and what is spelled much like it. */
   private static String unmatched(UnmatchedArgumentException e) {
     String found = "'" + e.getUnmatched().getFirst() + "'";
-    String message;
-    if (e.isUnknownOption()) {
-      message = "there is no option " + found;
-    } else if (e.getCommandLine().getParent() == null) {
-      message = "there is no command " + found;
-    } else {
+    boolean option = e.isUnknownOption();
+    if (!option && e.getCommandLine().getParent() != null) {
       return found + " is one argument too many";
     }
-    List<String> similar = e.getSuggestions();
-    return similar.isEmpty()
-        ? message
-        : message + "; did you mean " + String.join(" or ", similar) + "?";
+    String message = "there is no %s %s".formatted(option ? "option" : "command", found);
+    // Further ones have little in common with it.
+    return e.getSuggestions().stream()
+        .findFirst()
+        .map(similar -> message + "; did you mean " + similar + "?")
+        .orElse(message);
   }
 
   private static int failure(Exception e, CommandLine command, ParseResult parsed) {

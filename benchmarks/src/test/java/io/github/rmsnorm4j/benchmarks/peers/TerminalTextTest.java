@@ -46,7 +46,7 @@ class TerminalTextTest {
 
   @Test
   void aWideTableOfManyColumnsGoesColumnByColumn() {
-    String wide = "0123456789".repeat(2);
+    String wide = "0123456789".repeat(4);
     assertThat(
             TerminalText.of(
                 "| t | %s | b | c | d |\n| --- |\n| x | %s | %s | | 4 |\n| long | 5 | %s | 7 | 8 |"
