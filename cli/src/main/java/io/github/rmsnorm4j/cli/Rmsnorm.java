@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -109,11 +110,11 @@ final class Rmsnorm implements Callable<Integer> {
       return found + " is one argument too many";
     }
     String message = "there is no %s %s".formatted(option ? "option" : "command", found);
-    // Further ones have little in common with it.
-    return e.getSuggestions().stream()
-        .findFirst()
-        .map(similar -> message + "; did you mean " + similar + "?")
-        .orElse(message);
+    // Of options these are all that begin alike; of commands all but the first are far from it.
+    List<String> similar = e.getSuggestions().stream().limit(option ? 3 : 1).toList();
+    return similar.isEmpty()
+        ? message
+        : message + "; did you mean " + String.join(" or ", similar) + "?";
   }
 
   private static int failure(Exception e, CommandLine command, ParseResult parsed) {

@@ -47,7 +47,7 @@ class RmsnormTest {
         "normlize x.npy|there is no command 'normlize'; did you mean normalize?",
         "quux --help|there is no command 'quux' (rmsnorm --help tells more)",
         "normlize --help|there is no command 'normlize'; did you mean normalize?",
-        "normalize x.npy -o y.npy --gain-ofset 1|there is no option '--gain-ofset'; did you mean --gain-offset?",
+        "normalize x.npy -o y.npy --gain-ofset 1|there is no option '--gain-ofset'; did you mean --gain or --gain-offset?",
         "doctor now|'now' is one argument too many"
       })
   void whatIsUnknownIsNamedWithWhatIsSpelledMuchLikeIt(String line, String message) {
