@@ -44,12 +44,12 @@ import picocli.CommandLine.Parameters;
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --gain g.npy --dgain dgain.npy",
       "  rmsnorm gradient x.safetensors:h --dy dy.safetensors:h -o dx.npy",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --norm layer --dbias dbias.npy",
-      "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --residual h.npy --dresidual dh.npy"
+      "  rmsnorm gradient x.npy --dy g.npy -o dx.npy --residual h.npy --dresidual d.npy"
     })
 final class Gradient implements Callable<Integer> {
   @Parameters(
       paramLabel = "X",
-      description = "The file of the rows that were normalized, or FILE:NAME for a tensor of it.")
+      description = "The file of the rows that were normalized, or a tensor of it as FILE:NAME.")
   private String reference;
 
   @Option(

@@ -39,7 +39,9 @@ import picocli.CommandLine.Parameters;
       "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy"
     })
 final class Normalize implements Callable<Integer> {
-  @Parameters(paramLabel = "IN", description = "The file to read, or FILE:NAME for one tensor.")
+  @Parameters(
+      paramLabel = "IN",
+      description = "The file to read, or one tensor of it as FILE:NAME.")
   private String reference;
 
   @Mixin private ResultOptions result;

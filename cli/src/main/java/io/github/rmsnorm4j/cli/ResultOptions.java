@@ -21,8 +21,7 @@ final class ResultOptions {
       names = {"-o", "--output"},
       paramLabel = "OUT",
       required = true,
-      description =
-          "The file to write. Its name ends in .npy or .safetensors, which decides the format.")
+      description = "The file to write. Its ending decides the format: .npy or .safetensors.")
   private Path out;
 
   @Option(

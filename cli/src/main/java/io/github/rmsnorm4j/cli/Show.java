@@ -94,8 +94,9 @@ final class Show implements Callable<Integer> {
 
   private void list(TensorFile file) {
     file.tensors().forEach(out()::println);
-    if (!file.metadata().isEmpty()) {
-      out().println(file.metadata().size() + " entries of metadata");
+    int entries = file.metadata().size();
+    if (entries > 0) {
+      out().println(entries + (entries == 1 ? " entry of metadata" : " entries of metadata"));
     }
   }
 

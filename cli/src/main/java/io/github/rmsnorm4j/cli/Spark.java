@@ -43,8 +43,8 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  rmsnorm spark in.parquet -o out.parquet --column embedding",
-      "  rmsnorm spark in.parquet -o out.parquet --column embedding --like gemma --gain w.npy",
+      "  rmsnorm spark examples/embeddings.parquet -o out.parquet --column embedding",
+      "  rmsnorm spark in.parquet -o out.parquet --column e --like gemma --gain w.npy",
       "  rmsnorm spark hdfs:///in -o hdfs:///out --column e --master spark://host:7077"
     })
 final class Spark implements Callable<Integer> {

@@ -25,7 +25,10 @@ class RmsnormTest {
     assertThat(help.outLines())
         .filteredOn(line -> line.contains("rmsnorm " + command))
         .hasSizeGreaterThan(1);
-    assertThat(help.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(100));
+    assertThat(help.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+    List<String> examples =
+        help.outLines().stream().dropWhile(line -> !line.startsWith("Example")).skip(1).toList();
+    assertThat(examples).as("whole").isNotEmpty().allMatch(line -> line.startsWith("  rmsnorm "));
   }
 
   @Test

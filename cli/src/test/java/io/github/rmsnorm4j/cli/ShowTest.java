@@ -32,7 +32,7 @@ class ShowTest {
   @Test
   void listsAFileOfSeveralTensors() throws IOException {
     assertThat(CommandResult.of("show", model().toString()).outLines())
-        .containsExactly("h f16 [2, 2]", "ids i64 [2]", "s f64 []", "1 entries of metadata");
+        .containsExactly("h f16 [2, 2]", "ids i64 [2]", "s f64 []", "1 entry of metadata");
   }
 
   @Test

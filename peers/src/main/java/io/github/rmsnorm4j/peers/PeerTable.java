@@ -17,6 +17,10 @@ import java.util.List;
 
 /** Measures this library beside its peers; {@code rmsnorm bench} starts it. */
 public final class PeerTable {
+  private static final String LEGEND =
+      "Behind a time stands this library's time, divided by it. (!) marks a missed target or a wrong"
+          + " answer.\n";
+
   /** Those of the contests that --only leaves and, if it is quick, that are. */
   private final List<Contest> contests;
 
@@ -63,7 +67,7 @@ public final class PeerTable {
   private int run() throws IOException {
     PerformancePage page = options.write() ? new PerformancePage(options.checkout()) : null;
     PeerResults results = measure();
-    TerminalText.of(PeerTables.of(results)).forEach(System.out::println);
+    TerminalText.of(PeerTables.of(results) + LEGEND).forEach(System.out::println);
     if (options.json() != null) {
       results.write(options.json());
     }

@@ -43,7 +43,11 @@ public final class TerminalText {
       }
       text.table(table);
       table.clear();
-      text.lines.addAll(Paragraph.lines("", plain(line.replaceFirst("^#+ ", ""))));
+      if (!line.isEmpty()) {
+        text.lines.addAll(Paragraph.lines("", plain(line.replaceFirst("^#+ ", ""))));
+      } else {
+        text.gap();
+      }
     }
     text.table(table);
     return text.lines;
@@ -121,6 +125,12 @@ public final class TerminalText {
           lines.addAll(Paragraph.lines(INDENT.repeat(3), row.get(at)));
         }
       }
+      gap();
+    }
+  }
+
+  private void gap() {
+    if (!lines.isEmpty() && !lines.getLast().isEmpty()) {
       lines.add("");
     }
   }
