@@ -124,7 +124,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if the lengths differ or are not a multiple of the width
    */
   public final void apply(float[] x, float[] y) {
-    NormArguments.requireSameLength(x.length, y.length);
+    NormArguments.requireSameLength(x, y);
     apply(Rows.of(x, width), Rows.of(y, width));
   }
 
@@ -152,8 +152,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if lengths do not fit, or the gain is y
    */
   public final void apply(float[] x, float[] gain, float[] y) {
-    NormArguments.requireSameLength(x.length, y.length);
-    NormArguments.requireLength(gain.length, width, "gain");
+    NormArguments.requireSameLength(x, y);
+    NormArguments.requireArray(gain, width, "gain");
     apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(y, width));
   }
 
@@ -168,9 +168,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if lengths do not fit, or the gain or the bias is y
    */
   public final void apply(float[] x, float[] gain, float[] bias, float[] y) {
-    NormArguments.requireSameLength(x.length, y.length);
-    NormArguments.requireLength(gain.length, width, "gain");
-    NormArguments.requireLength(bias.length, width, "bias");
+    NormArguments.requireSameLength(x, y);
+    NormArguments.requireArray(gain, width, "gain");
+    NormArguments.requireArray(bias, width, "bias");
     apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(bias, width), Rows.of(y, width));
   }
 
@@ -231,7 +231,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if the lengths differ or are not a multiple of the width
    */
   public final void apply(double[] x, double[] y) {
-    NormArguments.requireSameLength(x.length, y.length);
+    NormArguments.requireSameLength(x, y);
     apply(Rows.of(x, width), Rows.of(y, width));
   }
 
@@ -259,13 +259,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if lengths do not fit, or the gain is y
    */
   public final void apply(double[] x, double[] gain, double[] y) {
-    NormArguments.requireSameLength(x.length, y.length);
-    NormArguments.requireLength(gain.length, width, "gain");
+    NormArguments.requireSameLength(x, y);
+    NormArguments.requireArray(gain, width, "gain");
     apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(y, width));
   }
 
   /**
-   * Normalises rows of any memory and type.
+   * Normalises rows of any memory and type. Rows in a mapped file that somebody makes shorter
+   * during the call end it with an {@link InternalError}; the JVM lives on.
    *
    * @param x the rows, of the norm's width
    * @param y where the result goes: as many rows of the same width, in a type of its own
@@ -661,17 +662,31 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     return bias == null ? null : bias.values(float64);
   }
 
-  /** For example {@code RmsNorm(4096, epsilon 1.0E-6, gain)}. */
+  /**
+   * For example {@code RmsNorm(4096, epsilon 1.0E-6, cast order LLAMA, gain)}: the width, epsilon,
+   * and what is not as the builder begins with.
+   */
   @Override
   public String toString() {
-    return getClass().getSimpleName()
-        + "("
-        + width
-        + ", epsilon "
-        + choices.epsilon()
-        + (gain == null ? "" : ", gain")
-        + (bias == null ? "" : ", bias")
-        + ")";
+    StringBuilder text = new StringBuilder(getClass().getSimpleName());
+    text.append('(').append(width).append(", epsilon ").append(choices.epsilon());
+    if (choices.placement() != EpsilonPlacement.INSIDE) {
+      text.append(' ').append(choices.placement());
+    }
+    if (choices.part() != width) {
+      text.append(", part ").append(choices.part());
+    }
+    if (choices.order() != CastOrder.FLOAT32) {
+      text.append(", cast order ").append(choices.order());
+    }
+    if (choices.residual() != ResidualRounding.FIRST) {
+      text.append(", residual rounding ").append(choices.residual());
+    }
+    text.append(gain == null ? "" : ", gain");
+    if (gainOffset != 0) {
+      text.append(", gain offset ").append(gainOffset);
+    }
+    return text.append(bias == null ? "" : ", bias").append(')').toString();
   }
 
   /**
@@ -778,7 +793,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @throws IllegalArgumentException if the length is not the width
      */
     public B gain(float[] gain) {
-      this.gain = fitting(Parameter.of(gain), "gain");
+      this.gain = Parameter.of(NormArguments.requireArray(gain, width, "gain"));
       return self();
     }
 
@@ -790,7 +805,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @throws IllegalArgumentException if the length is not the width
      */
     public B gain(double[] gain) {
-      this.gain = fitting(Parameter.of(gain), "gain");
+      this.gain = Parameter.of(NormArguments.requireArray(gain, width, "gain"));
       return self();
     }
 
@@ -804,7 +819,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @throws WrongThreadException if its segment is confined to another thread
      */
     public B gain(Rows gain) {
-      this.gain = fitting(oneRow(gain, "gain"), "gain");
+      this.gain = oneRow(gain, "gain");
       return self();
     }
 
@@ -816,7 +831,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @throws IllegalArgumentException if the length is not the width
      */
     public B bias(float[] bias) {
-      this.bias = fitting(Parameter.of(bias), "bias");
+      this.bias = Parameter.of(NormArguments.requireArray(bias, width, "bias"));
       return self();
     }
 
@@ -828,7 +843,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @throws IllegalArgumentException if the length is not the width
      */
     public B bias(double[] bias) {
-      this.bias = fitting(Parameter.of(bias), "bias");
+      this.bias = Parameter.of(NormArguments.requireArray(bias, width, "bias"));
       return self();
     }
 
@@ -842,7 +857,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @throws WrongThreadException if its segment is confined to another thread
      */
     public B bias(Rows bias) {
-      this.bias = fitting(oneRow(bias, "bias"), "bias");
+      this.bias = oneRow(bias, "bias");
       return self();
     }
 
@@ -896,11 +911,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       NormArguments.requireLength(parameter.width(), width, name);
       NormArguments.requireAccess(parameter, name);
       return Parameter.of(parameter);
-    }
-
-    private Parameter fitting(Parameter parameter, String name) {
-      NormArguments.requireLength(parameter.length(), width, name);
-      return parameter;
     }
   }
 }

@@ -265,7 +265,25 @@ final class NormArguments {
     }
   }
 
-  static void requireSameLength(int x, int y) {
+  static void requireSameLength(float[] x, float[] y) {
+    requireSameLength(requireNonNull(x, "x").length, requireNonNull(y, "y").length);
+  }
+
+  static void requireSameLength(double[] x, double[] y) {
+    requireSameLength(requireNonNull(x, "x").length, requireNonNull(y, "y").length);
+  }
+
+  static float[] requireArray(float[] array, int width, String name) {
+    requireLength(requireNonNull(array, name).length, width, name);
+    return array;
+  }
+
+  static double[] requireArray(double[] array, int width, String name) {
+    requireLength(requireNonNull(array, name).length, width, name);
+    return array;
+  }
+
+  private static void requireSameLength(int x, int y) {
     if (x != y) {
       throw new IllegalArgumentException(
           "y has " + y + " elements, x has " + x + ": they must be the same");

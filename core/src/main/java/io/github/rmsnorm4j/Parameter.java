@@ -87,10 +87,6 @@ final class Parameter {
     return type;
   }
 
-  int length() {
-    return floats.length;
-  }
-
   Object values(boolean float64) {
     return float64 ? doubles : floats;
   }

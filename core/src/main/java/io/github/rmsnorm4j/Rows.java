@@ -35,7 +35,13 @@ public final class Rows {
   private RowMemory memory;
 
   private Rows(MemorySegment memory, ElementType type, long rows, int width, long rowStride) {
-    this(memory, type, rows, width, rowStride, memory.isMapped());
+    this(
+        memory,
+        type,
+        rows,
+        width,
+        rowStride,
+        NormArguments.requireNonNull(memory, "segment").isMapped());
   }
 
   private Rows(
@@ -100,7 +106,7 @@ public final class Rows {
    */
   public static Rows of(float[] array, int width) {
     return new Rows(
-        MemorySegment.ofArray(array),
+        MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
         ElementType.FLOAT32,
         whole(array.length, width),
         width,
@@ -136,7 +142,12 @@ public final class Rows {
    * @throws IndexOutOfBoundsException if the rows reach past the array
    */
   public static Rows of(float[] array, int offset, int rows, int width, long rowStride) {
-    MemorySegment from = from(MemorySegment.ofArray(array), offset, array.length, Float.BYTES);
+    MemorySegment from =
+        from(
+            MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
+            offset,
+            array.length,
+            Float.BYTES);
     return new Rows(from, ElementType.FLOAT32, rows, width, rowStride);
   }
 
@@ -150,7 +161,7 @@ public final class Rows {
    */
   public static Rows of(double[] array, int width) {
     return new Rows(
-        MemorySegment.ofArray(array),
+        MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
         ElementType.FLOAT64,
         whole(array.length, width),
         width,
@@ -186,7 +197,12 @@ public final class Rows {
    * @throws IndexOutOfBoundsException if the rows reach past the array
    */
   public static Rows of(double[] array, int offset, int rows, int width, long rowStride) {
-    MemorySegment from = from(MemorySegment.ofArray(array), offset, array.length, Double.BYTES);
+    MemorySegment from =
+        from(
+            MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
+            offset,
+            array.length,
+            Double.BYTES);
     return new Rows(from, ElementType.FLOAT64, rows, width, rowStride);
   }
 
@@ -201,8 +217,8 @@ public final class Rows {
    *     not divide the length
    */
   public static Rows of(short[] array, ElementType type, int width) {
-    long rows = whole(array.length, width);
-    return new Rows(MemorySegment.ofArray(array), narrow(type), rows, width, width);
+    MemorySegment segment = MemorySegment.ofArray(NormArguments.requireNonNull(array, "array"));
+    return new Rows(segment, narrow(type), whole(array.length, width), width, width);
   }
 
   /**
@@ -238,7 +254,12 @@ public final class Rows {
    */
   public static Rows of(
       short[] array, ElementType type, int offset, int rows, int width, long rowStride) {
-    MemorySegment from = from(MemorySegment.ofArray(array), offset, array.length, Short.BYTES);
+    MemorySegment from =
+        from(
+            MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
+            offset,
+            array.length,
+            Short.BYTES);
     return new Rows(from, narrow(type), rows, width, rowStride);
   }
 
@@ -247,7 +268,10 @@ public final class Rows {
    *
    * <p>Kernels address native memory directly, so a shared arena must not be closed, by any thread,
    * while a norm is at work on it: that cannot be made safe at this speed, and ends the JVM. {@link
-   * Norm.Builder#safe()} makes it an exception. Mapped files are always treated that way.
+   * Norm.Builder#safe()} makes it an exception. Mapped files are always treated that way: if
+   * somebody makes the file shorter while a norm is at work on rows behind its new end, the call
+   * throws an {@link InternalError}, as the JVM does for every access there, and the JVM lives on.
+   * What was written before stays, so some rows of the output may be new and others old.
    *
    * @param segment the memory, from the first row's first element on
    * @param type how an element is stored
@@ -295,7 +319,12 @@ public final class Rows {
    *     remaining elements, or the byte order is not native
    */
   public static Rows of(FloatBuffer buffer, int width) {
-    return of(buffer, buffer.order(), ElementType.FLOAT32, buffer.remaining(), width);
+    return of(
+        buffer,
+        NormArguments.requireNonNull(buffer, "buffer").order(),
+        ElementType.FLOAT32,
+        buffer.remaining(),
+        width);
   }
 
   /**
@@ -313,7 +342,12 @@ public final class Rows {
    *     remaining elements, or the byte order is not native
    */
   public static Rows of(DoubleBuffer buffer, int width) {
-    return of(buffer, buffer.order(), ElementType.FLOAT64, buffer.remaining(), width);
+    return of(
+        buffer,
+        NormArguments.requireNonNull(buffer, "buffer").order(),
+        ElementType.FLOAT64,
+        buffer.remaining(),
+        width);
   }
 
   /**
@@ -328,7 +362,12 @@ public final class Rows {
    *     not divide the number of remaining elements, or the byte order is not native
    */
   public static Rows of(ShortBuffer buffer, ElementType type, int width) {
-    return of(buffer, buffer.order(), narrow(type), buffer.remaining(), width);
+    return of(
+        buffer,
+        NormArguments.requireNonNull(buffer, "buffer").order(),
+        narrow(type),
+        buffer.remaining(),
+        width);
   }
 
   /**
@@ -344,7 +383,7 @@ public final class Rows {
    *     rows
    */
   public static Rows of(ByteBuffer buffer, ElementType type, int width) {
-    int remaining = buffer.remaining();
+    int remaining = NormArguments.requireNonNull(buffer, "buffer").remaining();
     if (remaining % requireType(type).bytes() != 0) {
       throw new IllegalArgumentException(
           "buffer has " + remaining + " bytes left, not a whole number of " + type + " elements");

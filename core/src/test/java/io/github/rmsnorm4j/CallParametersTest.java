@@ -123,6 +123,14 @@ class CallParametersTest {
     LayerNorm layer = LayerNorm.builder(4).gain(new float[4]).bias(new float[4]).build();
     assertThat(layer.parameterCount()).isEqualTo(8);
     assertThat(layer).hasToString("LayerNorm(4, epsilon 1.0E-5, gain, bias)");
+    assertThat(RmsNorm.llama(4).gain(new float[4]).build())
+        .hasToString("RmsNorm(4, epsilon 1.0E-6, cast order LLAMA, gain)");
+    assertThat(RmsNorm.gemma(4).gain(new float[4]).build())
+        .hasToString("RmsNorm(4, epsilon 1.0E-6, gain, gain offset 1.0)");
+    assertThat(RmsNorm.paper(4).part(2).build())
+        .hasToString("RmsNorm(4, epsilon 1.0E-8 OUTSIDE, part 2)");
+    assertThat(RmsNorm.onnx(4).residualRounding(ResidualRounding.LAST).build())
+        .hasToString("RmsNorm(4, epsilon 1.0E-5, cast order ONNX, residual rounding LAST)");
     assertThat(layer.width()).isEqualTo(4);
   }
 

@@ -94,6 +94,27 @@ class NormArgumentsTest {
   }
 
   @Test
+  void arraysThatAreNullAreNamed() {
+    float[] row = new float[4];
+    double[] wide = new double[4];
+    isNull(() -> RMS.apply((float[]) null, row), "x is null");
+    isNull(() -> RMS.apply(row, (float[]) null), "y is null");
+    isNull(() -> RMS.apply(row, (float[]) null, row), "gain is null");
+    isNull(() -> RMS.apply(row, row, (float[]) null, row), "bias is null");
+    isNull(() -> RMS.apply((double[]) null, wide), "x is null");
+    isNull(() -> RMS.apply(wide, (double[]) null), "y is null");
+    isNull(() -> RMS.apply(wide, (double[]) null, wide), "gain is null");
+    isNull(() -> RmsNorm.builder(4).gain((float[]) null), "gain is null");
+    isNull(() -> RmsNorm.builder(4).gain((double[]) null), "gain is null");
+    isNull(() -> RmsNorm.builder(4).bias((float[]) null), "bias is null");
+    isNull(() -> RmsNorm.builder(4).bias((double[]) null), "bias is null");
+  }
+
+  private static void isNull(ThrowingCallable call, String message) {
+    assertThatThrownBy(call).isInstanceOf(NullPointerException.class).hasMessage(message);
+  }
+
+  @Test
   void shapes() {
     refused(() -> RMS.apply(rows(1, 3), rows(1, 4)), "x has rows 3 wide, the norm is 4 wide");
     refused(() -> RMS.apply(rows(1, 4), rows(1, 5)), "y has rows 5 wide, the norm is 4 wide");

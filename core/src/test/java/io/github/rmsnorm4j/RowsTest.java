@@ -161,6 +161,25 @@ class RowsTest {
   }
 
   @Test
+  void whatIsNullIsNamed() {
+    isNull(() -> Rows.of((float[]) null, 2), "array is null");
+    isNull(() -> Rows.of((float[]) null, 0, 1, 2), "array is null");
+    isNull(() -> Rows.of((double[]) null, 2), "array is null");
+    isNull(() -> Rows.of((double[]) null, 0, 1, 2), "array is null");
+    isNull(() -> Rows.of((short[]) null, FLOAT16, 2), "array is null");
+    isNull(() -> Rows.of((short[]) null, FLOAT16, 0, 1, 2), "array is null");
+    isNull(() -> Rows.of((MemorySegment) null, FLOAT16, 1, 2), "segment is null");
+    isNull(() -> Rows.of((FloatBuffer) null, 2), "buffer is null");
+    isNull(() -> Rows.of((DoubleBuffer) null, 2), "buffer is null");
+    isNull(() -> Rows.of((ShortBuffer) null, FLOAT16, 2), "buffer is null");
+    isNull(() -> Rows.of((ByteBuffer) null, FLOAT16, 2), "buffer is null");
+  }
+
+  private static void isNull(ThrowingCallable call, String message) {
+    assertThatThrownBy(call).isInstanceOf(NullPointerException.class).hasMessage(message);
+  }
+
+  @Test
   void sizesNearTheLargestLong() {
     MemorySegment memory = MemorySegment.ofArray(new byte[64]);
     long max = Long.MAX_VALUE;

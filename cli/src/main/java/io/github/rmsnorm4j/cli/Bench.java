@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.formats.ReplacingFile;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,10 +22,12 @@ import picocli.CommandLine.Spec;
     description = {
       "Measure this library beside libtorch, oneDNN, ONNX Runtime and a plain Java loop.",
       "",
-      "All do the same work on the same rows, in turn, and their answers are checked first. Printed"
-          + " are times, targets, and a table of rows that some systems get wrong. The first run"
-          + " fetches what is compared with, about 190 MB, which only this command uses. A whole run"
-          + " takes about an hour; leave the machine alone meanwhile.",
+      "All systems do the same work on the same rows, in turn. Their answers are checked first. The"
+          + " command prints times, targets, and rows that some systems get wrong.",
+      "",
+      "The first run fetches the other systems, about 190 MB, which only this command uses. A whole"
+          + " run takes about an hour on two idle cores. Leave the machine alone meanwhile: the times"
+          + " depend on what else runs.",
       ""
     },
     footer = {
@@ -40,36 +44,39 @@ final class Bench implements Callable<Integer> {
 
   @Option(
       names = "--quick",
-      description = "Short rounds of few shapes, about two minutes; the figures mean little.")
+      description = "Short rounds of few shapes, about two minutes. Do not quote these figures.")
   private boolean quick;
 
   @Option(
       names = "--only",
       paramLabel = "TEXT",
-      description = "Only what has TEXT in its title, such as \"LayerNorm float32 1 x 4096\".")
+      description =
+          "Measure only what has TEXT in its title, such as \"LayerNorm float32 1 x 4096\".")
   private String only;
 
   @Option(
       names = "--threads",
       paramLabel = "N",
       split = ",",
-      description = "With so many threads, or N,N,... (default: 1 and all processors).")
+      description = "Numbers of threads, as N or N,N,... (default: 1 and all processors).")
   private List<Integer> threads = List.of();
 
   @Option(
       names = "--jvms",
       paramLabel = "N",
       description =
-          "Measure each shape in N fresh JVMs and show the middle one (default: 1). What the"
-              + " compiler makes of the same code differs.")
+          "Measure each shape in N fresh JVMs and show the median (default: 1). Two JVMs may"
+              + " compile the same code in two ways.")
   private Integer jvms;
 
   @Option(
       names = "--polluted",
-      description = "Only in JVMs that much else has been through, which takes half the time.")
+      description =
+          "Measure only in JVMs that have run many other kinds of calls before. It takes half the"
+              + " time.")
   private boolean polluted;
 
-  @Option(names = "--traps", description = "Only the rows that some systems get wrong.")
+  @Option(names = "--traps", description = "Show only the rows that some systems get wrong.")
   private boolean traps;
 
   @Option(names = "--check", description = "End with status 1 if a target is missed, and name it.")
@@ -80,32 +87,65 @@ final class Bench implements Callable<Integer> {
       description = "Keep all rounds in docs/benchmarks and make docs/performance.md again.")
   private boolean write;
 
-  @Option(names = "--json", paramLabel = "FILE", description = "Write all rounds to FILE as well.")
+  @Option(
+      names = "--json",
+      paramLabel = "FILE.json",
+      description = "Write all rounds to FILE.json as well.")
   private Path json;
+
+  @Option(
+      names = {"-f", "--force"},
+      description = "Replace the file of --json if it exists.")
+  private boolean force;
 
   @Override
   public Integer call() throws IOException, InterruptedException {
     List<String> arguments = arguments();
-    ModuleBuild build = ModuleBuild.peers();
-    Path checkout = build.checkout();
-    String classPath = build.classPath(checkout, spec.commandLine().getErr());
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-modules=jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                // Unpacked where `clean` takes it away again, and no collections on its account.
-                "-Dorg.bytedeco.javacpp.cachedir=" + checkout.resolve("peers/target/javacpp"),
-                "-Dorg.bytedeco.javacpp.maxbytes=0",
-                "-Dorg.bytedeco.javacpp.maxphysicalbytes=0",
-                "-cp",
-                classPath,
-                PROGRAM,
-                "--checkout",
-                checkout.toString()));
-    command.addAll(arguments);
-    return ModuleBuild.run(new ProcessBuilder(command).inheritIO());
+    try (ReplacingFile file = ReportOptions.begin(spec, "--json", json, force)) {
+      ModuleBuild build = ModuleBuild.peers();
+      Path checkout = build.checkout();
+      String classPath = build.classPath(checkout, spec.commandLine().getErr());
+      List<String> command = command(checkout, classPath);
+      command.addAll(arguments);
+      return file == null
+          ? ModuleBuild.run(new ProcessBuilder(command).inheritIO())
+          : runAndKeep(command, file);
+    }
+  }
+
+  /** The process ends with status 1 for a missed target too: its rounds are kept all the same. */
+  private static int runAndKeep(List<String> command, ReplacingFile file)
+      throws IOException, InterruptedException {
+    Path folder = Files.createTempDirectory("rmsnorm-bench");
+    Path rounds = folder.resolve("rounds.json");
+    try {
+      command.addAll(List.of("--json", rounds.toString()));
+      int status = ModuleBuild.run(new ProcessBuilder(command).inheritIO());
+      if (Files.exists(rounds)) {
+        ReportOptions.write(file, Files.readString(rounds));
+      }
+      return status;
+    } finally {
+      Files.deleteIfExists(rounds);
+      Files.deleteIfExists(folder);
+    }
+  }
+
+  private static List<String> command(Path checkout, String classPath) {
+    return new ArrayList<>(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--add-modules=jdk.incubator.vector",
+            "--enable-native-access=ALL-UNNAMED",
+            // Unpacked where `clean` takes it away again, and no collections on its account.
+            "-Dorg.bytedeco.javacpp.cachedir=" + checkout.resolve("peers/target/javacpp"),
+            "-Dorg.bytedeco.javacpp.maxbytes=0",
+            "-Dorg.bytedeco.javacpp.maxphysicalbytes=0",
+            "-cp",
+            classPath,
+            PROGRAM,
+            "--checkout",
+            checkout.toString()));
   }
 
   private List<String> arguments() {
@@ -123,6 +163,7 @@ final class Bench implements Callable<Integer> {
     if (jvms != null && (jvms < 1 || jvms > 100)) {
       throw wrong("--jvms is " + jvms + ", it may be 1 to 100");
     }
+    ReportOptions.requireName(spec, "--json", json, ".json");
     List<String> arguments = new ArrayList<>();
     flag(arguments, "--quick", quick);
     flag(arguments, "--polluted", polluted);
@@ -131,7 +172,6 @@ final class Bench implements Callable<Integer> {
     flag(arguments, "--write", write);
     value(arguments, "--only", only);
     value(arguments, "--jvms", jvms);
-    value(arguments, "--json", json);
     if (!threads.isEmpty()) {
       value(
           arguments, "--threads", String.join(",", threads.stream().map(String::valueOf).toList()));

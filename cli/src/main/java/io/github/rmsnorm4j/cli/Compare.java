@@ -31,10 +31,13 @@ import picocli.CommandLine.Spec;
     description = {
       "Measure LayerNorm and RMSNorm on this machine, each naive and fused.",
       "",
-      "Naive is one pass over memory per operation, as eager framework code runs; fused is this"
-          + " library. Answers are checked before anything is timed. The usual run takes a few minutes"
-          + " and is forward, float32, 128x1024x4096, or the largest batch that fits into memory, with"
-          + " smaller batches, one token, a prompt and head norms beside it.",
+      "Naive is one pass over memory per operation, as eager framework code runs. Fused is this"
+          + " library. Answers are checked before anything is timed.",
+      "",
+      "The usual run is forward, float32 and 128x1024x4096, or the largest batch that fits into"
+          + " memory. It also measures smaller batches, one token, a prompt and head norms. It takes"
+          + " a few minutes on two idle cores. Other programs at work make it longer, and its figures"
+          + " less certain.",
       ""
     },
     footer = {
@@ -59,14 +62,17 @@ final class Compare implements Callable<Integer> {
   @Option(names = "--full", description = "Also backward, and float16 and bfloat16.")
   private boolean full;
 
-  @Option(names = "--quick", description = "Small and short: under 20 seconds.")
+  @Option(
+      names = "--quick",
+      description =
+          "Small and short: about 20 seconds on two idle cores, longer on a busy machine.")
   private boolean quick;
 
   @Option(
       names = "--shape",
       paramLabel = "AxBxC",
       description =
-          "Of the tensors; the last number is the width of a row (default: 128x1024x4096, and"
+          "Shape of the tensors; the last number is the width of a row (default: 128x1024x4096, and"
               + " smaller ones).")
   private String shape;
 
@@ -74,20 +80,20 @@ final class Compare implements Callable<Integer> {
       names = "--dtype",
       paramLabel = "TYPE",
       converter = ResultOptions.TypeName.class,
-      description = "Of the elements: f32, f16 or bf16 (default: f32; with --full all three).")
+      description = "Type of the elements: f32, f16 or bf16 (default: f32; with --full all three).")
   private ElementType type;
 
   @Option(
       names = "--threads",
       paramLabel = "N",
-      description = "At most so many, in every variant (default: one per processor).")
+      description = "Threads at most, in every variant (default: one per processor).")
   private Integer threads;
 
   @Mixin private ReportOptions reports;
 
   @Option(
       names = {"-q", "--quiet"},
-      description = "Do not say on standard error what is being done.")
+      description = "No progress on standard error.")
   private boolean quiet;
 
   @Override

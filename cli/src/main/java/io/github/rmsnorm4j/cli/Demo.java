@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import java.util.List;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -20,6 +21,8 @@ import picocli.CommandLine.Spec;
       "  rmsnorm demo 1 2 3 4 --gain 1,1,2,1 --eps 1e-5"
     })
 final class Demo implements Runnable {
+  private static final Pattern INFINITY = Pattern.compile("(?i)[+-]?inf(inity)?");
+
   @Spec private CommandSpec spec;
 
   @Parameters(paramLabel = "NUMBER", description = "The row to normalize.")
@@ -29,13 +32,13 @@ final class Demo implements Runnable {
       names = "--gain",
       paramLabel = "G",
       split = ",",
-      description = "One gain per number, separated by commas (default: none).")
-  private double[] gain;
+      description = "One factor for each number, separated by commas (default: none).")
+  private List<String> gains;
 
   @Option(
       names = "--eps",
       paramLabel = "E",
-      description = "What is added to the mean square before the root (default: 1e-6).")
+      description = "Epsilon, which is added to the mean square before the root (default: 1e-6).")
   private Double epsilon;
 
   @Override
@@ -45,7 +48,7 @@ final class Demo implements Runnable {
   }
 
   private List<String> tour() {
-    if (gain != null || epsilon != null) {
+    if (gains != null || epsilon != null) {
       throw wrongUse("--gain and --eps need numbers to work on, as in 'rmsnorm demo 1 2 3 4'");
     }
     return DemoTour.lines();
@@ -53,6 +56,7 @@ final class Demo implements Runnable {
 
   private List<String> steps() {
     double[] row = numbers.stream().mapToDouble(this::number).toArray();
+    double[] gain = gains == null ? null : gains.stream().mapToDouble(this::number).toArray();
     if (gain != null && gain.length != row.length) {
       throw wrongUse(
           "--gain has %d numbers, the row has %d: give one for each"
@@ -65,12 +69,25 @@ final class Demo implements Runnable {
     }
   }
 
+  /** A number as Java, C and Python write it; one that a double cannot hold is refused. */
   private double number(String text) {
+    if (INFINITY.matcher(text).matches()) {
+      return text.startsWith("-") ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY;
+    }
+    if (text.equalsIgnoreCase("nan")) {
+      return Double.NaN;
+    }
+    double number;
     try {
-      return Double.parseDouble(text);
+      number = Double.parseDouble(text);
     } catch (NumberFormatException e) {
       throw wrongUse("'" + text + "' is neither a number nor an option of this command");
     }
+    if (Double.isInfinite(number)) {
+      throw wrongUse(
+          "'%s' is beyond the range of a double, which ends at about 1.8e308".formatted(text));
+    }
+    return number;
   }
 
   private ParameterException wrongUse(String message) {

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -11,7 +12,7 @@ import java.util.stream.DoubleStream;
 /** RMSNorm of the reader's numbers, one step a line, in plain double arithmetic. */
 final class DemoSteps {
   private static final int LABEL_WIDTH = 14;
-  private static final int LINE_WIDTH = 100;
+  private static final int LINE_WIDTH = 80;
 
   private final List<String> lines = new ArrayList<>();
 
@@ -35,14 +36,13 @@ final class DemoSteps {
     steps.numbers("RmsNorm.apply", fromLibrary);
     double difference = largestDifference(result, fromLibrary);
     steps.lines.add("");
-    steps.lines.add(
-        "  The last line is the library's answer, "
+    steps.note(
+        "The last line is the library's answer, "
             + (difference == 0
                 ? "equal to the line above it."
                 : "within %s of the line above it.".formatted(number(difference))));
     if (squaresOverflow(row)) {
-      steps.lines.add(
-          "  The squares are beyond the range of a double; the library rescales such rows.");
+      steps.note("The squares are beyond the range of a double; the library rescales such rows.");
     }
     return steps.lines;
   }
@@ -81,6 +81,10 @@ final class DemoSteps {
     numbers("gain", gain);
     numbers("times gain", result);
     return result;
+  }
+
+  private void note(String text) {
+    lines.addAll(Paragraph.lines("  ", text));
   }
 
   private void value(String label, double value, String origin, Object... arguments) {

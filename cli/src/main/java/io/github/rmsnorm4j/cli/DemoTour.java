@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -59,20 +60,25 @@ final class DemoTour {
     title(
         "1. A token: the first row of a (%d, %d, %d) tensor, %d tokens of width %d"
             .formatted(BATCH, SEQUENCE, width, tokens, width));
-    headings(width);
-    row("token", TOKEN);
-    row("RMSNorm", alone);
-    row("LayerNorm", apply(layer, TOKEN));
+    float[] ofLayer = apply(layer, TOKEN);
+    values("token", TOKEN);
+    values("RMSNorm", alone);
+    values("LayerNorm", ofLayer);
     lines.add("");
-    lines.add(
-        "  After either norm the row's RMS is 1 (gain 1, bias 0, eps %s and %s, as is usual)."
+    headings(0);
+    moments("token", "", TOKEN);
+    moments("RMSNorm", "", alone);
+    moments("LayerNorm", "", ofLayer);
+    lines.add("");
+    note(
+        "After either norm the row's RMS is 1 (gain 1, bias 0, eps %s and %s, as is usual)."
             .formatted(brief(rms.epsilon()), brief(layer.epsilon())));
-    lines.add(
-        "  Parameters: RMSNorm %d, a gain per column; LayerNorm %d, a gain and a bias per column."
+    note(
+        "Parameters: RMSNorm %d, a gain per column; LayerNorm %d, a gain and a bias per column."
             .formatted(rms.parameterCount(), layer.parameterCount()));
     boolean same = Arrays.equals(alone, 0, width, inTensor, 0, width);
-    lines.add(
-        "  Tokens do not mix: alone and in the tensor this one gets %s."
+    note(
+        "Tokens do not mix: alone and in the tensor this one gets %s."
             .formatted(same ? "the same bits" : "different bits, which is a bug"));
   }
 
@@ -84,9 +90,8 @@ final class DemoTour {
     row("RMSNorm", apply(rmsNorm(4, RmsNorm.DEFAULT_EPSILON), x));
     row("LayerNorm", apply(layerNorm(4, LayerNorm.DEFAULT_EPSILON), x));
     lines.add("");
-    lines.add(
-        "  RMSNorm only rescales: the last is still four times the first, all stay positive.");
-    lines.add("  LayerNorm also subtracts the mean: the smaller half becomes negative.");
+    note("RMSNorm only rescales: the last is still four times the first, all stay positive.");
+    note("LayerNorm also subtracts the mean: the smaller half becomes negative.");
   }
 
   private void scalingAndShifting() {
@@ -104,8 +109,9 @@ final class DemoTour {
     lines.add("  Largest change of the output:");
     changes("times 10", change(rms, x, scaled), change(layer, x, scaled));
     changes("plus 10", change(rms, x, shifted), change(layer, x, shifted));
-    lines.add(
-        "  Neither minds the scale; only LayerNorm ignores a shift. Eps makes the small rest.");
+    note(
+        "A factor changes neither output; a shift changes only that of RMSNorm. The small changes"
+            + " come from eps.");
   }
 
   private void centredRow() {
@@ -180,7 +186,19 @@ final class DemoTour {
     lines.add(" ".repeat(12 + 8 * width) + "     RMS     mean");
   }
 
+  private void note(String text) {
+    lines.addAll(Paragraph.lines("  ", text));
+  }
+
+  private void values(String label, float[] values) {
+    lines.add("  %-10s%s".formatted(label, columns(values)));
+  }
+
   private void row(String label, float[] values) {
+    moments(label, columns(values), values);
+  }
+
+  private void moments(String label, String columns, float[] values) {
     double sum = 0;
     double squares = 0;
     for (float value : values) {
@@ -189,8 +207,7 @@ final class DemoTour {
     }
     double rms = Math.sqrt(squares / values.length);
     lines.add(
-        "  %-10s%s  %s %s"
-            .formatted(label, columns(values), column(rms), column(sum / values.length)));
+        "  %-10s%s  %s %s".formatted(label, columns, column(rms), column(sum / values.length)));
   }
 
   private void sideBySide(String label, float[] left, float[] right) {

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.formats.ReplacingFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,15 +27,15 @@ final class DistinctFiles {
     return real(path).equals(real(other));
   }
 
-  /** Where a name leads to, as far as there is anything yet. */
+  /** Where a name leads to, also through links to a file that is not there yet. */
   private static Path real(Path path) throws IOException {
     if (Files.exists(path)) {
       return path.toRealPath();
     }
-    Path absolute = path.toAbsolutePath().normalize();
-    Path folder = absolute.getParent();
+    Path target = ReplacingFile.target(path);
+    Path folder = target.getParent();
     return folder != null && Files.exists(folder)
-        ? folder.toRealPath().resolve(absolute.getFileName())
-        : absolute;
+        ? folder.toRealPath().resolve(target.getFileName())
+        : target.normalize();
   }
 }

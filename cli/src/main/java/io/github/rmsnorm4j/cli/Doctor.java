@@ -3,9 +3,11 @@ package io.github.rmsnorm4j.cli;
 import com.sun.management.OperatingSystemMXBean;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.util.Locale;
+import java.util.function.BooleanSupplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -13,12 +15,26 @@ import picocli.CommandLine.Spec;
 /** {@code rmsnorm doctor}: what this machine offers and what is made of it. */
 @Command(
     name = "doctor",
-    description = "Show the kernels in use, why these, and what would make them faster.",
+    description = "Show which kernels are in use, why, and what would make them faster.",
     footer = {"", "Example:", "  rmsnorm doctor"})
 final class Doctor implements Runnable {
   private static final double GIB = 1 << 30;
 
+  /** Where the text begins, behind its label. */
+  private static final String INDENT = " ".repeat(12);
+
   @Spec private CommandSpec spec;
+
+  private final BooleanSupplier isDefective;
+
+  Doctor() {
+    this(PinningDefect::isHere);
+  }
+
+  /** For tests. */
+  Doctor(BooleanSupplier isDefective) {
+    this.isDefective = isDefective;
+  }
 
   @Override
   public void run() {
@@ -32,6 +48,9 @@ final class Doctor implements Runnable {
     line("", System.getProperty("java.home"));
     line(
         "Compiler", System.getProperty("java.vm.name") + ", " + System.getProperty("java.vm.info"));
+    if (isDefective.getAsBoolean()) {
+      line("Spark", "does not start: " + PinningDefect.describe(Runtime.version()));
+    }
   }
 
   private void machine() {
@@ -59,7 +78,7 @@ final class Doctor implements Runnable {
     line("Faster?", advice(backend));
     line(
         "Threads",
-        "up to %d, about one per MiB that is read and written; --threads N sets another limit"
+        "up to %d, about one for each MiB that is read and written; --threads N sets another limit"
             .formatted(Runtime.getRuntime().availableProcessors()));
   }
 
@@ -82,6 +101,6 @@ final class Doctor implements Runnable {
 
   private void line(String label, String text) {
     PrintWriter out = spec.commandLine().getOut();
-    out.printf("%-14s %s%n", label, text);
+    Paragraph.lines("%-12s".formatted(label), INDENT, text).forEach(out::println);
   }
 }

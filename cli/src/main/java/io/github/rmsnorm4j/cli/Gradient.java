@@ -19,41 +19,44 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "gradient",
     description = {
-      "Go back through a norm: from the gradient of its output to that of its input.",
+      "Compute the gradients of a norm's input, gain and bias from the gradient of its output.",
       "",
-      "X holds the rows that were normalized, DY the gradient of the result, OUT gets that of X."
-          + " --dgain and --dbias get those of gain and bias, which are sums over all rows. The"
-          + " options of the norm are those of normalize.",
+      "X holds the rows that were normalized. DY holds the gradient of the norm's output. OUT gets"
+          + " the gradient of X. --dgain and --dbias get the gradients of gain and bias, which are"
+          + " sums over all rows. The options that describe the norm are those of normalize.",
       "",
-      "With --residual, X was added to a residual, and the norm is that of the sum. OUT is then the"
-          + " gradient of X and of the residual as it was, which are the same; --dresidual is the"
-          + " gradient that comes to the sum from where else it went.",
+      "With --residual, the norm is that of the sum X + residual. OUT is then the gradient of X, and"
+          + " also the gradient of the residual before the addition: the two are equal. Use"
+          + " --dresidual if the sum also went elsewhere, as in a skip connection: it is the gradient"
+          + " that comes back from there, and it is added to OUT.",
       "",
       "Each file appears when it is complete, or not at all, OUT last. No file that is read is"
-          + " replaced. What was done is said in one line on standard error.",
+          + " replaced. One line on standard error says what was done.",
       ""
     },
     footer = {
       "",
-      "Without --residual, X may also be the sum that normalize wrote with --residual-out: the same"
-          + " to the bit if the sum was rounded first.",
+      "X may also be the sum that normalize wrote with --residual-out. Then leave --residual out. The"
+          + " result has the same bits if the sum was rounded first (--residual-rounding).",
       "",
       "Examples:",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --gain g.npy --dgain dgain.npy",
-      "  rmsnorm gradient x.safetensors --tensor h --dy dy.safetensors:h -o dx.npy",
+      "  rmsnorm gradient x.safetensors:h --dy dy.safetensors:h -o dx.npy",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --norm layer --dbias dbias.npy",
-      "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --residual h.npy --dresidual dh.npy"
+      "  rmsnorm gradient x.npy --dy g.npy -o dx.npy --residual h.npy --dresidual d.npy"
     })
 final class Gradient implements Callable<Integer> {
-  @Parameters(paramLabel = "X", description = "The file of the rows that were normalized.")
-  private Path in;
+  @Parameters(
+      paramLabel = "X",
+      description = "The file of the rows that were normalized, or a tensor of it as FILE:NAME.")
+  private String reference;
 
   @Option(
       names = "--dy",
       paramLabel = "FILE[:NAME]",
       required = true,
-      description = "The gradient of the norm's output, of the shape of X.")
+      description = "The gradient of the norm's output. It has the shape of X.")
   private String dy;
 
   @Mixin private ResultOptions result;
@@ -62,28 +65,31 @@ final class Gradient implements Callable<Integer> {
       names = "--dgain",
       paramLabel = "FILE",
       description =
-          "Where the gradient of the gain goes, in f32, or f64 if X is; without --gain that of a"
-              + " gain of ones (default: nowhere).")
+          "Write the gradient of the gain to FILE: f32, or f64 if X is f64. Without --gain the gain"
+              + " is taken as ones (default: not written).")
   private Path dgain;
 
   @Option(
       names = "--dbias",
       paramLabel = "FILE",
-      description = "Where the gradient of the bias goes, likewise (default: nowhere).")
+      description =
+          "Write the gradient of the bias to FILE, in the same type (default: not written).")
   private Path dbias;
 
   @Option(
       names = "--dresidual",
       paramLabel = "FILE[:NAME]",
       description =
-          "Another gradient of what was normalized, of its shape, that is added to OUT: that of the"
-              + " residual's sum (default: none).")
+          "A gradient that is added to OUT: it reaches the normalized sum by another way, such as a"
+              + " skip connection. It has the shape of X (default: none).")
   private String dresidual;
 
   @Option(
       names = "--tensor",
       paramLabel = "NAME",
-      description = "The tensor of X (default: its only floating one).")
+      description =
+          "The tensor of X, as FILE:NAME chooses it too (default: the only one of a floating type"
+              + " with two axes or more).")
   private String tensor;
 
   @Mixin private NormOptions norm;
@@ -94,12 +100,12 @@ final class Gradient implements Callable<Integer> {
   public Integer call() throws IOException {
     long start = System.nanoTime();
     outputs().forEach(result::requireName);
-    result.requireName("X", in);
-    try (TensorFile file = TensorFile.open(in);
+    TensorReference in = result.checked(() -> TensorReference.parse("X", reference));
+    try (TensorFile file = TensorFile.open(in.file());
         StoredRows residual = result.checked(residuals::open);
         StoredRows slopes = open("--dy", dy);
         StoredRows ofSum = dresidual == null ? null : open("--dresidual", dresidual)) {
-      GradientJob job = result.checked(() -> plan(file, residual, slopes, ofSum));
+      GradientJob job = result.checked(() -> plan(in, file, residual, slopes, ofSum));
       try (TensorWriter dx = create(result.out(), job.result());
           TensorWriter gain = dgain == null ? null : create(dgain, job.parameter("dgain"));
           TensorWriter bias = dbias == null ? null : create(dbias, job.parameter("dbias"));
@@ -136,11 +142,11 @@ final class Gradient implements Callable<Integer> {
   }
 
   private GradientJob plan(
-      TensorFile file, StoredRows residual, StoredRows slopes, StoredRows ofSum)
+      TensorReference in, TensorFile file, StoredRows residual, StoredRows slopes, StoredRows ofSum)
       throws IOException {
     NormSettings settings = norm.settings(residuals.rounding());
     Map<String, Path> inputs = new LinkedHashMap<>();
-    inputs.put("X", in);
+    inputs.put("X", in.file());
     inputs.put("--dy", slopes.file().path());
     if (residual != null) {
       inputs.put("--residual", residual.file().path());
@@ -152,7 +158,7 @@ final class Gradient implements Callable<Integer> {
       inputs.put("--" + parameter.kind(), parameter.reference().file());
     }
     requireDistinct(inputs);
-    StoredRows rows = new StoredRows("X", file, choose(file, settings));
+    StoredRows rows = new StoredRows("X", file, choose(in, file, settings));
     GradientInputs read = new GradientInputs(rows, residual, slopes, ofSum);
     return new GradientJob(read, result.axis(), result.type(), settings, GradientJob.PIECE);
   }
@@ -168,13 +174,13 @@ final class Gradient implements Callable<Integer> {
     }
   }
 
-  private Tensor choose(TensorFile file, NormSettings settings) {
+  private Tensor choose(TensorReference in, TensorFile file, NormSettings settings) {
     TensorChoice choice = new TensorChoice(file, result.axis(), settings.parameters());
-    List<Tensor> chosen = choice.choose(tensor == null ? List.of() : List.of(tensor));
+    List<Tensor> chosen = choice.choose(in.names(tensor == null ? List.of() : List.of(tensor)));
     if (chosen.size() > 1) {
       throw new IllegalArgumentException(
-          "%s: has %d floating tensors, gradient takes one: choose it with --tensor from %s"
-              .formatted(in, chosen.size(), TensorChoice.list(chosen)));
+          "%s: has %d tensors of rows, gradient takes one: choose it with --tensor from %s"
+              .formatted(in.file(), chosen.size(), TensorChoice.list(chosen)));
     }
     return chosen.getFirst();
   }

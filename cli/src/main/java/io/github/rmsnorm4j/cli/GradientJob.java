@@ -202,15 +202,14 @@ final class GradientJob {
     String line =
         String.format(
             Locale.ROOT,
-            "%d %s of %d, %s, dx %s, %s, %.2f s, %.3g GB/s read and written",
+            "%d %s of %d, %s, dx %s, %s, %s",
             rows,
             rows == 1 ? "row" : "rows",
             width,
             in.types(),
             type.shortName(),
             norm.backend().describe(),
-            nanos * 1e-9,
-            (double) (in.bytes() + written) / nanos);
+            Throughput.of(in.bytes() + written, nanos));
     return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";
   }
 }

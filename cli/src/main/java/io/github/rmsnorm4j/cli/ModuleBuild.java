@@ -161,9 +161,13 @@ final class ModuleBuild {
     ProcessBuilder builder =
         new ProcessBuilder(maven).redirectErrorStream(true).redirectOutput(log.toFile());
     if (run(builder) != 0) {
-      try (Stream<String> lines = Files.lines(log)) {
-        lines.filter(line -> line.contains("[ERROR]")).limit(ERRORS_SHOWN).forEach(err::println);
-      }
+      List<String> lines = Files.readAllLines(log);
+      List<String> errors = lines.stream().filter(line -> line.contains("[ERROR]")).toList();
+      // Where Maven itself could not start there are none, and the last lines have the cause.
+      (errors.isEmpty()
+              ? lines.subList(Math.max(0, lines.size() - ERRORS_SHOWN), lines.size()).stream()
+              : errors.stream().limit(ERRORS_SHOWN))
+          .forEach(err::println);
       throw new IOException("the build failed; all it said is in " + log);
     }
     // Maven leaves a file alone whose text is the same; what is edited meanwhile is newer.

@@ -15,68 +15,69 @@ final class NormOptions {
       names = "--like",
       paramLabel = "NAME",
       description =
-          "The RMSNorm of one of these: ${COMPLETION-CANDIDATES}. --cast-order, --eps, --eps-at,"
-              + " --gain-offset and --partial change that part of it.")
+          "The RMSNorm of a model or framework: ${COMPLETION-CANDIDATES}. --cast-order, --eps,"
+              + " --eps-at, --gain-offset and --partial override its settings.")
   private NormSettings.Preset like;
 
   @Option(
       names = "--cast-order",
       paramLabel = "ORDER",
       description =
-          "Where rows of 16 bits are rounded on their way, ${COMPLETION-CANDIDATES}: only in the"
-              + " end, or as these do (default: that of --like, or float32).")
+          "Where 16-bit rows are rounded: ${COMPLETION-CANDIDATES}. float32 rounds once, at the end;"
+              + " the others round as that model or framework does (default: that of --like, or"
+              + " float32).")
   private NormSettings.Order castOrder;
 
   @Option(
       names = "--gain",
       paramLabel = "FILE[:NAME]",
-      description = "What normalized elements are multiplied by (default: none).")
+      description = "The gain: one factor for each element of a row (default: none).")
   private String gain;
 
   @Option(
       names = "--gain-offset",
       paramLabel = "V",
       description =
-          "What is added to every element of the gain: 1 for one that is stored less 1 (default:"
-              + " that of --like, or 0).")
+          "A number that is added to every element of the gain: 1 for a gain that is stored less 1"
+              + " (default: that of --like, or 0).")
   private Double gainOffset;
 
   @Option(
       names = "--bias",
       paramLabel = "FILE[:NAME]",
-      description = "What is added to each element in the end (default: none).")
+      description = "The bias: one term for each element of a row, added last (default: none).")
   private String bias;
 
   @Option(
       names = "--eps",
       paramLabel = "E",
       description =
-          "What is added to the mean square or the variance (default: that of --like, or 1e-6 for"
-              + " rms, 1e-5 for layer).")
+          "Epsilon, which is added to the mean square or the variance (default: that of --like, or"
+              + " 1e-6 for rms, 1e-5 for layer).")
   private Double epsilon;
 
   @Option(
       names = "--eps-at",
       paramLabel = "PLACE",
       description =
-          "Where epsilon goes, ${COMPLETION-CANDIDATES}: under the root, beside it, or as the least"
-              + " that the root may be (default: that of --like, or inside).")
+          "Where epsilon goes: ${COMPLETION-CANDIDATES}. inside: under the root. outside: added to"
+              + " the root. floor: the root is at least epsilon (default: that of --like, or inside).")
   private NormSettings.EpsilonPlace epsilonPlace;
 
   @Option(
       names = "--partial",
       paramLabel = "P",
       description =
-          "Partial RMSNorm: the mean square is that of this part of a row, from its start on; above"
-              + " 0, at most 1 (default: 1).")
+          "Partial RMSNorm: the mean square is of the first part of a row only, of P times its width;"
+              + " above 0, at most 1 (default: 1).")
   private Double partial;
 
   @Option(
       names = "--partial-rounding",
       paramLabel = "WAY",
       description =
-          "How that part is rounded to whole elements: ${COMPLETION-CANDIDATES} (default: up, as in"
-              + " the paper; its code rounds down).")
+          "How P times the width is rounded to whole elements: ${COMPLETION-CANDIDATES} (default:"
+              + " up, as in the paper; the code of its authors rounds down).")
   private NormSettings.PartRounded partialRounding;
 
   @Option(

@@ -19,13 +19,13 @@ import picocli.CommandLine.Parameters;
     description = {
       "Normalize the rows of a .npy or .safetensors file.",
       "",
-      "OUT appears when it is complete, or not at all; what a killed process leaves behind is a file"
-          + " .OUT.xxxxxxxx.tmp beside it, which can be deleted. Tensors that are not chosen, and the metadata,"
-          + " are carried over as they are; a .npy file holds one tensor and nothing else. What was"
-          + " done is said in one line on standard error.",
+      "OUT appears when it is complete, or not at all. A process that is killed may leave a file"
+          + " .OUT.xxxxxxxx.tmp beside it, which can be deleted. A .npy file holds one tensor and"
+          + " nothing else. A .safetensors file also gets the tensors that are not chosen, and the"
+          + " metadata, unchanged. One line on standard error says what was done.",
       "",
       "With --residual, IN is added to a residual, and OUT is the norm of the sum. The file of"
-          + " --residual-out holds that sum and nothing else, and appears just before OUT.",
+          + " --residual-out holds that sum and nothing else. It appears just before OUT.",
       ""
     },
     footer = {
@@ -33,21 +33,25 @@ import picocli.CommandLine.Parameters;
       "Examples:",
       "  rmsnorm normalize hidden.npy -o normed.npy",
       "  rmsnorm normalize hidden.npy -o normed.npy --gain m.safetensors:norm.weight",
-      "  rmsnorm normalize acts.safetensors -o out.safetensors --tensor layer.0",
+      "  rmsnorm normalize acts.safetensors:layer.0 -o out.safetensors",
       "  rmsnorm normalize x.npy -o x.npy --force --norm layer --dtype f16",
       "  rmsnorm normalize x.npy -o y.npy --like gemma --gain m.safetensors:norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy"
     })
 final class Normalize implements Callable<Integer> {
-  @Parameters(paramLabel = "IN", description = "The file to read.")
-  private Path in;
+  @Parameters(
+      paramLabel = "IN",
+      description = "The file to read, or one tensor of it as FILE:NAME.")
+  private String reference;
 
   @Mixin private ResultOptions result;
 
   @Option(
       names = "--tensor",
       paramLabel = "NAME",
-      description = "A tensor to normalize; may be repeated (default: all floating ones).")
+      description =
+          "A tensor to normalize, as FILE:NAME chooses it too; may be repeated (default: all of a"
+              + " floating type with two axes or more, because one axis is a gain or a bias).")
   private List<String> tensors = List.of();
 
   @Mixin private NormOptions norm;
@@ -65,15 +69,16 @@ final class Normalize implements Callable<Integer> {
   public Integer call() throws IOException {
     long start = System.nanoTime();
     Path out = result.out();
-    result.requireName("IN", in);
+    TensorReference in = result.checked(() -> TensorReference.parse("IN", reference));
     result.requireName("OUT", out);
     if (sums != null) {
       result.requireName("--residual-out", sums);
     }
-    try (TensorFile file = TensorFile.open(in);
+    try (TensorFile file = TensorFile.open(in.file());
         StoredResidual residual = result.checked(this::residual)) {
-      NormalizeJob job = result.checked(() -> plan(file, residual));
-      try (TensorWriter writer = result.checked(() -> create(job, residual));
+      List<String> names = result.checked(() -> in.names(tensors));
+      NormalizeJob job = result.checked(() -> plan(file, names, residual));
+      try (TensorWriter writer = result.checked(() -> create(job, in.file(), residual));
           Progress progress = result.progress(job.bytes())) {
         job.run(writer, progress);
         if (residual != null) {
@@ -81,7 +86,7 @@ final class Normalize implements Callable<Integer> {
         }
         writer.commit();
       }
-      result.done(job.summary(System.nanoTime() - start));
+      result.done(job.summary(System.nanoTime() - start) + leftOut(file, names));
     }
     return ExitCode.OK;
   }
@@ -95,13 +100,25 @@ final class Normalize implements Callable<Integer> {
     return residual == null ? null : new StoredResidual(residual);
   }
 
-  private NormalizeJob plan(TensorFile file, StoredResidual residual) throws IOException {
+  /** What was not chosen because it looks like a parameter, in words; empty if nothing. */
+  private static String leftOut(TensorFile file, List<String> names) {
+    List<Tensor> floating =
+        file.tensors().stream().filter(t -> t.dtype().elementType().isPresent()).toList();
+    long left = floating.stream().filter(TensorChoice::isParameter).count();
+    return !names.isEmpty() || left == 0 || floating.size() == 1
+        ? ""
+        : "; %d %s of one axis left as %s (--tensor chooses)"
+            .formatted(left, left == 1 ? "tensor" : "tensors", left == 1 ? "it is" : "they are");
+  }
+
+  private NormalizeJob plan(TensorFile file, List<String> names, StoredResidual residual)
+      throws IOException {
     Path out = result.out();
     NormSettings settings = norm.settings(residuals.rounding());
     TensorChoice choice = new TensorChoice(file, result.axis(), settings.parameters());
-    List<Tensor> chosen = choice.choose(tensors);
+    List<Tensor> chosen = choice.choose(names);
     // One that is asked for by name may leave the others behind, for a format that holds one.
-    boolean alone = NormalizeJob.isNpy(out) && !tensors.isEmpty();
+    boolean alone = NormalizeJob.isNpy(out) && !names.isEmpty();
     if (alone && chosen.size() > 1) {
       throw new IllegalArgumentException(
           "%s: a .npy file holds one tensor, %d were chosen: choose one or write .safetensors"
@@ -118,7 +135,8 @@ final class Normalize implements Callable<Integer> {
         residual);
   }
 
-  private TensorWriter create(NormalizeJob job, StoredResidual residual) throws IOException {
+  private TensorWriter create(NormalizeJob job, Path in, StoredResidual residual)
+      throws IOException {
     if (sums != null) {
       residual.create(sums, in, result.out(), result.force());
     }

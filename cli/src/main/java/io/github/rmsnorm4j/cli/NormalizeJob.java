@@ -168,7 +168,7 @@ final class NormalizeJob {
     String line =
         String.format(
             Locale.ROOT,
-            "%s%d %s of %s, %s%s, %s, %.2f s, %.3g GB/s read and written",
+            "%s%d %s of %s, %s%s, %s, %s",
             chosen.size() > 1 ? chosen.size() + " tensors, " : "",
             rows,
             rows == 1 ? "row" : "rows",
@@ -176,8 +176,7 @@ final class NormalizeJob {
             types(),
             residual == null ? "" : " added to " + residual.type().shortName(),
             norm.backend().describe(),
-            nanos * 1e-9,
-            (double) moved / nanos);
+            Throughput.of(moved, nanos));
     return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";
   }
 

@@ -22,18 +22,18 @@ final class ReportOptions {
   @Option(
       names = "--report",
       paramLabel = "FILE.html",
-      description = "Write a page with plots, in one file that needs no network.")
+      description = "Write a page with plots to this file. The page needs no network.")
   private Path report;
 
   @Option(
       names = "--json",
       paramLabel = "FILE.json",
-      description = "Write all figures, every round or training of them, for programs.")
+      description = "Write all figures to this file, with every round or training.")
   private Path json;
 
   @Option(
       names = {"-f", "--force"},
-      description = "Replace what is there already of the files that are written.")
+      description = "Replace files that exist.")
   private boolean force;
 
   /** The files, of which either may be missing. To be made first: no minutes are spent in vain. */
@@ -57,10 +57,33 @@ final class ReportOptions {
     return force;
   }
 
-  /** Refuses one file for both. */
+  /** Refuses one file for both, and names that do not say what will be in the files. */
   void requireDistinct() throws IOException {
     if (report != null && json != null && DistinctFiles.same(report, json)) {
-      throw wrongUse(null, "--report and --json are both " + report + ", they must be two files");
+      throw new ParameterException(
+          spec.commandLine(),
+          "--report and --json are both " + report + ", they must be two files");
+    }
+    requireName(spec, "--report", report, ".html");
+    requireName(spec, "--json", json, ".json");
+  }
+
+  /**
+   * Refuses a name that is empty or has another ending.
+   *
+   * @param file what the option was given, null if it was not
+   */
+  static void requireName(CommandSpec spec, String option, Path file, String ending) {
+    if (file == null) {
+      return;
+    }
+    if (file.toString().isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(), option + " is empty, it must name a file that ends in " + ending);
+    }
+    if (!file.toString().endsWith(ending)) {
+      throw new ParameterException(
+          spec.commandLine(), option + " is " + file + ", its name must end in " + ending);
     }
   }
 
@@ -70,9 +93,9 @@ final class ReportOptions {
    * @throws ParameterException if they cannot be
    */
   Files begin() throws IOException {
-    ReplacingFile page = begin("--report", report);
+    ReplacingFile page = begin(spec, "--report", report, force);
     try {
-      return new Files(page, begin("--json", json));
+      return new Files(page, begin(spec, "--json", json, force));
     } catch (IOException | RuntimeException e) {
       if (page != null) {
         page.close();
@@ -81,20 +104,27 @@ final class ReportOptions {
     }
   }
 
-  private ReplacingFile begin(String option, Path file) throws IOException {
+  /**
+   * Begins a file, before any time is spent on what goes into it.
+   *
+   * @param file what the option was given, null if it was not
+   * @return the file, null for none
+   * @throws ParameterException if it cannot be begun
+   */
+  static ReplacingFile begin(CommandSpec spec, String option, Path file, boolean force)
+      throws IOException {
     if (file == null) {
       return null;
     }
-    if (file.toString().isEmpty()) {
-      throw wrongUse(null, option + " is empty, it must name a file");
-    }
+    String problem;
     try {
       return ReplacingFile.create(file, force);
     } catch (FileAlreadyExistsException e) {
-      throw wrongUse(e, option + " " + e.getMessage() + "; --force replaces it");
+      problem = e.getMessage() + "; --force replaces it";
     } catch (FileSystemException e) {
-      throw wrongUse(e, option + " " + e.getMessage());
+      problem = e.getMessage();
     }
+    throw new ParameterException(spec.commandLine(), option + " " + problem);
   }
 
   /** Writes a text that is there whole or not at all. */
@@ -111,9 +141,5 @@ final class ReportOptions {
     return words.stream()
         .map(word -> word.matches("[\\w./=:+,-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
         .collect(Collectors.joining(" ", "./rmsnorm ", ""));
-  }
-
-  private ParameterException wrongUse(Exception cause, String message) {
-    return new ParameterException(spec.commandLine(), message, cause);
   }
 }

@@ -9,16 +9,17 @@ final class ResidualOptions {
       names = "--residual",
       paramLabel = "FILE[:NAME]",
       description =
-          "A residual that the rows are added to first, of the same shape as the one tensor that is"
-              + " taken (default: none).")
+          "A residual, to which the rows are added before the norm. It has the shape of the rows; only"
+              + " one tensor may be chosen (default: none).")
   private String residual;
 
   @Option(
       names = "--residual-rounding",
       paramLabel = "WHEN",
       description =
-          "When the sum is rounded to the residual's type, ${COMPLETION-CANDIDATES}: before all,"
-              + " after the mean square, or only to be written (default: first).")
+          "When the sum is rounded to the residual's type: ${COMPLETION-CANDIDATES}. first: before"
+              + " everything else. between: after the mean square. last: only when it is written"
+              + " (default: first).")
   private NormSettings.ResidualRounded rounding;
 
   NormSettings.ResidualRounded rounding() {

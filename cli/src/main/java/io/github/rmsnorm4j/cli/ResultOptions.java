@@ -21,15 +21,15 @@ final class ResultOptions {
       names = {"-o", "--output"},
       paramLabel = "OUT",
       required = true,
-      description = "The file to write: .npy or .safetensors, as its name says.")
+      description = "The file to write. Its ending decides the format: .npy or .safetensors.")
   private Path out;
 
   @Option(
       names = "--axis",
       paramLabel = "N",
       description =
-          "Where a row begins: this axis and those after it are normalized as one (default:"
-              + " ${DEFAULT-VALUE}, the last).")
+          "The first axis of a row: this axis and all after it are normalized as one row (default:"
+              + " ${DEFAULT-VALUE}, the last axis alone).")
   private int axis = -1;
 
   @Option(
@@ -37,13 +37,13 @@ final class ResultOptions {
       paramLabel = "TYPE",
       converter = TypeName.class,
       description =
-          "Type of OUT: f16, bf16, f32, f64, also float16, torch.bfloat16, ... (default: that of"
-              + " what it is made from).")
+          "Type of OUT: f16, bf16, f32, f64, also float16, torch.bfloat16, ... (default: the type of"
+              + " the input that it is made from).")
   private ElementType type;
 
   @Option(
       names = {"-f", "--force"},
-      description = "Replace OUT, and whatever else is written, if it exists.")
+      description = "Replace OUT and other files that are written, if they exist.")
   private boolean force;
 
   @Option(

@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -15,6 +16,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code rmsnorm} command: the root that the others hang from. */
 @Command(
@@ -72,7 +74,8 @@ final class Rmsnorm implements Callable<Integer> {
     root.getSubcommands().get("demo").setUnmatchedOptionsArePositionalParams(true);
     // A file may be named @x; an argument means what it says.
     root.setExpandAtFiles(false);
-    return root.setParameterExceptionHandler(Rmsnorm::wrongUse)
+    return root.setExecutionStrategy(Rmsnorm::execute)
+        .setParameterExceptionHandler(Rmsnorm::wrongUse)
         .setExecutionExceptionHandler(Rmsnorm::failure);
   }
 
@@ -83,13 +86,35 @@ final class Rmsnorm implements Callable<Integer> {
     return ExitCode.USAGE;
   }
 
+  /** A request for help makes picocli forget that the command it was for is none. */
+  private static int execute(ParseResult parsed) {
+    if (!parsed.unmatched().isEmpty()) {
+      throw new UnmatchedArgumentException(parsed.commandSpec().commandLine(), parsed.unmatched());
+    }
+    return new CommandLine.RunLast().execute(parsed);
+  }
+
   private static int wrongUse(ParameterException e, String[] args) {
     CommandLine command = e.getCommandLine();
     String name = command.getCommandSpec().qualifiedName();
-    command
-        .getErr()
-        .println(name + ": " + oneLine(e.getMessage()) + " (" + name + " --help tells more)");
+    String message = e instanceof UnmatchedArgumentException u ? unmatched(u) : e.getMessage();
+    command.getErr().println(name + ": " + oneLine(message) + " (" + name + " --help tells more)");
     return ExitCode.USAGE;
+  }
+
+  /** What is unknown, and what is spelled much like it. */
+  private static String unmatched(UnmatchedArgumentException e) {
+    String found = "'" + e.getUnmatched().getFirst() + "'";
+    boolean option = e.isUnknownOption();
+    if (!option && e.getCommandLine().getParent() != null) {
+      return found + " is one argument too many";
+    }
+    String message = "there is no %s %s".formatted(option ? "option" : "command", found);
+    // Of options these are all that begin alike; of commands all but the first are far from it.
+    List<String> similar = e.getSuggestions().stream().limit(option ? 3 : 1).toList();
+    return similar.isEmpty()
+        ? message
+        : message + "; did you mean " + String.join(" or ", similar) + "?";
   }
 
   private static int failure(Exception e, CommandLine command, ParseResult parsed) {

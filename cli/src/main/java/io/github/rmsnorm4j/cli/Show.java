@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
     description = {
       "List the tensors of a file, or print some rows of one.",
       "",
-      "Of a wide row the first and the last elements are printed.",
+      "Of a row of more than 5 elements it prints the first 3 and the last 2.",
       ""
     },
     footer = {
@@ -29,19 +29,31 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  rmsnorm show hidden.npy",
       "  rmsnorm show acts.safetensors",
-      "  rmsnorm show acts.safetensors:layer.0 --rows 10:14"
+      "  rmsnorm show acts.safetensors:layer.0 --rows 10:14",
+      "  rmsnorm show acts.safetensors --tensor layer.0"
     })
 final class Show implements Callable<Integer> {
-  private static final int HEAD = 4;
-  private static final int TAIL = 3;
+  /** With these, a line has less than 80 columns. */
+  private static final int HEAD = 3;
+
+  private static final int TAIL = 2;
 
   /** After so many rows it is asked whether anybody still reads. */
   private static final int CHECKED_ROWS = 1 << 10;
 
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "FILE[:TENSOR]", description = "A .npy or .safetensors file.")
+  @Parameters(
+      paramLabel = "FILE[:NAME]",
+      description = "A .npy or .safetensors file, or one tensor of it.")
   private String reference;
+
+  @Option(
+      names = "--tensor",
+      paramLabel = "NAME",
+      description =
+          "A tensor to show, as FILE:NAME chooses it too; may be repeated (default: all).")
+  private List<String> tensors = List.of();
 
   @Option(
       names = "--rows",
@@ -53,21 +65,22 @@ final class Show implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    TensorReference wanted = TensorReference.parse(reference);
+    try {
+      return show(
+          TensorReference.parse("FILE", reference), RowRange.parse(rows == null ? "0:4" : rows));
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  private int show(TensorReference wanted, RowRange range) throws IOException {
     try (TensorFile file = TensorFile.open(wanted.file())) {
-      List<Tensor> tensors;
-      RowRange range;
-      try {
-        tensors = wanted.allIn(file);
-        range = RowRange.parse(rows == null ? "0:4" : rows);
-      } catch (IllegalArgumentException e) {
-        throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-      }
-      if (rows == null && tensors.size() != 1) {
+      List<Tensor> chosen = wanted.allIn(file, tensors);
+      if (rows == null && chosen.size() != 1 && tensors.isEmpty()) {
         list(file);
         return ExitCode.OK;
       }
-      for (Tensor tensor : tensors) {
+      for (Tensor tensor : chosen) {
         out().println(tensor);
         print(file, tensor, range);
       }
@@ -81,8 +94,9 @@ final class Show implements Callable<Integer> {
 
   private void list(TensorFile file) {
     file.tensors().forEach(out()::println);
-    if (!file.metadata().isEmpty()) {
-      out().println(file.metadata().size() + " entries of metadata");
+    int entries = file.metadata().size();
+    if (entries > 0) {
+      out().println(entries + (entries == 1 ? " entry of metadata" : " entries of metadata"));
     }
   }
 

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.BooleanSupplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,11 +30,12 @@ import picocli.CommandLine.Spec;
     description = {
       "Normalize a column of Parquet on Apache Spark, on this machine or on a cluster.",
       "",
-      "OUT is a folder of Parquet files with the rows of IN; it appears when it is complete, or not"
-          + " at all. What a killed process leaves behind is a folder .OUT.xxxxxxxx.tmp beside it,"
-          + " which can be deleted, and, where --force replaced something, perhaps that as"
-          + " .OUT.xxxxxxxx.old. The column holds array<float>, array<double>, vectors of spark.ml,"
-          + " or packed numbers as binary. RMSNORM_OPTS=-Xmx8g gives Spark 8 GiB.",
+      "OUT is a folder of Parquet files with the rows of IN. It appears when it is complete, or not"
+          + " at all. A process that is killed may leave a folder .OUT.xxxxxxxx.tmp beside it, which"
+          + " can be deleted. With --force it may also leave the old OUT as .OUT.xxxxxxxx.old.",
+      "",
+      "The column holds array<float>, array<double>, vectors of spark.ml, or packed numbers as"
+          + " binary. RMSNORM_OPTS=-Xmx8g gives Spark 8 GiB.",
       "",
       "The first run fetches Spark, about 330 MB, which only this command uses.",
       ""
@@ -41,8 +43,8 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  rmsnorm spark in.parquet -o out.parquet --column embedding",
-      "  rmsnorm spark in.parquet -o out.parquet --column embedding --like gemma --gain w.npy",
+      "  rmsnorm spark examples/embeddings.parquet -o out.parquet --column embedding",
+      "  rmsnorm spark in.parquet -o out.parquet --column e --like gemma --gain w.npy",
       "  rmsnorm spark hdfs:///in -o hdfs:///out --column e --master spark://host:7077"
     })
 final class Spark implements Callable<Integer> {
@@ -52,6 +54,18 @@ final class Spark implements Callable<Integer> {
   private static final String INCUBATOR = "WARNING: Using incubator modules";
 
   @Spec private CommandSpec spec;
+
+  /** Whether the JVM that would be started corrupts Parquet. */
+  private final BooleanSupplier isDefective;
+
+  Spark() {
+    this(PinningDefect::isHere);
+  }
+
+  /** For tests. */
+  Spark(BooleanSupplier isDefective) {
+    this.isDefective = isDefective;
+  }
 
   @Parameters(paramLabel = "IN", description = "The Parquet file, or folder of them, to read.")
   private String in;
@@ -73,7 +87,8 @@ final class Spark implements Callable<Integer> {
   @Option(
       names = "--output-column",
       paramLabel = "NAME",
-      description = "A new column for the result (default: it replaces the one of --column).")
+      description =
+          "A new column for the result (default: the result replaces the column of --column).")
   private String outputColumn;
 
   @Option(
@@ -87,16 +102,17 @@ final class Spark implements Callable<Integer> {
       names = "--packed",
       paramLabel = "TYPE",
       converter = ResultOptions.TypeName.class,
-      description = "What a binary column holds, which it does not tell itself.")
+      description =
+          "Type of the numbers in a binary column. It is needed there, because the file does not say.")
   private ElementType packed;
 
   @Option(
       names = "--handle-invalid",
       paramLabel = "WAY",
       description =
-          "What becomes of rows of another width than the gain's, or with elements that are null:"
-              + " ${COMPLETION-CANDIDATES}: they end the job, get a null, or are left out (default:"
-              + " error).")
+          "What to do with rows that have another width than the gain, or elements that are null:"
+              + " ${COMPLETION-CANDIDATES}. error: end the job. keep: the result is null. skip: leave"
+              + " the row out (default: error).")
   private Invalid invalid;
 
   @Mixin private NormOptions norm;
@@ -112,12 +128,13 @@ final class Spark implements Callable<Integer> {
   @Option(
       names = "--conf",
       paramLabel = "KEY=VALUE",
-      description = "A setting of Spark's own; may be repeated.")
+      description = "A setting of Spark; may be repeated.")
   private List<String> conf = List.of();
 
   @Option(
       names = {"-f", "--force"},
-      description = "Replace OUT, a file or a folder of nothing but Parquet, if it exists.")
+      description =
+          "Replace OUT if it exists, as a file or as a folder with only Parquet files in it.")
   private boolean force;
 
   @Option(
@@ -137,6 +154,9 @@ final class Spark implements Callable<Integer> {
     List<Path> written = new ArrayList<>();
     try {
       List<String> arguments = arguments(written);
+      if (isDefective.getAsBoolean()) {
+        throw new IOException(PinningDefect.describe(Runtime.version()));
+      }
       ModuleBuild build = ModuleBuild.spark();
       Path checkout = build.checkout();
       List<String> command = new ArrayList<>();

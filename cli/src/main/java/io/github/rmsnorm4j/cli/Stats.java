@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -25,20 +26,21 @@ import picocli.CommandLine.Spec;
     description = {
       "Show what the rows of a file's tensors are like, and whether LayerNorm or RMSNorm matters.",
       "",
-      "rho is mean^2 / mean square of a row, the part of it that LayerNorm removes and RMSNorm keeps."
-          + " The gap is how far the two norms' outputs are then apart, sqrt(2 - 2 sqrt(1 - rho)),"
-          + " where an output has size 1. Quantiles are interpolated between rows; of more than 65536"
-          + " rows they are nearest ranks, right to 0.2 %%. Rows that are zero or not finite are left"
-          + " out of them.",
+      "rho is mean^2 / mean square of a row: the part that LayerNorm removes and RMSNorm keeps. The"
+          + " gap is the distance between the outputs of the two norms, sqrt(2 - 2 sqrt(1 - rho)),"
+          + " where an output has size 1. Quantiles are interpolated between rows. With more than"
+          + " 65536 rows they are nearest ranks, right to 0.2 %%. Rows that are zero or not finite"
+          + " do not count in the quantiles.",
       "",
-      "A tensor of one axis is taken for a parameter: it is measured, but not judged.",
+      "A tensor of one axis is taken for a gain or a bias: it is measured, but gets no verdict.",
       ""
     },
     footer = {
       "",
       "Examples:",
       "  rmsnorm stats hidden.npy",
-      "  rmsnorm stats acts.safetensors:layer.0 --axis -2"
+      "  rmsnorm stats acts.safetensors:layer.0 --axis -2",
+      "  rmsnorm stats acts.safetensors --tensor layer.0"
     })
 final class Stats implements Callable<Integer> {
   private static final double[] FRACTIONS = {0, 0.05, 0.5, 0.95, 1};
@@ -48,28 +50,37 @@ final class Stats implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "FILE[:TENSOR]", description = "A .npy or .safetensors file.")
+  @Parameters(
+      paramLabel = "FILE[:NAME]",
+      description = "A .npy or .safetensors file, or one tensor of it.")
   private String reference;
+
+  @Option(
+      names = "--tensor",
+      paramLabel = "NAME",
+      description =
+          "A tensor to measure, as FILE:NAME chooses it too; may be repeated (default: all).")
+  private List<String> tensors = List.of();
 
   @Option(
       names = "--axis",
       paramLabel = "N",
-      description = "Where a row begins (default: ${DEFAULT-VALUE}, the last axis).")
+      description = "The first axis of a row (default: ${DEFAULT-VALUE}, the last axis alone).")
   private int axis = -1;
 
   @Override
   public Integer call() throws IOException {
-    TensorReference wanted = TensorReference.parse(reference);
+    TensorReference wanted = wanted();
     List<String> lines = new ArrayList<>();
     try (TensorFile file = TensorFile.open(wanted.file())) {
       TensorChoice choice = new TensorChoice(file, axis, List.of());
-      List<Tensor> tensors = tensors(file, wanted, choice);
-      List<Tensor> measured = tensors.stream().filter(t -> choice.problem(t) == null).toList();
+      List<Tensor> chosen = chosen(file, wanted, choice);
+      List<Tensor> measured = chosen.stream().filter(t -> choice.problem(t) == null).toList();
       Backend backend = VectorApi.bestBackend(measured);
       long bytes = measured.stream().mapToLong(Tensor::bytes).sum();
       PrintWriter err = spec.commandLine().getErr();
       try (Progress progress = new Progress(err, bytes, Terminal::isStandardError)) {
-        for (Tensor tensor : tensors) {
+        for (Tensor tensor : chosen) {
           String problem = choice.problem(tensor);
           lines.addAll(
               problem == null
@@ -84,16 +95,24 @@ final class Stats implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** In a list a tensor that has no rows is a line of its own; asked for alone it is an error. */
-  private List<Tensor> tensors(TensorFile file, TensorReference wanted, TensorChoice choice) {
+  private TensorReference wanted() {
     try {
-      List<Tensor> tensors = wanted.allIn(file);
-      String problem = tensors.size() == 1 ? choice.problem(tensors.getFirst()) : null;
+      return TensorReference.parse("FILE", reference);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  /** In a list a tensor that has no rows is a line of its own; asked for alone it is an error. */
+  private List<Tensor> chosen(TensorFile file, TensorReference wanted, TensorChoice choice) {
+    try {
+      List<Tensor> chosen = wanted.allIn(file, tensors);
+      String problem = chosen.size() == 1 ? choice.problem(chosen.getFirst()) : null;
       if (problem != null) {
         throw new IllegalArgumentException(
-            "%s: %s: %s".formatted(file.path(), tensors.getFirst(), problem));
+            "%s: %s: %s".formatted(file.path(), chosen.getFirst(), problem));
       }
-      return tensors;
+      return chosen;
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
@@ -117,10 +136,12 @@ final class Stats implements Callable<Integer> {
     lines.add(
         "not finite: %d elements in %d rows"
             .formatted(rows.nonFiniteElements(), rows.nonFiniteRows()));
-    lines.add(
-        tensor.shape().size() == 1
-            ? "No verdict: one axis, so a parameter rather than rows of data."
-            : "Would it matter here? " + verdict(rows));
+    lines.addAll(
+        Paragraph.lines(
+            "",
+            TensorChoice.isParameter(tensor)
+                ? "No verdict: one axis, so a parameter rather than rows of data."
+                : "Would it matter here? " + verdict(rows)));
     return lines;
   }
 

@@ -25,7 +25,7 @@ record StoredParameter(String kind, TensorReference reference, long length) {
    * @throws IllegalArgumentException if the file has no such tensor, or not of a floating type
    */
   static StoredParameter of(String kind, String text) throws IOException {
-    TensorReference reference = TensorReference.parse(text);
+    TensorReference reference = TensorReference.parse("--" + kind, text);
     try (TensorFile file = TensorFile.open(reference.file())) {
       Tensor tensor = reference.in(file);
       if (tensor.dtype().elementType().isEmpty()) {

@@ -23,7 +23,7 @@ record StoredRows(String label, TensorFile file, Tensor tensor) implements Close
    * @throws IllegalArgumentException if the file has no such tensor, or not of a floating type
    */
   static StoredRows open(String label, String text) throws IOException {
-    TensorReference reference = TensorReference.parse(text);
+    TensorReference reference = TensorReference.parse(label, text);
     TensorFile file = TensorFile.open(reference.file());
     try {
       Tensor tensor = reference.in(file);

@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Which tensors of a file are normalised: those that are named, or all that are floating. */
+/**
+ * Which tensors of a file are normalised: those that are named, or all floating ones, except gains
+ * and biases.
+ */
 final class TensorChoice {
   /** So many are named in an error; a model has hundreds. */
   private static final int LISTED = 12;
@@ -30,7 +33,8 @@ final class TensorChoice {
   /**
    * Chooses.
    *
-   * @param names names of tensors; if empty, all floating tensors are meant
+   * @param names names of tensors; if empty, all floating tensors are meant that have two axes or
+   *     more, or the only floating tensor
    * @throws IllegalArgumentException if there is no such tensor, or one that does not fit
    */
   List<Tensor> choose(List<String> names) {
@@ -58,7 +62,17 @@ final class TensorChoice {
     if (floating.isEmpty()) {
       throw wrong("has no floating tensor, it has " + list(file.tensors()));
     }
-    for (Tensor tensor : floating) {
+    List<Tensor> chosen =
+        floating.size() == 1
+            ? floating
+            : floating.stream().filter(tensor -> !isParameter(tensor)).toList();
+    if (chosen.isEmpty()) {
+      throw wrong(
+          "has only tensors of one axis, which are gains and biases in a model; choose with --tensor"
+              + " from "
+              + list(floating));
+    }
+    for (Tensor tensor : chosen) {
       String problem = problem(tensor);
       if (problem != null) {
         throw wrong(
@@ -68,7 +82,12 @@ final class TensorChoice {
                     .formatted(tensor, problem, list(floating)));
       }
     }
-    return floating;
+    return chosen;
+  }
+
+  /** Whether a tensor has one axis, as gains and biases have. */
+  static boolean isParameter(Tensor tensor) {
+    return tensor.shape().size() == 1;
   }
 
   /** Why a tensor cannot be normalised, or null if it can. */

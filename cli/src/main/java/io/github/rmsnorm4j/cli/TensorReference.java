@@ -19,8 +19,14 @@ record TensorReference(Path file, String name) {
   /**
    * Splits at the colon behind a file that exists, as both names may hold colons themselves; where
    * there is none, behind the first {@code .safetensors}.
+   *
+   * @param argument what the text is to the user
+   * @throws IllegalArgumentException if the text is empty
    */
-  static TensorReference parse(String text) {
+  static TensorReference parse(String argument, String text) {
+    if (text.isEmpty()) {
+      throw new IllegalArgumentException(argument + " is empty, it must name a file");
+    }
     if (isFile(text)) {
       return new TensorReference(Path.of(text), null);
     }
@@ -54,7 +60,7 @@ record TensorReference(Path file, String name) {
    *     are several
    */
   Tensor in(TensorFile opened) {
-    List<Tensor> meant = allIn(opened);
+    List<Tensor> meant = allIn(opened, List.of());
     if (meant.size() == 1) {
       return meant.getFirst();
     }
@@ -64,11 +70,29 @@ record TensorReference(Path file, String name) {
   }
 
   /**
-   * All tensors that may be meant: the one of that name, or every one in the file.
+   * All tensors that may be meant: those that are named, or every one in the file.
    *
-   * @throws IllegalArgumentException if there is none of that name
+   * @param tensors what {@code --tensor} names
+   * @throws IllegalArgumentException if there is none of such a name
    */
-  List<Tensor> allIn(TensorFile opened) {
-    return name == null ? opened.tensors() : List.of(TensorChoice.find(opened, name));
+  List<Tensor> allIn(TensorFile opened, List<String> tensors) {
+    List<String> names = names(tensors);
+    return names.isEmpty()
+        ? opened.tensors()
+        : names.stream().distinct().map(name -> TensorChoice.find(opened, name)).toList();
+  }
+
+  /**
+   * The names of tensors: the one behind the file's, or those of {@code --tensor}.
+   *
+   * @throws IllegalArgumentException if there are both
+   */
+  List<String> names(List<String> tensors) {
+    if (name == null || tensors.isEmpty()) {
+      return name == null ? tensors : List.of(name);
+    }
+    throw new IllegalArgumentException(
+        "--tensor is %s, and %s:%s names a tensor too: give one of the two"
+            .formatted(tensors.getFirst(), file, name));
   }
 }

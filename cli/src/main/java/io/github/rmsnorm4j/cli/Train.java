@@ -34,14 +34,18 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "train",
     description = {
-      "Train small Transformers that differ in their norm, and say what the difference was.",
+      "Train small Transformers with different norms and compare how they learn.",
       "",
-      "LayerNorm and RMSNorm from the same weights on the same data, 3 seeds each, a few minutes:"
-          + " loss by step and by second, where a step's time goes, and the paired difference with"
-          + " its confidence interval. What is learned is a generated task, to recall which value"
-          + " followed a key, or a text. The first run fetches OpenBLAS, 20 MB.",
+      "The usual run trains a model with LayerNorm and a model with RMSNorm, with 3 seeds each. Both"
+          + " start from the same weights and see the same data. The output shows the loss by step"
+          + " and by time, where the time of a step goes, and the differences of paired seeds with"
+          + " confidence intervals. A usual run takes a few minutes on two idle cores, and longer on"
+          + " a busy machine.",
       "",
-      "Ctrl-C saves where it is; the same command with --resume goes on.",
+      "The task is generated: to recall which value followed a key. --text trains on a text instead."
+          + " The first run fetches OpenBLAS, 20 MB.",
+      "",
+      "Ctrl-C saves the state. The same command with --resume continues from there.",
       ""
     },
     footer = {
@@ -66,17 +70,17 @@ final class Train implements Callable<Integer> {
       names = "--out",
       paramLabel = "FOLDER",
       description =
-          "Where finished trainings and checkpoints are kept (default: rmsnorm-train; it is removed"
-              + " when all is done, unless it is of a study). With --force what it holds of another"
-              + " run goes.")
+          "Keep finished trainings and checkpoints in FOLDER (default: rmsnorm-train, which is removed"
+              + " at the end, except after a study). --force deletes what FOLDER has of another"
+              + " run.")
   private Path out;
 
-  @Option(names = "--resume", description = "Go on with what the folder holds.")
+  @Option(names = "--resume", description = "Continue the run that FOLDER has.")
   private boolean resume;
 
   @Option(
       names = "--write",
-      description = "Keep figures and page in docs/training and make docs/training.md again.")
+      description = "Write figures and page to docs/training, and update docs/training.md.")
   private boolean write;
 
   @Option(

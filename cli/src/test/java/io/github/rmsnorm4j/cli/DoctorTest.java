@@ -11,7 +11,8 @@ class DoctorTest {
     CommandResult result = CommandResult.of("doctor");
     assertThat(result.status()).isZero();
     assertThat(result.err()).isEmpty();
-    assertThat(result.out())
+    assertThat(result.outLines()).allMatch(line -> line.length() < 80);
+    assertThat(result.out().replaceAll("\\s+", " "))
         .contains(
             Runtime.version().toString(),
             System.getProperty("java.home"),

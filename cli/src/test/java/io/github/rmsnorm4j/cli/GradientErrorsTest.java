@@ -36,6 +36,7 @@ class GradientErrorsTest {
         TestTensor.random("wide", Dtype.F64, 0, 2, 3, 8),
         TestTensor.of("ids", Dtype.I64, new double[] {1, 2}, 2));
     Files.createSymbolicLink(folder.resolve("link"), folder);
+    Files.createSymbolicLink(folder.resolve("dangling.npy"), Path.of("dx.npy"));
     Files.writeString(folder.resolve("old.npy"), "old");
   }
 
@@ -88,7 +89,7 @@ class GradientErrorsTest {
         "@x.npy --dy @dy.npy -o @dx.npy --residual=; --residual is empty, it must name a file",
         "@x.npy --dy @dy.npy -o @dx.npy --residual-rounding last; --residual-rounding is last, it needs --residual",
         "@x.npy --dy @dy.npy -o @dx.npy --residual @dy.npy --residual-rounding no; expected one of [first, between, last]",
-        "@x.npy --dy @dy.npy -o @dx.npy --residual-out @h.npy; Unknown options: '--residual-out'",
+        "@x.npy --dy @dy.npy -o @dx.npy --residual-out @h.npy; there is no option '--residual-out'; did you mean --residual",
       })
   void optionsThatCannotBe(String args, String message) throws IOException {
     assertError(WRONG_USE, message, args);
@@ -121,7 +122,7 @@ class GradientErrorsTest {
   void aTensorThatIsNotNamed() throws IOException {
     assertError(
         WRONG_USE,
-        "@m.safetensors: has 4 floating tensors, gradient takes one: choose it with --tensor from",
+        "@m.safetensors: has 3 tensors of rows, gradient takes one: choose it with --tensor from",
         "@m.safetensors --dy @dy.npy -o @dx.npy");
     assertError(
         WRONG_USE,
@@ -149,6 +150,7 @@ class GradientErrorsTest {
       delimiter = ';',
       value = {
         "-o @x.npy; OUT is @x.npy, X is the same file",
+        "-o @dx.npy --dgain @dangling.npy; --dgain is @dangling.npy, OUT is the same file",
         "-o @link/x.npy; OUT is @link/x.npy, X is the same file",
         "-o @dy.npy; OUT is @dy.npy, --dy is the same file",
         "-o @dx.npy --dgain @dx.npy; --dgain is @dx.npy, OUT is the same file",

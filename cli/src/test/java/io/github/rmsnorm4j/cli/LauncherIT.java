@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.cli.Shell.Result;
 import io.github.rmsnorm4j.cli.Shell.Running;
@@ -188,7 +189,7 @@ class LauncherIT {
     Result result =
         shell().with("RMSNORM_OPTS", "-Xint").run(checkout.resolve("rmsnorm"), "doctor");
     assertThat(result.err()).isEmpty();
-    assertThat(result.out()).contains("plain Java", "start without -Xint");
+    assertThat(result.out().replaceAll("\\s+", " ")).contains("plain Java", "start without -Xint");
   }
 
   @Test
@@ -210,7 +211,7 @@ class LauncherIT {
   void theVectorApiComesWithoutAWarning() throws IOException, InterruptedException {
     Result result = shell().run(checkout.resolve("rmsnorm"), "doctor");
     assertThat(result.err()).isEmpty();
-    assertThat(result.out())
+    assertThat(result.out().replaceAll("\\s+", " "))
         .containsPattern("Kernels .*\\d+-bit vectors, native access")
         .contains("the Vector API is there");
   }
@@ -253,7 +254,7 @@ class LauncherIT {
             .with("RMSNORM_OPTS", "-Xmx64m -XX:+UseSerialGC")
             .run(checkout.resolve("rmsnorm"), "doctor");
     assertThat(result.err()).isEmpty();
-    assertThat(result.out()).contains("heap may take 0.1 GiB");
+    assertThat(result.out().replaceAll("\\s+", " ")).contains("heap may take 0.1 GiB");
   }
 
   @Test
@@ -306,6 +307,29 @@ class LauncherIT {
     assertThat(result.out()).isEmpty();
     assertThat(result.err()).startsWith(BUILDING).contains("ElementType.java", "the build failed");
     assertThat(other.resolve("cli/target/run/build.log")).isNotEmptyFile();
+  }
+
+  /** Of what stops Maven before it can say anything in its own way. */
+  @Test
+  void theLastWordsOfABuildThatCouldNotStartAreShown() throws IOException, InterruptedException {
+    Path other = copyOfCheckout("no maven");
+    Files.writeString(other.resolve("mvnw"), "echo 'mvnw: the disk is upside down' >&2; exit 1\n");
+    Result result = shell().run(other.resolve("rmsnorm"), "--version");
+    assertThat(result.status()).isEqualTo(1);
+    assertThat(result.err())
+        .startsWith(BUILDING + "mvnw: the disk is upside down\n")
+        .contains("the build failed; all it said is in ")
+        .hasLineCount(3);
+  }
+
+  /** As under cron, or in some containers. */
+  @Test
+  void withoutHomeTheFolderThatTheSystemKnowsIsTaken() throws IOException, InterruptedException {
+    assumeThat(System.getenv("HOME")).isEqualTo(System.getProperty("user.home"));
+    Result result = shell().without("HOME").run(checkout.resolve("mvnw"), "--version");
+    assertThat(result.err()).isEmpty();
+    assertThat(result.out()).contains("Apache Maven");
+    assertThat(result.status()).isZero();
   }
 
   @Test

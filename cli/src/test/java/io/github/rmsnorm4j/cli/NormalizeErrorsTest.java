@@ -36,6 +36,14 @@ class NormalizeErrorsTest {
             TestTensor.of("ids", Dtype.I64, new double[] {1, 2}, 2));
   }
 
+  /** Two tensors of rows. */
+  private Path two() throws IOException {
+    return TestTensor.write(
+        folder.resolve("two.safetensors"),
+        TestTensor.random("a", Dtype.F32, 0, 1, 3, 8),
+        TestTensor.random("c", Dtype.BF16, 0, 2, 2, 5));
+  }
+
   private void assertError(int status, String message, Object... args) throws IOException {
     List<Path> before = files(folder);
     Object[] all =
@@ -157,12 +165,13 @@ class NormalizeErrorsTest {
   void aGainThatDoesNotFitAllTensors() throws IOException {
     Path gain =
         TestTensor.write(folder.resolve("g.npy"), TestTensor.random("", Dtype.F32, 0, 1, 8));
+    Path two = two();
     assertError(
         WRONG_USE,
-        model
-            + ": tensor b bf16 [5]: the gain has 8 elements, the rows are 5 wide; choose with"
-            + " --tensor from a f32 [3, 8], b bf16 [5]",
-        model,
+        two
+            + ": tensor c bf16 [2, 5]: the gain has 8 elements, the rows are 5 wide; choose with"
+            + " --tensor from a f32 [3, 8], c bf16 [2, 5]",
+        two,
         "-o",
         folder.resolve("y.safetensors"),
         "--gain",
@@ -179,6 +188,34 @@ class NormalizeErrorsTest {
         folder.resolve("y.safetensors"),
         "--tensor",
         "c");
+  }
+
+  @Test
+  void parametersAlone() throws IOException {
+    Path gains =
+        TestTensor.write(
+            folder.resolve("g.safetensors"),
+            TestTensor.random("g", Dtype.F32, 1, 1, 8),
+            TestTensor.random("h", Dtype.F32, 1, 2, 8));
+    assertError(
+        WRONG_USE,
+        gains
+            + ": has only tensors of one axis, which are gains and biases in a model; choose with"
+            + " --tensor from g f32 [8], h f32 [8]",
+        gains,
+        "-o",
+        folder.resolve("y.safetensors"));
+  }
+
+  @Test
+  void aTensorThatIsNamedTwice() throws IOException {
+    assertError(
+        WRONG_USE,
+        "--tensor is b, and " + model + ":a names a tensor too: give one of the two",
+        model + ":a",
+        "-o",
+        y(),
+        "--tensor=b");
   }
 
   @Test
@@ -370,7 +407,7 @@ class NormalizeErrorsTest {
     assertError(
         WRONG_USE,
         "--residual is for one tensor, 2 were chosen: choose one with --tensor from a f32 [3, 8],",
-        model,
+        two(),
         "-o",
         folder.resolve("y.safetensors"),
         "--residual",
@@ -410,6 +447,22 @@ class NormalizeErrorsTest {
         "-fo" + y(),
         residual,
         "--residual-out=" + model);
+  }
+
+  /** Whether it may be replaced or not: the link leads to where nothing is yet. */
+  @Test
+  void aSumWhereALinkLeadsToTheResult() throws IOException {
+    Path link = Files.createSymbolicLink(folder.resolve("link.npy"), Path.of("y.npy"));
+    for (String out : new String[] {"-o", "-fo"}) {
+      assertError(
+          WRONG_USE,
+          "--residual-out is " + link + ", OUT is the same file: they must be two",
+          npy,
+          out,
+          y(),
+          "--residual=" + model + ":a",
+          "--residual-out=" + link);
+    }
   }
 
   @Test

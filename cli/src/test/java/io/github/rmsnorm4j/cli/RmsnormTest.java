@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class RmsnormTest {
@@ -24,7 +25,13 @@ class RmsnormTest {
     assertThat(help.outLines())
         .filteredOn(line -> line.contains("rmsnorm " + command))
         .hasSizeGreaterThan(1);
-    assertThat(help.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(100));
+    assertThat(help.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+    List<String> examples =
+        help.outLines().stream().dropWhile(line -> !line.startsWith("Example")).skip(1).toList();
+    assertThat(examples)
+        .as("whole")
+        .isNotEmpty()
+        .allMatch(line -> line.matches(" {2}.*rmsnorm .*"));
   }
 
   @Test
@@ -36,6 +43,24 @@ class RmsnormTest {
   void theVersionIsTheBuilds() {
     assertThat(CommandResult.of("--version").out())
         .matches("rmsnorm \\d+\\.\\d+\\.\\d+\\S* \\(Java 2\\d\\S*\\)\\R");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '"',
+      value = {
+        "normlize x.npy|there is no command 'normlize'; did you mean normalize?",
+        "quux --help|there is no command 'quux' (rmsnorm --help tells more)",
+        "normlize --help|there is no command 'normlize'; did you mean normalize?",
+        "normalize x.npy -o y.npy --gain-ofset 1|there is no option '--gain-ofset'; did you mean --gain or --gain-offset?",
+        "doctor now|'now' is one argument too many"
+      })
+  void whatIsUnknownIsNamedWithWhatIsSpelledMuchLikeIt(String line, String message) {
+    CommandResult result = CommandResult.of(line.split(" "));
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err()).contains(message).hasLineCount(1);
   }
 
   @Test

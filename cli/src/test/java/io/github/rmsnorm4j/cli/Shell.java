@@ -38,6 +38,11 @@ final class Shell {
     return this;
   }
 
+  Shell without(String name) {
+    environment.remove(name);
+    return this;
+  }
+
   /** A folder that passes for a JDK, whose java only fails. */
   static Path fakeJdk(Path home, String version) throws IOException {
     Files.createDirectories(home.resolve("bin"));

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
@@ -31,7 +32,7 @@ class ShowTest {
   @Test
   void listsAFileOfSeveralTensors() throws IOException {
     assertThat(CommandResult.of("show", model().toString()).outLines())
-        .containsExactly("h f16 [2, 2]", "ids i64 [2]", "s f64 []", "1 entries of metadata");
+        .containsExactly("h f16 [2, 2]", "ids i64 [2]", "s f64 []", "1 entry of metadata");
   }
 
   @Test
@@ -48,6 +49,39 @@ class ShowTest {
   }
 
   @Test
+  void aTensorIsChosenByAnOptionAsWell() throws IOException {
+    String file = model().toString();
+    assertThat(CommandResult.of("show", file, "--tensor", "h"))
+        .isEqualTo(CommandResult.of("show", file + ":h"));
+    assertThat(CommandResult.of("show", file, "--tensor", "s", "--tensor", "ids").outLines())
+        .containsExactly(
+            "s f64 []", "    [0] 1.0000e-300", "ids i64 [2]", "    [0]          -5 1099511627776");
+    CommandResult both = CommandResult.of("show", file + ":h", "--tensor", "s");
+    assertThat(both.status()).isEqualTo(2);
+    assertThat(both.err())
+        .contains("--tensor is s, and " + file + ":h names a tensor too: give one of the two")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void anEmptyNameIsWrongUse() {
+    for (String command : new String[] {"show", "stats"}) {
+      CommandResult result = CommandResult.of(command, "");
+      assertThat(result.status()).isEqualTo(2);
+      assertThat(result.err()).contains(": FILE is empty, it must name a file").hasLineCount(1);
+    }
+  }
+
+  @Test
+  void whatCannotBeReadIsNamed() {
+    Path memory = Path.of("/proc/self/mem");
+    assumeThat(memory).exists();
+    CommandResult result = CommandResult.of("show", memory.toString());
+    assertThat(result.status()).isOne();
+    assertThat(result.err()).startsWith("rmsnorm show: " + memory + ": cannot be read: ");
+  }
+
+  @Test
   void printsTheEndsOfAWideRow() throws IOException {
     double[] values = IntStream.range(0, 16).asDoubleStream().toArray();
     Path path =
@@ -55,12 +89,11 @@ class ShowTest {
     assertThat(CommandResult.of("show", path.toString(), "--rows", "1").outLines())
         .containsExactly(
             "f32 [2, 8]",
-            "    [1]      8.0000      9.0000      10.000      11.000  ...      13.000      14.000"
-                + "      15.000");
-    Path seven =
-        TestTensor.write(folder.resolve("y.npy"), TestTensor.of("", Dtype.F32, new double[7], 7));
-    assertThat(CommandResult.of("show", seven.toString()).outLines().getLast())
-        .isEqualTo("    [0]" + "         0.0".repeat(7));
+            "    [1]      8.0000      9.0000      10.000  ...      14.000      15.000");
+    Path five =
+        TestTensor.write(folder.resolve("y.npy"), TestTensor.of("", Dtype.F32, new double[5], 5));
+    assertThat(CommandResult.of("show", five.toString()).outLines().getLast())
+        .isEqualTo("    [0]" + "         0.0".repeat(5));
   }
 
   @ParameterizedTest

@@ -140,8 +140,8 @@ class StatsTest {
             "rho                 0.000      0.09800       0.9800       0.9980        1.000",
             "gap                 0.000       0.1310        1.310        1.404        1.414",
             "not finite: 0 elements in 0 rows",
-            "Would it matter here? Yes: LayerNorm's and RMSNorm's outputs are 131.0 % apart in the"
-                + " median row, 140.4 % or more in one of twenty.",
+            "Would it matter here? Yes: LayerNorm's and RMSNorm's outputs are 131.0 % apart",
+            "in the median row, 140.4 % or more in one of twenty.",
             "",
             "i i64 [1]: its elements are neither f64, f32, f16 nor bf16");
   }
@@ -203,6 +203,17 @@ class StatsTest {
         path + ": i i64 [1]: its elements are neither f64, f32, f16 nor bf16");
     assertWrongUse(
         "show", path + ":b", path + ": has no tensor 'b', it has a f32 [1, 2], i i64 [1]");
+  }
+
+  @Test
+  void aTensorIsChosenByAnOptionAsWell() throws IOException {
+    Path path =
+        TestTensor.write(
+            folder.resolve("x.safetensors"),
+            TestTensor.random("a", Dtype.F32, 1, 1, 3, 4),
+            TestTensor.random("b", Dtype.F32, 1, 2, 3, 4));
+    assertThat(CommandResult.of("stats", path.toString(), "--tensor=b"))
+        .isEqualTo(CommandResult.of("stats", path + ":b"));
   }
 
   private static void assertWrongUse(String command, String reference, String message) {

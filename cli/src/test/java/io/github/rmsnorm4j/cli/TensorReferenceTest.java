@@ -12,7 +12,7 @@ class TensorReferenceTest {
   @TempDir Path folder;
 
   private void assertParsed(String text, Path file, String name) {
-    assertThat(TensorReference.parse(text)).isEqualTo(new TensorReference(file, name));
+    assertThat(TensorReference.parse("FILE", text)).isEqualTo(new TensorReference(file, name));
   }
 
   @Test

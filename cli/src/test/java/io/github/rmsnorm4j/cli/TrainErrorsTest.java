@@ -179,6 +179,24 @@ class TrainErrorsTest {
     assertThat(train("--resume").status()).isZero();
   }
 
+  /** As another has just begun there: a lock, and nothing else yet. */
+  @Test
+  void aFolderInUseIsToldFromOneWithOtherFiles() throws IOException {
+    Path state = Files.createDirectory(folder.resolve("state"));
+    Path lockFile = state.resolve("lock");
+    try (FileChannel channel =
+            FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock lock = channel.lock()) {
+      assertThat(lock.isValid()).isTrue();
+      assertError(train(), "is in use by another rmsnorm train");
+      Files.writeString(state.resolve(".plan.json.0a1b2c3d.tmp"), "{");
+      assertError(train(), "is in use by another rmsnorm train");
+      Files.delete(state.resolve(".plan.json.0a1b2c3d.tmp"));
+    }
+    assertThat(lockFile).exists(); // As one leaves it that was killed before its plan was there.
+    assertThat(train().status()).isZero();
+  }
+
   @Test
   void aFolderThatHoldsNoWorkIsBegunAnew() throws IOException {
     Path state = folder.resolve("state");

@@ -54,7 +54,7 @@ public final class ReplacingFile implements Closeable {
    *     to something other than a file
    */
   public static ReplacingFile create(Path path, boolean replace) throws IOException {
-    Path target = Links.follow(path);
+    Path target = target(path);
     String name = Printable.escaped(path.toString());
     if (Files.exists(target)) {
       if (Files.isDirectory(target)) {
@@ -68,6 +68,18 @@ public final class ReplacingFile implements Closeable {
       }
     }
     return new ReplacingFile(name, target, replace, TemporaryFile.beside(target));
+  }
+
+  /**
+   * The file that a name stands for: where its links lead, whether there is a file yet or not.
+   *
+   * @param path the name
+   * @return an absolute path that is no symbolic link; its folder may be reached through some
+   * @throws FileSystemException if the links go in a circle
+   * @throws IOException if a link cannot be read
+   */
+  public static Path target(Path path) throws IOException {
+    return Links.follow(path);
   }
 
   /**

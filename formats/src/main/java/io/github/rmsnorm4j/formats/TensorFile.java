@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -51,7 +52,12 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
     FileChannel channel = openChannel(path);
     try {
       byte[] start = new byte[9];
-      int length = channel.read(ByteBuffer.wrap(start), 0);
+      int length;
+      try {
+        length = channel.read(ByteBuffer.wrap(start), 0);
+      } catch (IOException e) {
+        throw unreadable(path, e);
+      }
       if (NpyHeader.isMagic(start)) {
         return new NpyFile(path, channel);
       }
@@ -195,7 +201,7 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   final void readFully(long position, MemorySegment into) throws IOException {
     for (long done = 0; done < into.byteSize(); ) {
       long length = Math.min(into.byteSize() - done, LARGEST_READ);
-      int read = channel.read(into.asSlice(done, length).asByteBuffer(), position + done);
+      int read = read(into.asSlice(done, length).asByteBuffer(), position + done);
       if (read < 0) {
         throw new FormatException(
             path,
@@ -204,6 +210,21 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
       }
       done += read;
     }
+  }
+
+  private int read(ByteBuffer into, long position) throws IOException {
+    try {
+      return channel.read(into, position);
+    } catch (IOException e) {
+      throw unreadable(path, e);
+    }
+  }
+
+  /** The system's own message does not name the file. */
+  private static IOException unreadable(Path path, IOException cause) {
+    String name = Printable.escaped(path.toString());
+    return withReason(
+        new FileSystemException(name, null, "cannot be read: " + cause.getMessage()), cause);
   }
 
   /** Closes the file; what was read from it stays. */

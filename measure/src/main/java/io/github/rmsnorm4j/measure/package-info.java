@@ -1,2 +1,2 @@
-/** Times things in turn, starts fresh JVMs to do so, and describes the machine. */
+/** Times things in turn, starts fresh JVMs to do so, describes the machine, and breaks text. */
 package io.github.rmsnorm4j.measure;

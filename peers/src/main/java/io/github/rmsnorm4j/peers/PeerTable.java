@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
 import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
+import io.github.rmsnorm4j.benchmarks.peers.TerminalText;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
 import java.time.LocalDate;
@@ -16,6 +17,10 @@ import java.util.List;
 
 /** Measures this library beside its peers; {@code rmsnorm bench} starts it. */
 public final class PeerTable {
+  private static final String LEGEND =
+      "Behind a time stands this library's time, divided by it. (!) marks a missed target or a wrong"
+          + " answer.\n";
+
   /** Those of the contests that --only leaves and, if it is quick, that are. */
   private final List<Contest> contests;
 
@@ -53,7 +58,7 @@ public final class PeerTable {
       System.err.println("rmsnorm bench: " + e.getMessage());
       status = 2;
     } catch (IOException e) {
-      System.err.println("rmsnorm bench: " + e.getMessage());
+      System.err.println("rmsnorm bench: " + e); // Of many the message is only a file's name.
       status = 1;
     }
     System.exit(status); // libtorch leaves threads behind
@@ -62,7 +67,7 @@ public final class PeerTable {
   private int run() throws IOException {
     PerformancePage page = options.write() ? new PerformancePage(options.checkout()) : null;
     PeerResults results = measure();
-    System.out.print(PeerTables.of(results));
+    TerminalText.of(PeerTables.of(results) + LEGEND).forEach(System.out::println);
     if (options.json() != null) {
       results.write(options.json());
     }

@@ -13,6 +13,7 @@
   };
   const SHAPES = ["circle", "rect", "triangle", "rectRot", "crossRot", "star", "rectRounded"];
   const MANY = 60; // points, beyond which a line is drawn without them
+  const FEW = 20; // points, up to which spreads are whiskers: bands that lie on each other hide their colours
 
   const dark = matchMedia("(prefers-color-scheme: dark)");
   let printing = false;
@@ -62,12 +63,12 @@
     }
     options.beginAtZero = !isX && hasBars;
     options.afterDataLimits = (made) => widen(made, axis, [...spreads, axis.from, axis.to]);
+    // The library puts a mark behind the end of an axis that ends with the data.
+    options.afterBuildTicks = (made) => {
+      made.ticks = (axis.ticks.length > 0 ? axis.ticks.map((value) => ({ value })) : made.ticks)
+        .filter(({ value }) => value >= made.min && value <= made.max);
+    };
     if (axis.ticks.length > 0) {
-      options.afterBuildTicks = (made) => {
-        made.ticks = axis.ticks
-          .filter((value) => value >= made.min && value <= made.max)
-          .map((value) => ({ value }));
-      };
       options.ticks.callback = mark;
     } else {
       options.ticks.callback = axis.scale === "logarithmic"
@@ -128,10 +129,12 @@
     ctx.restore();
   }
 
+  const hasBand = (series) => series.style === "line" && series.points.length > FEW;
+
   function drawBands(plot, chart) {
     const { ctx } = plot;
     eachShown(plot, chart, (series, elements, colour) => {
-      if (series.style !== "line") {
+      if (!hasBand(series)) {
         return;
       }
       ctx.fillStyle = colour;
@@ -161,7 +164,7 @@
   function drawWhiskers(plot, chart) {
     const { ctx } = plot;
     eachShown(plot, chart, (series, elements, colour) => {
-      if (series.style === "line" || series.style === "limit") {
+      if (hasBand(series) || series.style === "limit") {
         return;
       }
       ctx.strokeStyle = series.style === "bars" ? theme().ink : colour;

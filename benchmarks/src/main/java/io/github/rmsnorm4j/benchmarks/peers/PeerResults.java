@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.measure.Samples;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
 
@@ -124,15 +125,17 @@ public record PeerResults(
   }
 
   /**
-   * Writes all as JSON.
+   * Writes all as JSON, whole or not at all.
    *
    * @param file replaced if it is there
    * @throws IOException if it cannot be written
    */
   public void write(Path file) throws IOException {
+    Path part = file.resolveSibling(file.getFileName() + ".part");
     Files.writeString(
-        file,
+        part,
         JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this) + System.lineSeparator());
+    Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
   }
 
   /**

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.report.Chart;
 import io.github.rmsnorm4j.report.Page;
 import io.github.rmsnorm4j.report.Series;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
@@ -33,7 +34,7 @@ final class ReportCharts {
     Chart chart =
         Chart.titled("Time per row of %d elements".formatted(results.headline().shape().width()))
             .over(
-                Axis.logarithmic("rows in a call"),
+                Axis.logarithmic("rows in a call").ticks(Arrays.stream(rows).sorted().toArray()),
                 Axis.logarithmic("time per row (microseconds)"));
     for (Variant v : Variant.values()) {
       chart =
@@ -47,7 +48,7 @@ final class ReportCharts {
     return chart
         .with(Series.limit("copy", rows, array(sweep, t -> perRow(t, t.copy().median()))))
         .caption(
-            "%s, %s, medians; the bands are the whole spread. Few rows stay in a cache, many do not."
+            "%s, %s, medians; with the whole spread. Few rows stay in a cache, many do not."
                 .formatted(results.headline().pass(), results.headline().type()));
   }
 

@@ -60,10 +60,11 @@ public final class ReportPage {
     Optional<Long> naive = memory(Variant.RMS_NAIVE);
     Optional<Long> fused = memory(Variant.LAYER_FUSED);
     if (naive.isPresent() && fused.isPresent()) {
-      page.keyFigure(
-          Figures.ratio((double) naive.get() / fused.get()) + " x",
-          "the memory: naive RMSNorm over fused LayerNorm"
-              + unless(Contrast.differ(naive.get(), fused.get())));
+      keyFigure(
+          page,
+          "the memory: naive RMSNorm over fused LayerNorm",
+          (double) naive.get() / fused.get(),
+          Contrast.differ(naive.get(), fused.get()));
     }
     time(page, Variant.RMS_FUSED, "fused RMSNorm");
   }
@@ -71,13 +72,18 @@ public final class ReportPage {
   private void time(Page page, Variant variant, String name) {
     Contrast.Ratio ratio =
         new Contrast.Ratio(timing.of(variant).nanos(), timing.of(Variant.LAYER_FUSED).nanos());
-    page.keyFigure(
-        Figures.ratio(ratio.value()) + " x",
-        "the time: %s over fused LayerNorm%s".formatted(name, unless(ratio.differs())));
+    keyFigure(
+        page, "the time: %s over fused LayerNorm".formatted(name), ratio.value(), ratio.differs());
   }
 
-  private static String unless(boolean different) {
-    return different ? "" : " (no difference found)";
+  /** A ratio stands large only where it is one: else what is large says that none was found. */
+  private static void keyFigure(Page page, String meaning, double ratio, boolean different) {
+    String times = Figures.ratio(ratio) + " x";
+    page.keyFigure(
+        different ? times : "no difference",
+        different
+            ? meaning
+            : meaning + "; the medians' ratio, " + times + ", is within the spread");
   }
 
   private Optional<Long> memory(Variant variant) {
@@ -92,7 +98,7 @@ public final class ReportPage {
             "Two times are said to differ only if every round of the one was longer than every round of the other.",
             "Naive temporaries come from memory that earlier ones gave back, as from an eager framework's caching allocator: no call pays for fresh pages. A temporary is freed after its last use.",
             "Bytes are counted, not measured: one for each byte of a tensor that an operation reads or writes. What a row's statistic and the parameters take is left out. Operations are additions and multiplications of elements, the same for both forms.",
-            "\"Of copy\" is the bandwidth as a part of that of a copy of the same tensor, on as many threads, in the same rounds. Where tensors stay in a cache it can be above 100 %.",
+            "\"Times a copy\" is the median time, divided by that of a copy of one tensor on as many threads, in the same rounds. It compares variants: GB/s do not, because a naive variant reads and writes more bytes. Where tensors stay in a cache it can be below 1.",
             "Memory is the largest resident size of a fresh process that runs the variant once, less its size before it made the first tensor: input, output and temporaries count, and for backward what the forward pass keeps.",
             "Errors are the largest of up to 16 rows against the definition in float64, as a part of the row's largest element; backward, that of the gain's gradient is among them. An answer that is off by more than its rounding explains ends the run.",
             "Backward, naive: what automatic differentiation of the naive forward pass does, operation by operation.",

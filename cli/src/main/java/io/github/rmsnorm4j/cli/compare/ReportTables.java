@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli.compare;
 import io.github.rmsnorm4j.report.Cell;
 import io.github.rmsnorm4j.report.Table;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /** The tables of the page. */
@@ -16,11 +17,19 @@ final class ReportTables {
   /** One for each subject: few columns, so that a small screen shows the times. */
   List<Table> figures() {
     List<Row> rows = Row.all(results);
-    return results.timings().stream().map(timing -> figures(timing, rows)).toList();
+    return results.timings().stream()
+        .map(
+            timing -> {
+              Subject subject = timing.subject();
+              return figures(timing, rows.stream().filter(row -> row.isOf(subject)).toList());
+            })
+        .toList();
   }
 
+  /** The column of memory is there only where memory was measured: small tensors have none. */
   private static Table figures(Timing timing, List<Row> rows) {
     Subject subject = timing.subject();
+    boolean memory = rows.stream().anyMatch(row -> row.memoryBytes() != null);
     Table table =
         Table.titled("%s (%s a tensor)".formatted(subject, Figures.bytes(subject.tensorBytes())))
             .text("")
@@ -28,38 +37,37 @@ final class ReportTables {
             .number("lowest to highest")
             .number("bytes an element")
             .number("GB/s")
-            .number("of copy")
-            .number("operations a byte")
-            .number("memory")
-            .number("parameters")
-            .number("error");
+            .number("times a copy")
+            .number("operations a byte");
+    table = (memory ? table.number("memory") : table).number("parameters").number("error");
     for (Row row : rows) {
-      if (row.isOf(subject)) {
-        table =
-            table.row(
-                row.variant(),
-                Figures.time(row.medianNanos()),
-                Figures.times(row.lowestNanos(), row.highestNanos()),
-                String.valueOf(row.bytesPerElement()),
-                Figures.billions(row.bytesPerSecond()),
-                Figures.percent(row.shareOfCopy()),
-                Figures.ratio(row.operationsPerByte()),
-                row.memoryBytes() == null ? "" : Figures.bytes(row.memoryBytes()),
-                Figures.count(row.parameters()),
-                Figures.error(row.error()));
+      List<String> cells =
+          new ArrayList<>(
+              List.of(
+                  row.variant(),
+                  Figures.time(row.medianNanos()),
+                  Figures.times(row.lowestNanos(), row.highestNanos()),
+                  String.valueOf(row.bytesPerElement()),
+                  Figures.billions(row.bytesPerSecond()),
+                  Figures.ratio(row.timesCopy()),
+                  Figures.ratio(row.operationsPerByte())));
+      if (memory) {
+        cells.add(row.memoryBytes() == null ? "not measured" : Figures.bytes(row.memoryBytes()));
       }
+      cells.addAll(List.of(Figures.count(row.parameters()), Figures.error(row.error())));
+      table = table.row(cells.toArray(String[]::new));
     }
-    return table.row(
-        "copy",
-        Figures.time(timing.copy().median()),
-        Figures.times(timing.copy().lowest(), timing.copy().highest()),
-        String.valueOf(2 * subject.type().bytes()),
-        Figures.billions(timing.copyBandwidth()),
-        "",
-        "",
-        "",
-        "",
-        "");
+    List<String> copy =
+        new ArrayList<>(
+            List.of(
+                "copy",
+                Figures.time(timing.copy().median()),
+                Figures.times(timing.copy().lowest(), timing.copy().highest()),
+                String.valueOf(2 * subject.type().bytes()),
+                Figures.billions(timing.copyBandwidth()),
+                Figures.ratio(1)));
+    copy.addAll(Collections.nCopies(memory ? 4 : 3, ""));
+    return table.row(copy.toArray(String[]::new));
   }
 
   /** A row's first elements, and what each form makes of them. */

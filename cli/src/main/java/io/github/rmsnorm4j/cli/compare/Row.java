@@ -15,7 +15,7 @@ import java.util.List;
  * @param highestNanos of a call
  * @param bytesPerElement read and written
  * @param bytesPerSecond read and written
- * @param shareOfCopy those as a part of the copy's
+ * @param timesCopy the median, divided by the median of a copy of one tensor
  * @param operationsPerByte what is computed for each byte
  * @param operationsPerSecond what is computed
  * @param parameters elements of gain and bias
@@ -32,7 +32,7 @@ record Row(
     double highestNanos,
     int bytesPerElement,
     double bytesPerSecond,
-    double shareOfCopy,
+    double timesCopy,
     double operationsPerByte,
     double operationsPerSecond,
     long parameters,
@@ -67,7 +67,7 @@ record Row(
         timed.nanos().highest(),
         timed.work().passes() * subject.type().bytes(),
         timing.bandwidth(timed),
-        timing.bandwidth(timed) / timing.copyBandwidth(),
+        timing.timesCopy(timed),
         timing.intensity(timed),
         timing.speed(timed),
         timed.parameters(),

@@ -1,12 +1,12 @@
 package io.github.rmsnorm4j.cli.compare;
 
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /** The results as text, no wider than 80 columns. */
 public final class TerminalTables {
-  private static final int COLUMNS = 79;
   private static final String ROW = "%-15s %8s %16s %4s %5s %6s %9s %6s";
 
   private final Results results;
@@ -53,7 +53,7 @@ public final class TerminalTables {
             .formatted(
                 Figures.count(timing.of(Variant.LAYER_FUSED).parameters()),
                 Figures.count(timing.of(Variant.RMS_FUSED).parameters())));
-    lines.add(row("", "median", "lowest to highest", "B/el", "GB/s", "copy", "memory", "error"));
+    lines.add(row("", "median", "lowest to highest", "B/el", "GB/s", "/copy", "memory", "error"));
     for (Timed timed : timing.variants()) {
       lines.add(
           row(
@@ -62,11 +62,11 @@ public final class TerminalTables {
               Figures.times(timed.nanos().lowest(), timed.nanos().highest()),
               String.valueOf(timed.work().passes() * subject.type().bytes()),
               Figures.billions(timing.bandwidth(timed)),
-              Figures.percent(timing.bandwidth(timed) / timing.copyBandwidth()),
+              Figures.ratio(timing.timesCopy(timed)),
               results
                   .memory(subject, timed.variant())
                   .map(m -> Figures.bytes(m.bytes()))
-                  .orElse(""),
+                  .orElse("-"),
               Figures.error(timed.error())));
     }
     lines.add(
@@ -76,7 +76,7 @@ public final class TerminalTables {
             Figures.times(timing.copy().lowest(), timing.copy().highest()),
             String.valueOf(2 * subject.type().bytes()),
             Figures.billions(timing.copyBandwidth()),
-            "",
+            Figures.ratio(1),
             "",
             ""));
     lines.add("");
@@ -116,32 +116,19 @@ public final class TerminalTables {
   }
 
   private List<String> legend() {
-    return wrapped(
+    return Paragraph.lines(
         "",
         "%d threads at most, every variant and the copy in turn. B/el: bytes an element, counted from"
                 .formatted(results.run().threads())
-            + " the tensors that are read and written. copy: GB/s as a part of the copy's; in a cache"
-            + " it can be above 100 %. memory: how much larger the peak made a fresh process, input,"
-            + " output and temporaries. error: largest, as a part of the row's largest element.");
+            + " the tensors that are read and written; GB/s: these bytes by the time. /copy: the time,"
+            + " divided by the time of a copy of one tensor; compare variants by it. memory: growth of"
+            + " a fresh process at its peak, with input, output and temporaries. error: the largest,"
+            + " as a part of the row's largest element. -: not measured.");
   }
 
   private static void section(List<String> lines, String heading, List<String> sentences) {
     lines.add("");
     lines.add(heading);
-    sentences.forEach(s -> lines.addAll(wrapped("  ", s)));
-  }
-
-  private static List<String> wrapped(String indent, String text) {
-    List<String> lines = new ArrayList<>();
-    StringBuilder line = new StringBuilder(indent);
-    for (String word : text.split(" ")) {
-      if (line.length() + 1 + word.length() > COLUMNS && line.length() > indent.length()) {
-        lines.add(line.toString());
-        line = new StringBuilder(indent);
-      }
-      line.append(line.length() == indent.length() ? "" : " ").append(word);
-    }
-    lines.add(line.toString());
-    return lines;
+    sentences.forEach(s -> lines.addAll(Paragraph.lines("  ", s)));
   }
 }

@@ -31,6 +31,11 @@ public record Timing(Subject subject, Samples copy, List<Timed> variants) {
     return 2 * subject.tensorBytes() / copy.median() * 1e9;
   }
 
+  /** How many times as long as a copy of one tensor, whatever it reads and writes. */
+  double timesCopy(Timed timed) {
+    return timed.nanos().median() / copy.median();
+  }
+
   /** Operations per byte that is read or written. */
   double intensity(Timed timed) {
     return (double) timed.work().operations() / (timed.work().passes() * subject.type().bytes());

@@ -124,12 +124,9 @@ public final class Verdicts {
         "They take a row from memory once, find its statistic, and write its output while the row is"
             + " still in registers or a cache; only input and output cross the memory bus."
             + " docs/fusion.md shows it in the sources of Apex, PyTorch, Liger, QuACK and oneDNN.",
-        "In this run that was %s of the bandwidth of a copy for RMSNorm and %s for LayerNorm."
-            .formatted(shareOfCopy(rms), shareOfCopy(layer)));
-  }
-
-  private String shareOfCopy(Timed timed) {
-    return Figures.percent(timing.bandwidth(timed) / timing.copyBandwidth());
+        "In this run RMSNorm took %s times as long as a copy of the tensor, LayerNorm %s times."
+            .formatted(
+                Figures.ratio(timing.timesCopy(rms)), Figures.ratio(timing.timesCopy(layer))));
   }
 
   private int bytesPerElement(Timed timed) {

@@ -41,8 +41,8 @@ final class ReportCharts {
     Chart chart =
         Chart.titled("Loss by " + by)
             .over(
-                Axis.linear(by.equals("second") ? "time in steps (s)" : "step").from(0),
-                Axis.linear("training loss (nats)").from(0));
+                Axis.linear(by.equals("second") ? "time since the first step (s)" : "step").from(0),
+                Axis.logarithmic("training loss (nats)"));
     for (Row row : results.rows()) {
       List<Outcome> ended =
           results.reported(row.contender()).stream().filter(o -> !o.isDiverged()).toList();
@@ -50,7 +50,8 @@ final class ReportCharts {
         chart = chart.with(curve(row.name(), ended, x));
       }
     }
-    return chart.caption("Means over the seeds; the bands are their whole spread.");
+    return chart.caption(
+        "Means over the seeds; the bands are their whole spread. The axis of the loss is logarithmic, so that small losses can be told apart.");
   }
 
   private static Series curve(String name, List<Outcome> ended, ToDoubleFunction<Point> x) {
@@ -93,7 +94,7 @@ final class ReportCharts {
       chart = chart.with(Series.line(contender.name(false), rates, mean).spread(low, high));
     }
     return chart.caption(
-        "On seeds of their own; the bands are the whole spread. A gap is a rate at which a training diverged.");
+        "With seeds that are not reported; with the whole spread. A gap is a rate at which a training diverged.");
   }
 
   private Chart shares() {

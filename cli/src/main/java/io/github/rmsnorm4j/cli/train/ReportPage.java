@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.report.Table;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleFunction;
-import java.util.stream.DoubleStream;
 
 /** The results as a page that one may send to a colleague. */
 public final class ReportPage {
@@ -95,10 +94,16 @@ public final class ReportPage {
     return table;
   }
 
-  private static List<String> interval(Interval interval, DoubleFunction<String> shown) {
-    return DoubleStream.of(interval.mean(), interval.low(), interval.high())
-        .mapToObj(shown)
-        .toList();
+  /** {@code +0.0087 (-0.0109 to +0.0282)}; a dash where no pair has the value. */
+  private static String interval(Interval interval, DoubleFunction<String> shown) {
+    if (interval.values() == 0) {
+      return "-";
+    }
+    String mean = shown.apply(interval.mean());
+    return interval.values() == 1
+        ? mean
+        : "%s (%s to %s)"
+            .formatted(mean, shown.apply(interval.low()), shown.apply(interval.high()));
   }
 
   private Table shares() {
@@ -121,26 +126,25 @@ public final class ReportPage {
     return table;
   }
 
+  /** A column for each quantity that some pair has: in a short run nothing has been learned. */
   private Table differences() {
+    boolean learned =
+        timed && results.pairs().stream().anyMatch(pair -> pair.learnedAt().values() > 0);
     Table table =
-        Table.titled("Paired differences, seed by seed: mean and 95 % interval")
+        Table.titled("Paired differences, seed by seed: mean (95 % interval)")
             .text("")
-            .number("loss")
-            .number("from")
-            .number("to");
-    if (timed) {
-      for (String what : List.of("learned at step", "step")) {
-        table = table.number(what).number("from").number("to");
-      }
-    }
-    table = table.number("seeds");
+            .number("loss (nats)");
+    table = learned ? table.number("steps to learn") : table;
+    table = (timed ? table.number("time of a step") : table).number("seeds");
     for (Pair pair : results.pairs()) {
       List<String> cells = new ArrayList<>();
       cells.add(pair.one().name() + " less " + pair.other().name());
-      cells.addAll(interval(pair.loss(), Figures::difference));
+      cells.add(interval(pair.loss(), Figures::difference));
+      if (learned) {
+        cells.add(interval(pair.learnedAt(), Figures::stepsDifference));
+      }
       if (timed) {
-        cells.addAll(interval(pair.learnedAt(), Figures::stepsDifference));
-        cells.addAll(interval(pair.stepMillis(), Figures::millisDifference));
+        cells.add(interval(pair.stepMillis(), Figures::millisDifference));
       }
       cells.add(String.valueOf(pair.loss().values()));
       table = table.row(cells.toArray(String[]::new));

@@ -43,9 +43,17 @@ public final class RunFolder implements Closeable {
    * @param resume whether to go on
    * @param force whether what is there may be replaced
    * @throws IllegalArgumentException if it cannot
-   * @throws IOException if the folder cannot be read
+   * @throws IOException if the folder cannot be read, or another process is at work in it
    */
   public static void require(Path path, Plan plan, boolean resume, boolean force)
+      throws IOException {
+    if (Files.isRegularFile(path.resolve(LOCK))) {
+      lock(path).close(); // What others hold at this moment is not judged: it is changing.
+    }
+    requireFit(path, plan, resume, force);
+  }
+
+  private static void requireFit(Path path, Plan plan, boolean resume, boolean force)
       throws IOException {
     if (Files.exists(path) && !Files.isDirectory(path)) {
       throw new IllegalArgumentException("--out " + path + " is no folder");
@@ -70,7 +78,7 @@ public final class RunFolder implements Closeable {
               + " holds a training: --resume goes on with it, --force begins anew, --out takes"
               + " another folder");
     }
-    if (!resume && held.isEmpty() && Files.exists(path) && !isEmpty(path)) {
+    if (!resume && held.isEmpty() && Files.exists(path) && hasOtherFiles(path)) {
       throw new IllegalArgumentException(
           "--out " + path + " holds other files; give a folder that is empty or not there yet");
     }
@@ -99,9 +107,11 @@ public final class RunFolder implements Closeable {
         .toList();
   }
 
-  private static boolean isEmpty(Path path) throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
-      return !files.iterator().hasNext();
+  /** Other than the lock, which a process that was killed may have left in an empty folder. */
+  private static boolean hasOtherFiles(Path path) throws IOException {
+    try (DirectoryStream<Path> files =
+        Files.newDirectoryStream(path, file -> !file.endsWith(LOCK))) {
+      return files.iterator().hasNext();
     }
   }
 
@@ -122,6 +132,7 @@ public final class RunFolder implements Closeable {
     Files.createDirectories(path);
     RunFolder folder = new RunFolder(path, lock(path));
     try {
+      requireFit(path, plan, resume, force); // Another may have been here since.
       if (resume) {
         for (Run run : plan.possible()) {
           folder.outcome(run); // What cannot be read is known before hours go by.
@@ -212,7 +223,7 @@ public final class RunFolder implements Closeable {
   public void delete() throws IOException {
     deleteOurs();
     close();
-    if (isEmpty(path)) {
+    if (!hasOtherFiles(path)) {
       Files.delete(path);
     }
   }

@@ -1,11 +1,11 @@
 package io.github.rmsnorm4j.cli.train;
 
+import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The results as text, no wider than 80 columns. */
 public final class TerminalTables {
-  private static final int COLUMNS = 79;
   private static final String ROW = "%-25s %7s %9s %7s %8s %9s %5s";
   private static final String SPLIT = "%-25s %9s %9s %9s %9s";
 
@@ -29,7 +29,7 @@ public final class TerminalTables {
     List<String> lines = new ArrayList<>();
     Plan plan = results.plan();
     lines.addAll(
-        wrapped(
+        Paragraph.lines(
             "",
             "%s, %d steps of %d x %d tokens, %s each"
                 .formatted(
@@ -66,7 +66,7 @@ public final class TerminalTables {
     }
     lines.add("");
     lines.addAll(
-        wrapped(
+        Paragraph.lines(
             "",
             "loss: in nats on held-out batches at the end, mean over the seeds; +-: standard"
                 + " deviation; right: "
@@ -75,25 +75,11 @@ public final class TerminalTables {
                 + results.circumstances().jobs()
                 + " side by side."));
     lines.add("");
-    new Verdicts(results).all().forEach(s -> lines.addAll(wrapped("  ", s)));
+    new Verdicts(results).all().forEach(s -> lines.addAll(Paragraph.lines("  ", s)));
     return lines;
   }
 
   private static String row(String... cells) {
     return ROW.formatted((Object[]) cells).stripTrailing();
-  }
-
-  private static List<String> wrapped(String indent, String text) {
-    List<String> lines = new ArrayList<>();
-    StringBuilder line = new StringBuilder(indent);
-    for (String word : text.split(" ")) {
-      if (line.length() + 1 + word.length() > COLUMNS && line.length() > indent.length()) {
-        lines.add(line.toString());
-        line = new StringBuilder(indent);
-      }
-      line.append(line.length() == indent.length() ? "" : " ").append(word);
-    }
-    lines.add(line.toString());
-    return lines;
   }
 }

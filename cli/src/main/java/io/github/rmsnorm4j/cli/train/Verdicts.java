@@ -111,6 +111,11 @@ public final class Verdicts {
                 .formatted(capital(row.name()), figures));
       }
     }
+    if (plan.kind() == Plan.Kind.QUICK && plan.task().isRecall()) {
+      sentences.add(
+          "This quick run shows that training works: %s steps are too few to learn the task. The usual run, without --quick, learns it."
+              .formatted(Figures.count(plan.sizes().steps())));
+    }
     return sentences;
   }
 

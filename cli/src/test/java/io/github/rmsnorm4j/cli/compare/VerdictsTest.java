@@ -150,11 +150,11 @@ class VerdictsTest {
   }
 
   @Test
-  void theShareOfTheCopyIsThatOfThisRun() {
+  void theTimeOfACopyIsThatOfThisRun() {
     SyntheticResults results = new SyntheticResults().millis(RMS_FUSED, 625);
     assertThat(verdicts(results).howKernelsFuse().getLast())
         .isEqualTo(
-            "In this run that was 80 % of the bandwidth of a copy for RMSNorm and 50 % for"
-                + " LayerNorm.");
+            "In this run RMSNorm took 1.25 times as long as a copy of the tensor, LayerNorm 2.00"
+                + " times.");
   }
 }

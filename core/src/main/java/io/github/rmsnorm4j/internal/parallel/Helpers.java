@@ -84,6 +84,8 @@ final class Helpers {
         do {
           help(call);
         } while (awaitCall());
+      } catch (OutOfMemoryError noMemoryToBeIdleIn) {
+        // It ends without a word: the call is done, and a later one starts another helper.
       } finally {
         alive.decrementAndGet();
       }
