@@ -29,17 +29,17 @@ public final class Quickstart {
     }
 
     float[] residual = {4, 3, 2, 1, 0, 0, 0, 0};
-    norm.addAndApply(Rows.of(x, width), Rows.of(residual, width), Rows.of(y, width));
+    norm.addAndApply(x, residual, y);
     System.out.println("residual  " + Arrays.toString(residual)); // residual += x
     System.out.println("its norm  " + Arrays.toString(y)); // in the same pass
 
     Saved saved = new Saved(Keep.INPUT, 2); // for up to 2 rows
-    norm.apply(Rows.of(x, width), Rows.of(y, width), saved);
+    norm.apply(x, y, saved);
     float[] dy = {1, 0, 0, 0, 0, 0, 0, 1};
     float[] dx = new float[x.length];
     float[] dgain = new float[width];
     ParameterGradients gradients = ParameterGradients.assigned(dgain, null); // there is no bias
-    norm.backward(Rows.of(dy, width), saved, Rows.of(dx, width), gradients);
+    norm.backward(dy, saved, dx, gradients);
     System.out.println("dx        " + Arrays.toString(dx));
     System.out.println("dgain     " + Arrays.toString(dgain));
   }
