@@ -11,7 +11,7 @@ import java.util.stream.DoubleStream;
 /** RMSNorm of the reader's numbers, one step a line, in plain double arithmetic. */
 final class DemoSteps {
   private static final int LABEL_WIDTH = 14;
-  private static final int LINE_WIDTH = 100;
+  private static final int LINE_WIDTH = 80;
 
   private final List<String> lines = new ArrayList<>();
 

@@ -9,6 +9,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -60,7 +61,8 @@ final class ReportOptions {
   /** Refuses one file for both. */
   void requireDistinct() throws IOException {
     if (report != null && json != null && DistinctFiles.same(report, json)) {
-      throw wrongUse(null, "--report and --json are both " + report + ", they must be two files");
+      String text = "--report and --json are both " + report + ", they must be two files";
+      throw wrongUse(spec.commandLine(), null, text);
     }
   }
 
@@ -70,9 +72,10 @@ final class ReportOptions {
    * @throws ParameterException if they cannot be
    */
   Files begin() throws IOException {
-    ReplacingFile page = begin("--report", report);
+    CommandLine command = spec.commandLine();
+    ReplacingFile page = begin(command, "--report", report, force);
     try {
-      return new Files(page, begin("--json", json));
+      return new Files(page, begin(command, "--json", json, force));
     } catch (IOException | RuntimeException e) {
       if (page != null) {
         page.close();
@@ -81,19 +84,25 @@ final class ReportOptions {
     }
   }
 
-  private ReplacingFile begin(String option, Path file) throws IOException {
+  /**
+   * Begins the file that an option names, if it names one.
+   *
+   * @throws ParameterException if that cannot be
+   */
+  static ReplacingFile begin(CommandLine command, String option, Path file, boolean force)
+      throws IOException {
     if (file == null) {
       return null;
     }
     if (file.toString().isEmpty()) {
-      throw wrongUse(null, option + " is empty, it must name a file");
+      throw wrongUse(command, null, option + " is empty, it must name a file");
     }
     try {
       return ReplacingFile.create(file, force);
     } catch (FileAlreadyExistsException e) {
-      throw wrongUse(e, option + " " + e.getMessage() + "; --force replaces it");
+      throw wrongUse(command, e, option + " " + e.getMessage() + "; --force replaces it");
     } catch (FileSystemException e) {
-      throw wrongUse(e, option + " " + e.getMessage());
+      throw wrongUse(command, e, option + " " + e.getMessage());
     }
   }
 
@@ -113,7 +122,7 @@ final class ReportOptions {
         .collect(Collectors.joining(" ", "./rmsnorm ", ""));
   }
 
-  private ParameterException wrongUse(Exception cause, String message) {
-    return new ParameterException(spec.commandLine(), message, cause);
+  private static ParameterException wrongUse(CommandLine command, Exception cause, String text) {
+    return new ParameterException(command, text, cause);
   }
 }

@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
     footer = {"", "Example:", "  rmsnorm demo 1 2 3 4"},
     subcommands = {
       Demo.class,
+      Explain.class,
       Normalize.class,
       Gradient.class,
       Stats.class,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.List;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,7 +16,7 @@ class DemoTest {
     assertThat(words(lines, "RMSNorm -0"))
         .containsExactly(
             "RMSNorm", "-0.5892", "1.0426", "-0.5831", "-1.5278", "0.5476", "-0.1785", "1.6945",
-            "-0.8298", "1.0000", "-0.0530");
+            "-0.8298");
     assertThat(words(lines, "LayerNorm -0"))
         .containsExactly(
             "LayerNorm",
@@ -26,16 +27,17 @@ class DemoTest {
             "0.6014",
             "-0.1257",
             "1.7499",
-            "-0.7779",
-            "1.0000",
-            "0.0000");
+            "-0.7779");
+    assertThat(words(lines, "token 0.")).containsExactly("token", "0.8555", "-0.0453");
+    assertThat(words(lines, "RMSNorm 1.0000")).containsExactly("RMSNorm", "1.0000", "-0.0530");
+    assertThat(words(lines, "LayerNorm 1.0000")).containsExactly("LayerNorm", "1.0000", "0.0000");
   }
 
   @Test
   void parametersAreCountedAndTokensDoNotMix() {
     assertThat(String.join("\n", demo()))
-        .contains("RMSNorm 8, a gain per column; LayerNorm 16, a gain and a bias per column")
-        .contains("alone and in the tensor this one gets the same bits");
+        .contains("RMSNorm 4, a gain per column;", "LayerNorm 8, a gain and a bias per column.")
+        .contains("as the first of a (2, 5, 8) tensor of 10 tokens", "gets the same bits.");
   }
 
   @Test
@@ -53,6 +55,33 @@ class DemoTest {
     assertThat(words(lines, "times 10 RMSNorm").stream().filter("unchanged"::equals)).hasSize(2);
     assertThat(words(lines, "plus 10 RMSNorm"))
         .containsSubsequence("RMSNorm", "changed", "LayerNorm", "unchanged");
+    assertThat(words(lines, "over 1000 RMSNorm"))
+        .containsSubsequence("RMSNorm", "changed", "LayerNorm", "changed");
+  }
+
+  @Test
+  void aStackOfLayersGrowsWithoutANorm() {
+    List<String> lines = demo();
+    assertThat(Double.parseDouble(words(lines, "without a norm").getLast()))
+        .isCloseTo(Math.pow(1.2, 47), Percentage.withPercentage(0.01));
+    assertThat(words(lines, "with RMSNorm before each layer")).endsWith("1.00");
+  }
+
+  @Test
+  void gainAndBiasAreApplied() {
+    assertThat(words(demo(), "RMSNorm 0.3651 0.3651").subList(1, 5))
+        .containsExactly("0.3651", "0.3651", "2.1909", "1.4606");
+    assertThat(words(demo(), "LayerNorm -1.3416 -0.2236").subList(1, 5))
+        .containsExactly("-1.3416", "-0.2236", "0.8944", "1.8416");
+  }
+
+  @Test
+  void castOrdersDifferInMoreThanATenthOfTheElements() {
+    for (String order : List.of("LLAMA", "T5", "ONNX")) {
+      assertThat(Double.parseDouble(words(demo(), order + " in").get(2))).isBetween(10.0, 50.0);
+    }
+    assertThat(String.join(" ", demo()))
+        .contains("becomes Infinity in float16", "each element becomes 1.00.");
   }
 
   @Test
@@ -61,14 +90,14 @@ class DemoTest {
   }
 
   @Test
-  void everythingFitsAHundredColumnsOfAscii() {
+  void everythingFitsEightyColumnsOfAscii() {
     assertThat(demo()).allSatisfy(DemoTest::fits);
     assertThat(demo("1e-300", "-1e300", "3", "4", "5", "6", "7", "8", "9", "-1e-310", "NaN"))
         .allSatisfy(DemoTest::fits);
   }
 
   private static void fits(String line) {
-    assertThat(line).hasSizeLessThanOrEqualTo(100).matches("\\p{ASCII}*");
+    assertThat(line).hasSizeLessThanOrEqualTo(80).matches("\\p{ASCII}*");
   }
 
   @Test

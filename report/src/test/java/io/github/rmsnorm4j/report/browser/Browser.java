@@ -17,9 +17,12 @@ import java.util.logging.Logger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.openqa.selenium.By;
+import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.interactions.Actions;
 import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
@@ -153,6 +156,32 @@ public final class Browser implements AutoCloseable {
    */
   public Object run(String function, Object... arguments) {
     return driver.executeScript(function, arguments);
+  }
+
+  /**
+   * Presses a key while an element has the focus.
+   *
+   * @param selector of CSS, for the element
+   * @param key its name in JavaScript: {@code ArrowUp}
+   */
+  public void press(String selector, String key) {
+    driver.executeScript("document.querySelector(arguments[0]).focus()", selector);
+    for (String type : List.of("rawKeyDown", "keyUp")) {
+      driver.executeCdpCommand("Input.dispatchKeyEvent", Map.of("type", type, "key", key));
+    }
+  }
+
+  /**
+   * Drags an element with the mouse.
+   *
+   * @param selector of CSS, for the element
+   * @param right how far to the right, in CSS pixels
+   * @param down how far downwards
+   */
+  public void drag(String selector, int right, int down) {
+    WebElement element = driver.findElement(By.cssSelector(selector));
+    driver.executeScript("arguments[0].scrollIntoView({ block: 'center' })", element);
+    new Actions(driver).dragAndDropBy(element, right, down).perform();
   }
 
   /**
