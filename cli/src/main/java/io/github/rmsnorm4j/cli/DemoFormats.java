@@ -75,9 +75,8 @@ final class DemoFormats {
     norm.apply(Rows.of(x, FLOAT16, x.length), Rows.of(y, FLOAT16, y.length));
     float square = Float.float16ToFloat(Float.floatToFloat16(300f * 300f));
     out.text(
-        "A float16 row of 300s: 300^2 = 90000 becomes %s in float16, and 1 over its"
-            .formatted(square),
-        "root is 0. With wider sums inside, each element becomes %s."
+        "A float16 row of 300s: 300^2 = 90000 becomes %s in float16, and 1 over".formatted(square),
+        "its root is 0. With wider sums inside, each element becomes %s."
             .formatted(DemoTable.brief(Float.float16ToFloat(y[0]))));
   }
 }

@@ -22,10 +22,10 @@ final class DemoTable {
     lines.add("");
   }
 
-  /** Lines with two spaces before each. */
+  /** Lines with two spaces before each that is not empty. */
   void text(String... text) {
     for (String line : text) {
-      lines.add("  " + line);
+      lines.add(line.isEmpty() ? "" : "  " + line);
     }
   }
 

@@ -82,8 +82,8 @@ final class DemoTour {
     out.rows("x", ROW, apply(rms, ROW), apply(layer, ROW));
     out.space();
     out.text(
-        "RMSNorm only rescales: the last is still four times the first, all stay",
-        "positive. LayerNorm also subtracts the mean: the smaller half becomes negative.",
+        "RMSNorm only rescales: the last is still four times the first, and all stay",
+        "positive. LayerNorm also subtracts the mean: the smaller half gets negative.",
         "",
         "On a row whose mean is 0 already, both give the same:",
         "");
@@ -144,8 +144,7 @@ final class DemoTour {
     float[] gain = {1, 0.5f, 2, 1};
     float[] bias = {0, 0, 0, 0.5f};
     RmsNorm rms = RmsNorm.builder(4).gain(gain).backend(Backend.scalar()).build();
-    LayerNorm layer =
-        LayerNorm.builder(4).gain(gain).bias(bias).backend(Backend.scalar()).build();
+    LayerNorm layer = LayerNorm.builder(4).gain(gain).bias(bias).backend(Backend.scalar()).build();
     out.section("Gain and bias");
     out.text("Gain 1 0.5 2 1, and for LayerNorm bias 0 0 0 0.5:", "");
     out.rows("x", ROW, apply(rms, ROW), apply(layer, ROW));

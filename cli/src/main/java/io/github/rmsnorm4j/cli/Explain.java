@@ -21,12 +21,7 @@ import picocli.CommandLine.Spec;
           + " page computes each step of RMSNorm and LayerNorm as this library does, bit for bit.",
       ""
     },
-    footer = {
-      "",
-      "Examples:",
-      "  rmsnorm explain",
-      "  rmsnorm explain -o page.html --language ko"
-    })
+    footer = {"", "Examples:", "  rmsnorm explain", "  rmsnorm explain -o page.html --language ko"})
 final class Explain implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
@@ -53,8 +48,7 @@ final class Explain implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    try (ReplacingFile file =
-        ReportOptions.begin(spec.commandLine(), "--output", out, force)) {
+    try (ReplacingFile file = ReportOptions.begin(spec.commandLine(), "--output", out, force)) {
       ReportOptions.write(file, ExplainPage.html(language));
     }
     PrintWriter err = spec.commandLine().getErr();

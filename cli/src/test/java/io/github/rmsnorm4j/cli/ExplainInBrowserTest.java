@@ -95,7 +95,8 @@ class ExplainInBrowserTest {
     assertThat(browser.run("return document.documentElement.lang")).isEqualTo(language.name());
     assertThat(browser.run("return document.querySelector('#why h2').textContent"))
         .isEqualTo(ExplainPage.texts(language).get("why.title"));
-    assertThat(browser.run("return document.documentElement.scrollWidth")).isEqualTo((long) width);
+    assertThat(browser.run("return document.documentElement.scrollWidth"))
+        .isEqualTo(browser.run("return document.documentElement.clientWidth"));
     assertThat((List<?>) browser.run(FAINT)).isEmpty();
     assertThat((List<?>) browser.run(NAMELESS)).isEmpty();
     assertThat(browser.run("return document.body.innerText").toString())
@@ -195,7 +196,8 @@ class ExplainInBrowserTest {
                   .map((e) => e.classList.contains("changed") ? "x" : ".").join("")
                 """))
         .isEqualTo("....xxxx........");
-    assertThat(text("#block-reading")).isEqualTo("Changed: token 2. The other 3 tokens keep every bit.");
+    assertThat(text("#block-reading"))
+        .isEqualTo("Changed: token 2. The other 3 tokens keep every bit.");
   }
 
   @Test
@@ -229,8 +231,7 @@ class ExplainInBrowserTest {
   }
 
   private static float[] layer(float... x) {
-    return apply(
-        LayerNorm.builder(x.length).epsilon(1e-6).backend(Backend.scalar()).build(), x);
+    return apply(LayerNorm.builder(x.length).epsilon(1e-6).backend(Backend.scalar()).build(), x);
   }
 
   private static float[] layer(List<Double> x) {
@@ -279,14 +280,18 @@ class ExplainInBrowserTest {
 
   private static List<String> verdicts() {
     return List.of(
-        browser.run("return document.querySelector('#moved-rms-reading strong').className").toString(),
+        browser
+            .run("return document.querySelector('#moved-rms-reading strong').className")
+            .toString(),
         browser
             .run("return document.querySelector('#moved-layer-reading strong').className")
             .toString());
   }
 
   private static String text(String selector) {
-    return browser.run("return document.querySelector(arguments[0]).textContent", selector).toString();
+    return browser
+        .run("return document.querySelector(arguments[0]).textContent", selector)
+        .toString();
   }
 
   private static void click(String selector) {
@@ -295,8 +300,7 @@ class ExplainInBrowserTest {
 
   private static void choose(String select, String value) {
     set("#" + select, value);
-    browser.run(
-        "document.getElementById(arguments[0]).dispatchEvent(new Event('change'))", select);
+    browser.run("document.getElementById(arguments[0]).dispatchEvent(new Event('change'))", select);
   }
 
   private static void slide(String slider, int value) {

@@ -36,8 +36,22 @@ record ExplainRow(
     ElementType.FLOAT32, ElementType.BFLOAT16, ElementType.FLOAT16
   };
   private static final double[] SPECIAL = {
-    0.0, -0.0, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 0x1p-149, -0x1p-149,
-    0x1p-126, 0x1p-24, Float.MAX_VALUE, -Float.MAX_VALUE, 65504, 65536, 255.875, 256, 300
+    0.0,
+    -0.0,
+    Double.NaN,
+    Double.POSITIVE_INFINITY,
+    Double.NEGATIVE_INFINITY,
+    0x1p-149,
+    -0x1p-149,
+    0x1p-126,
+    0x1p-24,
+    Float.MAX_VALUE,
+    -Float.MAX_VALUE,
+    65504,
+    65536,
+    255.875,
+    256,
+    300
   };
 
   /** What a norm answers: the output, each row's mean and rstd. */
@@ -136,14 +150,22 @@ record ExplainRow(
   /** What the page's arithmetic is called with. */
   Map<String, Object> forPage() {
     return Map.of(
-        "norm", order == null ? "layerNorm" : "rmsNorm",
-        "order", order == null ? "FLOAT32" : order.name(),
-        "type", type.toString(),
-        "x", text(xValues()),
-        "epsilon", epsilon,
-        "gainType", gainType.toString(),
-        "gain", gain == null ? "" : text(values(gainType, gain)),
-        "bias", bias == null ? "" : text(values(ElementType.FLOAT32, bias)));
+        "norm",
+        order == null ? "layerNorm" : "rmsNorm",
+        "order",
+        order == null ? "FLOAT32" : order.name(),
+        "type",
+        type.toString(),
+        "x",
+        text(xValues()),
+        "epsilon",
+        epsilon,
+        "gainType",
+        gainType.toString(),
+        "gain",
+        gain == null ? "" : text(values(gainType, gain)),
+        "bias",
+        bias == null ? "" : text(values(ElementType.FLOAT32, bias)));
   }
 
   /** The library's. */

@@ -56,7 +56,10 @@ class ExplainTest {
             (key, text) -> {
               if (!key.equals("row.plain") && !key.equals("row.large")) {
                 assertThat(text).as(key).isNotEqualTo(english.get(key));
-                assertThat(text).as(key).containsPattern("\\p{IsHan}|\\p{IsHangul}|\\p{IsKatakana}|RMS");
+                assertThat(text)
+                    .as(key)
+                    .containsPattern(
+                        "\\p{IsIdeographic}|\\p{IsHangul}|\\p{IsKatakana}|\\p{IsHiragana}|RMS");
               }
             });
   }
@@ -120,7 +123,9 @@ class ExplainTest {
     Path file = Files.writeString(folder.resolve("mine.html"), "mine");
     CommandResult refused = CommandResult.of("explain", "-o", file.toString());
     assertThat(refused.status()).isEqualTo(2);
-    assertThat(refused.err()).contains("--output " + file, "exists already; --force").hasLineCount(1);
+    assertThat(refused.err())
+        .contains("--output " + file, "exists already; --force")
+        .hasLineCount(1);
     assertThat(file).hasContent("mine");
     assertThat(CommandResult.of("explain", "-o", file.toString(), "--force").status()).isZero();
     assertThat(file).content().startsWith("<!DOCTYPE html>");

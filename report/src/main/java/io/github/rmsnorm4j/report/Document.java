@@ -39,8 +39,7 @@ public final class Document {
     html.append("<link rel=\"icon\" href=\"data:,\">\n");
     html.append("<style>").append(styles).append("</style>\n</head>\n<body>\n<main>\n");
     html.append(main).append("</main>\n");
-    embedded.forEach(
-        script -> html.append("<script>").append(script).append("</script>\n"));
+    embedded.forEach(script -> html.append("<script>").append(script).append("</script>\n"));
     return html.append("</body>\n</html>\n").toString();
   }
 

@@ -137,7 +137,8 @@ const arithmetic = (() => {
     return {
       x, mean, difference, squares: squares(difference), variance, root,
       rstd: wide ? rstd : Math.fround(rstd),
-      normalised, scaled, y: y.map((value) => round(type, value)),
+      normalised: normalised.map((value) => round(type, value)),
+      y: y.map((value) => round(type, value)),
     };
   }
 

@@ -46,9 +46,9 @@ function fourDigits(value) {
   return text.replaceAll("-", "−");
 }
 
-function headRow(names) {
-  return node("thead", {}, node("tr", {}, ...names.map((name) =>
-    node("th", { scope: "col", class: "number" }, name))));
+function headRow(first, ...names) {
+  const head = (name, kind) => node("th", { scope: "col", class: kind }, name);
+  return node("thead", {}, node("tr", {}, head(first, ""), ...names.map((name) => head(name, "number"))));
 }
 
 // The last orders that were asked for, and what for.
@@ -65,12 +65,12 @@ function chosenOrders() {
 function viewOrders() {
   const orders = chosenOrders();
   const rows = Array.from({ length: SHOWN_ELEMENTS }, (_, i) => node("tr", {},
-    node("td", { class: "number" }, fourDigits(orders.x[i])),
+    node("td", {}, fourDigits(orders.x[i])),
     node("td", { class: "number" }, fourDigits(orders.gain[i])),
     ...orders.y.map((y) => node("td", {
       class: Object.is(y[i], orders.y[0][i]) ? "number" : "number changed",
     }, fourDigits(y[i])))));
-  find("orders").replaceChildren(headRow(["x", "g", ...ORDERS]), node("tbody", {}, ...rows));
+  find("orders").replaceChildren(headRow("x", "g", ...ORDERS), node("tbody", {}, ...rows));
   const percent = (count) => ((100 * count) / RANDOM_WIDTH).toFixed(1);
   texts.put(find("orders-reading"), "narrow.reading", {
     shown: SHOWN_ELEMENTS, width: RANDOM_WIDTH, llama: percent(orders.differing[1]),
@@ -90,7 +90,7 @@ function viewOverflow() {
       node("td", { class: "number" }, fourDigits(right)));
   };
   find("overflow").replaceChildren(
-    headRow([texts.get("over.step"), texts.get("over.naive"), texts.get("over.wide")]),
+    headRow(texts.get("over.step"), texts.get("over.naive"), texts.get("over.wide")),
     node("tbody", {},
       line("x", naive.x[0], wide.x[0]),
       line("x²", naive.squares[0], wide.squares[0]),

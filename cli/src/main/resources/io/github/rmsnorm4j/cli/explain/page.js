@@ -59,7 +59,7 @@ function shown(value) {
   const size = Math.abs(value);
   let text = String(value);
   if (!Number.isInteger(value) || size >= 1e6) {
-    const plain = size >= 1 ? String(Number(value.toPrecision(5))) : value.toFixed(4);
+    const plain = size >= 1 ? String(Number(value.toPrecision(5))) : String(Number(value.toFixed(4)));
     text = size >= 1e-3 && size < 1e5 ? plain : withPower(value, 2);
   }
   return text.replaceAll("-", "−");

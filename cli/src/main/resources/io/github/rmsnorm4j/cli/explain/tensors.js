@@ -52,13 +52,14 @@ function bytesShown(bytes) {
 }
 
 // One bar: for each operation the tensors that it reads and writes.
-function trafficBar(svg, operations, largest) {
-  const { width } = svg.getBoundingClientRect();
-  const tensor = width / largest;
+function trafficBar(operations, largest, label) {
+  const svg = charts.svgNode("svg", { role: "img", "aria-label": label });
   const parts = operations.flatMap(([, read, written]) =>
     [...Array(read).fill("read"), ...Array(written).fill("written")]);
-  svg.replaceChildren(...parts.map((kind, i) => charts.svgNode("rect",
-    { class: kind, x: i * tensor, y: 2, width: tensor - 1.5, height: 34, rx: 2 })));
+  const percent = (tensors) => `${(100 * tensors) / largest}%`;
+  svg.append(...parts.map((kind, i) => charts.svgNode("rect",
+    { class: kind, x: percent(i), y: 2, width: percent(1), height: 34 })));
+  return svg;
 }
 
 function viewTraffic() {
@@ -66,18 +67,16 @@ function viewTraffic() {
   const whole = (id) => Math.max(1, Math.floor(find(id).valueAsNumber || 1));
   const elements = whole("tokens") * whole("width");
   const bytes = (form) => arithmetic.bytesPerElement(form, elementBytes);
-  const passes = FORMS.map((form) => arithmetic.bytesPerElement(form, 1));
+  const largest = Math.max(...FORMS.map((form) => arithmetic.bytesPerElement(form, 1)));
   find("traffic").replaceChildren(...FORMS.map((form) => {
     const sum = arithmetic.OPERATIONS[form].map(([name, read, written]) =>
       `${texts.get(`op.${name}`)} ${(read + written) * elementBytes}`).join(" + ");
     return node("div", { class: "traffic" },
       node("h4", {}, texts.get(`bytes.${form}`), " ",
         node("span", { class: "total" }, texts.get("bytes.total", { bytes: bytes(form), all: bytesShown(bytes(form) * elements) }))),
-      charts.svgNode("svg", { role: "img", "aria-label": texts.get(`bytes.${form}`) }),
+      trafficBar(arithmetic.OPERATIONS[form], largest, texts.get(`bytes.${form}`)),
       node("p", { class: "parts" }, sum));
   }));
-  FORMS.forEach((form, i) =>
-    trafficBar(find("traffic").children[i].querySelector("svg"), arithmetic.OPERATIONS[form], Math.max(...passes)));
   texts.put(find("traffic-reading"), "bytes.reading", {
     naive: bytesShown(bytes("rmsNaive") * elements), fused: bytesShown(bytes("rmsFused") * elements),
     times: shown(bytes("rmsNaive") / bytes("rmsFused")),

@@ -17,12 +17,9 @@ import java.util.logging.Logger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.openqa.selenium.By;
-import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
-import org.openqa.selenium.interactions.Actions;
 import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
@@ -179,9 +176,27 @@ public final class Browser implements AutoCloseable {
    * @param down how far downwards
    */
   public void drag(String selector, int right, int down) {
-    WebElement element = driver.findElement(By.cssSelector(selector));
-    driver.executeScript("arguments[0].scrollIntoView({ block: 'center' })", element);
-    new Actions(driver).dragAndDropBy(element, right, down).perform();
+    List<?> middle =
+        (List<?>)
+            driver.executeScript(
+                """
+                const element = document.querySelector(arguments[0]);
+                element.scrollIntoView({ block: "center" });
+                const box = element.getBoundingClientRect();
+                return [box.left + box.width / 2, box.top + box.height / 2];
+                """,
+                selector);
+    double x = ((Number) middle.get(0)).doubleValue();
+    double y = ((Number) middle.get(1)).doubleValue();
+    mouse("mousePressed", x, y);
+    mouse("mouseMoved", x + right, y + down);
+    mouse("mouseReleased", x + right, y + down);
+  }
+
+  private void mouse(String type, double x, double y) {
+    driver.executeCdpCommand(
+        "Input.dispatchMouseEvent",
+        Map.of("type", type, "x", x, "y", y, "button", "left", "buttons", 1, "clickCount", 1));
   }
 
   /**
