@@ -25,10 +25,10 @@ const charts = (() => {
   }
 
   // Where values stand: the axis is in the middle, or at the bottom if none is negative.
-  function place(svg, count, limit, signed) {
+  function place(svg, count, limit, signed, margin = 18) {
     const { width, height } = size(svg);
-    const top = 18;
-    const bottom = height - (signed ? 18 : 4);
+    const top = margin;
+    const bottom = height - (signed ? margin : 4);
     const zero = signed ? (top + bottom) / 2 : bottom;
     const unit = (zero - top) / limit;
     const column = width / count;
@@ -80,12 +80,16 @@ const charts = (() => {
     );
   }
 
-  // Curves over 1, 2, ... on an axis of powers of ten.
+  // Curves over 1, 2, ... on an axis of powers of ten; their count is a multiple of 4.
   function curves(svg, series, powers) {
     const { width, height } = size(svg);
-    const left = 52;
-    const x = (i, count) => left + ((width - left - 10) * i) / (count - 1);
-    const y = (value) => height / 2 - (Math.log10(value) / powers) * (height / 2 - 14);
+    const left = 44;
+    const bottom = height - 20;
+    const count = series[0].values.length;
+    const x = (i) => left + ((width - left - 12) * i) / (count - 1);
+    const y = (value) => bottom / 2 - (Math.log10(value) / powers) * (bottom / 2 - 8);
+    const places = [1, count / 4, count / 2, (3 * count) / 4, count].map((number) =>
+      svgNode("text", { class: "quiet", x: x(number - 1), y: height - 2, "text-anchor": "middle" }, number));
     const ticks = [-powers, -powers / 2, 0, powers / 2, powers].map((power) => [
       svgNode("line", { class: "axis", x1: left, x2: width, y1: y(10 ** power), y2: y(10 ** power) }),
       svgNode("text", { class: "quiet", x: left - 6, y: y(10 ** power) + 4, "text-anchor": "end" },
@@ -94,9 +98,9 @@ const charts = (() => {
     const lines = series.map(({ kind, values }) =>
       svgNode("polyline", {
         class: `line ${kind}`,
-        points: values.map((value, i) => `${x(i, values.length)},${y(value)}`).join(" "),
+        points: values.map((value, i) => `${x(i)},${y(value)}`).join(" "),
       }));
-    svg.replaceChildren(...ticks.flat(), ...lines);
+    svg.replaceChildren(...ticks.flat(), ...places, ...lines);
   }
 
   // A row as bars with handles: they are dragged, or moved by the arrow keys.
@@ -151,7 +155,7 @@ const charts = (() => {
     return () => {
       const row = values();
       if (dragged < 0) end = reach(row, 1e-30);
-      places = place(svg, row.length, end, true);
+      places = place(svg, row.length, end, true, 30);
       if (svg.children.length !== 1 + 3 * row.length) build(row.length);
       put(svg.firstChild, { x1: 0, x2: size(svg).width, y1: places.zero, y2: places.zero });
       row.forEach((value, i) => {
