@@ -208,13 +208,17 @@ class ExplainArithmeticTest {
                   BITS
                       + """
                       const naive = arithmetic.naiveFloat16(numbers(arguments[0]), 1e-6);
-                      return [naive.x, naive.y].map(text);
+                      return [naive.x, naive.squares, [naive.mean], naive.y].map(text);
                       """,
                   ExplainRow.text(row));
-      double[] x = numbers(page.getFirst().toString());
-      assertThat(page.getLast().toString())
+      NaiveForm.Steps steps = NaiveForm.float16Rms(numbers(page.getFirst().toString()));
+      assertThat(page.subList(1, 4))
           .as("%d", size)
-          .isEqualTo(ExplainRow.text(NaiveForm.float16Rms(x)));
+          .isEqualTo(
+              List.of(
+                  ExplainRow.text(steps.squares()),
+                  ExplainRow.text(steps.mean()),
+                  ExplainRow.text(steps.y())));
     }
   }
 

@@ -9,12 +9,21 @@ public final class NaiveForm {
   private NaiveForm() {}
 
   /**
+   * What naive RMSNorm makes of a row.
+   *
+   * @param squares of the elements
+   * @param mean of the squares
+   * @param y the output's elements
+   */
+  public record Steps(double[] squares, double mean, double[] y) {}
+
+  /**
    * A float16 row through naive RMSNorm with gains of 1.
    *
    * @param row its elements, float16 numbers
-   * @return the output's elements
+   * @return the operations' results
    */
-  public static double[] float16Rms(double[] row) {
+  public static Steps float16Rms(double[] row) {
     Subject subject = new Subject(Pass.FORWARD, ElementType.FLOAT16, Shape.of(1, row.length));
     try (Crew crew = new Crew(1);
         Tensors tensors = new Tensors(subject.tensorBytes())) {
@@ -22,7 +31,9 @@ public final class NaiveForm {
       MemorySegment x = tensors.take();
       data.write(x, 0, row);
       Eager eager = new Eager(subject, crew, tensors);
-      return data.read(naive(Variant.RMS_NAIVE, eager, row.length).forward(x, false), 0);
+      MemorySegment squares = eager.square(x);
+      MemorySegment y = naive(Variant.RMS_NAIVE, eager, row.length).forward(x, false);
+      return new Steps(data.read(squares, 0), eager.rowMeans(squares)[0], data.read(y, 0));
     }
   }
 
