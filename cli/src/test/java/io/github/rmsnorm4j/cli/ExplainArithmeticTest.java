@@ -274,6 +274,33 @@ class ExplainArithmeticTest {
     return Math.sqrt(4 * ((double) x[0] * x[0]) / 4);
   }
 
+  /** A row that is scaled and shifted takes two roundings to float32. */
+  @Test
+  void theMovedRowIsFloat32() {
+    SplittableRandom random = new SplittableRandom(3);
+    for (int n = 0; n < 200; n++) {
+      double[] row = new double[1 + n % 8];
+      double[] moved = new double[row.length];
+      double shift = Math.rint(random.nextDouble(-40, 40)) / 2;
+      double scale = Math.pow(10, random.nextInt(-5, 6));
+      for (int i = 0; i < row.length; i++) {
+        row[i] = (float) random.nextDouble(-10, 10);
+        moved[i] = (float) (row[i] * scale) + (float) shift;
+      }
+      Object page =
+          browser.run(
+              BITS
+                  + """
+                  Object.assign(state, { row: numbers(arguments[0]), shift: arguments[1], scale: arguments[2] });
+                  return text(moved());
+                  """,
+              ExplainRow.text(row),
+              shift,
+              scale);
+      assertThat(page).isEqualTo(ExplainRow.text(moved));
+    }
+  }
+
   /** The angle that rho tells is the one between the library's outputs. */
   @Test
   void rhoIsTheSquaredSineBetweenTheTwoNorms() {

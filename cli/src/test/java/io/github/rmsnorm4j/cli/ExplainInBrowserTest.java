@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -187,6 +188,36 @@ class ExplainInBrowserTest {
   }
 
   @Test
+  void gainAndBiasAreAppliedAsInTheLibrary() {
+    type("gain-inputs", 0, "-3");
+    type("bias-inputs", 1, "0.75");
+    float[] gain = {-3, 0.5f, 2, 1};
+    float[] bias = {0, 0.75f, 0, 0.5f};
+    float[] x = {1, 2, 3, 4};
+    Norm rms = RmsNorm.builder(4).gain(gain).backend(Backend.scalar()).build();
+    Norm layer =
+        LayerNorm.builder(4).epsilon(1e-6).gain(gain).bias(bias).backend(Backend.scalar()).build();
+    assertThat(bars("#gain-rms")).isEqualTo(twoDecimals(apply(rms, x)));
+    assertThat(bars("#gain-layer")).isEqualTo(twoDecimals(apply(layer, x)));
+  }
+
+  private static List<String> bars(String svg) {
+    Object texts =
+        browser.run(
+            "return [...document.querySelectorAll(`${arguments[0]} text`)].map((e) => e.textContent)",
+            svg);
+    return ((List<?>) texts).stream().map(Object::toString).toList();
+  }
+
+  private static List<String> twoDecimals(float[] values) {
+    List<String> texts = new ArrayList<>();
+    for (float value : values) {
+      texts.add(String.format(Locale.ROOT, "%.2f", value).replace('-', '−'));
+    }
+    return texts;
+  }
+
+  @Test
   void onlyTheTokenThatIsChangedChanges() {
     type("block-inputs", 6, "3");
     assertThat(
@@ -196,6 +227,13 @@ class ExplainInBrowserTest {
                   .map((e) => e.classList.contains("changed") ? "x" : ".").join("")
                 """))
         .isEqualTo("....xxxx........");
+    Object second =
+        browser.run(
+            """
+            return [...document.querySelectorAll("#block-outputs .value")]
+              .slice(4, 8).map((e) => e.textContent).join(" ")
+            """);
+    assertThat(second).isEqualTo(shown(rms(30, 10, 3, 40)));
     assertThat(text("#block-reading"))
         .isEqualTo("Changed: token 2. The other 3 tokens keep every bit.");
   }
