@@ -25,7 +25,7 @@ final class DemoTour {
   private static final int LAYERS = 48;
   private static final float FACTOR = 1.2f;
 
-  /** Changes up to here come from epsilon and from float32, and are called none. */
+  /** Changes up to this size come from epsilon and from float32, and are called none. */
   private static final double NO_CHANGE = 1e-4;
 
   private final DemoTable out = new DemoTable();

@@ -52,16 +52,20 @@ function withPower(value, decimals) {
   return value.toExponential(decimals).replace(/\.?0*e\+?/, "e");
 }
 
+// 0.5 and 2.7386; but 1.0000, which is near 1.
+function withPoint(value) {
+  const size = Math.abs(value);
+  const text = size >= 1e4 ? value.toFixed(1) : size >= 1 ? value.toPrecision(5) : value.toFixed(4);
+  return Number.isInteger(Number(text)) ? text : String(Number(text));
+}
+
 // About five digits: whole numbers as they are, small and large ones with a power of ten.
 function shown(value) {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
-  let text = String(value);
-  if (!Number.isInteger(value) || size >= 1e6) {
-    const plain = size >= 1 ? String(Number(value.toPrecision(5))) : String(Number(value.toFixed(4)));
-    text = size >= 1e-3 && size < 1e5 ? plain : withPower(value, 2);
-  }
+  if (Number.isInteger(value) && size < 1e6) return String(value).replace("-", "−");
+  const text = size >= 1e5 ? withPower(value, 4) : size >= 1e-3 ? withPoint(value) : withPower(value, 2);
   return text.replaceAll("-", "−");
 }
 

@@ -22,7 +22,7 @@ const MOVES = [
 
 const EPSILONS = [[0, "0"], [1e-8, "1e−8"], [2 ** -23, "2⁻²³ ≈ 1.19e−7"], [1e-6, "1e−6"], [1e-5, "1e−5"], [1e-3, "1e−3"]];
 
-// Changes up to here are the work of epsilon and of rounding.
+// Changes up to this size come from epsilon and from rounding.
 const NO_CHANGE = 1e-4;
 
 function bothNorms(row, options) {
