@@ -149,10 +149,13 @@ final class DemoTour {
     out.text("Gain 1 0.5 2 1, and for LayerNorm bias 0 0 0 0.5:", "");
     out.rows("x", ROW, apply(rms, ROW), apply(layer, ROW));
     out.space();
+    RmsNorm withGain = RmsNorm.builder(8).gain(TOKEN).backend(Backend.scalar()).build();
+    LayerNorm withBias =
+        LayerNorm.builder(8).gain(TOKEN).bias(TOKEN).backend(Backend.scalar()).build();
     out.text(
-        "Parameters of width %d: RMSNorm %d, a gain per column;"
-            .formatted(rms.width(), rms.parameterCount()),
-        "LayerNorm %d, a gain and a bias per column.".formatted(layer.parameterCount()));
+        "Parameters of width 8: RMSNorm %d, a gain per column;"
+            .formatted(withGain.parameterCount()),
+        "LayerNorm %d, a gain and a bias per column.".formatted(withBias.parameterCount()));
   }
 
   private void block() {
@@ -163,9 +166,10 @@ final class DemoTour {
     boolean same = Arrays.equals(apply(norm, TOKEN), 0, width, apply(norm, tensor), 0, width);
     out.section("Tokens do not mix");
     out.text(
-        "The token above, alone and as the first of a (%d, %d, %d) tensor of %d tokens,"
+        "The token above is the first row of a (%d, %d, %d) tensor of %d tokens:"
             .formatted(BATCH, SEQUENCE, width, tokens),
-        "gets %s.".formatted(same ? "the same bits" : "different bits, which is a bug"));
+        "alone and in the tensor this one gets %s."
+            .formatted(same ? "the same bits" : "different bits, which is a bug"));
   }
 
   private void bytes() {

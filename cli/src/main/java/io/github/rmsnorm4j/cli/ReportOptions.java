@@ -9,7 +9,6 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
-import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -23,18 +22,18 @@ final class ReportOptions {
   @Option(
       names = "--report",
       paramLabel = "FILE.html",
-      description = "Write a page with plots, in one file that needs no network.")
+      description = "Write a page with plots to this file. The page needs no network.")
   private Path report;
 
   @Option(
       names = "--json",
       paramLabel = "FILE.json",
-      description = "Write all figures, every round or training of them, for programs.")
+      description = "Write all figures to this file, with every round or training.")
   private Path json;
 
   @Option(
       names = {"-f", "--force"},
-      description = "Replace what is there already of the files that are written.")
+      description = "Replace files that exist.")
   private boolean force;
 
   /** The files, of which either may be missing. To be made first: no minutes are spent in vain. */
@@ -58,11 +57,33 @@ final class ReportOptions {
     return force;
   }
 
-  /** Refuses one file for both. */
+  /** Refuses one file for both, and names that do not say what will be in the files. */
   void requireDistinct() throws IOException {
     if (report != null && json != null && DistinctFiles.same(report, json)) {
-      String text = "--report and --json are both " + report + ", they must be two files";
-      throw wrongUse(spec.commandLine(), null, text);
+      throw new ParameterException(
+          spec.commandLine(),
+          "--report and --json are both " + report + ", they must be two files");
+    }
+    requireName(spec, "--report", report, ".html");
+    requireName(spec, "--json", json, ".json");
+  }
+
+  /**
+   * Refuses a name that is empty or has another ending.
+   *
+   * @param file what the option was given, null if it was not
+   */
+  static void requireName(CommandSpec spec, String option, Path file, String ending) {
+    if (file == null) {
+      return;
+    }
+    if (file.toString().isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(), option + " is empty, it must name a file that ends in " + ending);
+    }
+    if (!file.toString().endsWith(ending)) {
+      throw new ParameterException(
+          spec.commandLine(), option + " is " + file + ", its name must end in " + ending);
     }
   }
 
@@ -72,10 +93,9 @@ final class ReportOptions {
    * @throws ParameterException if they cannot be
    */
   Files begin() throws IOException {
-    CommandLine command = spec.commandLine();
-    ReplacingFile page = begin(command, "--report", report, force);
+    ReplacingFile page = begin(spec, "--report", report, force);
     try {
-      return new Files(page, begin(command, "--json", json, force));
+      return new Files(page, begin(spec, "--json", json, force));
     } catch (IOException | RuntimeException e) {
       if (page != null) {
         page.close();
@@ -85,25 +105,26 @@ final class ReportOptions {
   }
 
   /**
-   * Begins the file that an option names, if it names one.
+   * Begins a file, before any time is spent on what goes into it.
    *
-   * @throws ParameterException if that cannot be
+   * @param file what the option was given, null if it was not
+   * @return the file, null for none
+   * @throws ParameterException if it cannot be begun
    */
-  static ReplacingFile begin(CommandLine command, String option, Path file, boolean force)
+  static ReplacingFile begin(CommandSpec spec, String option, Path file, boolean force)
       throws IOException {
     if (file == null) {
       return null;
     }
-    if (file.toString().isEmpty()) {
-      throw wrongUse(command, null, option + " is empty, it must name a file");
-    }
+    String problem;
     try {
       return ReplacingFile.create(file, force);
     } catch (FileAlreadyExistsException e) {
-      throw wrongUse(command, e, option + " " + e.getMessage() + "; --force replaces it");
+      problem = e.getMessage() + "; --force replaces it";
     } catch (FileSystemException e) {
-      throw wrongUse(command, e, option + " " + e.getMessage());
+      problem = e.getMessage();
     }
+    throw new ParameterException(spec.commandLine(), option + " " + problem);
   }
 
   /** Writes a text that is there whole or not at all. */
@@ -120,9 +141,5 @@ final class ReportOptions {
     return words.stream()
         .map(word -> word.matches("[\\w./=:+,-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
         .collect(Collectors.joining(" ", "./rmsnorm ", ""));
-  }
-
-  private static ParameterException wrongUse(CommandLine command, Exception cause, String text) {
-    return new ParameterException(command, text, cause);
   }
 }

@@ -45,6 +45,8 @@ class CompareErrorsTest {
         "--threads many|'many'",
         "--quick --full|--full and --quick contradict each other",
         "--quick --report same --json same|--report and --json are both same",
+        "--quick --report figures.json|--report is figures.json, its name must end in .html",
+        "--quick --json figures.txt|--json is figures.txt, its name must end in .json",
         "somewhere|'somewhere'"
       })
   void wrongUseIsOneLine(String args, String message) {
@@ -58,10 +60,11 @@ class CompareErrorsTest {
     assertThat(there).hasContent("kept");
     assertWrongUse("--json", "--quick", "--json", folder.resolve("no/where.json"));
     assertWrongUse("there is no folder", "--quick", "--report", folder.resolve("no/where.html"));
-    assertWrongUse("is a folder", "--quick", "--report", folder);
+    Path page = Files.createDirectory(folder.resolve("page.html"));
+    assertWrongUse("is a folder", "--quick", "--report", page);
     assertWrongUse("--report is empty", "--quick", "--report", "");
     try (Stream<Path> files = Files.list(folder)) {
-      assertThat(files).containsExactly(there);
+      assertThat(files).containsExactlyInAnyOrder(there, page);
     }
   }
 }

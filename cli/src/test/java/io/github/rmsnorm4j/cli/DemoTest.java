@@ -17,6 +17,7 @@ class DemoTest {
         .containsExactly(
             "RMSNorm", "-0.5892", "1.0426", "-0.5831", "-1.5278", "0.5476", "-0.1785", "1.6945",
             "-0.8298");
+    assertThat(words(lines, "RMSNorm 1.0000")).containsExactly("RMSNorm", "1.0000", "-0.0530");
     assertThat(words(lines, "LayerNorm -0"))
         .containsExactly(
             "LayerNorm",
@@ -28,16 +29,14 @@ class DemoTest {
             "-0.1257",
             "1.7499",
             "-0.7779");
-    assertThat(words(lines, "token 0.")).containsExactly("token", "0.8555", "-0.0453");
-    assertThat(words(lines, "RMSNorm 1.0000")).containsExactly("RMSNorm", "1.0000", "-0.0530");
     assertThat(words(lines, "LayerNorm 1.0000")).containsExactly("LayerNorm", "1.0000", "0.0000");
   }
 
   @Test
   void parametersAreCountedAndTokensDoNotMix() {
-    assertThat(String.join("\n", demo()))
-        .contains("RMSNorm 4, a gain per column;", "LayerNorm 8, a gain and a bias per column.")
-        .contains("as the first of a (2, 5, 8) tensor of 10 tokens", "gets the same bits.");
+    assertThat(String.join(" ", demo()).replaceAll(" +", " "))
+        .contains("RMSNorm 8, a gain per column; LayerNorm 16, a gain and a bias per column")
+        .contains("alone and in the tensor this one gets the same bits");
   }
 
   @Test
@@ -124,7 +123,7 @@ class DemoTest {
     List<String> lines = demo("1e200", "1e200");
     assertThat(words(lines, "squares")).containsExactly("squares", "Infinity", "Infinity");
     assertThat(words(lines, "RmsNorm.apply")).containsExactly("RmsNorm.apply", "1.0000", "1.0000");
-    assertThat(lines).last().asString().contains("the library rescales such rows");
+    assertThat(lines).last().asString().contains("rescales such rows");
   }
 
   @ParameterizedTest
