@@ -138,8 +138,12 @@ class ExplainInBrowserTest {
     type("row-inputs", 3, "-7.25");
     assertThat(steps("rms").getLast()).isEqualTo(shown(rms(1, 2, 3, -7.25f)));
     assertThat(steps("layer").getLast()).isEqualTo(shown(layer(1, 2, 3, -7.25f)));
-    type("row-inputs", 3, "");
-    assertThat(steps("rms").getLast()).isEqualTo(shown(rms(1, 2, 3, -7.25f)));
+    for (String none : List.of("", "1e39")) {
+      type("row-inputs", 3, none);
+      assertThat(steps("rms").getLast()).as(none).isEqualTo(shown(rms(1, 2, 3, -7.25f)));
+    }
+    type("row-inputs", 3, "1e30");
+    assertThat(steps("rms").getLast()).isEqualTo(shown(rms(1, 2, 3, 1e30f)));
     assertThat(browser.console()).isEmpty();
   }
 

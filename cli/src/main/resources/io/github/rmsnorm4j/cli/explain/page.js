@@ -89,11 +89,12 @@ function setField(field, value) {
   if (field !== document.activeElement) field.value = String(value);
 }
 
-// A field for a number; what is no number changes nothing.
+// A field for a number; what float32 does not hold as a finite number changes nothing.
 function numberField(label, change) {
   const field = node("input", { type: "number", step: "any", "aria-label": label });
   field.addEventListener("input", () => {
-    if (field.value !== "" && Number.isFinite(field.valueAsNumber)) change(field.valueAsNumber);
+    const value = Math.fround(field.valueAsNumber);
+    if (Number.isFinite(value)) change(value);
   });
   field.addEventListener("blur", update);
   return field;
@@ -104,7 +105,7 @@ function numberFields(container, name, values) {
   while (container.children.length > values().length) container.lastChild.remove();
   for (let i = container.children.length; i < values().length; i++) {
     const change = (value) => {
-      values()[i] = Math.fround(value);
+      values()[i] = value;
       update();
     };
     container.append(numberField(`${name} ${i + 1}`, change));

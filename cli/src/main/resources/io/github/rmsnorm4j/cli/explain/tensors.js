@@ -24,7 +24,7 @@ function startBlock() {
     token.forEach((value, i) => {
       const field = numberField(`${t + 1}, ${i + 1}`, (typed) => {
         blockBefore = normedBlock();
-        token[i] = Math.fround(typed);
+        token[i] = typed;
         update();
       });
       views.push(() => setField(field, short(token[i])));
