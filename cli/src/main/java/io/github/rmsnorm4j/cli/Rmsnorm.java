@@ -31,6 +31,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     footer = {"", "Example:", "  rmsnorm demo 1 2 3 4"},
     subcommands = {
       Demo.class,
+      Explain.class,
       Normalize.class,
       Gradient.class,
       Stats.class,

@@ -30,6 +30,7 @@ class CompletionTest {
             "--column", "--output-column", "--packed", "--handle-invalid", "--master", "--like");
     assertThat(completed("normalize --like g")).containsExactly("gemma");
     assertThat(completed("normalize --eps-at o")).containsExactly("outside");
+    assertThat(completed("explain --language k")).containsExactly("ko");
     assertThat(completed("normalize --residual-rounding b")).containsExactly("between");
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.List;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,6 +54,33 @@ class DemoTest {
     assertThat(words(lines, "times 10 RMSNorm").stream().filter("unchanged"::equals)).hasSize(2);
     assertThat(words(lines, "plus 10 RMSNorm"))
         .containsSubsequence("RMSNorm", "changed", "LayerNorm", "unchanged");
+    assertThat(words(lines, "over 1000 RMSNorm"))
+        .containsSubsequence("RMSNorm", "changed", "LayerNorm", "changed");
+  }
+
+  @Test
+  void aStackOfLayersGrowsWithoutANorm() {
+    List<String> lines = demo();
+    assertThat(Double.parseDouble(words(lines, "without a norm").getLast()))
+        .isCloseTo(Math.pow(1.2, 47), Percentage.withPercentage(0.01));
+    assertThat(words(lines, "with RMSNorm before each layer")).endsWith("1.00");
+  }
+
+  @Test
+  void gainAndBiasAreApplied() {
+    assertThat(words(demo(), "RMSNorm 0.3651 0.3651").subList(1, 5))
+        .containsExactly("0.3651", "0.3651", "2.1909", "1.4606");
+    assertThat(words(demo(), "LayerNorm -1.3416 -0.2236").subList(1, 5))
+        .containsExactly("-1.3416", "-0.2236", "0.8944", "1.8416");
+  }
+
+  @Test
+  void castOrdersDifferInMoreThanATenthOfTheElements() {
+    for (String order : List.of("LLAMA", "T5", "ONNX")) {
+      assertThat(Double.parseDouble(words(demo(), order + " in").get(2))).isBetween(10.0, 50.0);
+    }
+    assertThat(String.join(" ", demo()))
+        .contains("becomes Infinity in float16", "each element becomes 1.00.");
   }
 
   @Test

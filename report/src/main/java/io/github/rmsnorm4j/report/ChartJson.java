@@ -16,7 +16,7 @@ final class ChartJson {
 
   private ChartJson() {}
 
-  /** JSON of ASCII alone, that holds nothing which HTML would take for markup. */
+  /** JSON of ASCII alone. */
   static String of(Chart chart) {
     StringWriter text = new StringWriter();
     try (JsonGenerator json = FACTORY.createGenerator(text)) {
@@ -40,8 +40,7 @@ final class ChartJson {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    // These are in strings only, where JSON has another way to write them.
-    return text.toString().replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026");
+    return text.toString();
   }
 
   private static void axis(JsonGenerator json, String name, Axis axis) throws IOException {

@@ -9,30 +9,13 @@ final class Markup {
   private Markup() {}
 
   static String page(String title, CharSequence body, boolean charts) {
-    String scripts =
-        charts
-            ? Resources.digest(Resources.CHART_JS) + ' ' + Resources.digest(Resources.DRAW_CHARTS)
-            : "'none'";
-    StringBuilder html = new StringBuilder();
-    html.append("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    html.append("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ")
-        .append("img-src data:; base-uri 'none'; form-action 'none'; style-src ")
-        .append(Resources.digest(Resources.STYLE))
-        .append("; script-src ")
-        .append(scripts)
-        .append("\">\n");
-    html.append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    html.append("<title>").append(Printed.html(title)).append("</title>\n");
-    // An icon, or browsers would ask for one.
-    html.append("<link rel=\"icon\" href=\"data:,\">\n");
-    html.append("<style>").append(Resources.STYLE).append("</style>\n</head>\n<body>\n<main>\n");
-    html.append("<h1>").append(Printed.html(title)).append("</h1>\n");
-    html.append(body).append("</main>\n");
-    if (charts) {
-      html.append("<script>").append(Resources.CHART_JS).append("</script>\n");
-      html.append("<script>").append(Resources.DRAW_CHARTS).append("</script>\n");
-    }
-    return html.append("</body>\n</html>\n").toString();
+    String main = "<h1>" + Printed.html(title) + "</h1>\n" + body;
+    return Document.html(
+        "en",
+        title,
+        "",
+        main,
+        charts ? List.of(Resources.CHART_JS, Resources.DRAW_CHARTS) : List.of());
   }
 
   static void chart(StringBuilder html, Chart chart, int number) {
@@ -53,8 +36,8 @@ final class Markup {
     }
     html.append("</figcaption>\n<details><summary>The numbers</summary>\n");
     table(html, Numbers.of(chart));
-    html.append("</details>\n<script type=\"application/json\" id=\"").append(id);
-    html.append("-data\">").append(ChartJson.of(chart)).append("</script>\n</figure>\n");
+    html.append("</details>\n").append(Document.data(id + "-data", ChartJson.of(chart)));
+    html.append("\n</figure>\n");
   }
 
   static void table(StringBuilder html, Table table) {

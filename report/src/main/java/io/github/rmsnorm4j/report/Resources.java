@@ -30,7 +30,7 @@ final class Resources {
         "META-INF/resources/webjars/chart.js/%s/dist/chart.umd.min.js"
             .formatted(own("chart-js-version.txt").strip());
     try (InputStream in = Resources.class.getClassLoader().getResourceAsStream(name)) {
-      return inScriptElement(text(in, name).replaceFirst("(?m)^//# sourceMappingURL=.*\\R?", ""));
+      return text(in, name).replaceFirst("(?m)^//# sourceMappingURL=.*\\R?", "");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

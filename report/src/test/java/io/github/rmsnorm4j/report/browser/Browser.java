@@ -156,6 +156,50 @@ public final class Browser implements AutoCloseable {
   }
 
   /**
+   * Presses a key while an element has the focus.
+   *
+   * @param selector of CSS, for the element
+   * @param key its name in JavaScript: {@code ArrowUp}
+   */
+  public void press(String selector, String key) {
+    driver.executeScript("document.querySelector(arguments[0]).focus()", selector);
+    for (String type : List.of("rawKeyDown", "keyUp")) {
+      driver.executeCdpCommand("Input.dispatchKeyEvent", Map.of("type", type, "key", key));
+    }
+  }
+
+  /**
+   * Drags an element with the mouse.
+   *
+   * @param selector of CSS, for the element
+   * @param right how far to the right, in CSS pixels
+   * @param down how far downwards
+   */
+  public void drag(String selector, int right, int down) {
+    List<?> middle =
+        (List<?>)
+            driver.executeScript(
+                """
+                const element = document.querySelector(arguments[0]);
+                element.scrollIntoView({ block: "center" });
+                const box = element.getBoundingClientRect();
+                return [box.left + box.width / 2, box.top + box.height / 2];
+                """,
+                selector);
+    double x = ((Number) middle.get(0)).doubleValue();
+    double y = ((Number) middle.get(1)).doubleValue();
+    mouse("mousePressed", x, y);
+    mouse("mouseMoved", x + right, y + down);
+    mouse("mouseReleased", x + right, y + down);
+  }
+
+  private void mouse(String type, double x, double y) {
+    driver.executeCdpCommand(
+        "Input.dispatchMouseEvent",
+        Map.of("type", type, "x", x, "y", y, "button", "left", "buttons", 1, "clickCount", 1));
+  }
+
+  /**
    * What has been said in the console since the last call, at whatever level.
    *
    * @return the messages, with their levels

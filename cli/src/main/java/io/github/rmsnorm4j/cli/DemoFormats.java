@@ -1,0 +1,82 @@
+package io.github.rmsnorm4j.cli;
+
+import static io.github.rmsnorm4j.ElementType.BFLOAT16;
+import static io.github.rmsnorm4j.ElementType.FLOAT16;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
+import java.util.Arrays;
+import java.util.Random;
+
+/** The step of the demonstration about 16-bit rows. */
+final class DemoFormats {
+  private static final int WIDTH = 4096;
+
+  private DemoFormats() {}
+
+  static void show(DemoTable out) {
+    out.section("16-bit numbers, and where to round");
+    castOrders(out);
+    out.text("");
+    overflow(out);
+  }
+
+  private static void castOrders(DemoTable out) {
+    short[] x = new short[WIDTH];
+    short[] gain = new short[WIDTH];
+    Random random = new Random(1);
+    for (int i = 0; i < WIDTH; i++) {
+      x[i] = bfloat16((float) random.nextGaussian());
+      gain[i] = bfloat16(0.5f + random.nextFloat());
+    }
+    out.text(
+        "A bfloat16 row of %d random numbers. Cast orders that differ from FLOAT32:"
+            .formatted(WIDTH),
+        "");
+    short[] float32 = output(CastOrder.FLOAT32, x, gain);
+    for (CastOrder order : CastOrder.values()) {
+      if (order != CastOrder.FLOAT32) {
+        double share = 100.0 * differences(float32, output(order, x, gain)) / WIDTH;
+        out.text("  %-8s in %4.1f %% of the elements".formatted(order, share));
+      }
+    }
+  }
+
+  private static short bfloat16(float value) {
+    return (short) (Float.floatToIntBits(value) >>> 16);
+  }
+
+  private static short[] output(CastOrder order, short[] x, short[] gain) {
+    short[] y = new short[x.length];
+    RmsNorm.builder(WIDTH)
+        .castOrder(order)
+        .gain(Rows.of(gain, BFLOAT16, WIDTH))
+        .backend(Backend.scalar())
+        .build()
+        .apply(Rows.of(x, BFLOAT16, WIDTH), Rows.of(y, BFLOAT16, WIDTH));
+    return y;
+  }
+
+  private static int differences(short[] a, short[] b) {
+    int differences = 0;
+    for (int i = 0; i < a.length; i++) {
+      differences += a[i] == b[i] ? 0 : 1;
+    }
+    return differences;
+  }
+
+  private static void overflow(DemoTable out) {
+    short[] x = new short[4];
+    short[] y = new short[4];
+    Arrays.fill(x, Float.floatToFloat16(300));
+    RmsNorm norm = RmsNorm.builder(x.length).backend(Backend.scalar()).build();
+    norm.apply(Rows.of(x, FLOAT16, x.length), Rows.of(y, FLOAT16, y.length));
+    float square = Float.float16ToFloat(Float.floatToFloat16(300f * 300f));
+    out.text(
+        "A float16 row of 300s: 300^2 = 90000 becomes %s in float16, and 1 over".formatted(square),
+        "its root is 0. With wider sums inside, each element becomes %s."
+            .formatted(DemoTable.brief(Float.float16ToFloat(y[0]))));
+  }
+}
