@@ -125,25 +125,6 @@ class DemoTest {
     assertThat(gain.status()).isEqualTo(2);
   }
 
-  /** As Java, C and Python write them; a number that a double cannot hold is none of them. */
-  @ParameterizedTest
-  @ValueSource(strings = {"Infinity", "inf", "-inf", "+INF", "-Infinity"})
-  void infinitiesAreNumbers(String infinity) {
-    String shown = infinity.startsWith("-") ? "-Infinity" : "Infinity";
-    assertThat(words(demo("1", infinity), "x 1")).containsExactly("x", "1.0000", shown);
-    assertThat(words(demo("1", "nan"), "x 1")).containsExactly("x", "1.0000", "NaN");
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"1e400", "-1e309"})
-  void aNumberBeyondADoubleIsNoInfinity(String number) {
-    String message = "'" + number + "' is beyond the range of a double";
-    assertThat(CommandResult.of("demo", "1", number).err()).contains(message).hasLineCount(1);
-    CommandResult gain = CommandResult.of("demo", "1", "--gain=" + number);
-    assertThat(gain.err()).contains(message).hasLineCount(1);
-    assertThat(gain.status()).isEqualTo(2);
-  }
-
   @Test
   void aGainOfAnotherLengthIsWrongUse() {
     CommandResult result = CommandResult.of("demo", "1", "2", "--gain", "1,2,3");
