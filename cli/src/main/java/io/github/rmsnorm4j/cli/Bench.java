@@ -101,7 +101,7 @@ final class Bench implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     List<String> arguments = arguments();
-    try (ReplacingFile file = ReportOptions.begin(spec, "--json", json, force)) {
+    try (ReplacingFile file = ReportOptions.begin(spec.commandLine(), "--json", json, force)) {
       ModuleBuild build = ModuleBuild.peers();
       Path checkout = build.checkout();
       String classPath = build.classPath(checkout, spec.commandLine().getErr());
@@ -163,7 +163,7 @@ final class Bench implements Callable<Integer> {
     if (jvms != null && (jvms < 1 || jvms > 100)) {
       throw wrong("--jvms is " + jvms + ", it may be 1 to 100");
     }
-    ReportOptions.requireName(spec, "--json", json, ".json");
+    ReportOptions.requireName(spec.commandLine(), "--json", json, ".json");
     List<String> arguments = new ArrayList<>();
     flag(arguments, "--quick", quick);
     flag(arguments, "--polluted", polluted);

@@ -9,6 +9,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -60,12 +61,11 @@ final class ReportOptions {
   /** Refuses one file for both, and names that do not say what will be in the files. */
   void requireDistinct() throws IOException {
     if (report != null && json != null && DistinctFiles.same(report, json)) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--report and --json are both " + report + ", they must be two files");
+      String text = "--report and --json are both " + report + ", they must be two files";
+      throw wrongUse(spec.commandLine(), null, text);
     }
-    requireName(spec, "--report", report, ".html");
-    requireName(spec, "--json", json, ".json");
+    requireName(spec.commandLine(), "--report", report, ".html");
+    requireName(spec.commandLine(), "--json", json, ".json");
   }
 
   /**
@@ -73,17 +73,16 @@ final class ReportOptions {
    *
    * @param file what the option was given, null if it was not
    */
-  static void requireName(CommandSpec spec, String option, Path file, String ending) {
+  static void requireName(CommandLine command, String option, Path file, String ending) {
     if (file == null) {
       return;
     }
     if (file.toString().isEmpty()) {
-      throw new ParameterException(
-          spec.commandLine(), option + " is empty, it must name a file that ends in " + ending);
+      throw wrongUse(
+          command, null, option + " is empty, it must name a file that ends in " + ending);
     }
     if (!file.toString().endsWith(ending)) {
-      throw new ParameterException(
-          spec.commandLine(), option + " is " + file + ", its name must end in " + ending);
+      throw wrongUse(command, null, option + " is " + file + ", its name must end in " + ending);
     }
   }
 
@@ -93,9 +92,10 @@ final class ReportOptions {
    * @throws ParameterException if they cannot be
    */
   Files begin() throws IOException {
-    ReplacingFile page = begin(spec, "--report", report, force);
+    CommandLine command = spec.commandLine();
+    ReplacingFile page = begin(command, "--report", report, force);
     try {
-      return new Files(page, begin(spec, "--json", json, force));
+      return new Files(page, begin(command, "--json", json, force));
     } catch (IOException | RuntimeException e) {
       if (page != null) {
         page.close();
@@ -105,26 +105,25 @@ final class ReportOptions {
   }
 
   /**
-   * Begins a file, before any time is spent on what goes into it.
+   * Begins the file that an option names, if it names one.
    *
-   * @param file what the option was given, null if it was not
-   * @return the file, null for none
-   * @throws ParameterException if it cannot be begun
+   * @throws ParameterException if that cannot be
    */
-  static ReplacingFile begin(CommandSpec spec, String option, Path file, boolean force)
+  static ReplacingFile begin(CommandLine command, String option, Path file, boolean force)
       throws IOException {
     if (file == null) {
       return null;
     }
-    String problem;
+    if (file.toString().isEmpty()) {
+      throw wrongUse(command, null, option + " is empty, it must name a file");
+    }
     try {
       return ReplacingFile.create(file, force);
     } catch (FileAlreadyExistsException e) {
-      problem = e.getMessage() + "; --force replaces it";
+      throw wrongUse(command, e, option + " " + e.getMessage() + "; --force replaces it");
     } catch (FileSystemException e) {
-      problem = e.getMessage();
+      throw wrongUse(command, e, option + " " + e.getMessage());
     }
-    throw new ParameterException(spec.commandLine(), option + " " + problem);
   }
 
   /** Writes a text that is there whole or not at all. */
@@ -141,5 +140,9 @@ final class ReportOptions {
     return words.stream()
         .map(word -> word.matches("[\\w./=:+,-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
         .collect(Collectors.joining(" ", "./rmsnorm ", ""));
+  }
+
+  private static ParameterException wrongUse(CommandLine command, Exception cause, String text) {
+    return new ParameterException(command, text, cause);
   }
 }

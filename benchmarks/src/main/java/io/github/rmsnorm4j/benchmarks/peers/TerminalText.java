@@ -18,6 +18,9 @@ public final class TerminalText {
 
   private static final String INDENT = "  ";
 
+  /** Labels are as wide as the longest, up to here: one long label moves no other row's cell. */
+  private static final int LABELS = 45;
+
   /** In place of bold type, which a terminal may lack: a missed target, or a wrong answer. */
   private static final String MARK = " (!)";
 
@@ -115,7 +118,8 @@ public final class TerminalText {
       int at = column;
       List<List<String>> shown =
           rows.subList(1, rows.size()).stream().filter(row -> !row.get(at).isEmpty()).toList();
-      int width = shown.stream().mapToInt(row -> row.getFirst().length()).max().orElse(0);
+      int widest = shown.stream().mapToInt(row -> row.getFirst().length()).max().orElse(0);
+      int width = Math.min(widest, LABELS);
       for (List<String> row : shown) {
         String together = INDENT + padded(row.getFirst(), width) + "  " + row.get(at);
         if (together.length() <= COLUMNS) {
