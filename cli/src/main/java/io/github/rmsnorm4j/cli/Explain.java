@@ -48,8 +48,8 @@ final class Explain implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    ReportOptions.requireName(spec, "--output", out, ".html");
-    try (ReplacingFile file = ReportOptions.begin(spec, "--output", out, force)) {
+    ReportOptions.requireName(spec.commandLine(), "--output", out, ".html");
+    try (ReplacingFile file = ReportOptions.begin(spec.commandLine(), "--output", out, force)) {
       ReportOptions.write(file, ExplainPage.html(language));
     }
     PrintWriter err = spec.commandLine().getErr();
