@@ -36,6 +36,7 @@ import picocli.CommandLine.Spec;
       Show.class,
       Bench.class,
       Train.class,
+      Story.class,
       Spark.class,
       Doctor.class,
       Completion.class

@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -53,9 +54,10 @@ public final class Tokenizer {
       scores.add(score);
     }
     require(pieces.size() >= FIRST_PIECE, "has fewer than " + FIRST_PIECE + " tokens");
+    HexFormat hex = HexFormat.of().withUpperCase();
     for (int i = 0; i < 256; i++) {
       String piece = pieces.get(FIRST_BYTE + i);
-      require(piece.equals("<0x%02X>".formatted(i)), "is not the byte " + i);
+      require(piece.equals("<0x" + hex.toHexDigits((byte) i) + ">"), "is not the byte " + i);
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import java.lang.foreign.MemorySegment;
@@ -44,6 +45,20 @@ class ContinuingModelTest {
       float[][] expected = inOnePass(weights, tokens, narrow);
       assertThat(oneByOne(weights, tokens, narrow)).isDeepEqualTo(expected);
       assertThat(inOnePass(weights, tokens, Arithmetic.PLAIN)[T - 1]).isNotEqualTo(expected[T - 1]);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"FLOAT32, ONNX", "FLOAT16, FLOAT32", "BFLOAT16, LLAMA"})
+  void theBackendOfTheNormsChangesNoBit(ElementType type, CastOrder order) {
+    ModelConfig config = ModelConfig.builder(11, 64, 2, 4).initialRange(0.3).build();
+    try (Weights weights = Configs.weights(config, 3)) {
+      int[] tokens = Configs.tokens(config, T, 4);
+      float[][] expected = oneByOne(weights, tokens, Arithmetic.PLAIN.withNormRows(type, order));
+      for (Backend backend : List.of(Backend.best(), Backend.withoutMachineCode())) {
+        Arithmetic other = new Arithmetic(MatrixProduct.PLAIN_JAVA, backend, type, order);
+        assertThat(oneByOne(weights, tokens, other)).isDeepEqualTo(expected);
+      }
     }
   }
 

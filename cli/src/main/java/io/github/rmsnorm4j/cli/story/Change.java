@@ -66,7 +66,7 @@ public record Change(
    * @param own a change that is compared as well, if it is not among them
    * @return no change first
    */
-  static List<Change> compared(Change own) {
+  public static List<Change> compared(Change own) {
     List<Change> all = new ArrayList<>(COMPARED);
     if (!all.contains(own)) {
       all.add(own);

@@ -1,11 +1,14 @@
 package io.github.rmsnorm4j.cli.story;
 
-import io.github.rmsnorm4j.transformer.GreedyText;
 import io.github.rmsnorm4j.transformer.TokenText;
 import io.github.rmsnorm4j.transformer.Tokenizer;
 import io.github.rmsnorm4j.transformer.Weights;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
@@ -22,8 +25,11 @@ import java.util.stream.IntStream;
 public record Comparison(
     String change, double loss, double added, int firstOtherWord, String text) {
 
+  /** What a model with a change did. */
+  private record Told(double loss, String text) {}
+
   /**
-   * Runs the changes one after the other.
+   * Runs the changes, several at a time where there are several processors.
    *
    * @param trained the weights
    * @param tokenizer of the model
@@ -31,7 +37,7 @@ public record Comparison(
    * @param prompt first tokens of the stories
    * @param most tokens to write in each
    * @param windows the sample text
-   * @param listener told of each result as it comes
+   * @param listener told of each result, in the order of the changes, as soon as it is there
    * @return a result for each change
    */
   public static List<Comparison> run(
@@ -43,27 +49,46 @@ public record Comparison(
       List<int[]> windows,
       Consumer<Comparison> listener) {
     List<Comparison> results = new ArrayList<>();
-    for (Change change : changes) {
-      try (Storyteller teller = new Storyteller(trained, change)) {
-        double loss = teller.loss(windows, null);
-        GreedyText.Written written = teller.write(prompt, most, token -> {});
-        IntStream all =
-            IntStream.concat(
-                IntStream.of(prompt), written.tokens().stream().mapToInt(Integer::intValue));
-        String text = TokenText.of(tokenizer, all.toArray());
-        Comparison first = results.isEmpty() ? null : results.getFirst();
+    int processors = Runtime.getRuntime().availableProcessors();
+    try (ExecutorService pool = Executors.newFixedThreadPool(processors)) {
+      List<CompletableFuture<Told>> all = new ArrayList<>();
+      for (Change change : changes) {
+        all.add(
+            CompletableFuture.supplyAsync(
+                () -> tell(trained, tokenizer, change, prompt, most, windows), pool));
+      }
+      Told first = all.getFirst().join();
+      for (int i = 0; i < all.size(); i++) {
+        Told told = all.get(i).join();
         Comparison result =
             new Comparison(
-                change.toString(),
-                loss,
-                first == null ? 0 : loss - first.loss,
-                first == null ? 0 : firstOtherWord(words(first.text), words(text)),
-                text);
+                changes.get(i).toString(),
+                told.loss,
+                told.loss - first.loss,
+                firstOtherWord(words(first.text), words(told.text)),
+                told.text);
         results.add(result);
         listener.accept(result);
       }
     }
     return results;
+  }
+
+  private static Told tell(
+      Weights trained,
+      Tokenizer tokenizer,
+      Change change,
+      int[] prompt,
+      int most,
+      List<int[]> windows) {
+    try (Storyteller teller = new Storyteller(trained, change)) {
+      double loss = teller.loss(windows, null);
+      List<Integer> written = teller.write(prompt, most, token -> {}).tokens();
+      int[] tokens =
+          IntStream.concat(IntStream.of(prompt), written.stream().mapToInt(Integer::intValue))
+              .toArray();
+      return new Told(loss, TokenText.of(tokenizer, tokens));
+    }
   }
 
   /** The words of the text, without what is between them. */
@@ -72,7 +97,6 @@ public record Comparison(
   }
 
   private static int firstOtherWord(String[] one, String[] other) {
-    int at = java.util.Arrays.mismatch(one, other);
-    return at + 1;
+    return Arrays.mismatch(one, other) + 1;
   }
 }

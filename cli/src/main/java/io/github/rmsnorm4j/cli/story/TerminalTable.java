@@ -14,6 +14,8 @@ public final class TerminalTable {
   private static final int BEFORE = 6;
 
   private static final int LINES = 3;
+  private static final int COLUMNS = 79;
+  private static final String MORE = " ...";
 
   private TerminalTable() {}
 
@@ -24,6 +26,23 @@ public final class TerminalTable {
    */
   public static List<String> head() {
     return List.of(ROW.formatted("norms", "loss", "added", "its story"));
+  }
+
+  /**
+   * What stands below the rows.
+   *
+   * @return lines
+   */
+  public static List<String> legend() {
+    List<String> lines = new ArrayList<>(List.of(""));
+    lines.addAll(
+        Paragraph.lines(
+            "",
+            "loss: mean cross-entropy in nats of each next token, on three short stories that come"
+                + " with this command. added: the difference from the trained model. Nothing was"
+                + " trained again: the figures say what this model does without the norm that it was"
+                + " trained with, not which norm is better to train with."));
+    return lines;
   }
 
   /**
@@ -53,6 +72,9 @@ public final class TerminalTable {
 
   /** The story from shortly before it leaves the other. */
   private static List<String> excerpt(Comparison result) {
+    if (result.text().isBlank()) {
+      return List.of("  (it ends at once)");
+    }
     String[] words = Comparison.words(result.text());
     int from = Math.min(Math.max(0, result.firstOtherWord() - 1 - BEFORE), words.length);
     String text = String.join(" ", Arrays.asList(words).subList(from, words.length));
@@ -61,14 +83,12 @@ public final class TerminalTable {
       return lines;
     }
     List<String> first = new ArrayList<>(lines.subList(0, LINES));
-    first.set(LINES - 1, cut(first.getLast()) + " ...");
+    String last = first.removeLast();
+    while (last.length() + MORE.length() > COLUMNS && last.indexOf(' ', 2) > 0) {
+      last = last.substring(0, last.lastIndexOf(' '));
+    }
+    first.add(last + MORE);
     return first;
-  }
-
-  /** Without its last word, so that something fits behind it. */
-  private static String cut(String line) {
-    int end = line.lastIndexOf(' ');
-    return end > 2 ? line.substring(0, end) : line;
   }
 
   /** How numbers are shown. */
