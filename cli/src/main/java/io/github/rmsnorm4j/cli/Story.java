@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.cli.story.Activations;
 import io.github.rmsnorm4j.cli.story.Change;
 import io.github.rmsnorm4j.cli.story.Comparison;
 import io.github.rmsnorm4j.cli.story.ReportPage;
@@ -76,6 +77,8 @@ final class Story implements Callable<Integer> {
               + " the trained model.")
   private boolean compare;
 
+  @Mixin private StoryActivations activations;
+
   @Mixin private ReportOptions reports;
 
   @Override
@@ -90,7 +93,9 @@ final class Story implements Callable<Integer> {
       }
       int most = tokens == null ? positions : tokens;
       int[] begin = begin(tokenizer, positions);
-      try (ReportOptions.Files files = reports.begin()) {
+      try (ReportOptions.Files files = reports.begin();
+          Activations rows =
+              activations.begin(trained, change, SampleText.windows(tokenizer), reports.force())) {
         say(
             "stories260K%s; matrix products: %s"
                 .formatted(compare ? "" : ", norms: " + change, Arithmetic.PLAIN.product()));
@@ -102,6 +107,9 @@ final class Story implements Callable<Integer> {
         }
         if (files.page() != null || files.data() != null) {
           write(files, trained, tokenizer, change, comparisons);
+        }
+        if (rows != null) {
+          rows.write();
         }
       }
     }

@@ -42,8 +42,14 @@ public final class ReportPage {
                 + " mean square (rms). LayerNorm would subtract the row's mean first. The part of the"
                 + " mean square that this takes away is rho = mean^2 / mean(x^2). The paper expects"
                 + " that rho is small, so that RMSNorm can leave the mean where it is.")
-        .chart(byDepth("Rms", Axis.logarithmic("root mean square of a row"), Depth::rms))
-        .chart(byDepth("Rho", Axis.linear("mean^2 / mean(x^2) of a row").from(0), Depth::rho));
+        .chart(
+            byDepth(
+                "Root mean square by depth",
+                Axis.logarithmic("root mean square of a row"),
+                Depth::rms))
+        .chart(
+            byDepth(
+                "Rho by depth", Axis.linear("mean^2 / mean(x^2) of a row").from(0), Depth::rho));
     if (!results.comparisons().isEmpty()) {
       compared(page);
     }
@@ -68,15 +74,17 @@ public final class ReportPage {
   }
 
   private Chart byDepth(String title, Axis y, Function<Depth, Spread> value) {
-    Chart chart = Chart.titled(title).over(Axis.linear("blocks before it").from(0), y);
+    double[] blocks =
+        results.streams().getFirst().depths().stream().mapToDouble(Depth::depth).toArray();
+    Chart chart =
+        Chart.titled(title).over(Axis.linear("blocks before it").from(0).ticks(blocks), y);
     for (Results.Stream stream : results.streams()) {
       List<Spread> spreads = stream.depths().stream().map(value).toList();
-      double[] depth = stream.depths().stream().mapToDouble(Depth::depth).toArray();
       chart =
           chart.with(
               Series.line(
                       stream.change(),
-                      depth,
+                      blocks,
                       spreads.stream().mapToDouble(Spread::median).toArray())
                   .spread(
                       spreads.stream().mapToDouble(Spread::low).toArray(),

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.transformer.DepthObserver;
 import io.github.rmsnorm4j.transformer.GreedyText;
 import io.github.rmsnorm4j.transformer.Model;
 import io.github.rmsnorm4j.transformer.Weights;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.IntConsumer;
 
@@ -57,6 +58,15 @@ public final class Storyteller implements AutoCloseable {
     }
     model.observe(null);
     return sum / count;
+  }
+
+  /** The gain of the norm that a row first meets at a depth; there must be norms. */
+  MemorySegment gain(int depth) {
+    String name =
+        depth < weights.config().layers()
+            ? "model.layers." + depth + ".input_layernorm.weight"
+            : "model.norm.weight";
+    return weights.values(weights.parameter(name));
   }
 
   /** Gives the memory back. */
