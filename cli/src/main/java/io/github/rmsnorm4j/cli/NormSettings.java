@@ -78,6 +78,10 @@ record NormSettings(
     Order(CastOrder order) {
       this.order = order;
     }
+
+    CastOrder castOrder() {
+      return order;
+    }
   }
 
   /** Named as on the command line. */

@@ -39,6 +39,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       Show.class,
       Bench.class,
       Train.class,
+      Story.class,
       Spark.class,
       Doctor.class,
       Completion.class

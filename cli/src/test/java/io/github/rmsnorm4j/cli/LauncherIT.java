@@ -102,6 +102,15 @@ class LauncherIT {
     assertThat(firstStart.status()).isZero();
   }
 
+  /** The model is in the jar, and its products are plain Java. */
+  @Test
+  void aStoryNeedsNothingThatIsFetched() throws IOException, InterruptedException {
+    Result story = shell().run(checkout.resolve("rmsnorm"), "story", "--tokens", "3");
+    assertThat(story.out()).isEqualTo("Once upon a\n");
+    assertThat(story.err()).contains("plain Java").hasLineCount(1);
+    assertThat(story.status()).isZero();
+  }
+
   /** The JVM that trains has its libraries from the folder in which they are kept once fetched. */
   @Test
   void trainingsRunInAJvmThatHasOpenBlas() throws IOException, InterruptedException {

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -25,8 +24,8 @@ public final class NpyFile extends TensorFile {
   private final Tensor tensor;
   private final long dataStart;
 
-  NpyFile(Path path, FileChannel channel) throws IOException {
-    super(path, channel);
+  NpyFile(Path path, ByteSource source) throws IOException {
+    super(path, source);
     int major = Byte.toUnsignedInt(littleEndian(6, 2).get(0));
     int minor = Byte.toUnsignedInt(littleEndian(6, 2).get(1));
     if (major < 1 || major > 3 || minor != 0) {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -25,8 +24,8 @@ public final class SafetensorsFile extends TensorFile {
   private final SafetensorsHeader header;
   private final long dataStart;
 
-  SafetensorsFile(Path path, FileChannel channel) throws IOException {
-    super(path, channel);
+  SafetensorsFile(Path path, ByteSource source) throws IOException {
+    super(path, source);
     if (size < LENGTH_BYTES) {
       throw new FormatException(
           path, "has %d bytes, a .safetensors file has at least 8".formatted(size));

@@ -27,15 +27,15 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   private static final long LARGEST_READ = 8 << 20;
 
   private final Path path;
-  final FileChannel channel;
+  private final ByteSource source;
 
   /** The length of the file when it was opened; the header was checked against it. */
   final long size;
 
-  TensorFile(Path path, FileChannel channel) throws IOException {
+  TensorFile(Path path, ByteSource source) throws IOException {
     this.path = path;
-    this.channel = channel;
-    this.size = channel.size();
+    this.source = source;
+    this.size = source.size();
   }
 
   /**
@@ -49,25 +49,36 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
    * @throws IOException if it cannot be read
    */
   public static TensorFile open(Path path) throws IOException {
-    FileChannel channel = openChannel(path);
+    return open(path, ByteSource.of(openChannel(path)));
+  }
+
+  /**
+   * Reads bytes in memory as those of a file of either kind, as of a program's own resource.
+   *
+   * @param name stands for the file's path in messages
+   * @param content the bytes, which must not change until it is closed
+   * @return the file, its header read and checked
+   * @throws FormatException if it is of neither kind, or its header is not as it should be
+   * @throws IOException never for another reason
+   */
+  public static TensorFile of(Path name, byte[] content) throws IOException {
+    return open(name, ByteSource.of(content));
+  }
+
+  private static TensorFile open(Path path, ByteSource source) throws IOException {
     try {
       byte[] start = new byte[9];
-      int length;
-      try {
-        length = channel.read(ByteBuffer.wrap(start), 0);
-      } catch (IOException e) {
-        throw unreadable(path, e);
-      }
+      int length = read(path, source, ByteBuffer.wrap(start), 0);
       if (NpyHeader.isMagic(start)) {
-        return new NpyFile(path, channel);
+        return new NpyFile(path, source);
       }
       if (path.toString().endsWith(".safetensors") || start[8] == '{') {
-        return new SafetensorsFile(path, channel);
+        return new SafetensorsFile(path, source);
       }
       throw new FormatException(
           path, length <= 0 ? "the file is empty" : "is neither a .npy nor a .safetensors file");
     } catch (Throwable e) {
-      channel.close();
+      source.close();
       throw e;
     }
   }
@@ -97,7 +108,7 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   /**
    * The file.
    *
-   * @return the path that was given to {@link #open}
+   * @return the path that was given to {@link #open}, or the name given to {@link #of}
    */
   public final Path path() {
     return path;
@@ -201,20 +212,21 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   final void readFully(long position, MemorySegment into) throws IOException {
     for (long done = 0; done < into.byteSize(); ) {
       long length = Math.min(into.byteSize() - done, LARGEST_READ);
-      int read = read(into.asSlice(done, length).asByteBuffer(), position + done);
+      int read = read(path, source, into.asSlice(done, length).asByteBuffer(), position + done);
       if (read < 0) {
         throw new FormatException(
             path,
             "ends at byte %d of %d: it was truncated while it was read"
-                .formatted(channel.size(), size));
+                .formatted(source.size(), size));
       }
       done += read;
     }
   }
 
-  private int read(ByteBuffer into, long position) throws IOException {
+  private static int read(Path path, ByteSource source, ByteBuffer into, long position)
+      throws IOException {
     try {
-      return channel.read(into, position);
+      return source.read(into, position);
     } catch (IOException e) {
       throw unreadable(path, e);
     }
@@ -230,6 +242,6 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   /** Closes the file; what was read from it stays. */
   @Override
   public void close() throws IOException {
-    channel.close();
+    source.close();
   }
 }

@@ -1,12 +1,14 @@
 package io.github.rmsnorm4j.formats;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,6 +47,31 @@ class SafetensorsFileTest {
       file.readBytes(file.tensor("mask"), 1, MemorySegment.ofArray(mask));
       assertThat(mask).containsExactly(0, 1);
     }
+  }
+
+  @Test
+  void bytesInMemoryAreReadAsAFileIs() throws IOException {
+    byte[] content = TestFiles.golden("mixed.safetensors");
+    Path name = Path.of("inside", "mixed.safetensors");
+    try (TensorFile file = TensorFile.of(name, content);
+        TensorFile same = open(content)) {
+      assertThat(file.path()).isEqualTo(name);
+      assertThat(file.tensors()).isEqualTo(same.tensors());
+      assertThat(file.metadata()).isEqualTo(same.metadata());
+      for (Tensor tensor : file.tensors()) {
+        byte[] bytes = new byte[(int) tensor.bytes()];
+        byte[] expected = new byte[bytes.length];
+        file.readBytes(tensor, 0, MemorySegment.ofArray(bytes));
+        same.readBytes(tensor, 0, MemorySegment.ofArray(expected));
+        assertThat(bytes).isEqualTo(expected);
+      }
+    }
+    byte[] cut = Arrays.copyOf(content, content.length - 1);
+    assertThatThrownBy(() -> TensorFile.of(name, cut))
+        .isInstanceOf(FormatException.class)
+        .hasMessageStartingWith(name + ": is truncated");
+    assertThatThrownBy(() -> TensorFile.of(Path.of("x"), new byte[0]))
+        .hasMessage("x: the file is empty");
   }
 
   @Test

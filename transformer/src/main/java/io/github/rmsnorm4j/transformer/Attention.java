@@ -9,6 +9,8 @@ final class Attention implements Inner {
   private final int heads;
   private final int group;
   private final float scale;
+  private final MatrixProduct product;
+  private final Positions positions;
   private final Linear queryProjection;
   private final Linear keyProjection;
   private final Linear valueProjection;
@@ -29,7 +31,12 @@ final class Attention implements Inner {
   private final HeadViews vHeads;
   private final HeadViews contextHeads;
 
-  /** (T, T) for each sequence and query head. */
+  /** Null where a pass sees its own tokens alone. */
+  private final KeyValueCache keyCache;
+
+  private final KeyValueCache valueCache;
+
+  /** (T, T) for each sequence and query head; (T, P + T) of a capacity where there are caches. */
   private final Matrix[] weights;
 
   Attention(Setup setup, String name, Rotary rotary) {
@@ -39,10 +46,12 @@ final class Attention implements Inner {
     heads = config.heads();
     group = heads / config.keyValueHeads();
     scale = (float) (1 / Math.sqrt(h));
-    queryProjection = new Linear(setup.weights(), name + ".q_proj");
-    keyProjection = new Linear(setup.weights(), name + ".k_proj");
-    valueProjection = new Linear(setup.weights(), name + ".v_proj");
-    outputProjection = new Linear(setup.weights(), name + ".o_proj");
+    product = setup.arithmetic().product();
+    positions = setup.positions();
+    queryProjection = new Linear(setup, name + ".q_proj");
+    keyProjection = new Linear(setup, name + ".k_proj");
+    valueProjection = new Linear(setup, name + ".v_proj");
+    outputProjection = new Linear(setup, name + ".o_proj");
     this.rotary = rotary;
     q = setup.allocate(setup.rows(), heads * h);
     k = setup.allocate(setup.rows(), config.keyValueHeads() * h);
@@ -56,8 +65,10 @@ final class Attention implements Inner {
     contextHeads = new HeadViews(context, setup.sequence(), h);
     weights = new Matrix[batch * heads];
     for (int i = 0; i < weights.length; i++) {
-      weights[i] = setup.allocate(setup.sequence(), setup.sequence());
+      weights[i] = setup.allocate(setup.sequence(), positions.capacity);
     }
+    keyCache = positions.continued ? new KeyValueCache(setup) : null;
+    valueCache = positions.continued ? new KeyValueCache(setup) : null;
   }
 
   @Override
@@ -67,18 +78,36 @@ final class Attention implements Inner {
     valueProjection.forward(x, v, false);
     rotary.forward(q);
     rotary.forward(k);
+    if (keyCache != null) {
+      keyCache.add(positions.past(), k);
+      valueCache.add(positions.past(), v);
+    }
     for (int b = 0; b < batch; b++) {
       for (int head = 0; head < heads; head++) {
-        Matrix w = weights[b * heads + head];
-        int shared = head / group;
-        MatrixProduct.multiply(
-            qHeads.get(b, head), false, kHeads.get(b, shared), true, scale, 0, w);
-        Softmax.forward(w);
-        MatrixProduct.multiply(
-            w, false, vHeads.get(b, shared), false, 1, 0, contextHeads.get(b, head));
+        forward(b, head);
       }
     }
     outputProjection.forward(context, y, add);
+  }
+
+  /** The context of one query head. */
+  private void forward(int b, int head) {
+    Matrix w = weights[b * heads + head];
+    int shared = head / group;
+    Matrix keys;
+    Matrix values;
+    if (keyCache == null) {
+      keys = kHeads.get(b, shared);
+      values = vHeads.get(b, shared);
+    } else {
+      int seen = positions.past() + w.rows;
+      w = w.block(0, 0, w.rows, seen);
+      keys = keyCache.head(shared, seen);
+      values = valueCache.head(shared, seen);
+    }
+    product.multiply(qHeads.get(b, head), false, keys, true, scale, 0, w);
+    Softmax.forward(w);
+    product.multiply(w, false, values, false, 1, 0, contextHeads.get(b, head));
   }
 
   private static void project(Matrix x, Linear projection, HeadNorm norm, Matrix y) {
@@ -117,12 +146,12 @@ final class Attention implements Inner {
     Matrix ds = scratch.dscores;
     int shared = head / group;
     Matrix dcontext = scratch.dcontextHeads.get(b, head);
-    MatrixProduct.multiply(w, true, dcontext, false, 1, 1, scratch.dvHeads.get(b, shared));
-    MatrixProduct.multiply(dcontext, false, vHeads.get(b, shared), true, 1, 0, ds);
+    product.multiply(w, true, dcontext, false, 1, 1, scratch.dvHeads.get(b, shared));
+    product.multiply(dcontext, false, vHeads.get(b, shared), true, 1, 0, ds);
     Softmax.backward(w, ds);
-    MatrixProduct.multiply(
+    product.multiply(
         ds, false, kHeads.get(b, shared), false, scale, 0, scratch.dqHeads.get(b, head));
-    MatrixProduct.multiply(
+    product.multiply(
         ds, true, qHeads.get(b, head), false, scale, 1, scratch.dkHeads.get(b, shared));
   }
 }

@@ -45,7 +45,7 @@ public final class Model implements AutoCloseable {
   private DepthObserver observer;
 
   /**
-   * Makes room for batches.
+   * Makes room for batches, which {@link Arithmetic#FAST} computes.
    *
    * @param weights the learned numbers; not closed with the model
    * @param batch sequences at a time
@@ -55,11 +55,37 @@ public final class Model implements AutoCloseable {
    *     config's positions, or a batch has more than 2^31 tokens
    */
   public Model(Weights weights, int batch, int sequence, int threads) {
+    this(weights, batch, sequence, threads, Arithmetic.FAST);
+  }
+
+  /**
+   * Makes room for batches.
+   *
+   * @param weights the learned numbers; not closed with the model
+   * @param batch sequences at a time
+   * @param sequence tokens of each
+   * @param threads that a norm may use; the products' are set by {@link MatrixProduct#useThreads}
+   * @param arithmetic how to compute; there is a backward pass only for float32 rows
+   * @throws IllegalArgumentException if a number is below 1, the sequence is longer than the
+   *     config's positions, or a batch has more than 2^31 tokens
+   */
+  public Model(Weights weights, int batch, int sequence, int threads, Arithmetic arithmetic) {
+    this(weights, batch, sequence, new Positions(sequence, false), threads, arithmetic);
+  }
+
+  private Model(
+      Weights weights,
+      int batch,
+      int sequence,
+      Positions positions,
+      int threads,
+      Arithmetic arithmetic) {
     ModelConfig config = weights.config();
     requireBetween("batch", batch, Integer.MAX_VALUE / Math.max(sequence, 1));
-    requireBetween("sequence", sequence, config.maxPositions());
+    requireBetween("sequence", positions.capacity, config.maxPositions());
     requireBetween("threads", threads, Integer.MAX_VALUE);
-    setup = new Setup(weights, batch, sequence, threads, arena, new StepTimes());
+    setup =
+        new Setup(weights, batch, sequence, positions, threads, arithmetic, arena, new StepTimes());
     embedding = new Embedding(weights, ParameterLayout.EMBEDDING);
     Rotary rotary = new Rotary(setup);
     blocks = new Block[config.layers()];
@@ -68,11 +94,27 @@ public final class Model implements AutoCloseable {
     }
     boolean normed = config.hasFinalNorm();
     finalNorm = normed ? NormLayer.of(setup, ParameterLayout.FINAL_NORM) : null;
-    head = new Linear(weights, config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD);
+    head = new Linear(setup, config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD);
     embedded = setup.allocate(setup.rows(), config.width());
     normalised = normed ? setup.allocate(setup.rows(), config.width()) : null;
     logits = setup.allocate(setup.rows(), config.vocabulary());
     tokens = new int[setup.rows()];
+  }
+
+  /**
+   * Makes room for one sequence, of which each {@link #forward} takes the next token. Keys and
+   * values of the tokens before it are kept, so a pass costs one token. The logits are the same
+   * bits as those of a pass over the whole sequence, where the products are those of {@link
+   * MatrixProduct#PLAIN_JAVA}. There is no backward pass.
+   *
+   * @param weights the learned numbers; not closed with the model
+   * @param positions tokens that the sequence may have
+   * @param arithmetic how to compute
+   * @return a model whose batches have one token
+   * @throws IllegalArgumentException if positions is below 1 or above the config's
+   */
+  public static Model continuing(Weights weights, int positions, Arithmetic arithmetic) {
+    return new Model(weights, 1, 1, new Positions(positions, true), 1, arithmetic);
   }
 
   private static void requireBetween(String name, int value, int most) {
@@ -88,9 +130,14 @@ public final class Model implements AutoCloseable {
    * @param batch its tokens, one sequence after the other
    * @throws IllegalArgumentException if there are more or fewer than the model has room for, or one
    *     is not in the vocabulary
+   * @throws IllegalStateException if the sequence of a {@link #continuing} model is at its end
    */
   public void forward(int[] batch) {
     checkTokens("tokens", batch, 0);
+    Positions positions = setup.positions();
+    if (positions.past() == positions.capacity) {
+      throw new IllegalStateException("all " + positions.capacity + " positions are taken");
+    }
     System.arraycopy(batch, 0, tokens, 0, tokens.length);
     embedding.forward(tokens, embedded);
     Matrix x = embedded;
@@ -105,7 +152,22 @@ public final class Model implements AutoCloseable {
     }
     stream = x;
     head.forward(stream, logits, false);
+    positions.advance(setup.sequence());
     lossTaken = false;
+  }
+
+  /** Forgets the tokens of a {@link #continuing} model: the next pass begins a new sequence. */
+  public void restart() {
+    setup.positions().restart();
+  }
+
+  /**
+   * How many tokens of the sequence of a {@link #continuing} model there have been.
+   *
+   * @return 0 to its positions; 0 for any other model
+   */
+  public int past() {
+    return setup.positions().past();
   }
 
   private void checkTokens(String name, int[] batch, int least) {
@@ -152,9 +214,14 @@ public final class Model implements AutoCloseable {
   /**
    * Adds the gradient of the last {@link #loss} to the weights' gradients. Once for each loss.
    *
-   * @throws IllegalStateException if there was no loss since the last forward or backward pass
+   * @throws IllegalStateException if there was no loss since the last forward or backward pass, or
+   *     the model has no backward pass
    */
   public void backward() {
+    if (setup.positions().continued || setup.arithmetic().narrowsRows()) {
+      throw new IllegalStateException(
+          "a model that continues a sequence, or has rows of 16 bits, has no backward pass");
+    }
     if (!lossTaken) {
       throw new IllegalStateException("there has been no loss to go back from");
     }
@@ -194,6 +261,15 @@ public final class Model implements AutoCloseable {
    */
   public void observe(DepthObserver observer) {
     this.observer = observer;
+  }
+
+  /**
+   * How many tokens a sequence may have.
+   *
+   * @return the length of a batch's sequences, or the capacity of a {@link #continuing} model
+   */
+  public int positions() {
+    return setup.positions().capacity;
   }
 
   /**

@@ -108,6 +108,35 @@ public record ModelConfig(
     return new ModelConfigBuilder(vocabulary, width, layers, heads);
   }
 
+  /**
+   * The same model with another norm, and the same matrices.
+   *
+   * @param norm which
+   * @param share the share p of a partial norm; not used by others
+   * @param epsilon epsilon of every norm
+   * @return another config
+   * @throws IllegalArgumentException if share or epsilon is out of its range
+   */
+  public ModelConfig withNorm(NormKind norm, double share, double epsilon) {
+    return new ModelConfig(
+        vocabulary,
+        width,
+        layers,
+        heads,
+        keyValueHeads,
+        headWidth,
+        mlpWidth,
+        maxPositions,
+        ropeTheta,
+        tied,
+        norm,
+        share,
+        epsilon,
+        placement,
+        queryKeyNorm,
+        initialRange);
+  }
+
   /** Whether there are norms at all, for {@link NormKind#NONE} only those of query and key. */
   boolean hasNorms() {
     return norm != NormKind.NONE;

@@ -99,23 +99,28 @@ public final class ModelFolder {
   public static Weights load(Path folder) throws IOException {
     Path configFile = folder.resolve(CONFIG);
     ModelConfig config = ConfigParser.parse(configFile, readConfig(configFile));
-    List<Parameter> parameters = config.parameters();
     if (!Files.exists(folder.resolve(WEIGHTS))
         && Files.exists(folder.resolve(WEIGHTS + ".index.json"))) {
       throw new FormatException(
           folder, "has its weights in several files, which is not supported: they must be in one");
     }
     try (TensorFile file = TensorFile.open(folder.resolve(WEIGHTS))) {
-      TensorReader.check(file, parameters, "");
-      requireNoOthers(file, parameters, config);
-      Weights weights = new Weights(config);
-      try {
-        TensorReader.read(file, parameters, "", weights.values());
-        return weights;
-      } catch (Throwable e) {
-        weights.close();
-        throw e;
-      }
+      return weights(config, file);
+    }
+  }
+
+  /** All weights of a model, from a file that has them and no others. */
+  static Weights weights(ModelConfig config, TensorFile file) throws IOException {
+    List<Parameter> parameters = config.parameters();
+    TensorReader.check(file, parameters, "");
+    requireNoOthers(file, parameters, config);
+    Weights weights = new Weights(config);
+    try {
+      TensorReader.read(file, parameters, "", weights.values());
+      return weights;
+    } catch (Throwable e) {
+      weights.close();
+      throw e;
     }
   }
 

@@ -20,19 +20,25 @@ public enum NormKind {
   }
 
   /** The library's norm; gain and bias come with each call, since they change with each step. */
-  Norm build(ModelConfig config, int threads) {
-    int width = config.width();
-    double epsilon = config.normEpsilon();
+  Norm build(Setup setup) {
+    int width = setup.config().width();
     return switch (this) {
-      case LAYER_NORM -> LayerNorm.builder(width).epsilon(epsilon).threads(threads).build();
-      case RMS_NORM -> RmsNorm.builder(width).epsilon(epsilon).threads(threads).build();
-      case PARTIAL_RMS_NORM ->
-          RmsNorm.builder(width)
-              .epsilon(epsilon)
-              .partial(config.normShare())
-              .threads(threads)
-              .build();
+      case LAYER_NORM -> with(setup, LayerNorm.builder(width)).build();
+      case RMS_NORM -> rmsNorm(setup).build();
+      case PARTIAL_RMS_NORM -> rmsNorm(setup).partial(setup.config().normShare()).build();
       case NONE -> throw new IllegalStateException("there is no norm to build");
     };
+  }
+
+  private static RmsNorm.Builder rmsNorm(Setup setup) {
+    RmsNorm.Builder builder = RmsNorm.builder(setup.config().width());
+    return with(setup, builder.castOrder(setup.arithmetic().castOrder()));
+  }
+
+  private static <B extends Norm.Builder<B>> B with(Setup setup, B builder) {
+    return builder
+        .epsilon(setup.config().normEpsilon())
+        .threads(setup.threads())
+        .backend(setup.arithmetic().backend());
   }
 }

@@ -16,6 +16,10 @@ final class NormLayer {
   private final Norm norm;
   private final StepTimes times;
   private final Saved saved;
+
+  /** Null where rows are float32 in the norm as well. */
+  private final NarrowRows narrow;
+
   private final Rows gain;
   private final Rows bias;
   private final Matrix gainGradient;
@@ -28,6 +32,8 @@ final class NormLayer {
     this.norm = norm;
     times = setup.times();
     saved = new Saved(Keep.INPUT, rows);
+    boolean narrows = setup.arithmetic().narrowsRows();
+    narrow = narrows ? new NarrowRows(setup, rows, norm.width()) : null;
     Weights weights = setup.weights();
     gain = weights.matrix(name + ".weight").asRows();
     gainGradient = weights.gradientMatrix(name + ".weight");
@@ -41,7 +47,7 @@ final class NormLayer {
 
   /** The model's norm, of rows as wide as the model. */
   static NormLayer of(Setup setup, String name) {
-    Norm norm = setup.config().norm().build(setup.config(), setup.threads());
+    Norm norm = setup.config().norm().build(setup);
     return new NormLayer(norm, setup, name, setup.rows());
   }
 
@@ -50,7 +56,9 @@ final class NormLayer {
     RmsNorm norm =
         RmsNorm.builder(setup.config().headWidth())
             .epsilon(setup.config().normEpsilon())
+            .castOrder(setup.arithmetic().castOrder())
             .threads(setup.threads())
+            .backend(setup.arithmetic().backend())
             .build();
     return new NormLayer(norm, setup, name, rows);
   }
@@ -58,8 +66,22 @@ final class NormLayer {
   /** {@code y = norm(x)}; x must stay as it is until the backward pass, y need not. */
   void forward(Matrix x, Matrix y) {
     Part before = times.switchTo(Part.NORM);
-    norm.apply(x.asRows(), gain, bias, y.asRows(), saved);
+    if (narrow == null) {
+      norm.apply(x.asRows(), gain, bias, y.asRows(), saved);
+    } else {
+      forwardNarrow(x, y);
+    }
     times.switchTo(before);
+  }
+
+  private void forwardNarrow(Matrix x, Matrix y) {
+    narrow.roundFrom(x);
+    if (bias == null) {
+      norm.apply(narrow.rows(), gain, narrow.rows());
+    } else {
+      norm.apply(narrow.rows(), gain, bias, narrow.rows());
+    }
+    narrow.widenTo(y);
   }
 
   /** dx from dy; dx may be dy. */

@@ -9,9 +9,10 @@ import java.lang.foreign.ValueLayout;
  */
 final class Rotary {
   private final int sequence;
+  private final Positions positions;
   private final int half;
 
-  /** (T, h/2) each. */
+  /** A row of h/2 for each position. */
   private final Matrix cosines;
 
   private final Matrix sines;
@@ -19,12 +20,13 @@ final class Rotary {
   Rotary(Setup setup) {
     ModelConfig config = setup.config();
     sequence = setup.sequence();
+    positions = setup.positions();
     half = config.headWidth() / 2;
-    cosines = setup.allocate(sequence, half);
-    sines = setup.allocate(sequence, half);
+    cosines = setup.allocate(positions.capacity, half);
+    sines = setup.allocate(positions.capacity, half);
     for (int i = 0; i < half; i++) {
       double frequency = Math.pow(config.ropeTheta(), -2.0 * i / config.headWidth());
-      for (int t = 0; t < sequence; t++) {
+      for (int t = 0; t < positions.capacity; t++) {
         long at = (long) t * half + i;
         cosines.segment.setAtIndex(ValueLayout.JAVA_FLOAT, at, (float) Math.cos(t * frequency));
         sines.segment.setAtIndex(ValueLayout.JAVA_FLOAT, at, (float) Math.sin(t * frequency));
@@ -49,7 +51,7 @@ final class Rotary {
     int width = 2 * half;
     int heads = x.columns / width;
     for (int n = 0; n < x.rows; n++) {
-      long angles = (long) (n % sequence) * half;
+      long angles = (long) (positions.past() + n % sequence) * half;
       for (int head = 0; head < heads; head++) {
         long first = (long) n * x.stride + (long) head * width;
         for (int i = 0; i < half; i++) {

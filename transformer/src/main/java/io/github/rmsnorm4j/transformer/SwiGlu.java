@@ -19,9 +19,9 @@ final class SwiGlu implements Inner {
   private final Matrix sigmoid;
 
   SwiGlu(Setup setup, String name) {
-    gateProjection = new Linear(setup.weights(), name + ".gate_proj");
-    upProjection = new Linear(setup.weights(), name + ".up_proj");
-    downProjection = new Linear(setup.weights(), name + ".down_proj");
+    gateProjection = new Linear(setup, name + ".gate_proj");
+    upProjection = new Linear(setup, name + ".up_proj");
+    downProjection = new Linear(setup, name + ".down_proj");
     int width = setup.config().mlpWidth();
     gate = setup.allocate(setup.rows(), width);
     up = setup.allocate(setup.rows(), width);

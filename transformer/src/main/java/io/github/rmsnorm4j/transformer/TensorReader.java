@@ -60,11 +60,14 @@ final class TensorReader {
 
   private static void decode(
       Dtype dtype, MemorySegment piece, MemorySegment values, long first, int count) {
+    if (dtype == Dtype.F32) {
+      MemorySegment.copy(piece, 0, values, first * Float.BYTES, (long) count * Float.BYTES);
+      return;
+    }
     for (int i = 0; i < count; i++) {
       float value =
           switch (dtype) {
             case F64 -> (float) piece.getAtIndex(ValueLayout.JAVA_DOUBLE, i);
-            case F32 -> piece.getAtIndex(ValueLayout.JAVA_FLOAT, i);
             case F16 -> Float.float16ToFloat(piece.getAtIndex(ValueLayout.JAVA_SHORT, i));
             case BF16 ->
                 Float.intBitsToFloat(piece.getAtIndex(ValueLayout.JAVA_SHORT, i) << Short.SIZE);

@@ -70,6 +70,47 @@ public final class Weights implements AutoCloseable {
     return this;
   }
 
+  /**
+   * Copies what a model of another config shares with this one: every tensor of the same name.
+   * Gains that are new are 1, and biases that are new are 0.
+   *
+   * @param other has the matrices of this config
+   * @return weights of their own memory
+   * @throws IllegalArgumentException if a matrix is missing here or has another shape
+   */
+  public Weights copyFor(ModelConfig other) {
+    for (Parameter parameter : other.parameters()) {
+      if (parameter.role() == Role.MATRIX
+          && !parameter(parameter.name()).shape().equals(parameter.shape())) {
+        throw new IllegalArgumentException(
+            "%s has the shape %s, the other config's is %s"
+                .formatted(
+                    parameter.name(), parameter(parameter.name()).shape(), parameter.shape()));
+      }
+    }
+    Weights copy = new Weights(other);
+    for (Parameter parameter : other.parameters()) {
+      if (has(parameter.name())) {
+        copy.values(parameter).copyFrom(values(parameter(parameter.name())));
+      } else if (parameter.role() == Role.GAIN) {
+        copy.fill(parameter, 1);
+      }
+    }
+    return copy;
+  }
+
+  /** Sets all gains to 1, so that no norm has an effect of its gain. */
+  public void setGainsToOne() {
+    parameters.stream().filter(p -> p.role() == Role.GAIN).forEach(p -> fill(p, 1));
+  }
+
+  private void fill(Parameter parameter, float value) {
+    Floats tensor = new Floats(values(parameter));
+    for (long i = 0; i < parameter.elements(); i++) {
+      tensor.set(i, value);
+    }
+  }
+
   /** A number for each name: FNV-1a, 64 bits. */
   private static long stream(String name) {
     long hash = 0xcbf29ce484222325L;

@@ -10,6 +10,8 @@
  * <p>{@link io.github.rmsnorm4j.transformer.ModelConfig} says what is built, {@link
  * io.github.rmsnorm4j.transformer.Weights} holds the learned numbers, {@link
  * io.github.rmsnorm4j.transformer.Model} computes loss and gradients for batches of one size,
- * {@link io.github.rmsnorm4j.transformer.Trainer} takes steps.
+ * {@link io.github.rmsnorm4j.transformer.Trainer} takes steps. {@link
+ * io.github.rmsnorm4j.transformer.Stories260K} is a small model that is trained already, and {@link
+ * io.github.rmsnorm4j.transformer.GreedyText} writes texts.
  */
 package io.github.rmsnorm4j.transformer;

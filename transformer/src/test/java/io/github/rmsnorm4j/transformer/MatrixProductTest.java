@@ -9,8 +9,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** OpenBLAS is given what is meant. */
+/** Either way to multiply gives the product that is meant. */
 class MatrixProductTest {
   private static final long SEED = 11;
 
@@ -20,8 +22,18 @@ class MatrixProductTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"false, false", "false, true", "true, false", "true, true"})
-  void blocksOfMatricesEitherTransposedOrNot(boolean transposeA, boolean transposeB) {
+  @CsvSource({
+    "OPENBLAS, false, false",
+    "OPENBLAS, false, true",
+    "OPENBLAS, true, false",
+    "OPENBLAS, true, true",
+    "PLAIN_JAVA, false, false",
+    "PLAIN_JAVA, false, true",
+    "PLAIN_JAVA, true, false",
+    "PLAIN_JAVA, true, true"
+  })
+  void blocksOfMatricesEitherTransposedOrNot(
+      MatrixProduct product, boolean transposeA, boolean transposeB) {
     int m = 5;
     int n = 7;
     int k = 3;
@@ -31,7 +43,7 @@ class MatrixProductTest {
       Matrix all = random(arena, 3);
       Matrix before = random(arena, 3);
       Matrix c = all.block(3, 2, m, n);
-      MatrixProduct.multiply(a, transposeA, b, transposeB, 0.5f, 2, c);
+      product.multiply(a, transposeA, b, transposeB, 0.5f, 2, c);
       for (int i = 0; i < all.rows; i++) {
         for (int j = 0; j < all.columns; j++) {
           double expected = before.get(i, j);
@@ -73,26 +85,67 @@ class MatrixProductTest {
       fill(a, 1);
       fill(b, 2);
       Matrix first = Matrix.allocate(arena, 150, 170);
-      MatrixProduct.multiply(a, false, b, false, 1, 0, first);
+      MatrixProduct.OPENBLAS.multiply(a, false, b, false, 1, 0, first);
       for (int i = 0; i < 5; i++) {
         Matrix again = Matrix.allocate(arena, 150, 170);
-        MatrixProduct.multiply(a, false, b, false, 1, 0, again);
+        MatrixProduct.OPENBLAS.multiply(a, false, b, false, 1, 0, again);
         assertThat(again.segment.mismatch(first.segment)).isEqualTo(-1);
       }
     }
   }
 
-  @Test
-  void shapesThatDoNotFitNeverReachNativeCode() {
+  /** One float32 sum in the order of the inner index, whatever else is in the product. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void plainJavaHasTheBitsOfALoop(boolean transposeB) {
+    try (Arena arena = Arena.ofConfined()) {
+      Matrix a = Matrix.allocate(arena, 9, 33);
+      Matrix b = transposeB ? Matrix.allocate(arena, 7, 33) : Matrix.allocate(arena, 33, 7);
+      fill(a, 1);
+      fill(b, 2);
+      Matrix all = Matrix.allocate(arena, 9, 7);
+      MatrixProduct.PLAIN_JAVA.multiply(a, false, b, transposeB, 0.3f, 0, all);
+      Matrix alone = Matrix.allocate(arena, 1, 7);
+      for (int i = 0; i < 9; i++) {
+        MatrixProduct.PLAIN_JAVA.multiply(
+            a.block(i, 0, 1, 33), false, b, transposeB, 0.3f, 0, alone);
+        for (int j = 0; j < 7; j++) {
+          float sum = 0;
+          for (int k = 0; k < 33; k++) {
+            sum += a.get(i, k) * (transposeB ? b.get(j, k) : b.get(k, j));
+          }
+          assertThat(all.get(i, j)).isEqualTo(0.3f * sum);
+          assertThat(alone.get(0, j)).isEqualTo(0.3f * sum);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void withoutBetaWhatIsThereDoesNotCount(MatrixProduct product) {
+    try (Arena arena = Arena.ofConfined()) {
+      Matrix a = Matrix.allocate(arena, 2, 3);
+      Matrix c = Matrix.allocate(arena, 2, 2);
+      fill(a, 1);
+      new Floats(c.segment).set(1, Float.NaN);
+      product.multiply(a, false, a, true, 1, 0, c);
+      assertThat(c.get(0, 1)).isEqualTo(c.get(1, 0)).isFinite();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shapesThatDoNotFitAreRefused(MatrixProduct product) {
     try (Arena arena = Arena.ofConfined()) {
       Matrix a = Matrix.allocate(arena, 2, 3);
       Matrix b = Matrix.allocate(arena, 3, 4);
       Matrix c = Matrix.allocate(arena, 2, 4);
-      assertThatThrownBy(() -> MatrixProduct.multiply(a, true, b, false, 1, 0, c))
+      assertThatThrownBy(() -> product.multiply(a, true, b, false, 1, 0, c))
           .hasMessage("the product of 2 x 3 and 3 x 4, either transposed or not, is not 2 x 4");
-      assertThatThrownBy(() -> MatrixProduct.multiply(a, false, b, true, 1, 0, c))
+      assertThatThrownBy(() -> product.multiply(a, false, b, true, 1, 0, c))
           .isInstanceOf(IllegalArgumentException.class);
-      assertThatThrownBy(() -> MatrixProduct.multiply(a, false, b, false, 1, 0, b))
+      assertThatThrownBy(() -> product.multiply(a, false, b, false, 1, 0, b))
           .isInstanceOf(IllegalArgumentException.class);
       assertThatThrownBy(() -> a.block(1, 0, 2, 3)).isInstanceOf(IndexOutOfBoundsException.class);
     }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli.train;
 
 import io.github.rmsnorm4j.transformer.DepthObserver;
+import io.github.rmsnorm4j.transformer.RowMoments;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -26,14 +27,7 @@ final class DepthProbe implements DepthObserver {
     long rows = x.byteSize() / Float.BYTES / width;
     double sum = 0;
     for (long row = 0; row < rows; row++) {
-      double mean = 0;
-      double square = 0;
-      for (int i = 0; i < width; i++) {
-        double value = x.getAtIndex(ValueLayout.JAVA_FLOAT, row * width + i);
-        mean += value / width;
-        square += value * value / width;
-      }
-      sum += square == 0 ? 0 : mean * mean / square;
+      sum += RowMoments.of(x, row, width).rho();
     }
     rho[depth] = sum / rows;
   }

@@ -1,0 +1,193 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.cli.story.SampleText;
+import io.github.rmsnorm4j.transformer.Stories260K;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code rmsnorm story}, but for its table of comparisons. */
+class StoryTest {
+  private static final String BEGINNING =
+      "Once upon a time, there was a little girl named Lily. She loved to play outside in the park.";
+
+  @TempDir Path folder;
+
+  private static CommandResult story(String... args) {
+    List<String> all = new ArrayList<>(List.of("story"));
+    all.addAll(List.of(args));
+    return CommandResult.of(all.toArray(String[]::new));
+  }
+
+  @Test
+  void theModelBeginsItself() {
+    CommandResult result = story();
+    assertThat(result.status()).isZero();
+    assertThat(result.out()).startsWith(BEGINNING).endsWith("\n").doesNotContain("<s>");
+    assertThat(result.err())
+        .isEqualTo("rmsnorm story: stories260K, norms: as trained; matrix products: plain Java\n");
+  }
+
+  /** The words that the model would write itself lead to the same story. */
+  @Test
+  void aPromptIsContinued() {
+    assertThat(story("Once upon a time").out()).isEqualTo(story().out());
+    CommandResult other = story("The cat", "--tokens", "5");
+    assertThat(other.out()).startsWith("The cat").endsWith("\n").hasSizeBetween(10, 50);
+    assertThat(story("", "--tokens", "3").out()).isEqualTo("Once upon a\n");
+  }
+
+  @Test
+  void charactersThatTheTokenizerLacksGoAsBytes() {
+    String prompt = "Süß 한국어 😀";
+    assertThat(story(prompt, "--tokens", "1").out()).startsWith(prompt);
+  }
+
+  /** Every token is flushed, so that a reader sees it at once. */
+  @Test
+  void tokensAreShownOneByOne() {
+    List<String> flushed = new ArrayList<>();
+    StringWriter out =
+        new StringWriter() {
+          @Override
+          public void flush() {
+            flushed.add(toString());
+          }
+        };
+    int status =
+        Rmsnorm.commandLine()
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(new StringWriter()))
+            .execute("story", "--tokens", "4");
+    assertThat(status).isZero();
+    assertThat(flushed).containsSubsequence("Once", "Once upon", "Once upon a", "Once upon a time");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--norm layer",
+        "--norm none",
+        "--norm partial:0.5",
+        "--eps 1",
+        "--gain off",
+        "--norm layer --gain off --eps 0.1",
+        "--norm partial:0.5 --type f16 --cast-order llama"
+      })
+  void aChangeIsNamedAndTellsAnotherStory(String options) {
+    CommandResult result = story(options.split(" "));
+    assertThat(result.status()).isZero();
+    String named = result.err().lines().findFirst().orElseThrow();
+    for (String option : options.split(" (?=--)")) {
+      assertThat(named).contains(option);
+    }
+    assertThat(result.out()).doesNotStartWith(BEGINNING + " One day, she saw a big, red");
+  }
+
+  @Test
+  void whatTheTrainingHadIsNoChange() {
+    String trained = story("--tokens", "40").out();
+    assertThat(story("--tokens", "40", "--norm", "rms", "--eps", "1e-5", "--gain", "on").out())
+        .isEqualTo(trained);
+    assertThat(story("--tokens", "40", "--norm", "partial:1").out()).isEqualTo(trained);
+    // The gain is float32, which is what t5 rounds to.
+    assertThat(story("--type", "bf16", "--cast-order", "t5").out())
+        .isEqualTo(story("--type", "bf16").out());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "--tokens 0|--tokens is 0, it may be 1 to 512",
+        "--tokens 513|--tokens is 513, it may be 1 to 512",
+        "--tokens x|'x' is not an int",
+        "--norm batch|'batch' is not rms, layer, none or partial:P with a P above 0 and at most 1",
+        "--norm partial:0|'partial:0' is not rms, layer, none or partial:P",
+        "--norm partial:1.5|'partial:1.5' is not rms, layer, none or partial:P",
+        "--norm partial:|'partial:' is not rms, layer, none or partial:P",
+        "--norm partial|'partial' is not rms, layer, none or partial:P",
+        "--eps -1|--eps is -1.0, it must be finite and not negative",
+        "--eps NaN|--eps is NaN, it must be finite and not negative",
+        "--eps Infinity|--eps is Infinity, it must be finite and not negative",
+        "--eps x|'x' is not a double",
+        "--type f64|'f64' is not bf16 or f16",
+        "--type float32|'float32' is not bf16 or f16",
+        "--type int8|'int8' is not bf16 or f16",
+        "--gain none|expected one of [on, off] (case-sensitive) but was 'none'",
+        "--cast-order gemma|expected one of [float32, llama, t5, onnx] (case-sensitive) but was",
+        "--norm none --eps 1|--eps is 1.0, with --norm none there is no norm that has it",
+        "--norm none --gain off|--gain is off, with --norm none",
+        "--norm none --type f16|--type is float16, with --norm none",
+        "--norm none --cast-order llama|--cast-order is llama, with --norm none",
+        "--norm layer --cast-order t5|--cast-order is t5, it needs --norm rms or partial:P",
+        "--report same --json same|--report and --json are both same",
+        "one two|'two'",
+        "--nonsense|'--nonsense'"
+      })
+  void wrongUseIsOneLine(String args, String message) {
+    CommandResult result = story(args.split(" "));
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.err().lines().toList()).hasSize(1);
+    assertThat(result.err()).startsWith("rmsnorm story: ").contains(message);
+    assertThat(result.out()).isEmpty();
+  }
+
+  @Test
+  void aPromptThatIsTooLongIsRefusedWithBothNumbers() {
+    // BEGIN, the space, and a token for each x: 512 fit, but leave room for one token alone.
+    CommandResult fits = story("x".repeat(510));
+    assertThat(fits.status()).isZero();
+    assertThat(fits.err()).contains("all positions of the model are taken: the story stops here");
+    assertThat(story("x".repeat(511)).err())
+        .isEqualTo(
+            "rmsnorm story: PROMPT has 513 tokens, the model has 512 positions: give a shorter one"
+                + " (rmsnorm story --help tells more)\n");
+    CommandResult huge = story("x".repeat(100_000));
+    assertThat(huge.err())
+        .contains("PROMPT has at least 14287 tokens, the model has 512 positions");
+    assertThat(huge.status()).isEqualTo(2);
+  }
+
+  @Test
+  void filesAreWrittenWholeAndNothingIsReplacedUnasked() throws IOException {
+    Path page = folder.resolve("story.html");
+    Path data = folder.resolve("story.json");
+    String[] args = {"--tokens", "2", "--report", page.toString(), "--json", data.toString()};
+    assertThat(story(args).status()).isZero();
+    assertThat(page).content().contains("The residual stream by depth").doesNotContain("http:");
+    assertThat(data).content().contains("\"change\" : \"as trained\"").contains("\"depth\" : 5");
+
+    Files.writeString(page, "kept");
+    CommandResult again = story(args);
+    assertThat(again.status()).isEqualTo(2);
+    assertThat(again.err()).contains("exists already; --force replaces it");
+    assertThat(again.out()).isEmpty();
+    assertThat(page).hasContent("kept");
+    List<String> forced = new ArrayList<>(List.of(args));
+    forced.addAll(List.of("--force", "--norm", "layer"));
+    assertThat(story(forced.toArray(String[]::new)).status()).isZero();
+    assertThat(page).content().contains("--norm layer");
+  }
+
+  /** Each story is a window of its own, with its beginning. */
+  @Test
+  void theSampleTextFitsTheModel() throws IOException {
+    assertThat(SampleText.stories()).hasSize(3).allMatch(story -> !story.contains("\n"));
+    assertThat(SampleText.windows(Stories260K.tokenizer()))
+        .hasSize(3)
+        .allSatisfy(window -> assertThat(window).startsWith(1).hasSizeBetween(100, 512));
+  }
+}

@@ -1,0 +1,50 @@
+package io.github.rmsnorm4j.transformer;
+
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/**
+ * A small trained model that comes with this module: Andrej Karpathy's stories260K, a Llama of 5
+ * blocks of width 64 that writes stories for children. Its licence, MIT, lies beside it.
+ */
+public final class Stories260K {
+  private static final String FOLDER = "stories260K/";
+
+  private Stories260K() {}
+
+  /**
+   * The model.
+   *
+   * @return its weights, to be closed by the caller
+   * @throws IOException if it cannot be read
+   */
+  public static Weights weights() throws IOException {
+    String config = new String(resource("config.json"), StandardCharsets.UTF_8);
+    String name = "model.safetensors";
+    try (TensorFile file = TensorFile.of(Path.of(FOLDER, name), resource(name))) {
+      return ModelFolder.weights(ConfigParser.parse(Path.of(FOLDER, "config.json"), config), file);
+    }
+  }
+
+  /**
+   * Its tokenizer.
+   *
+   * @return text to tokens and back
+   * @throws IOException if it cannot be read
+   */
+  public static Tokenizer tokenizer() throws IOException {
+    return Tokenizer.of(resource("tok512.bin"));
+  }
+
+  private static byte[] resource(String name) throws IOException {
+    try (InputStream in = Stories260K.class.getResourceAsStream(FOLDER + name)) {
+      if (in == null) {
+        throw new IOException("the module lacks its resource " + FOLDER + name);
+      }
+      return in.readAllBytes();
+    }
+  }
+}
