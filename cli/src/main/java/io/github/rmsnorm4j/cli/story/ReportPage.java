@@ -105,8 +105,8 @@ public final class ReportPage {
       table =
           table.row(
               result.change(),
-              TerminalTable.Figures.loss(result.loss()),
-              TerminalTable.Figures.added(result.added()),
+              Figures.loss(result.loss()),
+              Figures.added(result.added()),
               result.firstOtherWord() == 0 ? "none" : String.valueOf(result.firstOtherWord()));
     }
     page.section("What a change of all norms does")

@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 
 /** Comparisons as text, no wider than 80 columns; each can be shown as soon as it is there. */
 public final class TerminalTable {
@@ -89,18 +88,5 @@ public final class TerminalTable {
     }
     first.add(last + MORE);
     return first;
-  }
-
-  /** How numbers are shown. */
-  static final class Figures {
-    private Figures() {}
-
-    static String loss(double loss) {
-      return Double.isFinite(loss) ? String.format(Locale.ROOT, "%.4f", loss) : "none";
-    }
-
-    static String added(double added) {
-      return Double.isFinite(added) ? String.format(Locale.ROOT, "%+.4f", added) : "none";
-    }
   }
 }
