@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -21,8 +22,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PagesTest {
   private static final Path DOCS = Shell.CHECKOUT.resolve("docs");
   private static final Path DECISIONS = DOCS.resolve("decisions");
+  private static final Pattern CODE = Pattern.compile("(?s)\n```.*?\n```");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]*)(?:#([^)]*))?\\)");
-  private static final Pattern TEST = Pattern.compile("`(\\w+Test)(?:\\.\\w+)?`");
+  private static final Pattern TEST = Pattern.compile("`(\\w+(?:Test|IT))(?:\\.\\w+)?`");
   private static final Pattern DATE = Pattern.compile("(?m)^\\*(\\d{4}-\\d\\d-\\d\\d)\\. ");
   private static final Pattern RELEASE =
       Pattern.compile("<maven.compiler.release>(\\d+)</maven.compiler.release>");
@@ -31,22 +33,23 @@ class PagesTest {
   private static final int FIRST_VERSION = 44;
 
   static List<Path> pages() throws IOException {
-    try (Stream<Path> decisions = Files.list(DECISIONS)) {
-      Stream<Path> others =
-          Stream.of("pytorch.md", "engines.md", "versions.md", "onednn-rmsnorm-gradient.md")
-              .map(DOCS::resolve);
-      return Stream.of(decisions, others, Stream.of(Shell.CHECKOUT.resolve("CONTRIBUTING.md")))
-          .flatMap(paths -> paths)
-          .sorted()
-          .toList();
+    List<Path> pages = new ArrayList<>();
+    for (Path folder : List.of(Shell.CHECKOUT, DOCS, DECISIONS)) {
+      try (Stream<Path> files = Files.list(folder)) {
+        files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(pages::add);
+      }
     }
+    return pages;
   }
 
   @ParameterizedTest
   @MethodSource("pages")
   void everyLinkLeadsToAFileAndAHeading(Path page) throws IOException {
-    Matcher link = LINK.matcher(Files.readString(page));
+    Matcher link = LINK.matcher(CODE.matcher(Files.readString(page)).replaceAll(""));
     while (link.find()) {
+      if (link.group(1).contains("://")) {
+        continue;
+      }
       Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
       assertThat(target).as("%s: %s", page, link.group()).isRegularFile();
       if (link.group(2) != null) {
@@ -82,7 +85,7 @@ class PagesTest {
           try (Stream<Path> files = Files.walk(module)) {
             files
                 .map(file -> file.getFileName().toString())
-                .filter(name -> name.endsWith("Test.java"))
+                .filter(name -> name.endsWith("Test.java") || name.endsWith("IT.java"))
                 .forEach(name -> names.add(name.replace(".java", "")));
           }
         }

@@ -5,53 +5,30 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
-import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/**
- * The README's promises name tests that are there, its commands can be given, its links lead on.
- */
+/** The commands of README can be given, and its output is theirs. */
 class ReadmeTest {
-  private static final Pattern TEST = Pattern.compile("`(\\w+(?:Test|IT))`");
-  private static final Pattern LINK = Pattern.compile("\\]\\(([^)]+)\\)");
-  private static final Pattern COMMAND = Pattern.compile("(?m)^\\./rmsnorm ([^#\\n]+)");
-
-  @Test
-  void everyPromiseNamesTestsThatAreThere() throws IOException {
-    Set<String> tests;
-    try (Stream<Path> files = Files.walk(Shell.CHECKOUT)) {
-      tests =
-          files
-              .map(file -> file.getFileName().toString())
-              .filter(name -> name.endsWith(".java"))
-              .map(name -> name.replace(".java", ""))
-              .collect(Collectors.toSet());
-    }
-    List<String> named = found(TEST);
-    assertThat(named).hasSizeGreaterThan(15);
-    assertThat(tests).containsAll(named);
-  }
-
-  @Test
-  void everyLinkLeadsToAFile() throws IOException {
-    assertThat(found(LINK))
-        .isNotEmpty()
-        .allSatisfy(link -> assertThat(Shell.CHECKOUT.resolve(link)).isRegularFile());
-  }
+  private static final Pattern COMMAND = Pattern.compile("(?m)(?:^|`)\\./rmsnorm ([^#`\\n]+)");
+  private static final Pattern WORD = Pattern.compile("\"[^\"]*\"|\\S+");
+  private static final Pattern OUTPUT =
+      Pattern.compile("(?s)```\\n\\$ \\./rmsnorm ([^\\n]+)\\n(.*?)```");
 
   @Test
   void everyCommandCanBeGiven() throws IOException {
-    List<String> commands = found(COMMAND);
-    assertThat(commands).hasSizeGreaterThan(5);
+    List<String> commands =
+        COMMAND.matcher(readme()).results().map(found -> found.group(1)).toList();
+    assertThat(commands).hasSizeGreaterThan(15);
     for (String command : commands) {
-      String[] words = command.strip().split("\\s+");
+      String[] words =
+          WORD.matcher(command)
+              .results()
+              .map(found -> found.group().replace("\"", ""))
+              .toArray(String[]::new);
       assertThatCode(() -> Rmsnorm.commandLine().parseArgs(words))
           .as(command)
           .doesNotThrowAnyException();
@@ -62,12 +39,15 @@ class ReadmeTest {
     }
   }
 
-  private static List<String> found(Pattern pattern) throws IOException {
-    String page = Files.readString(Shell.CHECKOUT.resolve("README.md")).replace("\\\n", " ");
-    return pattern.matcher(page).results().map(ReadmeTest::group).toList();
+  @Test
+  void theOutputIsThatOfTheCommand() throws IOException {
+    Matcher shown = OUTPUT.matcher(readme());
+    assertThat(shown.find()).isTrue();
+    CommandResult result = CommandResult.of(shown.group(1).split(" "));
+    assertThat(result.out()).isEqualTo(shown.group(2));
   }
 
-  private static String group(MatchResult found) {
-    return found.group(1);
+  private static String readme() throws IOException {
+    return Files.readString(Shell.CHECKOUT.resolve("README.md")).replace("\\\n", " ");
   }
 }
