@@ -135,9 +135,10 @@ class MachineCodeUseTest {
   @ParameterizedTest
   @CsvSource({
     "NATIVE, 0, 1024, true",
-    "NATIVE, 4, 1024, true",
-    "NATIVE, 1, 1024, false",
-    "ARRAY, 0, 1024, true",
+    "NATIVE, 4, 1024, false",
+    "NATIVE, 4, 2048, true",
+    "NATIVE, 1, 2048, false",
+    "ARRAY, 0, 2048, true",
     "NATIVE, 0, 64, true",
     "NATIVE, 4, 64, false",
     "IN_PLACE, 0, 1024, false"

@@ -76,7 +76,11 @@ final class Rmsnorm implements Callable<Integer> {
     root.getSubcommands().get("demo").setUnmatchedOptionsArePositionalParams(true);
     // A file may be named @x; an argument means what it says.
     root.setExpandAtFiles(false);
-    return root.setExecutionStrategy(Rmsnorm::execute)
+    return root.registerConverter(Double.class, NumberText::number)
+        .registerConverter(double.class, NumberText::number)
+        .registerConverter(Integer.class, NumberText::integer)
+        .registerConverter(int.class, NumberText::integer)
+        .setExecutionStrategy(Rmsnorm::execute)
         .setParameterExceptionHandler(Rmsnorm::wrongUse)
         .setExecutionExceptionHandler(Rmsnorm::failure);
   }
@@ -113,7 +117,12 @@ final class Rmsnorm implements Callable<Integer> {
     }
     String message = "there is no %s %s".formatted(option ? "option" : "command", found);
     // Of options these are all that begin alike; of commands all but the first are far from it.
-    List<String> similar = e.getSuggestions().stream().limit(option ? 3 : 1).toList();
+    String first = e.getUnmatched().getFirst().replaceFirst("(?s)(.).*", "$1");
+    List<String> similar =
+        e.getSuggestions().stream()
+            .limit(option ? 3 : 1)
+            .filter(known -> option || known.startsWith(first))
+            .toList();
     return similar.isEmpty()
         ? message
         : message + "; did you mean " + String.join(" or ", similar) + "?";

@@ -99,6 +99,9 @@ final class Story implements Callable<Integer> {
         say(
             "stories260K%s; matrix products: %s"
                 .formatted(compare ? "" : ", norms: " + change, Arithmetic.PLAIN.product()));
+        if (norm.isWithoutEffect()) {
+          say("--cast-order changes nothing on float32 rows; --type bf16 or f16 rounds them");
+        }
         List<Comparison> comparisons = List.of();
         if (compare) {
           comparisons = compare(trained, tokenizer, change, begin, most);

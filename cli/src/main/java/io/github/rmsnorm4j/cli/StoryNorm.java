@@ -35,7 +35,7 @@ final class StoryNorm {
       names = "--cast-order",
       paramLabel = "ORDER",
       description =
-          "Where an RMSNorm rounds on its way, ${COMPLETION-CANDIDATES} (default: float32, only at"
+          "Where an RMSNorm rounds between input and output, ${COMPLETION-CANDIDATES} (default: float32, only at"
               + " the end). t5 rounds to the type of the gain. The gain is float32 here, so t5 does"
               + " as float32 does.")
   private NormSettings.Order castOrder;
@@ -130,7 +130,7 @@ final class StoryNorm {
       String there = "with --norm none there is no norm that has it";
       require(epsilon == null, "--eps", epsilon, there);
       require(gain == Gain.on, "--gain", gain, there);
-      require(type == null, "--type", type, there);
+      require(type == null, "--type", type == ElementType.FLOAT16 ? "f16" : "bf16", there);
       require(castOrder == null, "--cast-order", castOrder, there);
     }
     require(
@@ -145,6 +145,14 @@ final class StoryNorm {
         gain == Gain.on,
         type == null ? ElementType.FLOAT32 : type,
         castOrder == null ? CastOrder.FLOAT32 : castOrder.castOrder());
+  }
+
+  /**
+   * Whether the cast order rounds rows that are not rounded otherwise: to float32, so not at all.
+   */
+  boolean isWithoutEffect() {
+    boolean casts = castOrder == NormSettings.Order.llama || castOrder == NormSettings.Order.t5;
+    return casts && type == null;
   }
 
   private void require(boolean sense, String option, Object value, String allowed) {

@@ -103,7 +103,7 @@ class NormalizeErrorsTest {
         "NaN; epsilon is NaN, it must be finite and not negative",
         "-1e-6; epsilon is -1.0E-6, it must be finite and not negative",
         "Infinity; epsilon is Infinity, it must be finite and not negative",
-        "small; is not a double",
+        "small; is not a number",
       })
   void anEpsilonThatCannotBe(String epsilon, String message) throws IOException {
     assertError(WRONG_USE, message, npy, "-o", y(), "--eps=" + epsilon);

@@ -52,6 +52,7 @@ class RmsnormTest {
       value = {
         "normlize x.npy|there is no command 'normlize'; did you mean normalize?",
         "quux --help|there is no command 'quux' (rmsnorm --help tells more)",
+        "nosuch --help|there is no command 'nosuch' (rmsnorm",
         "normlize --help|there is no command 'normlize'; did you mean normalize?",
         "normalize x.npy -o y.npy --gain-ofset 1|there is no option '--gain-ofset'; did you mean --gain or --gain-offset?",
         "doctor now|'now' is one argument too many"

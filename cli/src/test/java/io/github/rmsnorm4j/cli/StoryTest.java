@@ -106,6 +106,15 @@ class StoryTest {
         .isEqualTo(story("--type", "bf16").out());
   }
 
+  @Test
+  void anOrderOfCastsThatChangesNothingIsNamed() {
+    String note = "--cast-order changes nothing on float32 rows";
+    assertThat(story("--tokens", "1", "--cast-order", "llama").err()).contains(note);
+    assertThat(story("--tokens", "1", "--cast-order", "onnx").err()).doesNotContain(note);
+    assertThat(story("--tokens", "1", "--cast-order", "llama", "--type", "f16").err())
+        .doesNotContain(note);
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -113,7 +122,7 @@ class StoryTest {
       value = {
         "--tokens 0|--tokens is 0, it may be 1 to 512",
         "--tokens 513|--tokens is 513, it may be 1 to 512",
-        "--tokens x|'x' is not an int",
+        "--tokens x|'x' is not a whole number of at most 2147483647",
         "--norm batch|'batch' is not rms, layer, none or partial:P with a P above 0 and at most 1",
         "--norm partial:0|'partial:0' is not rms, layer, none or partial:P",
         "--norm partial:1.5|'partial:1.5' is not rms, layer, none or partial:P",
@@ -122,7 +131,8 @@ class StoryTest {
         "--eps -1|--eps is -1.0, it must be finite and not negative",
         "--eps NaN|--eps is NaN, it must be finite and not negative",
         "--eps Infinity|--eps is Infinity, it must be finite and not negative",
-        "--eps x|'x' is not a double",
+        "--eps x|'x' is not a number",
+        "--eps 1e400|'1e400' is beyond the largest number, 1.7976931348623157E308",
         "--type f64|'f64' is not bf16 or f16",
         "--type float32|'float32' is not bf16 or f16",
         "--type int8|'int8' is not bf16 or f16",
@@ -130,7 +140,7 @@ class StoryTest {
         "--cast-order gemma|expected one of [float32, llama, t5, onnx] (case-sensitive) but was",
         "--norm none --eps 1|--eps is 1.0, with --norm none there is no norm that has it",
         "--norm none --gain off|--gain is off, with --norm none",
-        "--norm none --type f16|--type is float16, with --norm none",
+        "--norm none --type f16|--type is f16, with --norm none",
         "--norm none --cast-order llama|--cast-order is llama, with --norm none",
         "--norm layer --cast-order t5|--cast-order is t5, it needs --norm rms or partial:P",
         "--report same --json same|--report and --json are both same",

@@ -17,6 +17,9 @@ enum MachineUse {
   /** Bytes of an output from which on it goes past the caches. */
   private static final long STREAMED = 1 << 24;
 
+  /** Bytes of a row from which on that pays where two groups of a row have to be written twice. */
+  private static final long UNALIGNED_ROW = 1 << 13;
+
   /** Bytes that such an output is aligned to: those of the longest vectors. */
   private static final long ALIGNMENT = 64;
 
@@ -38,15 +41,16 @@ enum MachineUse {
   /** An output over its own input is in a cache when it is written. */
   private static MachineUse ofOutput(ForwardCall call, long rows) {
     RowMemory y = call.y();
-    long bytes = rows * call.choices().width() * y.type().bytes();
-    if (bytes < STREAMED || isInPlace(call)) {
+    long row = (long) call.choices().width() * y.type().bytes();
+    if (rows * row < STREAMED || isInPlace(call)) {
       return USUAL;
     }
     long places = y.segment().address() | y.stride();
     if (y.segment().isNative() && places % ALIGNMENT == 0) {
       return STREAMING;
     }
-    return places % y.type().bytes() == 0 ? STREAMING_UNALIGNED : USUAL;
+    boolean pays = row >= UNALIGNED_ROW && places % y.type().bytes() == 0;
+    return pays ? STREAMING_UNALIGNED : USUAL;
   }
 
   private static boolean isInPlace(ForwardCall call) {
