@@ -89,14 +89,13 @@ class QuickstartIT {
         .toArray();
   }
 
-  /** What was fetched already is in the machine's own repository, which stays as it is. */
+  /** Plugins that the machine's own repository lacks are fetched; that one stays as it is. */
   private Result maven(Path repository, Object... words) throws IOException, InterruptedException {
     Shell shell = new Shell(Files.createTempDirectory(folder, "shell "));
     Object[] command = Stream.of(words).toArray();
     Object[] all =
         Stream.concat(
-                Stream.of(Shell.CHECKOUT.resolve("mvnw"), "-o", "-q", "-DskipTests"),
-                Stream.of(command))
+                Stream.of(Shell.CHECKOUT.resolve("mvnw"), "-q", "-DskipTests"), Stream.of(command))
             .toArray();
     return shell
         .with("JAVA_HOME", System.getProperty("java.home"))

@@ -1,5 +1,8 @@
 package io.github.rmsnorm4j.transformer;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
 /**
  * Products of matrices in plain Java. Each element is one float32 sum in the order of the inner
  * index, without fused multiply-adds. So its bits do not depend on the machine, on the compiler or
@@ -20,14 +23,17 @@ final class PlainProduct {
       float alpha,
       float beta,
       Matrix c) {
+    float[] left = copy(a);
+    float[] right = copy(b);
     float[] row = new float[transposeA ? a.rows : a.columns];
     float[] sums = new float[SIDE_BY_SIDE];
     Floats to = c.floats();
-    long column = transposeB ? b.stride : 1;
-    long step = transposeB ? 1 : b.stride;
-    Floats right = b.floats();
+    int column = transposeB ? b.columns : 1;
+    int step = transposeB ? 1 : b.columns;
     for (int i = 0; i < c.rows; i++) {
-      copy(a, transposeA, i, row);
+      for (int k = 0; k < row.length; k++) {
+        row[k] = left[transposeA ? k * a.columns + i : i * a.columns + k];
+      }
       for (int j = 0; j < c.columns; j += SIDE_BY_SIDE) {
         int count = Math.min(SIDE_BY_SIDE, c.columns - j);
         sum(row, right, j * column, column, step, count - 1, sums);
@@ -41,14 +47,15 @@ final class PlainProduct {
     }
   }
 
-  /** A row of op(a). */
-  private static void copy(Matrix a, boolean transposed, int i, float[] row) {
-    Floats from = a.floats();
-    long first = transposed ? i : (long) i * a.stride;
-    long step = transposed ? a.stride : 1;
-    for (int k = 0; k < row.length; k++) {
-      row[k] = from.get(first + k * step);
+  /** The elements without gaps, in an array: loops over arrays are fast in every process. */
+  private static float[] copy(Matrix from) {
+    float[] elements = new float[Math.multiplyExact(from.rows, from.columns)];
+    for (int i = 0; i < from.rows; i++) {
+      long first = (long) i * from.stride * Float.BYTES;
+      int at = i * from.columns;
+      MemorySegment.copy(from.segment, ValueLayout.JAVA_FLOAT, first, elements, at, from.columns);
     }
+    return elements;
   }
 
   /**
@@ -61,14 +68,14 @@ final class PlainProduct {
    * @param last index of the last column
    */
   private static void sum(
-      float[] row, Floats right, long first, long column, long step, int last, float[] sums) {
-    long c1 = first + Math.min(1, last) * column;
-    long c2 = first + Math.min(2, last) * column;
-    long c3 = first + Math.min(3, last) * column;
-    long c4 = first + Math.min(4, last) * column;
-    long c5 = first + Math.min(5, last) * column;
-    long c6 = first + Math.min(6, last) * column;
-    long c7 = first + Math.min(7, last) * column;
+      float[] row, float[] right, int first, int column, int step, int last, float[] sums) {
+    int c1 = first + Math.min(1, last) * column;
+    int c2 = first + Math.min(2, last) * column;
+    int c3 = first + Math.min(3, last) * column;
+    int c4 = first + Math.min(4, last) * column;
+    int c5 = first + Math.min(5, last) * column;
+    int c6 = first + Math.min(6, last) * column;
+    int c7 = first + Math.min(7, last) * column;
     float s0 = 0;
     float s1 = 0;
     float s2 = 0;
@@ -79,15 +86,15 @@ final class PlainProduct {
     float s7 = 0;
     for (int k = 0; k < row.length; k++) {
       float value = row[k];
-      long at = k * step;
-      s0 += value * right.get(first + at);
-      s1 += value * right.get(c1 + at);
-      s2 += value * right.get(c2 + at);
-      s3 += value * right.get(c3 + at);
-      s4 += value * right.get(c4 + at);
-      s5 += value * right.get(c5 + at);
-      s6 += value * right.get(c6 + at);
-      s7 += value * right.get(c7 + at);
+      int at = k * step;
+      s0 += value * right[first + at];
+      s1 += value * right[c1 + at];
+      s2 += value * right[c2 + at];
+      s3 += value * right[c3 + at];
+      s4 += value * right[c4 + at];
+      s5 += value * right[c5 + at];
+      s6 += value * right[c6 + at];
+      s7 += value * right[c7 + at];
     }
     sums[0] = s0;
     sums[1] = s1;
