@@ -8,7 +8,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * What a kernel is made for.
@@ -43,8 +42,14 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
    * are then written twice, so nothing else may be written with them.
    */
   boolean peels() {
-    Set<Operand> written = parts.getLast().operandsWritten().keySet();
-    return streams && width == 0 && written.equals(EnumSet.of(Operand.Y));
+    Map<Operand, ElementType> written = parts.getLast().operandsWritten();
+    boolean alone = written.keySet().equals(EnumSet.of(Operand.Y));
+    return streams && width == 0 && alone && goesPast(written.get(Operand.Y));
+  }
+
+  /** Whether there are stores past the caches: of bfloat16 only two vectors are long enough. */
+  private boolean goesPast(ElementType type) {
+    return type != ElementType.BFLOAT16 || roundsPairs();
   }
 
   boolean avx512() {
