@@ -39,9 +39,7 @@ final class StoryActivations {
     if (file == null) {
       return null;
     }
-    if (!file.toString().endsWith(ENDING)) {
-      throw wrongUse("is '" + file + "', its name must end in " + ENDING);
-    }
+    ReportOptions.requireName(spec.commandLine(), "--activations", file, ENDING);
     try {
       return Activations.begin(file, trained, change, windows, force);
     } catch (FileAlreadyExistsException e) {

@@ -116,8 +116,8 @@ class StoryActivationsTest {
     Path there = Files.writeString(folder.resolve("there.safetensors"), "kept");
     assertWrongUse("" + there, "exists already; --force replaces it");
     assertThat(there).hasContent("kept");
-    assertWrongUse("acts.npy", "--activations is 'acts.npy', its name must end in .safetensors");
-    assertWrongUse("", "--activations is '', its name must end in .safetensors");
+    assertWrongUse("acts.npy", "--activations is acts.npy, its name must end in .safetensors");
+    assertWrongUse("", "--activations is empty, it must name a file that ends in .safetensors");
     assertWrongUse("" + folder.resolve("no/acts.safetensors"), "there is no folder");
   }
 
