@@ -1,0 +1,40 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The norms of one stored model, and the matrices around its residual stream.
+ *
+ * @param family the name of the family whose rules were used, for example {@code Llama}
+ * @param norms every norm, layer by layer, in the order in which a token meets them
+ * @param embeddings the tensors whose rows are added to form the residual stream's first row: the
+ *     token embedding first, then learned positions if there are any
+ * @param writers the projections whose outputs are added to the residual stream
+ * @param head the projection from the last norm to the logits; its weight is the token embedding's
+ *     tensor if the head is tied. Empty if the model has no head
+ * @param tied whether the head is the token embedding
+ * @param tiedHeadScale what a tied head's logits are multiplied by: {@code d^-0.5} for T5, else 1
+ * @param convertedType the {@code model_type} of the same model with RMSNorm, empty if the family
+ *     cannot be converted
+ * @param notConverted why LayerNorm cannot be replaced by RMSNorm, as the end of a sentence "cannot
+ *     be converted: ..."; empty if it can
+ */
+public record ModelNorms(
+    String family,
+    List<NormSite> norms,
+    List<String> embeddings,
+    List<Projection> writers,
+    Optional<Projection> head,
+    boolean tied,
+    double tiedHeadScale,
+    Optional<String> convertedType,
+    Optional<String> notConverted) {
+
+  /** Copies the lists. */
+  public ModelNorms {
+    norms = List.copyOf(norms);
+    embeddings = List.copyOf(embeddings);
+    writers = List.copyOf(writers);
+  }
+}

@@ -1,0 +1,13 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import java.util.Optional;
+
+/**
+ * A stored matrix W of {@code y = W x + b}.
+ *
+ * @param weight the tensor of W
+ * @param inputsFirst whether its shape is (inputs, outputs), as GPT-2 stores it; otherwise it is
+ *     (outputs, inputs)
+ * @param bias the tensor of b; empty if the projection has none
+ */
+public record Projection(String weight, boolean inputsFirst, Optional<String> bias) {}
