@@ -19,6 +19,8 @@ import java.util.Optional;
  *     cannot be converted
  * @param notConverted why LayerNorm cannot be replaced by RMSNorm, as the end of a sentence "cannot
  *     be converted: ..."; empty if it can
+ * @param unknown the tensors that no rule of the family tells of. A norm's output may go there, so
+ *     a model that has some is not rewritten
  */
 public record ModelNorms(
     String family,
@@ -29,12 +31,14 @@ public record ModelNorms(
     boolean tied,
     double tiedHeadScale,
     Optional<String> convertedType,
-    Optional<String> notConverted) {
+    Optional<String> notConverted,
+    List<String> unknown) {
 
   /** Copies the lists. */
   public ModelNorms {
     norms = List.copyOf(norms);
     embeddings = List.copyOf(embeddings);
     writers = List.copyOf(writers);
+    unknown = List.copyOf(unknown);
   }
 }

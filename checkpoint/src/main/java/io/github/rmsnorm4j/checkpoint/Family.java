@@ -1,0 +1,93 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The rules for the norms of a family of models. Names are patterns as {@link NamePattern} has
+ * them, without the ending {@code .weight} or {@code .bias}.
+ *
+ * @param name what users call the family
+ * @param modelTypes the values of {@code model_type} in {@code config.json}
+ * @param architectures the values of {@code general.architecture} in a GGUF file
+ * @param prefixes what may stand for {@code {prefix}}; the first with which there is an embedding
+ * @param counts for each word that counts layers, the settings that say how many there are
+ * @param mayLack for such a word, tensors without which there are no such layers
+ * @param width the settings that say how wide the residual stream is
+ * @param inputsFirst last parts of the names of matrices that are stored (inputs, outputs)
+ * @param embeddings the token embedding, and learned positions
+ * @param head the projection to the logits
+ * @param tied when the head is the token embedding
+ * @param tiedHeadPower a tied head's logits are multiplied by this power of the width
+ * @param norms the norms, in the order in which a token meets them within a layer
+ * @param writers the projections whose outputs are added to the residual stream
+ * @param others tensors that no norm's output is multiplied by; {@code *} at the end stands for
+ *     anything
+ * @param premises settings without which the rules do not hold
+ * @param converted the {@code model_type} with RMSNorm in place of LayerNorm
+ */
+record Family(
+    String name,
+    List<String> modelTypes,
+    List<String> architectures,
+    List<String> prefixes,
+    Map<String, List<String>> counts,
+    Map<String, String> mayLack,
+    List<String> width,
+    Set<String> inputsFirst,
+    List<String> embeddings,
+    String head,
+    Tied tied,
+    double tiedHeadPower,
+    List<NormRule> norms,
+    List<String> writers,
+    List<String> others,
+    List<Premise> premises,
+    Optional<String> converted) {
+
+  /**
+   * When the head is the token embedding.
+   *
+   * @param keys the setting that says so; none if it is tied where no head is stored
+   * @param absent what holds where it is not set
+   */
+  record Tied(List<String> keys, boolean absent) {}
+
+  /**
+   * A setting without which the rules do not hold.
+   *
+   * @param key the setting
+   * @param value what it must be
+   * @param absent what holds where it is not set
+   * @param otherwise what the model is like otherwise
+   */
+  record Premise(String key, boolean value, boolean absent, String otherwise) {}
+
+  /**
+   * A norm of each layer, or one outside of them.
+   *
+   * @param name its name
+   * @param kind which norm
+   * @param epsilonKeys the settings that hold epsilon
+   * @param epsilon what holds where none is set
+   * @param castOrder where it rounds rows of 16 bits
+   * @param gain how the gain is stored, empty if there is none
+   * @param consumers the matrices that take its output
+   * @param orConsumers those that take it if the first are not there
+   * @param kept why the gain cannot be moved into matrices
+   * @param optional whether a model may lack it
+   */
+  record NormRule(
+      String name,
+      NormSite.Kind kind,
+      List<String> epsilonKeys,
+      double epsilon,
+      String castOrder,
+      Optional<GainForm> gain,
+      List<String> consumers,
+      List<String> orConsumers,
+      Optional<String> kept,
+      boolean optional) {}
+}

@@ -1,0 +1,124 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import io.github.rmsnorm4j.checkpoint.Family.NormRule;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** What the names in a family's rules stand for in one model. */
+final class FamilyNames {
+  static final String WEIGHT = ".weight";
+  static final String BIAS = ".bias";
+
+  private final Family family;
+  private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+  private final Map<String, Integer> counts = new HashMap<>();
+  private final String prefix;
+
+  FamilyNames(TensorFile file, ModelSettings settings, Family family) throws FormatException {
+    this.family = family;
+    file.tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
+    for (String counter : family.counts().keySet()) {
+      boolean lacks = lacks(family.mayLack().get(counter));
+      counts.put(counter, lacks ? 0 : settings.count(family.counts().get(counter)));
+    }
+    prefix = prefix(file);
+  }
+
+  private boolean lacks(String sign) {
+    return sign != null && tensors.keySet().stream().noneMatch(name -> matches(sign, name));
+  }
+
+  private String prefix(TensorFile file) throws FormatException {
+    List<String> tried = new ArrayList<>();
+    for (String prefix : family.prefixes()) {
+      String name =
+          NamePattern.with(family.embeddings().getFirst(), Map.of("prefix", prefix)) + WEIGHT;
+      if (tensors.containsKey(name)) {
+        return prefix;
+      }
+      tried.add(name);
+    }
+    throw new FormatException(
+        file.path(),
+        "lacks %s, which a model of the family %s has"
+            .formatted(String.join(" or ", tried), family.name()));
+  }
+
+  /** The tensor of that name, null if there is none. */
+  Tensor tensor(String name) {
+    return tensors.get(name);
+  }
+
+  boolean has(String name) {
+    return tensors.containsKey(name);
+  }
+
+  /** The word of a pattern that counts layers; empty if it has none. */
+  String counter(String pattern) {
+    return NamePattern.words(pattern).stream().filter(counts::containsKey).findFirst().orElse("");
+  }
+
+  int layers(String counter) {
+    return counts.get(counter);
+  }
+
+  /** Every name that the patterns stand for. */
+  List<String> all(List<String> patterns) {
+    return patterns.stream()
+        .map(pattern -> NamePattern.with(pattern, Map.of("prefix", prefix)))
+        .flatMap(pattern -> NamePattern.all(pattern, counts).stream())
+        .toList();
+  }
+
+  /** Every name that the patterns stand for in one layer. */
+  List<String> all(List<String> patterns, Map<String, Integer> at) {
+    return all(patterns.stream().map(pattern -> NamePattern.with(pattern, at)).toList());
+  }
+
+  Projection projection(String name) {
+    String last = name.substring(name.lastIndexOf('.') + 1);
+    return new Projection(
+        name + WEIGHT,
+        family.inputsFirst().contains(last),
+        has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty());
+  }
+
+  /** The tensors that no rule tells of. */
+  List<String> unknown() {
+    List<String> known = new ArrayList<>(family.embeddings());
+    known.add(family.head());
+    known.addAll(family.writers());
+    known.addAll(family.others());
+    for (NormRule rule : family.norms()) {
+      known.add(rule.name());
+      known.addAll(rule.consumers());
+      known.addAll(rule.orConsumers());
+    }
+    Set<String> exact = new HashSet<>();
+    List<String> wild = new ArrayList<>();
+    for (String name : all(known)) {
+      if (name.endsWith("*")) {
+        wild.add(name);
+      }
+      exact.addAll(List.of(name, name + WEIGHT, name + BIAS));
+    }
+    return tensors.keySet().stream()
+        .filter(name -> !exact.contains(name))
+        .filter(name -> wild.stream().noneMatch(pattern -> matches(pattern, name)))
+        .toList();
+  }
+
+  /** Whether a name is that of a pattern that ends in {@code *}. */
+  private static boolean matches(String pattern, String name) {
+    return name.startsWith(pattern.substring(0, pattern.length() - 1));
+  }
+}

@@ -1,0 +1,177 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import io.github.rmsnorm4j.checkpoint.Family.NormRule;
+import io.github.rmsnorm4j.checkpoint.Family.Premise;
+import io.github.rmsnorm4j.checkpoint.Family.Tied;
+import io.github.rmsnorm4j.formats.FormatException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Makes a {@link Family} from the rules in a file. */
+final class FamilyReader {
+  private static final String TIED_IF_NOT_STORED = "if the head is not stored";
+
+  private static final Set<String> OF_NORMS = Set.of("norm", "epsilon", "cast_order", "gain");
+
+  private static final Set<String> OF_NORM =
+      Set.of("name", "consumers", "or_consumers", "kept", "optional");
+
+  private static final Set<String> OF_FAMILY =
+      Set.of(
+          "family",
+          "like",
+          "model_types",
+          "gguf_architectures",
+          "prefixes",
+          "counts",
+          "may_lack",
+          "width",
+          "inputs_first",
+          "embeddings",
+          "head",
+          "tied",
+          "tied_head_power_of_width",
+          "norms",
+          "writers",
+          "others",
+          "premises",
+          "converted");
+
+  private final Map<String, String> reasons;
+
+  /** Takes the texts that rules refer to by a word. */
+  FamilyReader(Map<String, String> reasons) {
+    this.reasons = reasons;
+  }
+
+  Family read(Rules rules) throws FormatException {
+    rules.allow(union(OF_FAMILY, OF_NORMS));
+    return new Family(
+        rules.text("family"),
+        rules.texts("model_types"),
+        rules.texts("gguf_architectures"),
+        rules.has("prefixes") ? rules.texts("prefixes") : List.of(""),
+        counts(rules),
+        rules.has("may_lack") ? texts(rules.object("may_lack")) : Map.of(),
+        rules.texts("width"),
+        Set.copyOf(rules.texts("inputs_first")),
+        rules.texts("embeddings"),
+        rules.text("head"),
+        tied(rules),
+        rules.number("tied_head_power_of_width", 0),
+        norms(rules),
+        rules.texts("writers"),
+        rules.texts("others"),
+        premises(rules),
+        rules.optionalText("converted"));
+  }
+
+  private static Set<String> union(Set<String> some, Set<String> others) {
+    Set<String> all = new HashSet<>(some);
+    all.addAll(others);
+    return all;
+  }
+
+  private static Map<String, List<String>> counts(Rules rules) throws FormatException {
+    Rules counts = rules.object("counts");
+    Map<String, List<String>> keys = new LinkedHashMap<>();
+    for (String counter : counts.fields().keySet()) {
+      keys.put(counter, counts.texts(counter));
+    }
+    return keys;
+  }
+
+  private static Map<String, String> texts(Rules rules) throws FormatException {
+    Map<String, String> texts = new LinkedHashMap<>();
+    for (String key : rules.fields().keySet()) {
+      texts.put(key, rules.text(key));
+    }
+    return texts;
+  }
+
+  private static Tied tied(Rules rules) throws FormatException {
+    if (rules.isObject("tied")) {
+      Rules tied = rules.object("tied");
+      tied.allow(Set.of("keys", "default"));
+      return new Tied(tied.texts("keys"), tied.flag("default", false));
+    }
+    if (!rules.text("tied").equals(TIED_IF_NOT_STORED)) {
+      throw rules.wrong("tied is neither an object nor '" + TIED_IF_NOT_STORED + "'");
+    }
+    return new Tied(List.of(), true);
+  }
+
+  private List<NormRule> norms(Rules rules) throws FormatException {
+    List<NormRule> norms = new ArrayList<>();
+    for (Rules rule : rules.objects("norms", true)) {
+      rule.allow(union(OF_NORM, OF_NORMS));
+      Rules epsilon = rule.object("epsilon");
+      epsilon.allow(Set.of("keys", "default"));
+      norms.add(
+          new NormRule(
+              rule.text("name"),
+              kind(rule),
+              epsilon.texts("keys"),
+              epsilon.number("default", 0),
+              castOrder(rule),
+              gain(rule),
+              rule.texts("consumers"),
+              rule.texts("or_consumers"),
+              kept(rule),
+              rule.flag("optional", false)));
+    }
+    return norms;
+  }
+
+  private static NormSite.Kind kind(Rules rule) throws FormatException {
+    return switch (rule.text("norm")) {
+      case "rms" -> NormSite.Kind.RMS;
+      case "layer" -> NormSite.Kind.LAYER;
+      default -> throw rule.wrong("norm is '" + rule.text("norm") + "', it must be rms or layer");
+    };
+  }
+
+  private static String castOrder(Rules rule) throws FormatException {
+    String order = rule.text("cast_order");
+    if (!Set.of("float32", "llama", "t5", "onnx").contains(order)) {
+      throw rule.wrong("cast_order is '" + order + "', it must be float32, llama, t5 or onnx");
+    }
+    return order;
+  }
+
+  private static Optional<GainForm> gain(Rules rule) throws FormatException {
+    String gain = rule.text("gain");
+    for (GainForm form : GainForm.values()) {
+      if (gain.equals(form.toString())) {
+        return Optional.of(form);
+      }
+    }
+    if (gain.equals("none")) {
+      return Optional.empty();
+    }
+    throw rule.wrong("gain is '" + gain + "', it must be g, g - 1 or none");
+  }
+
+  private Optional<String> kept(Rules rule) throws FormatException {
+    return rule.optionalText("kept").map(reason -> reasons.getOrDefault(reason, reason));
+  }
+
+  private static List<Premise> premises(Rules rules) throws FormatException {
+    List<Premise> premises = new ArrayList<>();
+    for (Rules premise : rules.objects("premises", false)) {
+      premise.allow(Set.of("key", "must_be", "default", "else"));
+      premises.add(
+          new Premise(
+              premise.text("key"),
+              premise.flag("must_be", true),
+              premise.flag("default", true),
+              premise.text("else")));
+    }
+    return premises;
+  }
+}

@@ -1,0 +1,115 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import io.github.rmsnorm4j.formats.FormatException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A JSON object as maps, lists, texts, numbers (Long or Double) and truth values. A field that is
+ * null is left out.
+ */
+final class Json {
+  /** A {@code config.json} has a few kilobytes. */
+  private static final long LONGEST_FILE = 1 << 20;
+
+  private static final JsonFactory JSON =
+      JsonFactory.builder()
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
+          .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(32).build())
+          .build();
+
+  private Json() {}
+
+  /** Reads a file that holds one object. */
+  static Map<String, Object> read(Path file) throws IOException {
+    if (!Files.exists(file)) {
+      throw new NoSuchFileException(file.toString(), null, "there is no such file");
+    }
+    if (!Files.isRegularFile(file)) {
+      throw new FileSystemException(file.toString(), null, "is not a regular file");
+    }
+    if (Files.size(file) > LONGEST_FILE) {
+      throw new FormatException(
+          file, "has " + Files.size(file) + " bytes, at most " + LONGEST_FILE + " are read");
+    }
+    try (InputStream in = Files.newInputStream(file)) {
+      return read(file, in.readNBytes((int) LONGEST_FILE));
+    }
+  }
+
+  /**
+   * Reads one object.
+   *
+   * @param file named in messages
+   */
+  static Map<String, Object> read(Path file, byte[] content) throws IOException {
+    try (JsonParser json = JSON.createParser(content)) {
+      if (json.nextToken() != JsonToken.START_OBJECT) {
+        throw new FormatException(file, "is no JSON object");
+      }
+      Map<String, Object> object = object(json);
+      if (json.nextToken() != null) {
+        throw new FormatException(file, "goes on after its end");
+      }
+      return object;
+    } catch (JsonProcessingException e) {
+      throw new FormatException(file, "is no JSON: " + e.getOriginalMessage());
+    }
+  }
+
+  private static Map<String, Object> object(JsonParser json) throws IOException {
+    Map<String, Object> object = new LinkedHashMap<>();
+    while (json.nextToken() == JsonToken.FIELD_NAME) {
+      String name = json.currentName();
+      json.nextToken();
+      Object value = value(json);
+      if (value != null) {
+        object.put(name, value);
+      }
+    }
+    return object;
+  }
+
+  private static Object value(JsonParser json) throws IOException {
+    return switch (json.currentToken()) {
+      case VALUE_NULL -> null;
+      case VALUE_TRUE, VALUE_FALSE -> json.getBooleanValue();
+      case VALUE_NUMBER_INT -> whole(json);
+      case VALUE_NUMBER_FLOAT -> json.getDoubleValue();
+      case START_OBJECT -> object(json);
+      case START_ARRAY -> {
+        List<Object> list = new ArrayList<>();
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+          Object element = value(json);
+          if (element != null) {
+            list.add(element);
+          }
+        }
+        yield list;
+      }
+      default -> json.getText();
+    };
+  }
+
+  private static Object whole(JsonParser json) throws IOException {
+    return switch (json.getNumberType()) {
+      case INT, LONG -> (Object) json.getLongValue();
+      default -> json.getDoubleValue();
+    };
+  }
+}

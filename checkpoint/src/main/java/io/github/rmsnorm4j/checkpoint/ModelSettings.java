@@ -1,0 +1,115 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import io.github.rmsnorm4j.formats.FormatException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The settings of a model that rules name: the fields of a {@code config.json}, or the metadata of
+ * a GGUF file.
+ */
+final class ModelSettings {
+  /** More layers than any model has. Limits the number of names that are made from a setting. */
+  private static final int MOST_LAYERS = 10_000;
+
+  private final Path file;
+  private final Map<String, ?> fields;
+
+  /** What stands before a key: the settings of a model within another have one. */
+  private final List<String> prefixes;
+
+  private ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
+    this.file = file;
+    this.fields = fields;
+    this.prefixes = prefixes;
+  }
+
+  /** The fields of a {@code config.json}; those of a text model may be in {@code text_config}. */
+  static ModelSettings ofConfig(Path file, Map<String, Object> fields) {
+    return new ModelSettings(file, fields, List.of("", "text_config."));
+  }
+
+  /** The metadata of a GGUF file, in which a key begins with the architecture. */
+  static ModelSettings ofGguf(Path file, Map<String, String> metadata) {
+    String architecture = metadata.getOrDefault("general.architecture", "");
+    return new ModelSettings(file, metadata, List.of(architecture + "."));
+  }
+
+  /** The first of the keys that is set. */
+  private Optional<Setting> find(List<String> keys) {
+    for (String prefix : prefixes) {
+      for (String key : keys) {
+        Object value = get(prefix + key);
+        if (value != null) {
+          return Optional.of(new Setting(prefix + key, value));
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private record Setting(String key, Object value) {}
+
+  private Object get(String key) {
+    Object value = fields.get(key);
+    int dot = key.indexOf('.');
+    boolean nested = value == null && dot > 0 && fields.get(key.substring(0, dot)) instanceof Map;
+    return nested
+        ? ((Map<?, ?>) fields.get(key.substring(0, dot))).get(key.substring(dot + 1))
+        : value;
+  }
+
+  /** How many layers there are. */
+  int count(List<String> keys) throws FormatException {
+    Setting setting =
+        find(keys).orElseThrow(() -> new FormatException(file, "lacks " + keys.getFirst()));
+    double value = number(setting);
+    if (value != Math.rint(value) || value < 0 || value > MOST_LAYERS) {
+      throw wrong(setting, "a whole number from 0 to " + MOST_LAYERS);
+    }
+    return (int) value;
+  }
+
+  /** A number that is finite and not negative. */
+  double number(List<String> keys, double absent) throws FormatException {
+    Optional<Setting> setting = find(keys);
+    if (setting.isEmpty()) {
+      return absent;
+    }
+    double value = number(setting.get());
+    if (!(value >= 0) || Double.isInfinite(value)) {
+      throw wrong(setting.get(), "finite and not negative");
+    }
+    return value;
+  }
+
+  private double number(Setting setting) throws FormatException {
+    if (setting.value instanceof Number number) {
+      return number.doubleValue();
+    }
+    try {
+      return Double.parseDouble(setting.value.toString());
+    } catch (NumberFormatException _) {
+      throw wrong(setting, "a number");
+    }
+  }
+
+  boolean flag(List<String> keys, boolean absent) throws FormatException {
+    Optional<Setting> setting = find(keys);
+    if (setting.isEmpty()) {
+      return absent;
+    }
+    return switch (setting.get().value.toString()) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw wrong(setting.get(), "true or false");
+    };
+  }
+
+  private FormatException wrong(Setting setting, String allowed) {
+    return new FormatException(
+        file, "has %s %s, it must be %s".formatted(setting.key, setting.value, allowed));
+  }
+}

@@ -1,0 +1,253 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import static io.github.rmsnorm4j.checkpoint.FamilyNames.BIAS;
+import static io.github.rmsnorm4j.checkpoint.FamilyNames.WEIGHT;
+
+import io.github.rmsnorm4j.checkpoint.Family.NormRule;
+import io.github.rmsnorm4j.checkpoint.Family.Premise;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Finds the norms of a model: the rules of its family, with the names of its own tensors. */
+final class NormFinder {
+  private static final String HEAD = "{head}";
+
+  private final TensorFile file;
+  private final ModelSettings settings;
+  private final Family family;
+  private final FamilyNames names;
+
+  NormFinder(TensorFile file, ModelSettings settings, Family family) throws FormatException {
+    this.file = file;
+    this.settings = settings;
+    this.family = family;
+    names = new FamilyNames(file, settings, family);
+  }
+
+  ModelNorms find() throws FormatException {
+    boolean tied = tied();
+    Optional<Projection> head = head(tied);
+    Optional<String> premise = brokenPremise();
+    List<NormSite> norms = norms(head, premise);
+    List<Projection> writers = projections(family.writers());
+    List<String> embeddings =
+        names.all(family.embeddings()).stream().map(name -> name + WEIGHT).toList();
+    double scale = tied ? Math.pow(settings.count(family.width()), family.tiedHeadPower()) : 1;
+    return new ModelNorms(
+        family.name(),
+        norms,
+        embeddings,
+        writers,
+        head,
+        tied,
+        scale,
+        family.converted(),
+        notConverted(premise, embeddings, writers),
+        names.unknown());
+  }
+
+  private boolean tied() throws FormatException {
+    boolean absent = family.tied().absent();
+    return family.tied().keys().isEmpty()
+        ? absent && !names.has(family.head() + WEIGHT)
+        : settings.flag(family.tied().keys(), absent);
+  }
+
+  private Optional<Projection> head(boolean tied) throws FormatException {
+    if (tied) {
+      String embedding = names.all(family.embeddings().subList(0, 1)).getFirst();
+      return Optional.of(new Projection(embedding + WEIGHT, false, Optional.empty()));
+    }
+    return names.has(family.head() + WEIGHT)
+        ? Optional.of(names.projection(family.head()))
+        : Optional.empty();
+  }
+
+  private Optional<String> brokenPremise() throws FormatException {
+    for (Premise premise : family.premises()) {
+      if (settings.flag(List.of(premise.key()), premise.absent()) != premise.value()) {
+        return Optional.of(premise.otherwise());
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Layer by layer; what is not in a layer keeps its place among the rules. */
+  private List<NormSite> norms(Optional<Projection> head, Optional<String> premise)
+      throws FormatException {
+    List<NormSite> norms = new ArrayList<>();
+    List<NormRule> rules = family.norms();
+    for (int i = 0; i < rules.size(); ) {
+      String counter = names.counter(rules.get(i).name());
+      int end = i + 1;
+      while (end < rules.size()
+          && !counter.isEmpty()
+          && counter.equals(names.counter(rules.get(end).name()))) {
+        end++;
+      }
+      int layers = counter.isEmpty() ? 1 : names.layers(counter);
+      for (int layer = 0; layer < layers; layer++) {
+        for (NormRule rule : rules.subList(i, end)) {
+          Map<String, Integer> at = counter.isEmpty() ? Map.of() : Map.of(counter, layer);
+          addNorms(norms, rule, at, counter.isEmpty() ? -1 : layer, head, premise);
+        }
+      }
+      i = end;
+    }
+    return norms;
+  }
+
+  private void addNorms(
+      List<NormSite> norms,
+      NormRule rule,
+      Map<String, Integer> at,
+      int layer,
+      Optional<Projection> head,
+      Optional<String> premise)
+      throws FormatException {
+    for (String name : names.all(List.of(rule.name()), at)) {
+      if (rule.gain().isPresent() && !names.has(name + WEIGHT)) {
+        if (rule.optional()) {
+          continue;
+        }
+        throw lacks(name + WEIGHT);
+      }
+      int width = width(rule, name);
+      List<Projection> consumers = new ArrayList<>();
+      Optional<String> kept = rule.kept().or(() -> premise);
+      Optional<String> problem = addConsumers(rule, at, head, width, consumers);
+      norms.add(
+          new NormSite(
+              name,
+              layer,
+              rule.kind(),
+              width,
+              settings.number(rule.epsilonKeys(), rule.epsilon()),
+              rule.castOrder(),
+              rule.gain().map(_ -> name + WEIGHT),
+              rule.gain().orElse(GainForm.G),
+              names.has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty(),
+              consumers,
+              kept.or(() -> problem)));
+    }
+  }
+
+  private int width(NormRule rule, String name) throws FormatException {
+    if (rule.gain().isEmpty()) {
+      return settings.count(family.width());
+    }
+    Tensor gain = names.tensor(name + WEIGHT);
+    boolean vector = gain.shape().size() == 1 && gain.elements() >= 1 && gain.elements() <= 1 << 24;
+    if (!vector || gain.dtype().elementType().isEmpty()) {
+      throw new FormatException(
+          file.path(), gain.name(), "is " + gain + ", a gain has one axis of floating numbers");
+    }
+    Tensor bias = names.tensor(name + BIAS);
+    if (bias != null && !bias.shape().equals(gain.shape())) {
+      throw new FormatException(
+          file.path(), bias.name(), "is " + bias + ", its gain is " + gain.shape());
+    }
+    return (int) gain.elements();
+  }
+
+  /** Adds the matrices that take a norm's output, and says why they cannot take its gain too. */
+  private Optional<String> addConsumers(
+      NormRule rule,
+      Map<String, Integer> at,
+      Optional<Projection> head,
+      int width,
+      List<Projection> consumers)
+      throws FormatException {
+    if (rule.consumers().equals(List.of(HEAD))) {
+      head.ifPresent(consumers::add);
+    } else {
+      List<String> first = names.all(rule.consumers(), at);
+      boolean other = !rule.orConsumers().isEmpty() && !stored(first);
+      for (String name : other ? names.all(rule.orConsumers(), at) : first) {
+        if (!names.has(name + WEIGHT)) {
+          return Optional.of(name + WEIGHT + ", which takes its output, is not in the model");
+        }
+        consumers.add(names.projection(name));
+      }
+    }
+    if (consumers.isEmpty()) {
+      return Optional.of("the model has no matrix that takes its output");
+    }
+    for (Projection consumer : consumers) {
+      Optional<String> problem = problem(consumer, width);
+      if (problem.isPresent()) {
+        return problem;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Optional<String> problem(Projection consumer, int width) throws FormatException {
+    Tensor weight = names.tensor(consumer.weight());
+    if (weight.dtype().elementType().isEmpty()) {
+      return Optional.of(weight + ", which takes its output, is of a type that is not rewritten");
+    }
+    long inputs =
+        weight.shape().size() == 2 ? weight.shape().get(consumer.inputsFirst() ? 0 : 1) : -1;
+    if (inputs != width) {
+      throw new FormatException(
+          file.path(), weight.name(), "is %s, its norm has %d elements".formatted(weight, width));
+    }
+    return Optional.empty();
+  }
+
+  private boolean stored(List<String> all) {
+    return all.stream().allMatch(name -> names.has(name + WEIGHT));
+  }
+
+  /** Those that are in the model. */
+  private List<Projection> projections(List<String> patterns) {
+    return names.all(patterns).stream()
+        .filter(name -> names.has(name + WEIGHT))
+        .map(names::projection)
+        .toList();
+  }
+
+  private Optional<String> notConverted(
+      Optional<String> premise, List<String> embeddings, List<Projection> writers) {
+    if (family.norms().stream().noneMatch(rule -> rule.kind() == NormSite.Kind.LAYER)) {
+      return Optional.of("it has RMSNorm already");
+    }
+    if (family.converted().isEmpty()) {
+      return Optional.of("no rules are known for a " + family.name() + " with RMSNorm");
+    }
+    for (NormRule rule : family.norms()) {
+      if (rule.kind() == NormSite.Kind.LAYER && rule.kept().isPresent()) {
+        return Optional.of("of " + rule.name() + ": " + rule.kept().get());
+      }
+    }
+    List<String> centred = new ArrayList<>(embeddings);
+    names.all(family.writers()).forEach(name -> centred.add(name + WEIGHT));
+    for (String name : centred) {
+      if (premise.isEmpty() && !names.has(name)) {
+        return Optional.of(name + " is not in the model");
+      }
+    }
+    return premise.or(() -> notFloating(embeddings, writers));
+  }
+
+  private Optional<String> notFloating(List<String> embeddings, List<Projection> writers) {
+    List<String> centred = new ArrayList<>(embeddings);
+    writers.forEach(writer -> centred.add(writer.weight()));
+    return centred.stream()
+        .map(names::tensor)
+        .filter(tensor -> tensor.dtype().elementType().isEmpty())
+        .findFirst()
+        .map(tensor -> tensor + " is of a type that is not rewritten");
+  }
+
+  private FormatException lacks(String name) {
+    return new FormatException(
+        file.path(), "lacks %s, which the rules of %s name".formatted(name, family.name()));
+  }
+}
