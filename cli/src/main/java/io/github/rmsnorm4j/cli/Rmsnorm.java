@@ -37,6 +37,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       Stats.class,
       Compare.class,
       Show.class,
+      Inspect.class,
       Bench.class,
       Train.class,
       Story.class,

@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Records as JSON: objects whose fields are named as the components. A number that is NaN or
@@ -27,7 +28,8 @@ public final class Records {
   /**
    * The text of a record.
    *
-   * @param value a record of records, lists, numbers, truths and texts
+   * @param value a record of records, lists, numbers, truths, texts and optional ones, which are
+   *     null if they are empty
    * @return JSON, indented, and a line break
    */
   public static String write(Record value) {
@@ -45,6 +47,7 @@ public final class Records {
       throws IOException, ReflectiveOperationException {
     switch (value) {
       case null -> json.writeNull();
+      case Optional<?> optional -> write(json, optional.orElse(null));
       case Record fields -> {
         json.writeStartObject();
         for (RecordComponent field : fields.getClass().getRecordComponents()) {

@@ -1,0 +1,47 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The norms of a stored model with what their gains are like.
+ *
+ * @param model the rules of the family with the names of this model's tensors
+ * @param norms every norm, in the order of {@link ModelNorms#norms()}
+ */
+public record Inspection(ModelNorms model, List<InspectedNorm> norms) {
+
+  /**
+   * Inspects a model. Of its tensors only the gains are read.
+   *
+   * @param model the model
+   * @param map a file of rules to use in place of those of the model's family
+   * @return what was found
+   * @throws IOException if the family is not known, or a file cannot be read or is wrong
+   */
+  public static Inspection of(StoredModel model, Optional<Path> map) throws IOException {
+    ModelNorms found = model.norms(map);
+    List<InspectedNorm> norms = new ArrayList<>();
+    for (NormSite site : found.norms()) {
+      norms.add(inspect(model.tensors(), site));
+    }
+    return new Inspection(found, List.copyOf(norms));
+  }
+
+  private static InspectedNorm inspect(TensorFile file, NormSite site) throws IOException {
+    if (site.gain().isEmpty()) {
+      return new InspectedNorm(site, Optional.empty(), Optional.empty());
+    }
+    Tensor gain = file.tensor(site.gain().get());
+    return new InspectedNorm(
+        site,
+        gain.dtype().elementType().map(ElementType::shortName),
+        Optional.of(GainStatistics.of(StoredNumbers.all(file, gain), site.gainForm())));
+  }
+}

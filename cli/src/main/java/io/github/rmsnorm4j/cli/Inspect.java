@@ -1,0 +1,68 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.checkpoint.Inspection;
+import io.github.rmsnorm4j.checkpoint.StoredModel;
+import io.github.rmsnorm4j.cli.inspect.InspectionPage;
+import io.github.rmsnorm4j.cli.inspect.InspectionText;
+import io.github.rmsnorm4j.cli.json.Records;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code rmsnorm inspect}: the norms of a stored model. */
+@Command(
+    name = "inspect",
+    description = {
+      "Show the norms of a stored model: where they are, and what their gains are like.",
+      "",
+      "MODEL is a folder of Hugging Face (config.json and .safetensors files) or a GGUF file. The"
+          + " rules of the model's family say which norms there are, which matrices take their"
+          + " output, and how the gain is stored. Of the tensors only the gains are read.",
+      "",
+      "A gain of 0 is dead: the norm gives 0 there for every row. \"looks like\" tells from the"
+          + " stored numbers alone whether they are gains (g) or gains less 1 (g - 1): nearer to 1"
+          + " or to 0, and how many are below 0. \"either\" means that they do not tell.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  rmsnorm inspect Llama-3.2-1B",
+      "  rmsnorm inspect gemma-3-1b.gguf --report norms.html",
+      "  rmsnorm inspect my-model --map rules.json"
+    })
+final class Inspect implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "MODEL", description = "The folder or the GGUF file.")
+  private Path path;
+
+  @Mixin private MapOption map;
+
+  @Mixin private ReportOptions reports;
+
+  @Override
+  public Integer call() throws IOException {
+    reports.requireDistinct();
+    if (path.toString().isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(), "MODEL is empty, it must name a folder or a GGUF file");
+    }
+    try (StoredModel model = StoredModel.open(path);
+        ReportOptions.Files files = reports.begin()) {
+      Inspection inspection = Inspection.of(model, map.file());
+      InspectionText.lines(inspection).forEach(spec.commandLine().getOut()::println);
+      String name = String.valueOf(path.toAbsolutePath().normalize().getFileName());
+      files.write(
+          InspectionPage.of(inspection, name, reports.command()).html(), Records.write(inspection));
+    }
+    return ExitCode.OK;
+  }
+}
