@@ -6,19 +6,23 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A file, or one tensor in it, as a user names it: {@code FILE} or {@code FILE:TENSOR}.
  *
- * @param file the file
+ * @param file the file, or the folder of a model
  * @param name the tensor's name, null where none is given
  */
 record TensorReference(Path file, String name) {
-  private static final String EXTENSION = ".safetensors";
+  /** What the names of files with several tensors end in. */
+  private static final Pattern EXTENSION =
+      Pattern.compile("\\.(safetensors|gguf|safetensors\\.index\\.json):");
 
   /**
-   * Splits at the colon behind a file that exists, as both names may hold colons themselves; where
-   * there is none, behind the first {@code .safetensors}.
+   * Splits at the colon behind a file or folder that exists, as both names may hold colons
+   * themselves; where there is none, behind the first extension of a file with several tensors.
    *
    * @param argument what the text is to the user
    * @throws IllegalArgumentException if the text is empty
@@ -27,17 +31,17 @@ record TensorReference(Path file, String name) {
     if (text.isEmpty()) {
       throw new IllegalArgumentException(argument + " is empty, it must name a file");
     }
-    if (isFile(text)) {
+    if (exists(text)) {
       return new TensorReference(Path.of(text), null);
     }
     for (int colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
-      if (isFile(text.substring(0, colon))) {
+      if (exists(text.substring(0, colon))) {
         return splitAt(text, colon);
       }
     }
-    int extension = text.indexOf(EXTENSION + ":");
-    return extension >= 0
-        ? splitAt(text, extension + EXTENSION.length())
+    Matcher extension = EXTENSION.matcher(text);
+    return extension.find()
+        ? splitAt(text, extension.end() - 1)
         : new TensorReference(Path.of(text), null);
   }
 
@@ -45,9 +49,10 @@ record TensorReference(Path file, String name) {
     return new TensorReference(Path.of(text.substring(0, colon)), text.substring(colon + 1));
   }
 
-  private static boolean isFile(String text) {
+  private static boolean exists(String text) {
     try {
-      return Files.isRegularFile(Path.of(text));
+      Path path = Path.of(text);
+      return Files.isRegularFile(path) || Files.isDirectory(path) && !text.isEmpty();
     } catch (InvalidPathException _) {
       return false;
     }

@@ -28,9 +28,19 @@ class TensorReferenceTest {
   }
 
   @Test
+  void splitsBehindAFolder() throws IOException {
+    Path model = Files.createDirectory(folder.resolve("model"));
+    assertParsed(model.toString(), model, null);
+    assertParsed(model + ":model.norm.weight", model, "model.norm.weight");
+    Path index = model.resolve("model.safetensors.index.json");
+    assertParsed(index + ":a", index, "a");
+  }
+
+  @Test
   void guessesWhereThereIsNoFile() {
     assertParsed("none.npy", Path.of("none.npy"), null);
     assertParsed("none.safetensors:a:b", Path.of("none.safetensors"), "a:b");
+    assertParsed("none.gguf:a.safetensors:b", Path.of("none.gguf"), "a.safetensors:b");
     assertParsed("none:a", Path.of("none:a"), null);
   }
 }

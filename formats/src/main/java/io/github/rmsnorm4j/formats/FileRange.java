@@ -6,12 +6,12 @@ import java.lang.foreign.MemorySegment;
 
 /** A range of a file as a stream. */
 final class FileRange extends InputStream {
-  private final TensorFile file;
+  private final StoredBytes bytes;
   private final long end;
   private long at;
 
-  FileRange(TensorFile file, long start, long length) {
-    this.file = file;
+  FileRange(StoredBytes bytes, long start, long length) {
+    this.bytes = bytes;
     this.at = start;
     this.end = start + length;
   }
@@ -28,7 +28,7 @@ final class FileRange extends InputStream {
     if (count == 0) {
       return length == 0 ? 0 : -1;
     }
-    file.readFully(at, MemorySegment.ofArray(into).asSlice(offset, count));
+    bytes.readFully(at, MemorySegment.ofArray(into).asSlice(offset, count));
     at += count;
     return count;
   }

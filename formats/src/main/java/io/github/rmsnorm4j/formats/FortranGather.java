@@ -23,7 +23,7 @@ final class FortranGather {
   /** Elements further apart than this are read one by one, nearer ones together with the gap. */
   private static final int FAR_BYTES = 4096;
 
-  private final TensorFile file;
+  private final StoredBytes bytes;
   private final long start;
   private final int elementBytes;
   private final long[] shape;
@@ -37,8 +37,8 @@ final class FortranGather {
   private long windowFirst;
   private long windowEnd;
 
-  FortranGather(TensorFile file, long start, Tensor tensor) {
-    this.file = file;
+  FortranGather(StoredBytes bytes, long start, Tensor tensor) {
+    this.bytes = bytes;
     this.start = start;
     this.elementBytes = tensor.dtype().bits() / 8;
     List<Long> lengths = tensor.shape().isEmpty() ? List.of(1L) : tensor.shape();
@@ -129,7 +129,7 @@ final class FortranGather {
   }
 
   private void load(long first, long count) throws IOException {
-    file.readFully(start + first * elementBytes, window.asSlice(0, count * elementBytes));
+    bytes.readFully(start + first * elementBytes, window.asSlice(0, count * elementBytes));
     windowFirst = first;
     windowEnd = first + count;
   }

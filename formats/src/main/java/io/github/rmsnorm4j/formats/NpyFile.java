@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -20,17 +19,19 @@ public final class NpyFile extends TensorFile {
   /** Far more than {@link Tensor#MAX_AXES} axes need, and little memory. */
   private static final long LONGEST_LITERAL = 1 << 20;
 
+  private final StoredBytes bytes;
   private final NpyHeader header;
   private final Tensor tensor;
   private final long dataStart;
 
-  NpyFile(Path path, ByteSource source) throws IOException {
-    super(path, source);
+  NpyFile(StoredBytes bytes) throws IOException {
+    super(bytes.path());
+    this.bytes = bytes;
     int major = Byte.toUnsignedInt(littleEndian(6, 2).get(0));
     int minor = Byte.toUnsignedInt(littleEndian(6, 2).get(1));
     if (major < 1 || major > 3 || minor != 0) {
       throw new FormatException(
-          path, "is .npy of version %d.%d, known are 1.0, 2.0 and 3.0".formatted(major, minor));
+          path(), "is .npy of version %d.%d, known are 1.0, 2.0 and 3.0".formatted(major, minor));
     }
     int prefix = major == 1 ? NpyHeader.SHORT_PREFIX : NpyHeader.LONG_PREFIX;
     long length =
@@ -39,12 +40,14 @@ public final class NpyFile extends TensorFile {
             : Integer.toUnsignedLong(littleEndian(8, 4).getInt());
     if (length > LONGEST_LITERAL) {
       throw new FormatException(
-          path, "has a header of %d bytes, at most %d are read".formatted(length, LONGEST_LITERAL));
+          path(),
+          "has a header of %d bytes, at most %d are read".formatted(length, LONGEST_LITERAL));
     }
-    if (length > size - prefix) {
+    if (length > bytes.size() - prefix) {
       throw new FormatException(
-          path,
-          "has a header of %d bytes, which is longer than the file of %d".formatted(length, size));
+          path(),
+          "has a header of %d bytes, which is longer than the file of %d"
+              .formatted(length, bytes.size()));
     }
     dataStart = prefix + length;
     header = parse(littleEndian(prefix, (int) length).array(), major);
@@ -53,12 +56,12 @@ public final class NpyFile extends TensorFile {
   }
 
   private ByteBuffer littleEndian(long position, int length) throws IOException {
-    if (position + length > size) {
+    if (position + length > bytes.size()) {
       throw new FormatException(path(), "ends within the .npy header: it is truncated");
     }
-    byte[] bytes = new byte[length];
-    readFully(position, MemorySegment.ofArray(bytes));
-    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    byte[] read = new byte[length];
+    bytes.readFully(position, MemorySegment.ofArray(read));
+    return ByteBuffer.wrap(read).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   private NpyHeader parse(byte[] literal, int major) throws FormatException {
@@ -79,7 +82,7 @@ public final class NpyFile extends TensorFile {
 
   /** NumPy ignores bytes after the array. They are refused, so that they are not lost. */
   private void checkSize() throws FormatException {
-    long held = size - dataStart;
+    long held = bytes.size() - dataStart;
     if (held < tensor.bytes()) {
       throw new FormatException(
           path(),
@@ -108,6 +111,11 @@ public final class NpyFile extends TensorFile {
   }
 
   @Override
+  StoredBytes bytes(Tensor wanted) {
+    return bytes;
+  }
+
+  @Override
   long start(Tensor wanted) {
     if (!wanted.equals(tensor)) {
       throw notOfThisFile(wanted);
@@ -120,10 +128,15 @@ public final class NpyFile extends TensorFile {
     long start = start(wanted);
     int elementBytes = tensor.dtype().bits() / 8;
     if (header.fortranOrder()) {
-      new FortranGather(this, start, tensor).read(first, count, into);
+      new FortranGather(bytes, start, tensor).read(first, count, into);
     } else {
-      readFully(start + first * elementBytes, into);
+      bytes.readFully(start + first * elementBytes, into);
     }
     ByteOrders.toNative(into, elementBytes, header.order());
+  }
+
+  @Override
+  public void close() throws IOException {
+    bytes.close();
   }
 }

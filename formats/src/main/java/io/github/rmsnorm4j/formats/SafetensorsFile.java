@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.formats;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -21,18 +20,21 @@ public final class SafetensorsFile extends TensorFile {
 
   private static final int LENGTH_BYTES = 8;
 
+  private final StoredBytes bytes;
   private final SafetensorsHeader header;
   private final long dataStart;
 
-  SafetensorsFile(Path path, ByteSource source) throws IOException {
-    super(path, source);
+  SafetensorsFile(StoredBytes bytes) throws IOException {
+    super(bytes.path());
+    this.bytes = bytes;
+    Path path = bytes.path();
+    long size = bytes.size();
     if (size < LENGTH_BYTES) {
       throw new FormatException(
           path, "has %d bytes, a .safetensors file has at least 8".formatted(size));
     }
-    byte[] length = new byte[LENGTH_BYTES];
-    readFully(0, MemorySegment.ofArray(length));
-    long headerLength = ByteBuffer.wrap(length).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    long headerLength =
+        ByteBuffer.wrap(bytes.start(LENGTH_BYTES)).order(ByteOrder.LITTLE_ENDIAN).getLong();
     if (headerLength < 0 || headerLength > LONGEST_HEADER) {
       throw new FormatException(
           path,
@@ -46,7 +48,7 @@ public final class SafetensorsFile extends TensorFile {
               .formatted(headerLength, size));
     }
     dataStart = LENGTH_BYTES + headerLength;
-    header = SafetensorsHeaderParser.parse(this, LENGTH_BYTES, headerLength);
+    header = SafetensorsHeaderParser.parse(bytes, LENGTH_BYTES, headerLength);
     checkCover();
   }
 
@@ -70,7 +72,7 @@ public final class SafetensorsFile extends TensorFile {
       }
       covered = entry.end();
     }
-    long held = size - dataStart;
+    long held = bytes.size() - dataStart;
     if (covered != held) {
       throw new FormatException(
           path(),
@@ -98,6 +100,11 @@ public final class SafetensorsFile extends TensorFile {
   }
 
   @Override
+  StoredBytes bytes(Tensor wanted) {
+    return bytes;
+  }
+
+  @Override
   long start(Tensor wanted) {
     SafetensorsHeader.Entry entry = header.entries().get(wanted.name());
     if (entry == null || !entry.tensor().equals(wanted)) {
@@ -107,9 +114,7 @@ public final class SafetensorsFile extends TensorFile {
   }
 
   @Override
-  void readElements(Tensor wanted, long first, long count, MemorySegment into) throws IOException {
-    int elementBytes = wanted.dtype().bits() / 8;
-    readFully(start(wanted) + first * elementBytes, into);
-    ByteOrders.toNative(into, elementBytes, ByteOrder.LITTLE_ENDIAN);
+  public void close() throws IOException {
+    bytes.close();
   }
 }

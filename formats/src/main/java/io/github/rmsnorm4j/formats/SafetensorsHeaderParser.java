@@ -1,20 +1,8 @@
 package io.github.rmsnorm4j.formats;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.core.exc.StreamConstraintsException;
-import com.fasterxml.jackson.core.io.JsonEOFException;
 import io.github.rmsnorm4j.formats.SafetensorsHeader.Entry;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.Reader;
-import java.nio.charset.CharacterCodingException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,58 +14,33 @@ import java.util.Optional;
  * memory for a header is in proportion to its length in the file.
  */
 final class SafetensorsHeaderParser {
-  /** Names are not cached: a cache of names that an attacker chose costs more than it saves. */
-  private static final JsonFactory JSON =
-      JsonFactory.builder()
-          .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
-          .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
-          .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
-          .streamReadConstraints(
-              StreamReadConstraints.builder()
-                  .maxNestingDepth(8)
-                  .maxNumberLength(40)
-                  .maxNameLength(64 << 10)
-                  .maxStringLength(16 << 20)
-                  .build())
-          .build();
-
   /** Ten times more than the file of any model has; limits the memory for a header of 100 MB. */
-  private static final int MOST_TENSORS = 1_000_000;
+  static final int MOST_TENSORS = 1_000_000;
 
-  private final TensorFile file;
-  private final JsonParser json;
+  private final StoredBytes bytes;
+  private final JsonTokens json;
   private final LinkedHashMap<String, Entry> entries = new LinkedHashMap<>();
   private final LinkedHashMap<String, String> metadata = new LinkedHashMap<>();
   private boolean metadataSeen;
 
-  private SafetensorsHeaderParser(TensorFile file, JsonParser json) {
-    this.file = file;
+  private SafetensorsHeaderParser(StoredBytes bytes, JsonTokens json) {
+    this.bytes = bytes;
     this.json = json;
   }
 
-  static SafetensorsHeader parse(TensorFile file, long start, long length) throws IOException {
-    // This decoder refuses bytes that are not UTF-8; a reader of the charset would replace them.
-    try (Reader reader =
-            new InputStreamReader(new FileRange(file, start, length), UTF_8.newDecoder());
-        JsonParser json = JSON.createParser(reader)) {
-      return new SafetensorsHeaderParser(file, json).header();
-    } catch (StreamConstraintsException _) {
-      throw new FormatException(
-          file.path(), "the header has a number, name or text longer than any should be");
-    } catch (JsonEOFException _) {
-      throw new FormatException(file.path(), "the header ends before its JSON does");
-    } catch (JsonProcessingException e) {
-      long at = e.getLocation() == null ? 0 : e.getLocation().getCharOffset();
-      throw new FormatException(file.path(), "the header is not JSON at character " + at);
-    } catch (CharacterCodingException _) {
-      throw new FormatException(file.path(), "the header is not UTF-8");
-    }
+  static SafetensorsHeader parse(StoredBytes bytes, long start, long length) throws IOException {
+    return JsonTokens.read(
+        bytes,
+        start,
+        length,
+        "the header",
+        json -> new SafetensorsHeaderParser(bytes, json).header());
   }
 
   private SafetensorsHeader header() throws IOException {
-    expect(JsonToken.START_OBJECT, "an object");
-    while (json.nextToken() == JsonToken.FIELD_NAME) {
-      String name = wellFormed(json.currentName());
+    json.expect(JsonToken.START_OBJECT, "an object");
+    while (json.next() == JsonToken.FIELD_NAME) {
+      String name = json.name();
       if (name.equals(SafetensorsHeader.METADATA_KEY)) {
         readMetadata();
       } else if (entries.put(name, readEntry(name)) != null) {
@@ -86,9 +49,7 @@ final class SafetensorsHeaderParser {
         throw wrong("has more than " + MOST_TENSORS + " tensors");
       }
     }
-    if (json.nextToken() != null) {
-      throw wrong("the header goes on after its end");
-    }
+    json.expectEnd();
     return SafetensorsHeader.of(entries, metadata);
   }
 
@@ -97,23 +58,23 @@ final class SafetensorsHeaderParser {
       throw wrong("has __metadata__ twice");
     }
     metadataSeen = true;
-    expect(JsonToken.START_OBJECT, "an object as __metadata__");
-    while (json.nextToken() == JsonToken.FIELD_NAME) {
-      String key = wellFormed(json.currentName());
-      expect(JsonToken.VALUE_STRING, "only texts in __metadata__");
-      if (metadata.put(key, wellFormed(json.getText())) != null) {
+    json.expect(JsonToken.START_OBJECT, "an object as __metadata__");
+    while (json.next() == JsonToken.FIELD_NAME) {
+      String key = json.name();
+      json.expect(JsonToken.VALUE_STRING, "only texts in __metadata__");
+      if (metadata.put(key, json.text()) != null) {
         throw wrong("has '" + Printable.shortened(key) + "' twice in __metadata__");
       }
     }
   }
 
   private Entry readEntry(String name) throws IOException {
-    expect(JsonToken.START_OBJECT, "an object for each tensor");
+    json.expect(JsonToken.START_OBJECT, "an object for each tensor");
     Dtype dtype = null;
     List<Long> shape = null;
     List<Long> offsets = null;
-    while (json.nextToken() == JsonToken.FIELD_NAME) {
-      String key = json.currentName();
+    while (json.next() == JsonToken.FIELD_NAME) {
+      String key = json.name();
       boolean first =
           switch (key) {
             case "dtype" -> dtype == null;
@@ -154,12 +115,12 @@ final class SafetensorsHeaderParser {
     }
     long begin = offsets.get(0);
     long end = offsets.get(1);
-    if (begin > end || end > file.size) {
+    if (begin > end || end > bytes.size()) {
       throw wrong(
           name,
           begin > end
               ? "has data_offsets " + offsets + ", which end before they begin"
-              : "has data_offsets " + offsets + ", beyond the file's " + file.size + " bytes");
+              : "has data_offsets " + offsets + ", beyond the file's " + bytes.size() + " bytes");
     }
     if (end - begin != tensor.bytes()) {
       throw wrong(
@@ -171,10 +132,10 @@ final class SafetensorsHeaderParser {
   }
 
   private Dtype readDtype(String name) throws IOException {
-    if (json.nextToken() != JsonToken.VALUE_STRING) {
+    if (json.next() != JsonToken.VALUE_STRING) {
       throw wrong(name, "has a dtype that is no text");
     }
-    String dtype = json.getText();
+    String dtype = json.text();
     Optional<Dtype> known =
         List.of(Dtype.values()).stream().filter(d -> d.name().equals(dtype)).findFirst();
     return known.orElseThrow(
@@ -182,44 +143,30 @@ final class SafetensorsHeaderParser {
   }
 
   private List<Long> readNumbers(String name, String key, int most) throws IOException {
-    if (json.nextToken() != JsonToken.START_ARRAY) {
+    if (json.next() != JsonToken.START_ARRAY) {
       throw wrong(name, "has something else than a list as its " + key);
     }
     List<Long> numbers = new ArrayList<>(2);
-    while (json.nextToken() != JsonToken.END_ARRAY) {
+    while (json.next() != JsonToken.END_ARRAY) {
       if (numbers.size() == most) {
         throw wrong(name, "has more than " + most + " numbers in its " + key);
       }
-      if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getText().startsWith("-")) {
+      if (json.current() != JsonToken.VALUE_NUMBER_INT || json.text().startsWith("-")) {
         throw wrong(name, "has something else than whole numbers from 0 on in its " + key);
       }
-      if (json.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
-        throw wrong(name, "has " + json.getText() + " in its " + key + ", which overflows 64 bits");
+      if (json.overflows()) {
+        throw wrong(name, "has " + json.text() + " in its " + key + ", which overflows 64 bits");
       }
-      numbers.add(json.getLongValue());
+      numbers.add(json.number());
     }
     return List.copyOf(numbers);
   }
 
-  /** JSON can hold half a surrogate pair. UTF-8 cannot, so it could not be written again. */
-  private String wellFormed(String text) throws FormatException {
-    if (!UTF_8.newEncoder().canEncode(text)) {
-      throw wrong("the header has half a character in '" + Printable.shortened(text) + "'");
-    }
-    return text;
-  }
-
-  private void expect(JsonToken token, String what) throws IOException {
-    if (json.nextToken() != token) {
-      throw wrong("the header has something else where it should have " + what);
-    }
-  }
-
   private FormatException wrong(String problem) {
-    return new FormatException(file.path(), problem);
+    return new FormatException(bytes.path(), problem);
   }
 
   private FormatException wrong(String tensor, String problem) {
-    return new FormatException(file.path(), tensor, problem);
+    return new FormatException(bytes.path(), tensor, problem);
   }
 }

@@ -3,112 +3,99 @@ package io.github.rmsnorm4j.formats;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 
 /**
- * A {@code .npy} or {@code .safetensors} file, open for reading.
+ * A {@code .npy} or {@code .safetensors} file, or a sharded set of the latter, open for reading.
  *
  * <p>Opening reads and checks the header, but no element. Elements are read in pieces, by
  * positional reads, into the caller's memory. Nothing is mapped, so a file that is truncated
  * meanwhile gives a {@link FormatException} and not a crash. Several threads may read at the same
  * time.
  */
-public abstract sealed class TensorFile implements Closeable permits NpyFile, SafetensorsFile {
-  /** Limits the memory that the JDK uses for a copy of a heap segment, and one system call. */
-  private static final long LARGEST_READ = 8 << 20;
+public abstract sealed class TensorFile implements Closeable
+    permits NpyFile, SafetensorsFile, ShardedFile {
+  private static final String MODEL = "model.safetensors";
+  private static final String INDEX = "model.safetensors.index.json";
 
   private final Path path;
-  private final ByteSource source;
 
-  /** The length of the file when it was opened; the header was checked against it. */
-  final long size;
-
-  TensorFile(Path path, ByteSource source) throws IOException {
+  TensorFile(Path path) {
     this.path = path;
-    this.source = source;
-    this.size = source.size();
   }
 
   /**
-   * Opens a file of either kind. The first bytes decide which kind it is; if they do not, the
-   * extension of the name does.
+   * Opens a file of any kind. The first bytes decide which kind it is; if they do not, the
+   * extension of the name does. A name that ends in {@code .json} is the index of a sharded set.
    *
-   * @param path the file
+   * <p>A folder is a model as Hugging Face stores it. Its {@code model.safetensors} is opened, or,
+   * if there is none, its {@code model.safetensors.index.json}.
+   *
+   * @param path the file or the folder
    * @return the file, with its header read and checked
-   * @throws FormatException if it is of neither kind, or its header is wrong
+   * @throws FormatException if it is of no known kind, or its header is wrong
    * @throws NoSuchFileException if there is no such file
    * @throws IOException if it cannot be read
    */
   public static TensorFile open(Path path) throws IOException {
-    return open(path, ByteSource.of(openChannel(path)));
+    if (Files.isDirectory(path)) {
+      return openFolder(path);
+    }
+    return ShardedFile.isIndex(path) ? ShardedFile.ofIndex(path) : open(StoredBytes.open(path));
+  }
+
+  private static TensorFile openFolder(Path folder) throws IOException {
+    for (String name : List.of(MODEL, INDEX)) {
+      Path file = folder.resolve(name);
+      if (Files.exists(file)) {
+        return open(file);
+      }
+    }
+    throw new FormatException(folder, "is a folder with neither %s nor %s".formatted(MODEL, INDEX));
   }
 
   /**
-   * Reads bytes in memory as those of a file of either kind, as of a program's own resource.
+   * Reads bytes in memory as those of a file, as of a program's own resource.
    *
    * @param name stands for the file's path in messages
    * @param content the bytes, which must not change until it is closed
    * @return the file, its header read and checked
-   * @throws FormatException if it is of neither kind, or its header is not as it should be
+   * @throws FormatException if it is of no known kind, or its header is not as it should be
    * @throws IOException never for another reason
    */
   public static TensorFile of(Path name, byte[] content) throws IOException {
-    return open(name, ByteSource.of(content));
+    return open(new StoredBytes(name, ByteSource.of(content)));
   }
 
-  private static TensorFile open(Path path, ByteSource source) throws IOException {
+  private static TensorFile open(StoredBytes bytes) throws IOException {
     try {
-      byte[] start = new byte[9];
-      int length = read(path, source, ByteBuffer.wrap(start), 0);
+      Path path = bytes.path();
+      byte[] start = bytes.start(9);
       if (NpyHeader.isMagic(start)) {
-        return new NpyFile(path, source);
+        return new NpyFile(bytes);
       }
       if (path.toString().endsWith(".safetensors") || start[8] == '{') {
-        return new SafetensorsFile(path, source);
+        return new SafetensorsFile(bytes);
       }
       throw new FormatException(
-          path, length <= 0 ? "the file is empty" : "is neither a .npy nor a .safetensors file");
+          path,
+          bytes.size() == 0 ? "the file is empty" : "is neither a .npy nor a .safetensors file");
     } catch (Throwable e) {
-      source.close();
+      bytes.close();
       throw e;
     }
-  }
-
-  private static FileChannel openChannel(Path path) throws IOException {
-    String name = Printable.escaped(path.toString());
-    if (Files.isDirectory(path)) {
-      throw new FormatException(path, "is a folder, not a file");
-    }
-    if (Files.exists(path) && !Files.isRegularFile(path)) {
-      throw new FormatException(path, "is not a regular file, and pieces are read out of order");
-    }
-    try {
-      return FileChannel.open(path, StandardOpenOption.READ);
-    } catch (NoSuchFileException e) {
-      throw withReason(new NoSuchFileException(name, null, "there is no such file"), e);
-    } catch (AccessDeniedException e) {
-      throw withReason(new AccessDeniedException(name, null, "may not be read"), e);
-    }
-  }
-
-  private static <E extends IOException> E withReason(E exception, IOException cause) {
-    exception.initCause(cause);
-    return exception;
   }
 
   /**
    * The file.
    *
-   * @return the path that was given to {@link #open}, or the name given to {@link #of}
+   * @return the path that was given to {@link #open}, or the file in that folder that was opened,
+   *     or the name given to {@link #of}
    */
   public final Path path() {
     return path;
@@ -117,14 +104,16 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
   /**
    * The tensors of the file.
    *
-   * @return the tensors in the order of the header; exactly one, without a name, for {@code .npy}
+   * @return the tensors in the order of the header, shard after shard; exactly one, without a name,
+   *     for {@code .npy}
    */
   public abstract List<Tensor> tensors();
 
   /**
    * The text stored beside the tensors.
    *
-   * @return {@code __metadata__} in the order of the file, empty for {@code .npy}
+   * @return {@code __metadata__} in the order of the file, empty for {@code .npy}; of a sharded
+   *     set, the entries that all shards have
    */
   public abstract Map<String, String> metadata();
 
@@ -177,8 +166,12 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
     readElements(tensor, first, count, into.asSlice(0, count * elementBytes));
   }
 
-  abstract void readElements(Tensor tensor, long first, long count, MemorySegment into)
-      throws IOException;
+  /** Little-endian elements in C order, except where a format has others. */
+  void readElements(Tensor tensor, long first, long count, MemorySegment into) throws IOException {
+    int elementBytes = tensor.dtype().bits() / 8;
+    bytes(tensor).readFully(start(tensor) + first * elementBytes, into);
+    ByteOrders.toNative(into, elementBytes, ByteOrder.LITTLE_ENDIAN);
+  }
 
   /**
    * Reads bytes of a tensor as they are stored. With this, elements of any type can be copied to
@@ -198,8 +191,11 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
       throw new IllegalArgumentException(
           "bytes %d to %d + %d of %d".formatted(offset, offset, into.byteSize(), bytes));
     }
-    readFully(start(tensor) + offset, into);
+    bytes(tensor).readFully(start(tensor) + offset, into);
   }
+
+  /** The bytes that hold the tensor. */
+  abstract StoredBytes bytes(Tensor tensor);
 
   /** The position of the first byte of the tensor; refuses a tensor that is not of this file. */
   abstract long start(Tensor tensor);
@@ -208,40 +204,7 @@ public abstract sealed class TensorFile implements Closeable permits NpyFile, Sa
     return new IllegalArgumentException(path + " has no tensor " + tensor);
   }
 
-  /** Fills the segment with the bytes of the file from a position on. */
-  final void readFully(long position, MemorySegment into) throws IOException {
-    for (long done = 0; done < into.byteSize(); ) {
-      long length = Math.min(into.byteSize() - done, LARGEST_READ);
-      int read = read(path, source, into.asSlice(done, length).asByteBuffer(), position + done);
-      if (read < 0) {
-        throw new FormatException(
-            path,
-            "ends at byte %d of %d: it was truncated while it was read"
-                .formatted(source.size(), size));
-      }
-      done += read;
-    }
-  }
-
-  private static int read(Path path, ByteSource source, ByteBuffer into, long position)
-      throws IOException {
-    try {
-      return source.read(into, position);
-    } catch (IOException e) {
-      throw unreadable(path, e);
-    }
-  }
-
-  /** The system's own message does not name the file. */
-  private static IOException unreadable(Path path, IOException cause) {
-    String name = Printable.escaped(path.toString());
-    return withReason(
-        new FileSystemException(name, null, "cannot be read: " + cause.getMessage()), cause);
-  }
-
   /** Closes the file; what was read from it stays. */
   @Override
-  public void close() throws IOException {
-    source.close();
-  }
+  public abstract void close() throws IOException;
 }

@@ -37,7 +37,9 @@ class NpyBadInputTest {
   @Test
   void folderInPlaceOfAFile() {
     assertThatThrownBy(() -> TensorFile.open(folder))
-        .hasMessage(folder + ": is a folder, not a file");
+        .hasMessage(
+            folder
+                + ": is a folder with neither model.safetensors nor model.safetensors.index.json");
   }
 
   @Test

@@ -1,0 +1,128 @@
+package io.github.rmsnorm4j.formats;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
+import com.fasterxml.jackson.core.io.JsonEOFException;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
+
+/** A part of a file as a stream of JSON tokens. Every error is a {@link FormatException}. */
+final class JsonTokens {
+  /** Names are not cached: a cache of names that an attacker chose costs more than it saves. */
+  private static final JsonFactory JSON =
+      JsonFactory.builder()
+          .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
+          .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+          .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
+          .streamReadConstraints(
+              StreamReadConstraints.builder()
+                  .maxNestingDepth(8)
+                  .maxNumberLength(40)
+                  .maxNameLength(64 << 10)
+                  .maxStringLength(16 << 20)
+                  .build())
+          .build();
+
+  private final StoredBytes bytes;
+  private final String what;
+  private final JsonParser json;
+
+  private JsonTokens(StoredBytes bytes, String what, JsonParser json) {
+    this.bytes = bytes;
+    this.what = what;
+    this.json = json;
+  }
+
+  /** Makes something of the tokens. */
+  interface Reading<T> {
+    T from(JsonTokens json) throws IOException;
+  }
+
+  /**
+   * Reads a part of a file.
+   *
+   * @param what the subject of the sentences in messages: {@code the header}
+   */
+  static <T> T read(StoredBytes bytes, long start, long length, String what, Reading<T> reading)
+      throws IOException {
+    // This decoder refuses bytes that are not UTF-8; a reader of the charset would replace them.
+    try (Reader reader =
+            new InputStreamReader(new FileRange(bytes, start, length), UTF_8.newDecoder());
+        JsonParser json = JSON.createParser(reader)) {
+      return reading.from(new JsonTokens(bytes, what, json));
+    } catch (StreamConstraintsException _) {
+      throw new FormatException(
+          bytes.path(), what + " has a number, name or text longer than any should be");
+    } catch (JsonEOFException _) {
+      throw new FormatException(bytes.path(), what + " ends before its JSON does");
+    } catch (JsonProcessingException e) {
+      long at = e.getLocation() == null ? 0 : e.getLocation().getCharOffset();
+      throw new FormatException(bytes.path(), what + " is not JSON at character " + at);
+    } catch (CharacterCodingException _) {
+      throw new FormatException(bytes.path(), what + " is not UTF-8");
+    }
+  }
+
+  JsonToken next() throws IOException {
+    return json.nextToken();
+  }
+
+  JsonToken current() {
+    return json.currentToken();
+  }
+
+  /** The name of the current field. */
+  String name() throws IOException {
+    return wellFormed(json.currentName());
+  }
+
+  /** The text of the current token: a string, or a number as it is written. */
+  String text() throws IOException {
+    return wellFormed(json.getText());
+  }
+
+  /** Whether the current whole number has more than 64 bits. */
+  boolean overflows() throws IOException {
+    return json.getNumberType() == JsonParser.NumberType.BIG_INTEGER;
+  }
+
+  long number() throws IOException {
+    return json.getLongValue();
+  }
+
+  /** Passes over the rest of the current object or list, if it is one. */
+  void skip() throws IOException {
+    json.skipChildren();
+  }
+
+  void expect(JsonToken token, String expected) throws IOException {
+    if (json.nextToken() != token) {
+      throw new FormatException(
+          bytes.path(), what + " has something else where it should have " + expected);
+    }
+  }
+
+  void expectEnd() throws IOException {
+    if (json.nextToken() != null) {
+      throw new FormatException(bytes.path(), what + " goes on after its end");
+    }
+  }
+
+  /** JSON can hold half a surrogate pair. UTF-8 cannot, so it could not be written again. */
+  private String wellFormed(String text) throws FormatException {
+    if (!UTF_8.newEncoder().canEncode(text)) {
+      throw new FormatException(
+          bytes.path(), what + " has half a character in '" + Printable.shortened(text) + "'");
+    }
+    return text;
+  }
+}

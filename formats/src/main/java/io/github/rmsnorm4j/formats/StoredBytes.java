@@ -1,0 +1,111 @@
+package io.github.rmsnorm4j.formats;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * The bytes of one file, read by their position. A file that becomes shorter gives a {@link
+ * FormatException}.
+ */
+final class StoredBytes implements Closeable {
+  /** Limits the memory that the JDK uses for a copy of a heap segment, and one system call. */
+  private static final long LARGEST_READ = 8 << 20;
+
+  private final Path path;
+  private final ByteSource source;
+  private final long size;
+
+  StoredBytes(Path path, ByteSource source) throws IOException {
+    this.path = path;
+    this.source = source;
+    this.size = source.size();
+  }
+
+  /** Opens a file; symbolic links to one are followed. */
+  static StoredBytes open(Path path) throws IOException {
+    FileChannel channel = openChannel(path);
+    try {
+      return new StoredBytes(path, ByteSource.of(channel));
+    } catch (Throwable e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  private static FileChannel openChannel(Path path) throws IOException {
+    String name = Printable.escaped(path.toString());
+    if (Files.isDirectory(path)) {
+      throw new FormatException(path, "is a folder, not a file");
+    }
+    if (Files.exists(path) && !Files.isRegularFile(path)) {
+      throw new FormatException(path, "is not a regular file, and pieces are read out of order");
+    }
+    try {
+      return FileChannel.open(path, StandardOpenOption.READ);
+    } catch (NoSuchFileException e) {
+      throw withReason(new NoSuchFileException(name, null, "there is no such file"), e);
+    } catch (AccessDeniedException e) {
+      throw withReason(new AccessDeniedException(name, null, "may not be read"), e);
+    }
+  }
+
+  private static <E extends IOException> E withReason(E exception, IOException cause) {
+    exception.initCause(cause);
+    return exception;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  /** The length of the file when it was opened; the header was checked against it. */
+  long size() {
+    return size;
+  }
+
+  /** The first bytes, with zeros behind them if the file has fewer. */
+  byte[] start(int length) throws IOException {
+    byte[] start = new byte[length];
+    readFully(0, MemorySegment.ofArray(start).asSlice(0, Math.min(length, size)));
+    return start;
+  }
+
+  /** Fills the segment with the bytes of the file from a position on. */
+  void readFully(long position, MemorySegment into) throws IOException {
+    for (long done = 0; done < into.byteSize(); ) {
+      long length = Math.min(into.byteSize() - done, LARGEST_READ);
+      int read = read(into.asSlice(done, length).asByteBuffer(), position + done);
+      if (read < 0) {
+        throw new FormatException(
+            path,
+            "ends at byte %d of %d: it was truncated while it was read"
+                .formatted(source.size(), size));
+      }
+      done += read;
+    }
+  }
+
+  /** The system's own message does not name the file. */
+  private int read(ByteBuffer into, long position) throws IOException {
+    try {
+      return source.read(into, position);
+    } catch (IOException e) {
+      String name = Printable.escaped(path.toString());
+      throw withReason(new FileSystemException(name, null, "cannot be read: " + e.getMessage()), e);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    source.close();
+  }
+}
