@@ -3,12 +3,15 @@ package io.github.rmsnorm4j.formats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
+import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.formats.testing.GgufBytes;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -28,6 +31,63 @@ class GgufFileTest {
     TensorFile file = TensorFile.open(path);
     assertThat(file).isInstanceOf(GgufFile.class);
     return (GgufFile) file;
+  }
+
+  @Test
+  void readsWhatGgmlWrites() throws IOException {
+    try (TensorFile file = TensorFile.open(TestFiles.golden("mixed.gguf", folder))) {
+      assertThat(file.tensors())
+          .extracting(Tensor::toString)
+          .containsExactly(
+              "output_norm.weight f32 [8]",
+              "half f16 [2, 3]",
+              "brain bf16 [4, 2]",
+              "wide f64 [2, 1, 2]",
+              "ids i32 [3]",
+              "blk.0.q8_0 q8_0 [2, 64]",
+              "blk.0.q4_0 q4_0 [2, 64]");
+      for (Tensor tensor : file.tensors()) {
+        if (tensor.dtype().elementType().isPresent()) {
+          assertThat(Values.all(file, tensor)).isEqualTo(Values.ramp((int) tensor.elements()));
+        }
+      }
+      byte[] ids = new byte[12];
+      file.readBytes(file.tensor("ids"), 0, MemorySegment.ofArray(ids));
+      assertThat(ids).containsExactly(0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0);
+      assertThat(file.metadata())
+          .containsExactly(
+              entry("general.architecture", "llama"),
+              entry("llama.block_count", "1"),
+              entry("llama.attention.layer_norm_rms_epsilon", "1.0E-5"),
+              entry("general.name", "größe \"1\"\n"),
+              entry("tokenizer.ggml.add_bos_token", "true"),
+              entry("u64", "18446744073709551615"),
+              entry("i8", "-5"),
+              entry("f64", "0.1"));
+      assertThat(((GgufFile) file).fields())
+          .containsEntry("tokenizer.ggml.tokens", new GgufValue.Array("string", 3))
+          .containsEntry("tokenizer.ggml.scores", new GgufValue.Array("float32", 2));
+      assertIsRampOfBlocks(file);
+    }
+  }
+
+  /**
+   * A block of Q8_0 is a float16 and 32 numbers of 8 bits to multiply it with. They are rounded to
+   * the nearest multiple of the scale before the scale, of 11 bits, is rounded itself.
+   */
+  private static void assertIsRampOfBlocks(TensorFile file) throws IOException {
+    Tensor tensor = file.tensor("blk.0.q8_0");
+    ByteBuffer blocks = ByteBuffer.allocate((int) tensor.bytes()).order(ByteOrder.LITTLE_ENDIAN);
+    file.readBytes(tensor, 0, MemorySegment.ofArray(blocks.array()));
+    double[] ramp = Values.ramp(128);
+    for (int block = 0; block < 4; block++) {
+      double scale = Float.float16ToFloat(blocks.getShort());
+      for (int i = 0; i < 32; i++) {
+        assertThat(scale * blocks.get())
+            .isCloseTo(ramp[32 * block + i], within((0.5 + 127 / 2048.0) * scale));
+      }
+    }
+    assertThat(blocks.hasRemaining()).isFalse();
   }
 
   @ParameterizedTest
