@@ -1,0 +1,17 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+import java.util.List;
+
+/**
+ * How one tensor of the result is made from a tensor of the model.
+ *
+ * @param source the tensor of the model; the same name, or the embedding for a head that was tied
+ * @param steps what is done to its numbers; none for a copy
+ */
+public record Edit(String source, List<Step> steps) {
+
+  /** Copies the list. */
+  public Edit {
+    steps = List.copyOf(steps);
+  }
+}
