@@ -77,6 +77,8 @@ final class Story implements Callable<Integer> {
               + " the trained model.")
   private boolean compare;
 
+  @Mixin private StoryModel model;
+
   @Mixin private StoryActivations activations;
 
   @Mixin private ReportOptions reports;
@@ -86,7 +88,7 @@ final class Story implements Callable<Integer> {
     reports.requireDistinct();
     Change change = norm.change();
     Tokenizer tokenizer = Stories260K.tokenizer();
-    try (Weights trained = Stories260K.weights()) {
+    try (Weights trained = model.load(tokenizer.size())) {
       int positions = trained.config().maxPositions();
       if (tokens != null && (tokens < 1 || tokens > positions)) {
         throw wrongUse("--tokens is " + tokens + ", it may be 1 to " + positions);
@@ -97,8 +99,9 @@ final class Story implements Callable<Integer> {
           Activations rows =
               activations.begin(trained, change, SampleText.windows(tokenizer), reports.force())) {
         say(
-            "stories260K%s; matrix products: %s"
-                .formatted(compare ? "" : ", norms: " + change, Arithmetic.PLAIN.product()));
+            "%s%s; matrix products: %s"
+                .formatted(
+                    model.name(), compare ? "" : ", norms: " + change, Arithmetic.PLAIN.product()));
         if (norm.isWithoutEffect()) {
           say("--cast-order changes nothing on float32 rows; --type bf16 or f16 rounds them");
         }

@@ -49,6 +49,30 @@ class StoryTest {
   }
 
   @Test
+  void theModelIsSavedAndToldWithAgain() throws IOException {
+    Path saved = folder.resolve("model");
+    CommandResult first = story("--tokens", "9", "--save-model", saved.toString());
+    assertThat(first.status()).isZero();
+    assertThat(saved).isDirectoryContaining(file -> file.endsWith("config.json"));
+    CommandResult again = story("--tokens", "9", "--model", saved.toString());
+    assertThat(again.out()).isEqualTo(first.out());
+    assertThat(again.err()).startsWith("rmsnorm story: " + saved + ", norms: as trained");
+    Path config = saved.resolve("config.json");
+    Files.writeString(
+        config,
+        Files.readString(config).replaceFirst("rms_norm_eps\" : [^,]*", "rms_norm_eps\" : 0.5"));
+    assertThat(story("--tokens", "9", "--model", saved.toString()).out()).isNotEqualTo(first.out());
+    CommandResult other = story("--save-model", saved.toString());
+    assertThat(other.status()).isEqualTo(2);
+    assertThat(other.err())
+        .contains("--save-model")
+        .contains("is of another model")
+        .hasLineCount(1);
+    assertThat(story("--model", folder.toString()).err()).contains("config.json").hasLineCount(1);
+    assertThat(story("--model", "").err()).contains("--model is empty").hasLineCount(1);
+  }
+
+  @Test
   void charactersThatTheTokenizerLacksGoAsBytes() {
     String prompt = "Süß 한국어 😀";
     assertThat(story(prompt, "--tokens", "1").out()).startsWith(prompt);

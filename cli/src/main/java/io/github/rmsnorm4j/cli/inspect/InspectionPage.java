@@ -1,13 +1,11 @@
 package io.github.rmsnorm4j.cli.inspect;
 
 import io.github.rmsnorm4j.checkpoint.GainStatistics;
-import io.github.rmsnorm4j.checkpoint.InspectedNorm;
 import io.github.rmsnorm4j.checkpoint.Inspection;
 import io.github.rmsnorm4j.report.Axis;
 import io.github.rmsnorm4j.report.Chart;
 import io.github.rmsnorm4j.report.Page;
 import io.github.rmsnorm4j.report.Series;
-import io.github.rmsnorm4j.report.Table;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
@@ -42,10 +40,9 @@ public final class InspectionPage {
           .paragraph(
               "A norm multiplies each element of its row by a learned gain. A gain of 0 takes an"
                   + " element away, and one below 0 changes its sign.")
-          .chart(chart.caption("Means; the bands go from the least gain to the greatest."));
+          .chart(chart.caption("Means; the bars go from the least gain to the greatest."));
     }
-    page.section("All norms").table(table(inspection));
-    page.section("What inspect printed")
+    page.section("All norms")
         .code(String.join("\n", InspectionText.lines(inspection)))
         .section("To repeat it")
         .code(command);
@@ -62,32 +59,5 @@ public final class InspectionPage {
     return group.norms().stream()
         .mapToDouble(norm -> figure.applyAsDouble(norm.gain().orElseThrow()))
         .toArray();
-  }
-
-  private static Table table(Inspection inspection) {
-    Table table =
-        Table.titled("Gains")
-            .text("norm")
-            .text("stored as")
-            .number("least")
-            .number("mean")
-            .number("greatest")
-            .number("dead")
-            .number("negative");
-    for (InspectedNorm norm : inspection.norms()) {
-      if (norm.gain().isPresent()) {
-        GainStatistics gain = norm.gain().get();
-        table =
-            table.row(
-                norm.site().name(),
-                norm.site().gainForm().toString(),
-                InspectionText.number(gain.least()),
-                InspectionText.number(gain.mean()),
-                InspectionText.number(gain.greatest()),
-                String.valueOf(gain.dead()),
-                String.valueOf(gain.negative()));
-      }
-    }
-    return table;
   }
 }

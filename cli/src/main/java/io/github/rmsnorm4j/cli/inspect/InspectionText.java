@@ -81,7 +81,7 @@ public final class InspectionText {
             .formatted(
                 site.kind() == NormSite.Kind.RMS ? "RMSNorm" : "LayerNorm",
                 site.width(),
-                number(site.epsilon()),
+                epsilon(site.epsilon()),
                 site.castOrder(),
                 stored,
                 site.bias().isPresent() ? "; with a bias" : ""));
@@ -109,7 +109,7 @@ public final class InspectionText {
     boolean head =
         model.tied() && model.head().map(tied -> site.consumers().contains(tied)).orElse(false);
     if (head) {
-      return "with --untie alone, because the head is also the embedding";
+      return "only with --untie, because the head is also the embedding";
     }
     boolean slotless = site.consumers().stream().anyMatch(consumer -> consumer.bias().isEmpty());
     return site.bias().isPresent() && slotless
@@ -166,7 +166,13 @@ public final class InspectionText {
   }
 
   static String number(double value) {
-    return String.format(Locale.ROOT, "%.4g", value)
-        .replaceFirst("\\.0*(e|$)|(\\.\\d*?)0+(e|$)", "$2$1$3");
+    return String.format(Locale.ROOT, "%.4g", value);
+  }
+
+  /** As people write it: 1e-5. */
+  private static String epsilon(double value) {
+    String[] parts = String.format(Locale.ROOT, "%.3e", value).split("e");
+    String digits = parts[0].replaceFirst("\\.?0+$", "");
+    return value == 0 ? "0" : digits + "e" + Integer.parseInt(parts[1]);
   }
 }

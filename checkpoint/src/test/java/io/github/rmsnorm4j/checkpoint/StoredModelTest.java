@@ -1,0 +1,114 @@
+package io.github.rmsnorm4j.checkpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.transformer.ModelFolder;
+import io.github.rmsnorm4j.transformer.Stories260K;
+import io.github.rmsnorm4j.transformer.Weights;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The norms of the trained model that comes with the project. */
+class StoredModelTest {
+  @TempDir Path folder;
+
+  @BeforeEach
+  void saveTheModel() throws IOException {
+    try (Weights weights = Stories260K.weights()) {
+      ModelFolder.save(folder, weights);
+    }
+  }
+
+  private ModelNorms norms(Optional<Path> map) throws IOException {
+    try (StoredModel model = StoredModel.open(folder)) {
+      return model.norms(map);
+    }
+  }
+
+  @Test
+  void findsEveryNormOfALlamaWithItsConsumers() throws IOException {
+    ModelNorms norms = norms(Optional.empty());
+    assertThat(norms.family()).isEqualTo("Llama");
+    assertThat(norms.norms()).hasSize(11);
+    assertThat(norms.norms().getFirst())
+        .isEqualTo(
+            new NormSite(
+                "model.layers.0.input_layernorm",
+                0,
+                NormSite.Kind.RMS,
+                64,
+                1e-5,
+                "llama",
+                Optional.of("model.layers.0.input_layernorm.weight"),
+                GainForm.G,
+                Optional.empty(),
+                List.of(
+                    projection("model.layers.0.self_attn.q_proj"),
+                    projection("model.layers.0.self_attn.k_proj"),
+                    projection("model.layers.0.self_attn.v_proj")),
+                Optional.empty()));
+    assertThat(norms.norms().get(9).name()).isEqualTo("model.layers.4.post_attention_layernorm");
+    assertThat(norms.norms().getLast().layer()).isEqualTo(-1);
+    assertThat(norms.norms().getLast().consumers())
+        .containsExactly(projection("model.embed_tokens"));
+    assertThat(norms.tied()).isTrue();
+    assertThat(norms.embeddings()).containsExactly("model.embed_tokens.weight");
+    assertThat(norms.writers()).hasSize(10);
+    assertThat(norms.unknown()).isEmpty();
+    assertThat(norms.notConverted()).contains("it has RMSNorm already");
+  }
+
+  private static Projection projection(String name) {
+    return new Projection(name + ".weight", false, Optional.empty());
+  }
+
+  @Test
+  void takesTheRulesOfAMap() throws IOException {
+    Path map = folder.resolve("map.json");
+    Files.writeString(
+        map,
+        """
+        {"family": "Mine", "like": "Llama", "cast_order": "float32", "gain": "g - 1",
+         "norms": [{"name": "model.norm", "kept": "residual"},
+                   {"name": "model.layers.{layer}.input_layernorm", "gain": "g",
+                    "consumers": ["model.layers.{layer}.self_attn.v_proj"]}]}
+        """);
+    ModelNorms norms = norms(Optional.of(map));
+    assertThat(norms.family()).isEqualTo("Mine");
+    assertThat(norms.norms()).hasSize(6);
+    assertThat(norms.norms().get(0).gainForm()).isEqualTo(GainForm.G_MINUS_1);
+    assertThat(norms.norms().get(0).castOrder()).isEqualTo("float32");
+    assertThat(norms.norms().get(0).keptBecause().orElseThrow()).contains("residual stream");
+    assertThat(norms.norms().get(5).gainForm()).isEqualTo(GainForm.G);
+    assertThat(norms.norms().get(5).consumers())
+        .containsExactly(projection("model.layers.4.self_attn.v_proj"));
+    assertThat(norms.unknown()).hasSize(5 * 5).contains("model.layers.0.mlp.up_proj.weight");
+  }
+
+  @Test
+  void refusesAFamilyThatItDoesNotKnow() throws IOException {
+    Path config = folder.resolve("config.json");
+    Files.writeString(config, Files.readString(config).replace("\"llama\"", "\"mamba\""));
+    assertThatThrownBy(() -> norms(Optional.empty()))
+        .isInstanceOf(FormatException.class)
+        .hasMessageContaining("has model_type 'mamba', whose norms are not known; known are gemma,")
+        .hasMessageContaining("--map FILE");
+  }
+
+  @Test
+  void refusesAMapWithAFieldThatNothingReads() throws IOException {
+    Path map = folder.resolve("map.json");
+    Files.writeString(map, "{\"family\": \"Mine\", \"like\": \"Llama\", \"wights\": []}");
+    assertThatThrownBy(() -> norms(Optional.of(map)))
+        .isInstanceOf(FormatException.class)
+        .hasMessageEndingWith("map.json: the field 'wights' is not known");
+  }
+}

@@ -1,0 +1,78 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.transformer.ModelFolder;
+import io.github.rmsnorm4j.transformer.Stories260K;
+import io.github.rmsnorm4j.transformer.Weights;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The options for the model that tells stories: its own, or one that was made of it. */
+final class StoryModel {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--model",
+      paramLabel = "FOLDER",
+      description =
+          "Tell with the model in this folder, which must have the vocabulary of stories260K, such"
+              + " as one that fold wrote (default: stories260K itself).")
+  private Path model;
+
+  @Option(
+      names = "--save-model",
+      paramLabel = "FOLDER",
+      description =
+          "Write the model to this folder, as Hugging Face stores models: something to try inspect"
+              + " and fold on.")
+  private Path saved;
+
+  /** The model's name, as the closing lines show it. */
+  String name() {
+    return model == null ? "stories260K" : model.toString();
+  }
+
+  /**
+   * Loads the model and, if that was asked for, saves it.
+   *
+   * @param vocabulary tokens of the tokenizer
+   * @throws ParameterException if the model has another vocabulary, or cannot be saved
+   */
+  Weights load(int vocabulary) throws IOException {
+    requireName("--model", model);
+    requireName("--save-model", saved);
+    Weights weights = model == null ? Stories260K.weights() : ModelFolder.load(model);
+    try {
+      if (weights.config().vocabulary() != vocabulary) {
+        throw wrongUse(
+            "--model %s has %d tokens, it must have the %d of stories260K"
+                .formatted(model, weights.config().vocabulary(), vocabulary));
+      }
+      if (saved != null) {
+        ModelFolder.save(saved, weights);
+      }
+      return weights;
+    } catch (FileAlreadyExistsException e) {
+      weights.close();
+      throw wrongUse("--save-model " + e.getMessage());
+    } catch (Throwable e) {
+      weights.close();
+      throw e;
+    }
+  }
+
+  private void requireName(String option, Path folder) {
+    if (folder != null && folder.toString().isEmpty()) {
+      throw wrongUse(option + " is empty, it must name a folder");
+    }
+  }
+
+  private ParameterException wrongUse(String message) {
+    return new ParameterException(spec.commandLine(), message);
+  }
+}
