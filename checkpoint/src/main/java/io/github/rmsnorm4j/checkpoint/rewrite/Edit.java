@@ -14,4 +14,9 @@ public record Edit(String source, List<Step> steps) {
   public Edit {
     steps = List.copyOf(steps);
   }
+
+  /** Whether the numbers of the model have no influence on those of the result. */
+  boolean isConstant() {
+    return steps.stream().anyMatch(Step.Fill.class::isInstance);
+  }
 }

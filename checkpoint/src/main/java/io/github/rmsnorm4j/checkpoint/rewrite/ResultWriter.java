@@ -71,7 +71,8 @@ final class ResultWriter {
           copy(shard, tensor, writer);
         } else {
           EditedTensor edited = new EditedTensor(tensors, edit, vectors, progress);
-          count = count.plus(new RoundedTensor(tensor).write(edited, writer::write));
+          RoundingCount rounded = new RoundedTensor(tensor).write(edited, writer::write);
+          count = edit.isConstant() ? count : count.plus(rounded);
         }
       }
       writer.commit();
