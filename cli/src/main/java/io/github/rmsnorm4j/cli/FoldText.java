@@ -82,9 +82,7 @@ final class FoldText {
           switch (norm.fate()) {
             case FOLDED ->
                 "folded into "
-                    + site.consumers().stream()
-                        .map(this::name)
-                        .collect(Collectors.joining(", "));
+                    + site.consumers().stream().map(this::name).collect(Collectors.joining(", "));
             case PLAIN -> norm.reason();
             case KEPT -> "left alone: " + norm.reason();
           };
