@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param head the projection from the last norm to the logits; its weight is the token embedding's
  *     tensor if the head is tied. Empty if the model has no head
  * @param tied whether the head is the token embedding
+ * @param ownHead the tensor of the head's weight where the head is not tied
  * @param tiedHeadScale what a tied head's logits are multiplied by: {@code d^-0.5} for T5, else 1
  * @param convertedType the {@code model_type} of the same model with RMSNorm, empty if the family
  *     cannot be converted
@@ -29,6 +30,7 @@ public record ModelNorms(
     List<Projection> writers,
     Optional<Projection> head,
     boolean tied,
+    String ownHead,
     double tiedHeadScale,
     Optional<String> convertedType,
     Optional<String> notConverted,

@@ -45,6 +45,7 @@ final class NormFinder {
         writers,
         head,
         tied,
+        names.all(List.of(family.head())).getFirst() + WEIGHT,
         scale,
         family.converted(),
         notConverted(premise, embeddings, writers),

@@ -38,6 +38,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       Compare.class,
       Show.class,
       Inspect.class,
+      Fold.class,
+      Convert.class,
       Bench.class,
       Train.class,
       Story.class,

@@ -52,14 +52,18 @@ public final class SafetensorsFile extends TensorFile {
     checkCover();
   }
 
-  /** Sorted by offset, the tensors must follow each other from the first byte of the data. */
-  private void checkCover() throws FormatException {
+  private List<SafetensorsHeader.Entry> byOffset() {
     List<SafetensorsHeader.Entry> entries = new ArrayList<>(header.entries().values());
     entries.sort(
         Comparator.comparingLong(SafetensorsHeader.Entry::begin)
             .thenComparingLong(SafetensorsHeader.Entry::end));
+    return entries;
+  }
+
+  /** Sorted by offset, the tensors must follow each other from the first byte of the data. */
+  private void checkCover() throws FormatException {
     long covered = 0;
-    for (SafetensorsHeader.Entry entry : entries) {
+    for (SafetensorsHeader.Entry entry : byOffset()) {
       if (entry.begin() != covered) {
         throw new FormatException(
             path(),
@@ -81,6 +85,13 @@ public final class SafetensorsFile extends TensorFile {
                   .formatted(covered, held)
               : "has %d bytes after its last tensor".formatted(held - covered));
     }
+  }
+
+  /** All bytes before the data, and the tensors in the order of the data. */
+  SafetensorsLayout layout() throws IOException {
+    return new SafetensorsLayout(
+        bytes.start((int) dataStart),
+        byOffset().stream().map(SafetensorsHeader.Entry::tensor).toList());
   }
 
   @Override

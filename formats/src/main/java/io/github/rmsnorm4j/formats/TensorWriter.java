@@ -61,6 +61,28 @@ public final class TensorWriter implements Closeable {
     } else {
       throw new IllegalArgumentException(name + ": the name must end in .npy or .safetensors");
     }
+    return create(path, header, order, replace);
+  }
+
+  /**
+   * Begins a {@code .safetensors} file with the header of another one, byte for byte. So each
+   * tensor has the same type, shape and place in both.
+   *
+   * @param path the final name of the file
+   * @param model the other file
+   * @param replace whether an existing file may be replaced
+   * @return the file, with its header written; {@link #order()} is that of the other's data
+   * @throws FileAlreadyExistsException if the file exists and may not be replaced
+   * @throws IOException if the file cannot be written, or the other cannot be read
+   */
+  public static TensorWriter like(Path path, SafetensorsFile model, boolean replace)
+      throws IOException {
+    SafetensorsLayout layout = model.layout();
+    return create(path, layout.header(), layout.order(), replace);
+  }
+
+  private static TensorWriter create(Path path, byte[] header, List<Tensor> order, boolean replace)
+      throws IOException {
     ReplacingFile file = ReplacingFile.create(path, replace);
     try {
       file.write(MemorySegment.ofArray(header));

@@ -1,0 +1,104 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+import io.github.rmsnorm4j.checkpoint.NormSite;
+import io.github.rmsnorm4j.checkpoint.Projection;
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Tensor;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongConsumer;
+
+/** Compares the bytes of all tensors that a rewriting has no reason to change. */
+final class CopyProof {
+  private static final int PIECE = 1 << 20;
+
+  private final Side before;
+  private final Side after;
+  private final boolean converted;
+  private final LongConsumer progress;
+  private final Map<String, Dtype> dtypes = new HashMap<>();
+
+  CopyProof(Side before, Side after, boolean converted, LongConsumer progress) {
+    this.before = before;
+    this.after = after;
+    this.converted = converted;
+    this.progress = progress;
+  }
+
+  Finding finding() throws IOException {
+    before.tensors().tensors().forEach(tensor -> dtypes.put(tensor.name(), tensor.dtype()));
+    Set<String> comparedElsewhere = comparedElsewhere();
+    Worst bytes = new Worst("tensors that keep their bytes");
+    Set<String> names = new HashSet<>();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment one = arena.allocate(PIECE);
+      MemorySegment two = arena.allocate(PIECE);
+      for (Tensor tensor : before.tensors().tensors()) {
+        names.add(tensor.name());
+        if (!comparedElsewhere.contains(tensor.name())) {
+          bytes.add(same(tensor, one, two) ? 0 : 1, 0, tensor.name());
+        }
+      }
+    }
+    for (Tensor tensor : after.tensors().tensors()) {
+      boolean own = !after.norms().tied() && tensor.name().equals(after.norms().ownHead());
+      if (!names.contains(tensor.name()) && !own) {
+        bytes.add(1, 0, tensor.name());
+      }
+    }
+    return bytes.finding();
+  }
+
+  private boolean same(Tensor tensor, MemorySegment one, MemorySegment two) throws IOException {
+    Tensor other = after.tensors().tensor(tensor.name());
+    if (!other.equals(tensor)) {
+      return false;
+    }
+    for (long at = 0; at < tensor.bytes(); at += PIECE) {
+      long length = Math.min(PIECE, tensor.bytes() - at);
+      before.tensors().readBytes(tensor, at, one.asSlice(0, length));
+      after.tensors().readBytes(other, at, two.asSlice(0, length));
+      progress.accept(2 * length);
+      if (one.asSlice(0, length).mismatch(two.asSlice(0, length)) >= 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Gains, biases, the matrices that take them, and what is centred. */
+  private Set<String> comparedElsewhere() {
+    Set<String> names = new HashSet<>();
+    for (NormSite site : before.norms().norms()) {
+      site.gain().ifPresent(names::add);
+      site.bias().ifPresent(names::add);
+      site.consumers().forEach(consumer -> add(consumer, names));
+    }
+    // A head that was tied is the embedding, which a fold leaves as it is.
+    before.norms().embeddings().forEach(names::remove);
+    names.removeIf(name -> !isRead(name));
+    if (converted) {
+      names.addAll(before.norms().embeddings());
+      before.norms().writers().forEach(writer -> add(writer, names));
+    }
+    if (!after.norms().tied()) {
+      names.add(after.norms().ownHead());
+    }
+    return names;
+  }
+
+  /** Other types are not read as numbers, so their bytes are compared. */
+  private boolean isRead(String name) {
+    return dtypes.get(name).elementType().isPresent();
+  }
+
+  private static void add(Projection projection, Set<String> names) {
+    names.add(projection.weight());
+    projection.bias().ifPresent(names::add);
+  }
+}

@@ -1,0 +1,86 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.reference.Casts;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Stored elements as float64, which holds each of them exactly, and back with one rounding. */
+final class Elements {
+  private Elements() {}
+
+  /** Takes the first elements of a segment. */
+  static void decode(Dtype dtype, MemorySegment from, double[] into, int count) {
+    switch (type(dtype)) {
+      case FLOAT64 -> MemorySegment.copy(from, ValueLayout.JAVA_DOUBLE, 0, into, 0, count);
+      case FLOAT32 -> {
+        for (int i = 0; i < count; i++) {
+          into[i] = from.getAtIndex(ValueLayout.JAVA_FLOAT, i);
+        }
+      }
+      case FLOAT16 -> {
+        for (int i = 0; i < count; i++) {
+          into[i] = Float.float16ToFloat(from.getAtIndex(ValueLayout.JAVA_SHORT, i));
+        }
+      }
+      case BFLOAT16 -> {
+        for (int i = 0; i < count; i++) {
+          into[i] = Float.intBitsToFloat(from.getAtIndex(ValueLayout.JAVA_SHORT, i) << Short.SIZE);
+        }
+      }
+    }
+  }
+
+  /** Stores numbers that {@link #round} made, so that no store rounds. */
+  static void encode(double[] rounded, int count, Dtype dtype, MemorySegment into) {
+    switch (type(dtype)) {
+      case FLOAT64 -> MemorySegment.copy(rounded, 0, into, ValueLayout.JAVA_DOUBLE, 0, count);
+      case FLOAT32 -> {
+        for (int i = 0; i < count; i++) {
+          into.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) rounded[i]);
+        }
+      }
+      case FLOAT16 -> {
+        for (int i = 0; i < count; i++) {
+          into.setAtIndex(ValueLayout.JAVA_SHORT, i, Float.floatToFloat16((float) rounded[i]));
+        }
+      }
+      case BFLOAT16 -> {
+        for (int i = 0; i < count; i++) {
+          int bits = Float.floatToRawIntBits((float) rounded[i]);
+          into.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) (bits >>> Short.SIZE));
+        }
+      }
+    }
+  }
+
+  /** The nearest number of a type, ties to even, from float64 directly. */
+  static double round(double value, Dtype dtype) {
+    return dtype == Dtype.F32 ? (float) value : Casts.round(value, type(dtype));
+  }
+
+  /** The largest error of one rounding of a normal number, as a share of it: half a unit. */
+  static double unitRoundoff(Dtype dtype) {
+    return switch (type(dtype)) {
+      case FLOAT64 -> 0x1p-53;
+      case FLOAT32 -> 0x1p-24;
+      case FLOAT16 -> 0x1p-11;
+      case BFLOAT16 -> 0x1p-8;
+    };
+  }
+
+  /** The largest error of one rounding of a number that is too small to be normal. */
+  static double tiniest(Dtype dtype) {
+    return switch (type(dtype)) {
+      case FLOAT64 -> Double.MIN_VALUE;
+      case FLOAT32 -> 0x1p-150;
+      case FLOAT16 -> 0x1p-25;
+      case BFLOAT16 -> 0x1p-134;
+    };
+  }
+
+  private static ElementType type(Dtype dtype) {
+    return dtype.elementType().orElseThrow();
+  }
+}

@@ -1,0 +1,51 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/** Where a result may be put. */
+final class OutFolder {
+  private OutFolder() {}
+
+  /**
+   * Checks that a folder can be written without touching anything that is there.
+   *
+   * @throws IllegalArgumentException if it cannot
+   */
+  static void require(Path in, Path out) throws IOException {
+    Path parent = out.toAbsolutePath().getParent();
+    if (out.toString().isEmpty() || out.getFileName() == null || parent == null) {
+      throw new IllegalArgumentException("OUT is '" + out + "', it must name a folder");
+    }
+    if (!Files.isDirectory(parent)) {
+      throw new IllegalArgumentException(
+          "OUT is %s, but there is no folder %s".formatted(out, parent));
+    }
+    Path real = parent.toRealPath().resolve(out.toAbsolutePath().normalize().getFileName());
+    Path model = in.toRealPath();
+    if (real.startsWith(model)) {
+      throw new IllegalArgumentException(
+          "OUT is %s, which is the model or in it: the model is never written to".formatted(out));
+    }
+    if (model.startsWith(real.resolveSibling(real.getFileName() + ".partial"))) {
+      throw new IllegalArgumentException(
+          "MODEL is %s, which is where OUT is written first".formatted(in));
+    }
+    if (Files.exists(out, LinkOption.NOFOLLOW_LINKS) && !isEmptyFolder(out)) {
+      throw new IllegalArgumentException(
+          "OUT is %s, which exists already: only an empty folder is replaced".formatted(out));
+    }
+  }
+
+  private static boolean isEmptyFolder(Path path) throws IOException {
+    if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+      return false;
+    }
+    try (Stream<Path> entries = Files.list(path)) {
+      return entries.findAny().isEmpty();
+    }
+  }
+}

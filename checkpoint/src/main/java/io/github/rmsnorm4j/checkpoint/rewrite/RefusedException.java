@@ -1,0 +1,19 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+import java.io.IOException;
+
+/**
+ * A model that cannot be rewritten, or a result that is not equal to it; nothing is put in place.
+ */
+public final class RefusedException extends IOException {
+  private static final long serialVersionUID = 1L;
+
+  /**
+   * Makes a refusal.
+   *
+   * @param reason the model and the reason, in one line
+   */
+  public RefusedException(String reason) {
+    super(reason);
+  }
+}

@@ -1,0 +1,162 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.github.rmsnorm4j.formats.ReplacingFile;
+import io.github.rmsnorm4j.formats.SafetensorsFile;
+import io.github.rmsnorm4j.formats.ShardedFile;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.formats.TensorWriter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongConsumer;
+import java.util.stream.Collectors;
+
+/** Writes the files of a result, each whole or not at all. */
+final class ResultWriter {
+  private static final int PIECE = 4 << 20;
+
+  private final Plan plan;
+  private final TensorFile tensors;
+  private final ModelFiles files;
+  private final Vectors vectors;
+  private final LongConsumer progress;
+
+  ResultWriter(
+      Plan plan, TensorFile tensors, ModelFiles files, Vectors vectors, LongConsumer progress) {
+    this.plan = plan;
+    this.tensors = tensors;
+    this.files = files;
+    this.vectors = vectors;
+    this.progress = progress;
+  }
+
+  /** Writes the files that are not finished yet, and returns the count of all roundings. */
+  RoundingCount write(WorkFolder work) throws IOException {
+    RoundingCount all = RoundingCount.NONE;
+    for (SafetensorsFile shard : files.shards()) {
+      String name = ModelFiles.name(shard.path());
+      RoundingCount count = work.finished(name).orElse(null);
+      if (count == null) {
+        count = writeShard(shard, work.model().resolve(name));
+        work.finish(name, count);
+      } else {
+        progress.accept(Files.size(shard.path()));
+      }
+      all = all.plus(count);
+    }
+    for (Path file : files.others()) {
+      String name = ModelFiles.name(file);
+      if (work.finished(name).isEmpty()) {
+        writeOther(file, work.model().resolve(name));
+        work.finish(name, RoundingCount.NONE);
+      }
+    }
+    return all;
+  }
+
+  private RoundingCount writeShard(SafetensorsFile shard, Path to) throws IOException {
+    RoundingCount count = RoundingCount.NONE;
+    try (TensorWriter writer = begin(shard, to)) {
+      for (Tensor tensor : writer.order()) {
+        Edit edit = plan.edits().get(tensor.name());
+        if (edit == null) {
+          copy(shard, tensor, writer);
+        } else {
+          EditedTensor edited = new EditedTensor(tensors, edit, vectors, progress);
+          RoundingCount rounded = new RoundedTensor(tensor).write(edited, writer::write);
+          count = edit.isConstant() ? count : count.plus(rounded);
+        }
+      }
+      writer.commit();
+    }
+    return count;
+  }
+
+  /** A tensor that is added goes behind those of the last shard. */
+  private TensorWriter begin(SafetensorsFile shard, Path to) throws IOException {
+    if (plan.added().isEmpty() || shard != files.shards().getLast()) {
+      return TensorWriter.like(to, shard, true);
+    }
+    List<Tensor> more = new ArrayList<>(shard.tensors());
+    more.add(plan.added().get());
+    return TensorWriter.create(to, more, shard.metadata(), true);
+  }
+
+  private void copy(TensorFile shard, Tensor tensor, TensorWriter writer) throws IOException {
+    long bytes = tensor.bytes();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment piece = arena.allocate(Math.clamp(bytes, 1, PIECE));
+      for (long at = 0; at < bytes; at += PIECE) {
+        MemorySegment part = piece.asSlice(0, Math.min(PIECE, bytes - at));
+        shard.readBytes(tensor, at, part);
+        writer.write(part);
+        progress.accept(part.byteSize());
+      }
+    }
+  }
+
+  private void writeOther(Path from, Path to) throws IOException {
+    try (ReplacingFile file = ReplacingFile.create(to, true)) {
+      boolean config = from.endsWith(ModelFiles.CONFIG);
+      boolean index = tensors instanceof ShardedFile && from.equals(tensors.path());
+      if (config && (plan.untied() || plan.modelType().isPresent())) {
+        file.write(utf8(config(Files.readString(from))));
+      } else if (index && plan.added().isPresent()) {
+        file.write(utf8(index(Files.readString(from), plan.added().get())));
+      } else {
+        copy(from, file);
+      }
+      file.commit();
+    }
+  }
+
+  private static MemorySegment utf8(JsonText text) {
+    return MemorySegment.ofArray(text.toString().getBytes(UTF_8));
+  }
+
+  private JsonText config(String text) throws IOException {
+    JsonText config = new JsonText(text);
+    if (plan.untied()) {
+      config.set("false", "tie_word_embeddings");
+    }
+    if (plan.modelType().isPresent()) {
+      config.set(JsonText.quoted(plan.modelType().get()), "model_type");
+      List<String> architectures = config.texts("architectures");
+      if (!architectures.isEmpty()) {
+        config.set(
+            architectures.stream()
+                .map(name -> JsonText.quoted("Rmsnorm4j" + name))
+                .collect(Collectors.joining(", ", "[", "]")),
+            "architectures");
+      }
+    }
+    return config;
+  }
+
+  private JsonText index(String text, Tensor added) throws IOException {
+    JsonText index = new JsonText(text);
+    String size = ((ShardedFile) tensors).indexMetadata().get("total_size");
+    if (size != null && size.matches("\\d{1,18}")) {
+      index.set(String.valueOf(Long.parseLong(size) + added.bytes()), "metadata", "total_size");
+    }
+    String shard = ModelFiles.name(files.shards().getLast().path());
+    return index.set(JsonText.quoted(shard), "weight_map", added.name());
+  }
+
+  private static void copy(Path from, ReplacingFile file) throws IOException {
+    byte[] piece = new byte[PIECE];
+    try (InputStream in = Files.newInputStream(from)) {
+      for (int length = in.read(piece); length > 0; length = in.read(piece)) {
+        file.write(MemorySegment.ofArray(piece).asSlice(0, length));
+      }
+    }
+  }
+}

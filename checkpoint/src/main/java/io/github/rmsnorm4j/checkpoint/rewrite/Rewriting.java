@@ -1,0 +1,210 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+import io.github.rmsnorm4j.checkpoint.ModelNorms;
+import io.github.rmsnorm4j.checkpoint.StoredModel;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongConsumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+
+/**
+ * Rewrites a model in a folder of Hugging Face: folds its norms, or converts it from LayerNorm to
+ * RMSNorm. The model is never written to. The result appears whole, or not at all, and only after
+ * it was compared with the model; see {@link #write}. Not for use by several threads.
+ */
+public final class Rewriting implements Closeable {
+  private final StoredModel model;
+  private final Optional<Path> map;
+  private final ModelNorms norms;
+  private final ModelFiles files;
+  private final Plan plan;
+
+  private Rewriting(
+      StoredModel model, Optional<Path> map, Goal goal, boolean untie, UnaryOperator<Plan> altered)
+      throws IOException {
+    this.model = model;
+    this.map = map;
+    this.norms = model.norms(map);
+    this.files = ModelFiles.of(model.path(), model.tensors());
+    Map<String, Tensor> tensors = new LinkedHashMap<>();
+    model.tensors().tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
+    Planner planner = new Planner(norms, tensors, new StoredVectors(model.tensors()), untie);
+    try {
+      plan = altered.apply(goal == Goal.FOLD ? planner.fold() : planner.convert());
+    } catch (RefusedException e) {
+      throw new RefusedException(model.path() + " " + e.getMessage());
+    }
+  }
+
+  /**
+   * Opens a model and plans its rewriting. Only headers and the gains and biases of norms are read.
+   *
+   * @param folder the folder of the model
+   * @param map a file of rules to use in place of the family's own
+   * @param goal what for
+   * @param untie whether a head that is tied to the embedding may become a matrix of its own
+   * @return the rewriting, to be closed
+   * @throws RefusedException if the model cannot be rewritten so
+   * @throws IOException if it cannot be read
+   */
+  public static Rewriting open(Path folder, Optional<Path> map, Goal goal, boolean untie)
+      throws IOException {
+    return open(folder, map, goal, untie, plan -> plan);
+  }
+
+  /** As {@link #open(Path, Optional, Goal, boolean)}, with a plan that is altered. */
+  static Rewriting open(
+      Path folder, Optional<Path> map, Goal goal, boolean untie, UnaryOperator<Plan> altered)
+      throws IOException {
+    if (Files.exists(folder) && !Files.isDirectory(folder)) {
+      throw new FormatException(
+          folder,
+          "is a file; a folder of Hugging Face can be %s, GGUF is only read".formatted(goal));
+    }
+    StoredModel model = StoredModel.open(folder);
+    try {
+      return new Rewriting(model, map, goal, untie, altered);
+    } catch (Throwable e) {
+      model.close();
+      throw e;
+    }
+  }
+
+  /**
+   * What changes.
+   *
+   * @return the plan
+   */
+  public Plan plan() {
+    return plan;
+  }
+
+  /**
+   * The norms of the model.
+   *
+   * @return those that the rules of its family find
+   */
+  public ModelNorms norms() {
+    return norms;
+  }
+
+  /**
+   * The folders within the model's folder, which are not copied.
+   *
+   * @return their names
+   */
+  public List<String> folders() {
+    return files.folders();
+  }
+
+  /**
+   * About how many bytes {@link #write} reads.
+   *
+   * @param prove whether the result is compared with the model
+   * @return the number of bytes
+   * @throws IOException never, once the headers are read
+   */
+  public long bytes(boolean prove) throws IOException {
+    long bytes = 0;
+    for (Tensor tensor : model.tensors().tensors()) {
+      bytes += tensor.bytes() * (prove ? 3 : 1);
+    }
+    for (Map.Entry<String, Edit> edit : plan.edits().entrySet()) {
+      for (Step step : edit.getValue().steps()) {
+        bytes +=
+            switch (step) {
+              case Step.AddProduct product -> model.tensors().tensor(product.weight()).bytes();
+              case Step.CentreColumns _ ->
+                  model.tensors().tensor(edit.getKey()).bytes() * (prove ? 3 : 1);
+              default -> 0;
+            };
+      }
+    }
+    return bytes + plan.added().map(tensor -> tensor.bytes() * (prove ? 3 : 1)).orElse(0L);
+  }
+
+  /**
+   * What was written.
+   *
+   * @param rounding what the roundings to the stored types did
+   * @param proof the comparison with the model; empty if it was not asked for
+   */
+  public record Result(RoundingCount rounding, Optional<Proof> proof) {
+
+    /**
+     * Whether the result is in place.
+     *
+     * @return false if the proof does not hold; the result is then in {@code OUT.partial}
+     */
+    public boolean isInPlace() {
+      return proof.map(Proof::holds).orElse(true);
+    }
+  }
+
+  /**
+   * Writes the result. It grows in a folder {@code OUT.partial}. If that was left by a process that
+   * was killed or that had a full disk, its finished files are kept, provided that they were made
+   * from the same files by the same plan. The last step gives the folder its name.
+   *
+   * @param out the folder to write, which must not exist or be empty
+   * @param prove whether to compare the result with the model before it is put in place
+   * @param progress told of bytes as they are read
+   * @return what was written, and the proof. If that does not hold, nothing is put in place
+   * @throws IllegalArgumentException if nothing can be written there
+   * @throws RefusedException if a number is too large for its type
+   * @throws IOException if something cannot be read or written
+   */
+  public Result write(Path out, boolean prove, LongConsumer progress) throws IOException {
+    OutFolder.require(model.path(), out);
+    TensorFile tensors = model.tensors();
+    String manifest = Fingerprint.of(plan, files);
+    try (WorkFolder work = WorkFolder.begin(out, manifest)) {
+      ResultWriter writer =
+          new ResultWriter(plan, tensors, files, new StoredVectors(tensors), progress);
+      RoundingCount rounding = writer.write(work);
+      Optional<Proof> proof = prove ? Optional.of(prove(work.model(), progress)) : Optional.empty();
+      if (!Fingerprint.of(plan, files).equals(manifest)) {
+        throw new FileSystemException(
+            model.path().toString(), null, "was changed while it was read");
+      }
+      Result result = new Result(rounding, proof);
+      if (result.isInPlace()) {
+        work.putInPlace(files.all().stream().map(ModelFiles::name).collect(Collectors.toSet()));
+      }
+      return result;
+    }
+  }
+
+  private Proof prove(Path written, LongConsumer progress) throws IOException {
+    boolean converted = plan.goal() == Goal.CONVERT;
+    try (StoredModel other = StoredModel.open(written)) {
+      Side before = new Side(norms, model.tensors());
+      Side after = new Side(other.norms(map), other.tensors());
+      List<Finding> findings =
+          new ArrayList<>(new SiteProof(before, after, converted, progress).findings());
+      if (converted) {
+        findings.addAll(new CentreProof(before, after, progress).findings());
+      }
+      findings.add(new CopyProof(before, after, converted, progress).finding());
+      return new Proof(findings);
+    }
+  }
+
+  /** Closes the model. */
+  @Override
+  public void close() throws IOException {
+    model.close();
+  }
+}

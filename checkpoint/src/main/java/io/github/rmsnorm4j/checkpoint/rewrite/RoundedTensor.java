@@ -1,0 +1,76 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Tensor;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Writes an edited tensor: each number is rounded once to the stored type. */
+final class RoundedTensor {
+  private final Tensor tensor;
+  private final Dtype dtype;
+  private long computed;
+  private long changed;
+  private double largest;
+
+  /** Takes the bytes of elements. */
+  interface Bytes {
+    void write(MemorySegment bytes) throws IOException;
+  }
+
+  /** The tensor of the result. */
+  RoundedTensor(Tensor tensor) {
+    this.tensor = tensor;
+    this.dtype = tensor.dtype();
+  }
+
+  /**
+   * Writes all elements.
+   *
+   * @throws RefusedException if a number is too large for the type
+   */
+  RoundingCount write(EditedTensor edited, Bytes into) throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment[] stored = {MemorySegment.NULL};
+      long columns = tensor.shape().getLast();
+      edited.forEach(
+          (values, first, rows) -> {
+            int count = (int) (rows * columns);
+            long bytes = (long) count * dtype.bits() / 8;
+            if (stored[0].byteSize() < bytes) {
+              stored[0] = arena.allocate(bytes, Double.BYTES);
+            }
+            round(values, count, first * columns);
+            Elements.encode(values, count, dtype, stored[0]);
+            into.write(stored[0].asSlice(0, bytes));
+          });
+    }
+    return new RoundingCount(computed, changed, largest);
+  }
+
+  private void round(double[] values, int count, long first) throws RefusedException {
+    computed += count;
+    for (int i = 0; i < count; i++) {
+      double exact = values[i];
+      double rounded = Elements.round(exact, dtype);
+      if (rounded != exact) {
+        values[i] = rounded;
+        count(exact, rounded, first + i);
+      }
+    }
+  }
+
+  private void count(double exact, double rounded, long element) throws RefusedException {
+    if (Double.isNaN(exact)) {
+      return;
+    }
+    if (Double.isInfinite(rounded)) {
+      throw new RefusedException(
+          "%s: element %d becomes %s, which %s does not hold"
+              .formatted(tensor.label(), element, exact, dtype.elementType().orElseThrow()));
+    }
+    changed++;
+    largest = Math.max(largest, Math.abs((rounded - exact) / exact));
+  }
+}

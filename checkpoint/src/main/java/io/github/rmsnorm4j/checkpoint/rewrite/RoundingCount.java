@@ -1,0 +1,17 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+/**
+ * What one rounding to the stored type did to computed numbers.
+ *
+ * @param computed numbers that were computed and stored
+ * @param changed those among them that the stored type does not hold exactly
+ * @param largest the largest change, as a share of the number
+ */
+public record RoundingCount(long computed, long changed, double largest) {
+  static final RoundingCount NONE = new RoundingCount(0, 0, 0);
+
+  RoundingCount plus(RoundingCount other) {
+    return new RoundingCount(
+        computed + other.computed, changed + other.changed, Math.max(largest, other.largest));
+  }
+}

@@ -1,0 +1,62 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.checkpoint.rewrite.Goal;
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code rmsnorm convert}: a stored model with RMSNorm in place of LayerNorm. {@link FoldRun} does
+ * it.
+ */
+@Command(
+    name = "convert",
+    description = {
+      "Convert a stored model from LayerNorm to RMSNorm, without training and without a difference.",
+      "",
+      "MODEL is a folder of Hugging Face (config.json and .safetensors files) whose norms are"
+          + " LayerNorm and stand before attention and MLP, as in GPT-2 and GPT-NeoX. Gains and biases"
+          + " are folded as rmsnorm fold does it. All that is added to the residual stream loses its"
+          + " mean. So LayerNorm has no mean to subtract, and RMSNorm with the same epsilon computes"
+          + " the same.",
+      "",
+      "OUT has another model_type. This project's transformer loads it; the classes of transformers"
+          + " do not. A head that is tied to the embedding needs --untie, because the embedding is"
+          + " centred and the head must not be. OUT is compared with MODEL and put in place as with"
+          + " rmsnorm fold.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  rmsnorm convert pythia-160m --to rmsnorm -o converted",
+      "  rmsnorm convert gpt2 --to rmsnorm --untie -o converted"
+    })
+final class Convert implements Callable<Integer> {
+  private static final String RMSNORM = "rmsnorm";
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--to",
+      paramLabel = "NORM",
+      required = true,
+      description = "The norm of OUT: rmsnorm.")
+  private String to;
+
+  @Mixin private FoldRun run;
+
+  @Override
+  public Integer call() throws IOException {
+    if (!to.equals(RMSNORM)) {
+      throw new ParameterException(
+          spec.commandLine(), "--to is '" + to + "', it may be " + RMSNORM);
+    }
+    return run.run(Goal.CONVERT);
+  }
+}

@@ -1,0 +1,102 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.checkpoint.rewrite.Goal;
+import io.github.rmsnorm4j.checkpoint.rewrite.RefusedException;
+import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting;
+import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting.Result;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Locale;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** What {@code fold} and {@code convert} have in common: their options, and the rewriting. */
+final class FoldRun {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Parameters(paramLabel = "MODEL", description = "The folder of the model.")
+  private Path in;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "OUT",
+      required = true,
+      description = "The folder to write. It must not exist, or be empty.")
+  private Path out;
+
+  @Option(
+      names = "--untie",
+      description =
+          "Give a head that is tied to the token embedding a matrix of its own"
+              + " (tie_word_embeddings becomes false), so that it can take the last norm's gain.")
+  private boolean untie;
+
+  @Mixin private MapOption map;
+
+  @Option(names = "--no-verify", description = "Put OUT in place without comparing it with MODEL.")
+  private boolean noVerify;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "No progress and no closing line.")
+  private boolean quiet;
+
+  int run(Goal goal) throws IOException {
+    if (in.toString().isEmpty()) {
+      throw wrongUse("MODEL is empty, it must name a folder");
+    }
+    long start = System.nanoTime();
+    try (Rewriting rewriting = Rewriting.open(in, map.file(), goal, untie)) {
+      FoldText text = new FoldText(rewriting);
+      print(text.plan());
+      Result result = write(rewriting);
+      print(text.rounding(result.rounding()));
+      print(text.proof(result.proof()));
+      if (!result.isInPlace()) {
+        throw new RefusedException(
+            out
+                + ": not put in place: the result differs from the model by more than rounding"
+                + " explains; it is in "
+                + out
+                + ".partial");
+      }
+    }
+    if (!quiet) {
+      PrintWriter err = spec.commandLine().getErr();
+      double seconds = (System.nanoTime() - start) * 1e-9;
+      err.println(
+          Rmsnorm.oneLine(out + ": ")
+              + String.format(Locale.ROOT, " the model %s, in %.2f s", goal, seconds));
+      err.flush();
+    }
+    return ExitCode.OK;
+  }
+
+  private Result write(Rewriting rewriting) throws IOException {
+    PrintWriter err = spec.commandLine().getErr();
+    try (Progress progress =
+        new Progress(
+            err, rewriting.bytes(!noVerify), quiet ? () -> false : Terminal::isStandardError)) {
+      return rewriting.write(out, !noVerify, progress::step);
+    } catch (IllegalArgumentException e) {
+      throw wrongUse(e.getMessage());
+    }
+  }
+
+  private void print(Iterable<String> lines) {
+    PrintWriter to = spec.commandLine().getOut();
+    lines.forEach(line -> to.println(Rmsnorm.oneLine("|" + line).substring(1)));
+    to.flush();
+  }
+
+  private ParameterException wrongUse(String message) {
+    return new ParameterException(spec.commandLine(), message);
+  }
+}

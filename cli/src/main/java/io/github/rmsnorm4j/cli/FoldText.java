@@ -1,0 +1,178 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.checkpoint.NormSite;
+import io.github.rmsnorm4j.checkpoint.Projection;
+import io.github.rmsnorm4j.checkpoint.rewrite.Finding;
+import io.github.rmsnorm4j.checkpoint.rewrite.Goal;
+import io.github.rmsnorm4j.checkpoint.rewrite.NormOutcome;
+import io.github.rmsnorm4j.checkpoint.rewrite.NormOutcome.Fate;
+import io.github.rmsnorm4j.checkpoint.rewrite.Plan;
+import io.github.rmsnorm4j.checkpoint.rewrite.Proof;
+import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting;
+import io.github.rmsnorm4j.checkpoint.rewrite.RoundingCount;
+import io.github.rmsnorm4j.measure.Paragraph;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** What a rewriting does, did and proved, as text of 80 columns. */
+final class FoldText {
+  private final Rewriting rewriting;
+  private final Plan plan;
+
+  FoldText(Rewriting rewriting) {
+    this.rewriting = rewriting;
+    this.plan = rewriting.plan();
+  }
+
+  /** What is about to change, and what is left alone. */
+  List<String> plan() {
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        "%s: %d norms, %d folded, %d without gain and bias, %d left alone"
+            .formatted(
+                rewriting.norms().family(),
+                plan.norms().size(),
+                count(Fate.FOLDED),
+                count(Fate.PLAIN),
+                count(Fate.KEPT)));
+    groups()
+        .forEach((text, sites) -> lines.addAll(Paragraph.lines("  ", "    ", text(text, sites))));
+    if (plan.goal() == Goal.FOLD && count(Fate.FOLDED) == 0) {
+      lines.add("nothing is folded: all tensors are copied as they are");
+    }
+    if (plan.untied()) {
+      paragraph(
+          lines,
+          "the head is a matrix of its own now, %s; tie_word_embeddings is false"
+              .formatted(rewriting.norms().ownHead()));
+    }
+    plan.modelType().ifPresent(type -> converted(lines, type));
+    if (!rewriting.folders().isEmpty()) {
+      paragraph(lines, "folders are not copied: " + String.join(", ", rewriting.folders()));
+    }
+    return lines;
+  }
+
+  private void converted(List<String> lines, String type) {
+    paragraph(
+        lines,
+        "all norms are RMSNorm now, with the same epsilon; %d embeddings and %d matrices that add to the residual stream are centred"
+            .formatted(rewriting.norms().embeddings().size(), rewriting.norms().writers().size()));
+    paragraph(
+        lines,
+        "model_type is %s now: this project's transformer loads it, the classes of transformers do not"
+            .formatted(type));
+  }
+
+  private long count(Fate fate) {
+    return plan.norms().stream().filter(norm -> norm.fate() == fate).count();
+  }
+
+  /** The norms that have the same place in each layer and share their fate, by that as text. */
+  private Map<String, List<NormSite>> groups() {
+    Map<String, List<NormSite>> groups = new LinkedHashMap<>();
+    for (NormOutcome norm : plan.norms()) {
+      NormSite site = norm.site();
+      String fate =
+          switch (norm.fate()) {
+            case FOLDED ->
+                "folded into "
+                    + site.consumers().stream().map(this::name).collect(Collectors.joining(", "));
+            case PLAIN -> norm.reason();
+            case KEPT -> "left alone: " + norm.reason();
+          };
+      groups
+          .computeIfAbsent(
+              general(site, site.name()) + "\0" + general(site, fate), _ -> new ArrayList<>())
+          .add(site);
+    }
+    return groups;
+  }
+
+  /** The matrix that takes the gain: one of its own if a head was tied. */
+  private String name(Projection consumer) {
+    boolean head = rewriting.norms().head().filter(consumer::equals).isPresent();
+    String weight = head && plan.untied() ? rewriting.norms().ownHead() : consumer.weight();
+    return weight.replaceFirst("\\.weight$", "");
+  }
+
+  /** The text with N in place of the number of the norm's layer. */
+  private static String general(NormSite site, String text) {
+    return site.layer() < 0 ? text : text.replace("." + site.layer() + ".", ".N.");
+  }
+
+  private static String text(String group, List<NormSite> sites) {
+    String[] parts = group.split("\0");
+    return "%s%s: %s".formatted(parts[0], layers(sites), parts[1]);
+  }
+
+  private static String layers(List<NormSite> sites) {
+    int first = sites.getFirst().layer();
+    int last = sites.getLast().layer();
+    if (first < 0) {
+      return "";
+    }
+    if (first == last) {
+      return ", N = " + first;
+    }
+    return last - first + 1 == sites.size()
+        ? ", N = %d to %d".formatted(first, last)
+        : sites.stream()
+            .map(site -> String.valueOf(site.layer()))
+            .collect(Collectors.joining(", ", ", N = ", ""));
+  }
+
+  /** What the stored types cost. */
+  List<String> rounding(RoundingCount count) {
+    List<String> lines = new ArrayList<>();
+    paragraph(
+        lines,
+        count.computed() == 0
+            ? "rounding: no number was computed"
+            : String.format(
+                Locale.ROOT,
+                "rounding: %,d of %,d computed numbers are not numbers of their stored type and were"
+                    + " rounded to it, by a share of at most %.3g",
+                count.changed(),
+                count.computed(),
+                count.largest()));
+    return lines;
+  }
+
+  /** What was compared. */
+  List<String> proof(Optional<Proof> proof) {
+    List<String> lines = new ArrayList<>();
+    if (proof.isEmpty()) {
+      lines.add("proof: skipped, nothing was compared (--no-verify)");
+      return lines;
+    }
+    paragraph(
+        lines,
+        "proof: each difference as a share of its bound, which is what the one rounding and float64"
+            + " can cause; the largest must not exceed 1");
+    for (Finding finding : proof.get().findings()) {
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "  %-41s %,15d %9s",
+              finding.what(),
+              finding.count(),
+              finding.largest() == 0
+                  ? "equal"
+                  : String.format(Locale.ROOT, "%.4g", finding.largest())));
+      if (!finding.holds()) {
+        lines.add("    too large in " + finding.where());
+      }
+    }
+    return lines;
+  }
+
+  private static void paragraph(List<String> lines, String text) {
+    lines.addAll(Paragraph.lines("", "  ", text));
+  }
+}
