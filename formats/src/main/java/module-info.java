@@ -1,5 +1,6 @@
 /**
- * Tensors in {@code .npy} and {@code .safetensors} files, read and written in pieces.
+ * Tensors in {@code .npy} and {@code .safetensors} files, read and written in pieces, and in GGUF
+ * files, read only.
  *
  * <p>Files are not trusted: nothing in them is evaluated, and every size in a header is compared
  * with the size of the file before memory is allocated. A file with an error gives one {@link

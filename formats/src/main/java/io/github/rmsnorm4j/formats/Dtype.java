@@ -4,10 +4,12 @@ import io.github.rmsnorm4j.ElementType;
 import java.util.Optional;
 
 /**
- * The element type of a stored tensor, with the name that {@code .safetensors} uses.
+ * The element type of a stored tensor, with the name that {@code .safetensors} uses, or GGUF for
+ * its own types.
  *
  * <p>Four types can be normalised and have an {@link #elementType()}. Of the others only the size
- * is known, so that they can be copied from one file to another.
+ * is known, so that they can be copied from one file to another. Types with {@link #isBlock()} are
+ * GGUF's quantised types. They occur in GGUF files only, and no file with them is written.
  */
 public enum Dtype {
   /** IEEE 754 binary64. */
@@ -53,9 +55,65 @@ public enum Dtype {
   /** 6-bit float, 3 bits of exponent, packed. */
   F6_E3M2(6),
   /** 4-bit float, packed two to the byte. */
-  F4(4);
+  F4(4),
+  /** GGUF: 1 bit, with a scale. */
+  Q1_0(128, 18),
+  /** GGUF: 2 bits, with a scale. */
+  Q2_0(64, 18),
+  /** GGUF: 4 bits, with a scale. */
+  Q4_0(32, 18),
+  /** GGUF: 4 bits, with a scale and a minimum. */
+  Q4_1(32, 20),
+  /** GGUF: 5 bits, with a scale. */
+  Q5_0(32, 22),
+  /** GGUF: 5 bits, with a scale and a minimum. */
+  Q5_1(32, 24),
+  /** GGUF: 8 bits, with a scale. */
+  Q8_0(32, 34),
+  /** GGUF: 8 bits, with a scale and a sum. */
+  Q8_1(32, 36),
+  /** GGUF: 2 bits, in blocks of blocks. */
+  Q2_K(256, 84),
+  /** GGUF: 3 bits, in blocks of blocks. */
+  Q3_K(256, 110),
+  /** GGUF: 4 bits, in blocks of blocks. */
+  Q4_K(256, 144),
+  /** GGUF: 5 bits, in blocks of blocks. */
+  Q5_K(256, 176),
+  /** GGUF: 6 bits, in blocks of blocks. */
+  Q6_K(256, 210),
+  /** GGUF: 8 bits, in blocks of blocks. */
+  Q8_K(256, 292),
+  /** GGUF: indices into a table, 1.56 bits an element. */
+  IQ1_S(256, 50),
+  /** GGUF: indices into a table, 1.75 bits an element. */
+  IQ1_M(256, 56),
+  /** GGUF: indices into a table, 2.06 bits an element. */
+  IQ2_XXS(256, 66),
+  /** GGUF: indices into a table, 2.31 bits an element. */
+  IQ2_XS(256, 74),
+  /** GGUF: indices into a table, 2.56 bits an element. */
+  IQ2_S(256, 82),
+  /** GGUF: indices into a table, 3.06 bits an element. */
+  IQ3_XXS(256, 98),
+  /** GGUF: indices into a table, 3.44 bits an element. */
+  IQ3_S(256, 110),
+  /** GGUF: indices into a table, 4.5 bits an element. */
+  IQ4_NL(32, 18),
+  /** GGUF: indices into a table, 4.25 bits an element. */
+  IQ4_XS(256, 136),
+  /** GGUF: ternary, 1.69 bits an element. */
+  TQ1_0(256, 54),
+  /** GGUF: ternary, 2.06 bits an element. */
+  TQ2_0(256, 66),
+  /** GGUF: 4-bit float, with a scale that is a power of two. */
+  MXFP4(32, 17),
+  /** GGUF: 4-bit float, with four scales of 8 bits. */
+  NVFP4(64, 36);
 
-  private final int bits;
+  private final int blockElements;
+  private final int blockBytes;
+  private final boolean block;
   private final ElementType elementType;
 
   Dtype(int bits) {
@@ -63,17 +121,47 @@ public enum Dtype {
   }
 
   Dtype(int bits, ElementType elementType) {
-    this.bits = bits;
+    // The fewest elements that are whole bytes: two of 4 bits, four of 6.
+    this.blockElements = bits % 8 == 0 ? 1 : bits == 4 ? 2 : 4;
+    this.blockBytes = blockElements * bits / 8;
+    this.block = false;
     this.elementType = elementType;
+  }
+
+  Dtype(int blockElements, int blockBytes) {
+    this.blockElements = blockElements;
+    this.blockBytes = blockBytes;
+    this.block = true;
+    this.elementType = null;
   }
 
   /**
    * The size of an element.
    *
-   * @return bits per element, 4 to 64
+   * @return bits per element, 1 to 64; where {@link #isBlock()}, with its part of the block's
+   *     scales, rounded up, so that {@link Tensor#bytes()} is not a multiple of it
    */
   public int bits() {
-    return bits;
+    return Math.ceilDiv(blockBytes * 8, blockElements);
+  }
+
+  /**
+   * Whether elements are stored in blocks with common scales, as GGUF's quantised types are.
+   *
+   * @return true for the types that only GGUF has
+   */
+  public boolean isBlock() {
+    return block;
+  }
+
+  /** The smallest number of elements that is whole bytes; of a row, where it is a block. */
+  int blockElements() {
+    return blockElements;
+  }
+
+  /** The size of so many elements. */
+  int blockBytes() {
+    return blockBytes;
   }
 
   /**

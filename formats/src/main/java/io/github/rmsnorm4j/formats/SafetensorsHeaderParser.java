@@ -137,7 +137,9 @@ final class SafetensorsHeaderParser {
     }
     String dtype = json.text();
     Optional<Dtype> known =
-        List.of(Dtype.values()).stream().filter(d -> d.name().equals(dtype)).findFirst();
+        List.of(Dtype.values()).stream()
+            .filter(d -> !d.isBlock() && d.name().equals(dtype))
+            .findFirst();
     return known.orElseThrow(
         () -> wrong(name, "has the unknown dtype '" + Printable.shortened(dtype) + "'"));
   }

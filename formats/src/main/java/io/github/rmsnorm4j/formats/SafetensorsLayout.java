@@ -27,6 +27,10 @@ record SafetensorsLayout(byte[] header, List<Tensor> order) {
     Map<String, Long> begins = new HashMap<>();
     long end = 0;
     for (Tensor tensor : order) {
+      if (tensor.dtype().isBlock()) {
+        throw new IllegalArgumentException(
+            "tensor %s is of a quantised type that .safetensors does not have".formatted(tensor));
+      }
       if (begins.put(tensor.name(), end) != null) {
         throw new IllegalArgumentException("two tensors are named '" + tensor.label() + "'");
       }

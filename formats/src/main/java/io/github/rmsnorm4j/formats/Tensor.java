@@ -22,7 +22,8 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
    * Checks the arguments and copies the shape.
    *
    * @throws IllegalArgumentException if there are more than {@link #MAX_AXES} axes, an axis is
-   *     negative, or the size overflows; the message says which, and leaves the name out
+   *     negative, the size overflows, or the elements are not whole bytes or blocks; the message
+   *     says which, and leaves the name out
    */
   public Tensor {
     Objects.requireNonNull(name, "name");
@@ -49,7 +50,14 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
       throw new IllegalArgumentException(
           "has the shape " + shape + ", whose size in bytes overflows 64 bits");
     }
-    if (dtype.bits() % 8 != 0 && product(shape) % 8 * dtype.bits() % 8 != 0) {
+    if (dtype.isBlock()) {
+      long row = shape.isEmpty() ? 1 : shape.getLast();
+      if (row % dtype.blockElements() != 0) {
+        throw new IllegalArgumentException(
+            "has rows of %d elements, %s has blocks of %d"
+                .formatted(row, dtype, dtype.blockElements()));
+      }
+    } else if (product(shape) % dtype.blockElements() != 0) {
       throw new IllegalArgumentException(
           "has " + product(shape) + " elements of " + dtype.bits() + " bits: no whole bytes");
     }
@@ -78,10 +86,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
    * @return the size in bytes
    */
   public long bytes() {
-    long elements = elements();
-    int bits = dtype.bits();
-    // Eight elements at a time: the number of bits may overflow although that of bytes does not.
-    return elements / 8 * bits + elements % 8 * bits / 8;
+    return elements() / dtype.blockElements() * dtype.blockBytes();
   }
 
   /**

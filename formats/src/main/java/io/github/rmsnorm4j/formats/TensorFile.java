@@ -11,7 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A {@code .npy} or {@code .safetensors} file, or a sharded set of the latter, open for reading.
+ * A {@code .npy}, {@code .safetensors} or GGUF file, or a sharded set of {@code .safetensors}
+ * files, open for reading.
  *
  * <p>Opening reads and checks the header, but no element. Elements are read in pieces, by
  * positional reads, into the caller's memory. Nothing is mapped, so a file that is truncated
@@ -19,7 +20,7 @@ import java.util.Map;
  * time.
  */
 public abstract sealed class TensorFile implements Closeable
-    permits NpyFile, SafetensorsFile, ShardedFile {
+    permits GgufFile, NpyFile, SafetensorsFile, ShardedFile {
   private static final String MODEL = "model.safetensors";
   private static final String INDEX = "model.safetensors.index.json";
 
@@ -79,12 +80,17 @@ public abstract sealed class TensorFile implements Closeable
       if (NpyHeader.isMagic(start)) {
         return new NpyFile(bytes);
       }
+      if (GgufHeader.isMagic(start)) {
+        return new GgufFile(bytes);
+      }
       if (path.toString().endsWith(".safetensors") || start[8] == '{') {
         return new SafetensorsFile(bytes);
       }
       throw new FormatException(
           path,
-          bytes.size() == 0 ? "the file is empty" : "is neither a .npy nor a .safetensors file");
+          bytes.size() == 0
+              ? "the file is empty"
+              : "is neither a .npy, a .safetensors nor a GGUF file");
     } catch (Throwable e) {
       bytes.close();
       throw e;
@@ -113,7 +119,7 @@ public abstract sealed class TensorFile implements Closeable
    * The text stored beside the tensors.
    *
    * @return {@code __metadata__} in the order of the file, empty for {@code .npy}; of a sharded
-   *     set, the entries that all shards have
+   *     set, the entries that all shards have; of a GGUF file, all values except lists
    */
   public abstract Map<String, String> metadata();
 

@@ -39,7 +39,8 @@ public final class TensorWriter implements Closeable {
    * @throws FileAlreadyExistsException if the file exists and may not be replaced
    * @throws IOException if the file cannot be written
    * @throws IllegalArgumentException if the extension is another one, or a file of that kind cannot
-   *     hold the tensors: several tensors or bfloat16 in {@code .npy}, one name twice
+   *     hold the tensors: several tensors or bfloat16 in {@code .npy}, one name twice, a type with
+   *     {@link Dtype#isBlock()}
    */
   public static TensorWriter create(
       Path path, List<Tensor> tensors, Map<String, String> metadata, boolean replace)

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.formats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +29,34 @@ class HeaderFuzzTest {
 
   private static final List<String> NPY =
       List.of("f4.npy", "f8_big.npy", "f4_fortran.npy", "f8_fortran_big.npy", "v2.npy", "v3.npy");
-  private static final List<String> SAFETENSORS = List.of("mixed.safetensors");
+
+  /** A kind of file, by the extension of its name. */
+  private enum Kind {
+    NPY,
+    SAFETENSORS,
+    GGUF,
+    JSON;
+
+    /** A file that is right. */
+    byte[] content(Random random) {
+      return switch (this) {
+        case NPY -> TestFiles.golden(HeaderFuzzTest.NPY.get(random.nextInt(6)));
+        case SAFETENSORS -> TestFiles.golden("mixed.safetensors");
+        case GGUF -> TestFiles.golden("mixed.gguf");
+        case JSON -> INDEX.replace('\'', '"').getBytes();
+      };
+    }
+
+    Path path(Path folder) {
+      return folder.resolve("fuzzed." + name().toLowerCase(Locale.ROOT));
+    }
+  }
+
+  private static final String INDEX =
+      """
+      {'metadata': {'total_size': 16, 'by': 'x'},
+       'weight_map': {'t': 'a.safetensors', 'u': 'b.safetensors', 'v': 'b.safetensors'}}
+      """;
 
   @TempDir Path folder;
 
@@ -37,27 +66,41 @@ class HeaderFuzzTest {
   /** The first file of a kind loads classes, which allocates more than any file may. */
   @BeforeAll
   static void loadClasses(@TempDir Path folder) throws Exception {
-    for (String name : List.of(NPY.getFirst(), SAFETENSORS.getFirst())) {
-      Path path = Files.write(folder.resolve(name), TestFiles.golden(name));
+    writeShards(folder);
+    for (Kind kind : Kind.values()) {
+      Path path = Files.write(kind.path(folder), kind.content(new Random(0)));
       try (TensorFile file = TensorFile.open(path)) {
         readAll(file);
       }
     }
   }
 
+  private static void writeShards(Path folder) throws IOException {
+    String t = TestFiles.entry("t", "F32", "[2]", 0, 8);
+    String u = TestFiles.entry("u", "F32", "[1]", 0, 4);
+    String v = TestFiles.entry("v", "F32", "[1]", 4, 8);
+    Files.write(folder.resolve("a.safetensors"), TestFiles.safetensors("{" + t + "}", 8));
+    Files.write(folder.resolve("b.safetensors"), TestFiles.safetensors("{" + u + "," + v + "}", 8));
+  }
+
   @ParameterizedTest
-  @CsvSource({"npy,1", "npy,2", "npy,3", "safetensors,1", "safetensors,2", "safetensors,3"})
-  void noFileDoesAnythingButOpenOrBeRefused(String kind, long seed) throws Exception {
-    List<String> names = kind.equals("npy") ? NPY : SAFETENSORS;
+  @CsvSource({
+    "NPY,1", "NPY,2", "NPY,3",
+    "SAFETENSORS,1", "SAFETENSORS,2", "SAFETENSORS,3",
+    "GGUF,1", "GGUF,2", "GGUF,3",
+    "JSON,1", "JSON,2", "JSON,3"
+  })
+  void noFileDoesAnythingButOpenOrBeRefused(Kind kind, long seed) throws Exception {
+    writeShards(folder);
     Random random = new Random(seed);
-    Path path = folder.resolve("fuzzed." + kind);
+    Path path = kind.path(folder);
     for (int round = 0; round < ROUNDS; round++) {
-      byte[] content = TestFiles.golden(names.get(random.nextInt(names.size())));
+      byte[] content = kind.content(random);
       for (int times = random.nextInt(3); times >= 0; times--) {
         content = Mutation.any(random).apply(content, random);
       }
       Files.write(path, content);
-      check(path, "seed %d, round %d".formatted(seed, round));
+      check(path, "%s, seed %d, round %d".formatted(kind, seed, round));
     }
     // Otherwise the mutations would be too wild or too tame to test anything.
     assertThat(refused).isGreaterThan(ROUNDS / 2);
@@ -215,6 +258,10 @@ class HeaderFuzzTest {
       "\"F4\"",
       "\"data_offsets\"",
       "\"__metadata__\"",
+      "\"weight_map\"",
+      "../a.safetensors",
+      "general.alignment",
+      "\t\0\0\0\b\0\0\0",
       "True",
       "L",
       "0x10",
@@ -231,7 +278,7 @@ class HeaderFuzzTest {
 
     /** Most often in the header. */
     static int somewhere(byte[] content, Random random) {
-      int range = random.nextInt(4) == 0 ? content.length : Math.min(content.length, 640);
+      int range = random.nextInt(4) == 0 ? content.length : Math.min(content.length, 720);
       return range == 0 ? 0 : random.nextInt(range);
     }
 

@@ -49,7 +49,8 @@ class NpyBadInputTest {
 
   @Test
   void fileOfNeitherKind() throws IOException {
-    assertRefused("PK\3\4 and more".getBytes(), "is neither a .npy nor a .safetensors file");
+    assertRefused(
+        "PK\3\4 and more".getBytes(), "is neither a .npy, a .safetensors nor a GGUF file");
   }
 
   @Test

@@ -103,6 +103,13 @@ class SafetensorsFileTest {
   @ParameterizedTest
   @EnumSource
   void knowsEveryTypeByItsSize(Dtype dtype) throws IOException {
+    if (dtype.isBlock()) {
+      byte[] content =
+          TestFiles.safetensors("{" + TestFiles.entry("t", dtype.name(), "[0]", 0, 0) + "}", 0);
+      assertThatThrownBy(() -> open(content))
+          .hasMessageEndingWith("tensor 't' has the unknown dtype '" + dtype + "'");
+      return;
+    }
     String header = "{" + TestFiles.entry("t", dtype.name(), "[3, 4]", 0, dtype.bits() * 12 / 8);
     try (TensorFile file = open(TestFiles.safetensors(header + "}", dtype.bits() * 12 / 8))) {
       assertThat(file.tensor("t").dtype()).isEqualTo(dtype);

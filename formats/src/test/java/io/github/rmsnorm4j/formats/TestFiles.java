@@ -12,11 +12,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Files made by hand, and the golden ones that NumPy and safetensors wrote. */
+/** Files made by hand, and the golden ones that NumPy, safetensors and ggml wrote. */
 final class TestFiles {
   private TestFiles() {}
 
-  /** A golden file; {@code make_golden.py} beside it made it. */
+  /** A golden file; {@code make_golden.py} or {@code make_golden_gguf.py} beside it made it. */
   static byte[] golden(String name) {
     try (InputStream in = TestFiles.class.getResourceAsStream(name)) {
       return in.readAllBytes();

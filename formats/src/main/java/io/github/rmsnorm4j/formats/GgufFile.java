@@ -1,0 +1,128 @@
+package io.github.rmsnorm4j.formats;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A GGUF file of version 2 or 3, little-endian. It is read-only: no GGUF file is written.
+ *
+ * <p>GGUF names the axis that varies fastest first; {@link Tensor#shape()} has it last, as in other
+ * files. Quantised tensors are listed with a type that {@link Dtype#isBlock()}, and their bytes can
+ * be read, but not their elements.
+ *
+ * <p>The tensors must be aligned and must not overlap. Bytes that belong to no tensor are allowed,
+ * as the format allows them.
+ */
+public final class GgufFile extends TensorFile {
+  private final StoredBytes bytes;
+  private final GgufHeader header;
+  private final List<Tensor> tensors;
+  private final Map<String, String> metadata = new LinkedHashMap<>();
+
+  GgufFile(StoredBytes bytes) throws IOException {
+    super(bytes.path());
+    this.bytes = bytes;
+    header = GgufHeaderParser.parse(bytes);
+    tensors = header.entries().values().stream().map(GgufHeader.Entry::tensor).toList();
+    header
+        .fields()
+        .forEach(
+            (key, value) -> {
+              if (!(value instanceof GgufValue.Array)) {
+                metadata.put(key, value.text());
+              }
+            });
+    checkPlaces();
+  }
+
+  private void checkPlaces() throws FormatException {
+    List<GgufHeader.Entry> entries = new ArrayList<>(header.entries().values());
+    entries.sort(Comparator.comparingLong(GgufHeader.Entry::begin));
+    long held = Math.max(0, bytes.size() - header.dataStart());
+    long covered = 0;
+    for (GgufHeader.Entry entry : entries) {
+      Tensor tensor = entry.tensor();
+      long begin = entry.begin();
+      if (begin < 0 || begin > held || tensor.bytes() > held - begin) {
+        throw new FormatException(
+            path(),
+            tensor.name(),
+            "needs %d bytes from byte %s of the data on, and there are %d: the file is truncated"
+                .formatted(tensor.bytes(), Long.toUnsignedString(begin), held));
+      }
+      if (begin % header.alignment() != 0) {
+        throw new FormatException(
+            path(),
+            tensor.name(),
+            "begins at byte %d, which is no multiple of the alignment %d"
+                .formatted(begin, header.alignment()));
+      }
+      if (begin < covered && tensor.bytes() > 0) {
+        throw new FormatException(
+            path(),
+            tensor.name(),
+            "begins at byte %d, which overlaps the tensor before it that ends at %d"
+                .formatted(begin, covered));
+      }
+      covered = Math.max(covered, begin + tensor.bytes());
+    }
+  }
+
+  /**
+   * The version of the format.
+   *
+   * @return 2 or 3
+   */
+  public int version() {
+    return header.version();
+  }
+
+  /**
+   * The metadata with its types.
+   *
+   * @return the values by their keys, in the order of the file
+   */
+  public Map<String, GgufValue> fields() {
+    return Collections.unmodifiableMap(header.fields());
+  }
+
+  @Override
+  public List<Tensor> tensors() {
+    return tensors;
+  }
+
+  @Override
+  public Tensor tensor(String name) throws FormatException {
+    GgufHeader.Entry entry = header.entries().get(name);
+    return entry != null ? entry.tensor() : super.tensor(name);
+  }
+
+  @Override
+  public Map<String, String> metadata() {
+    return Collections.unmodifiableMap(metadata);
+  }
+
+  @Override
+  StoredBytes bytes(Tensor wanted) {
+    return bytes;
+  }
+
+  @Override
+  long start(Tensor wanted) {
+    GgufHeader.Entry entry = header.entries().get(wanted.name());
+    if (entry == null || !entry.tensor().equals(wanted)) {
+      throw notOfThisFile(wanted);
+    }
+    return header.dataStart() + entry.begin();
+  }
+
+  @Override
+  public void close() throws IOException {
+    bytes.close();
+  }
+}
