@@ -9,4 +9,5 @@ module io.github.rmsnorm4j.checkpoint {
   requires io.github.rmsnorm4j.transformer;
 
   exports io.github.rmsnorm4j.checkpoint;
+  exports io.github.rmsnorm4j.checkpoint.check;
 }
