@@ -5,13 +5,13 @@ public enum Centring {
   /** RMSNorm: it is not. */
   NONE("RMSNorm"),
   /** {@code (x - hi) - lo}, where hi + lo is the mean in float64: this library. */
-  SPLIT("LayerNorm, mean in two parts"),
+  SPLIT("LayerNorm (split mean)"),
   /** {@code x - mean}, with the mean in the type of the arithmetic. */
   MEAN("LayerNorm"),
   /** {@code x * rstd - mean * rstd}. */
-  SHIFT("LayerNorm, x * rstd - mean * rstd"),
+  SHIFT("LayerNorm (shifted)"),
   /** The same, with one rounding for the product and the difference. */
-  FUSED_SHIFT("LayerNorm, fused x * rstd - mean * rstd");
+  FUSED_SHIFT("LayerNorm (fused shift)");
 
   private final String text;
 

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 import java.util.List;
-import java.util.stream.Collectors;
 
 /**
  * One norm that may have made Y.
@@ -12,15 +11,11 @@ import java.util.stream.Collectors;
  * @param statistic what rstd is made of
  */
 record Hypothesis(Form form, List<CastForm> orders, Statistic statistic) {
-  String orderWords() {
-    return orders.stream().map(CastForm::toString).collect(Collectors.joining(" = "));
-  }
-
   /** In the field's words, for example "RMSNorm, llama, eps 1e-5". */
   String words(Types types, int width) {
     return form.centring()
         + ", "
-        + orderWords()
+        + orders.getFirst()
         + ", "
         + statistic.words(width)
         + form.words(types);

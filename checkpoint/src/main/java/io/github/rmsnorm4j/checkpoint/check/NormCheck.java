@@ -86,6 +86,7 @@ public final class NormCheck {
     fits.sort(
         Comparator.<Fit>comparingLong(fit -> fit.needed() <= Window.ACCURATE ? 0 : fit.needed())
             .thenComparingInt(fit -> fit.recovered().form().unusual())
+            .thenComparing(fit -> fit.statistic().place())
             .thenComparingInt(Fit::index));
     Contrasts contrasts = new Contrasts(sample, forms, rows, window, shares);
     named = fits.stream().map(Fit::norm).toList();

@@ -34,9 +34,7 @@ record Statistic(int part, double epsilon, EpsilonPlacement place) {
     if (epsilon == 0) {
       return "0";
     }
-    int power = (int) Math.floor(Math.log10(epsilon) + 1e-12);
-    double digits = epsilon / Math.pow(10, power);
-    String text = String.format(Locale.ROOT, "%.3f", digits).replaceFirst("\\.?0+$", "");
-    return text + "e" + power;
+    String[] parts = String.format(Locale.ROOT, "%.3e", epsilon).split("e");
+    return parts[0].replaceFirst("\\.?0+$", "") + "e" + Integer.parseInt(parts[1]);
   }
 }

@@ -45,14 +45,26 @@ final class Verdict {
       return sentences;
     }
     Finding first = named.getFirst();
+    String name = hidden() ? first.norm().replaceFirst(", eps [^,]*", "") : first.norm();
     String all = String.format(Locale.ROOT, "all %,d elements are equal", first.elements());
     if (named.size() == 1) {
-      sentences.add("Y is " + first.norm() + ": " + all + ".");
+      sentences.add("Y is " + name + ": " + all + ".");
     } else {
       sentences.add(
-          "%d norms make Y (%s), and these rows do not tell them apart: %s."
-              .formatted(named.size(), all, String.join("; ", differences())));
+          "Y is %s (%s), or %s that these rows do not tell from it: %s."
+              .formatted(
+                  name,
+                  all,
+                  named.size() == 2
+                      ? "another norm"
+                      : "one of %d norms".formatted(named.size() - 1),
+                  String.join("; ", differences())));
       hints(sentences);
+    }
+    if (first.castOrders().size() > 1) {
+      sentences.add(
+          "For these types %s are the same formula."
+              .formatted(String.join(", ", first.castOrders())));
     }
     if (solved) {
       sentences.add("No norm of the table fits: epsilon or the part of a row was solved for.");
@@ -101,12 +113,19 @@ final class Verdict {
   private List<String> differences() {
     List<String> differences = new ArrayList<>();
     difference(differences, "kind", Finding::kind);
-    difference(differences, "cast order", norm -> String.join(" = ", norm.castOrders()));
-    difference(differences, "epsilon", norm -> Statistic.epsilonText(norm.epsilon()));
-    difference(differences, "place of epsilon", Finding::epsilonAt);
+    difference(differences, "cast order", norm -> norm.castOrders().getFirst());
+    if (hidden()) {
+      differences.add("epsilon, which these rows hide");
+    } else {
+      difference(differences, "epsilon", norm -> Statistic.epsilonText(norm.epsilon()));
+      difference(differences, "place of epsilon", Finding::epsilonAt);
+    }
     difference(differences, "part", norm -> "first " + norm.part());
     difference(differences, "gain offset", norm -> "%.0f".formatted(norm.gainOffset()));
-    difference(differences, "gain rounded to", norm -> "" + norm.gainType());
+    difference(
+        differences,
+        "gain rounded to",
+        norm -> norm.gainType() == null ? "nothing" : norm.gainType());
     difference(differences, "residual rounded", Finding::residualRounding);
     difference(differences, "type of the row", Finding::inputType);
     difference(differences, "type of the output", Finding::outputType);
@@ -130,7 +149,7 @@ final class Verdict {
     if (differ(Finding::epsilon) || differ(Finding::epsilonAt)) {
       sentences.add("Rows with a mean square near epsilon tell epsilons and their places apart.");
     }
-    if (differ(Finding::kind)) {
+    if (differ(norm -> norm.kind().startsWith("RMS"))) {
       sentences.add("Rows with a mean far from 0 tell RMSNorm from LayerNorm.");
     }
     if (differ(Finding::part)) {
@@ -139,6 +158,11 @@ final class Verdict {
     if (differ(Finding::castOrders) || differ(Finding::gainType) || differ(Finding::gainOffset)) {
       sentences.add("More and wider rows, with a gain far from 1, tell roundings apart.");
     }
+  }
+
+  /** Whether rows are so large that no epsilon fits as well as others. */
+  private boolean hidden() {
+    return differ(Finding::epsilon) && named.stream().anyMatch(norm -> norm.epsilon() == 0);
   }
 
   private boolean differ(Function<Finding, Object> value) {

@@ -33,7 +33,8 @@ final class Pair {
   private final double[][] biases;
 
   Pair(long seed) {
-    random = new Random(seed);
+    // Neighbouring seeds would begin alike.
+    random = new Random(seed * 0x9E3779B97F4A7C15L);
     x = pick(ElementType.values());
     layer = random.nextInt(4) == 0;
     gainType = random.nextInt(5) == 0 ? null : pick(ElementType.values());
