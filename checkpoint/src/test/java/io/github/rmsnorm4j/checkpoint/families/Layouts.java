@@ -46,18 +46,24 @@ final class Layouts {
     Layout llama = rotary("llama", "LlamaForCausalLM", 6, LLAMA + HEAD);
     all.put("llama", llama);
     all.put("llama-tied", tied(llama));
+    String biases =
+        """
+        model.layers.*.self_attn.q_proj.bias bias Q
+        model.layers.*.self_attn.k_proj.bias bias K
+        model.layers.*.self_attn.v_proj.bias bias K
+        """;
+    String otherBiases =
+        """
+        model.layers.*.self_attn.o_proj.bias bias D
+        model.layers.*.mlp.gate_proj.bias bias F
+        model.layers.*.mlp.up_proj.bias bias F
+        model.layers.*.mlp.down_proj.bias bias D
+        """;
+    all.put(
+        "llama-biases",
+        llama.plus(biases + otherBiases).with("attention_bias", true, "mlp_bias", true));
     all.put("mistral", rotary("mistral", "MistralForCausalLM", 10, LLAMA + HEAD));
-    Layout qwen2 =
-        rotary(
-            "qwen2",
-            "Qwen2ForCausalLM",
-            6,
-            LLAMA
-                + """
-                model.layers.*.self_attn.q_proj.bias bias Q
-                model.layers.*.self_attn.k_proj.bias bias K
-                model.layers.*.self_attn.v_proj.bias bias K
-                """);
+    Layout qwen2 = rotary("qwen2", "Qwen2ForCausalLM", 6, LLAMA + biases);
     all.put("qwen2", qwen2.plus(HEAD));
     all.put("qwen2-tied", tied(qwen2));
     String headNorms =
@@ -94,7 +100,7 @@ final class Layouts {
   }
 
   private static Layout tied(Layout layout) {
-    return layout.replace(HEAD, "").with("tie_word_embeddings", true);
+    return layout.without("lm_head").with("tie_word_embeddings", true);
   }
 
   /** Four query heads, two key heads, and a rotation of positions. The head is not tied. */
@@ -153,17 +159,19 @@ final class Layouts {
     Layout neox = neox();
     all.put("gpt_neox", neox);
     all.put("gpt_neox-sequential", neox.with("use_parallel_residual", false));
+    all.put(
+        "gpt_neox-no-bias",
+        neox.without("query_key_value.bias", "attention.dense.bias").with("attention_bias", false));
     Layout opt = opt();
     all.put("opt", opt);
     all.put("opt-untied", opt.plus(HEAD).with("tie_word_embeddings", false));
+    Layout noFinalNorm = opt.without("decoder.final_layer_norm");
+    all.put("opt-no-final-norm", noFinalNorm.with("_remove_final_layer_norm", true));
     all.put(
         "opt-350m",
-        opt.with("do_layer_norm_before", false, "word_embed_proj_dim", 16)
-            .replace("model.decoder.embed_tokens.weight embedding V D", "")
-            .replace(
-                "model.decoder.final_layer_norm.weight gain D\nmodel.decoder.final_layer_norm.bias"
-                    + " bias D\n",
-                "")
+        noFinalNorm
+            .with("do_layer_norm_before", false, "word_embed_proj_dim", 16)
+            .without("embed_tokens")
             .plus(
                 """
                 model.decoder.embed_tokens.weight embedding V 16
