@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.GgufFile;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.Closeable;
 import java.io.IOException;
@@ -38,7 +39,7 @@ public final class StoredModel implements Closeable {
    */
   public static StoredModel open(Path path) throws IOException {
     TensorFile tensors = TensorFile.open(path);
-    boolean gguf = tensors.metadata().containsKey(ARCHITECTURE);
+    boolean gguf = tensors instanceof GgufFile;
     Path config = Files.isDirectory(path) ? path.resolve(CONFIG) : path.resolveSibling(CONFIG);
     return new StoredModel(path, tensors, gguf ? null : config);
   }
@@ -88,7 +89,7 @@ public final class StoredModel implements Closeable {
       family =
           map.isPresent()
               ? families.ofFile(map.get())
-              : families.ofArchitecture(path, metadata.get(ARCHITECTURE));
+              : families.ofArchitecture(path, metadata.getOrDefault(ARCHITECTURE, ""));
     } else {
       Map<String, Object> fields = Json.read(config);
       settings = ModelSettings.ofConfig(config, fields);

@@ -17,7 +17,11 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "normalize",
     description = {
-      "Normalize the rows of a .npy or .safetensors file.",
+      "Normalize the rows of a file.",
+      "",
+      "All files that are read may be .npy, .safetensors or GGUF files, the folder of a Hugging Face"
+          + " model, or the index of a sharded one. Quantized tensors of GGUF can be neither"
+          + " normalized nor kept.",
       "",
       "OUT appears when it is complete, or not at all. A process that is killed may leave a file"
           + " .OUT.xxxxxxxx.tmp beside it, which can be deleted. A .npy file holds one tensor and"
@@ -36,6 +40,8 @@ import picocli.CommandLine.Parameters;
       "  rmsnorm normalize acts.safetensors:layer.0 -o out.safetensors",
       "  rmsnorm normalize x.npy -o x.npy --force --norm layer --dtype f16",
       "  rmsnorm normalize x.npy -o y.npy --like gemma --gain m.safetensors:norm.weight",
+      "  rmsnorm normalize x.npy -o y.npy --gain model.gguf:output_norm.weight",
+      "  rmsnorm normalize x.npy -o y.npy --gain Llama-3.2-1B:model.norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy"
     })
 final class Normalize implements Callable<Integer> {

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.formats.GgufFile;
+import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
@@ -19,9 +21,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "show",
     description = {
-      "List the tensors of a file, or print some rows of one.",
+      "List the tensors of a file or a model, or print some rows of one.",
       "",
       "Of a row of more than 5 elements it prints the first 3 and the last 2.",
+      "",
+      "FILE is a .npy, .safetensors or GGUF file, the folder of a Hugging Face model, or the index of"
+          + " a sharded one. Quantized tensors of GGUF are listed, but their elements are not shown.",
       ""
     },
     footer = {
@@ -30,7 +35,9 @@ import picocli.CommandLine.Spec;
       "  rmsnorm show hidden.npy",
       "  rmsnorm show acts.safetensors",
       "  rmsnorm show acts.safetensors:layer.0 --rows 10:14",
-      "  rmsnorm show acts.safetensors --tensor layer.0"
+      "  rmsnorm show acts.safetensors --tensor layer.0",
+      "  rmsnorm show Llama-3.2-1B:model.norm.weight",
+      "  rmsnorm show model.gguf:blk.0.attn_norm.weight"
     })
 final class Show implements Callable<Integer> {
   /** With these, a line has less than 80 columns. */
@@ -43,9 +50,7 @@ final class Show implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Parameters(
-      paramLabel = "FILE[:NAME]",
-      description = "A .npy or .safetensors file, or one tensor of it.")
+  @Parameters(paramLabel = "FILE[:NAME]", description = "A file, a model, or one tensor of it.")
   private String reference;
 
   @Option(
@@ -94,10 +99,25 @@ final class Show implements Callable<Integer> {
 
   private void list(TensorFile file) {
     file.tensors().forEach(out()::println);
+    if (file instanceof GgufFile gguf) {
+      gguf.fieldLabels().forEach(out()::println);
+      return;
+    }
+    if (file instanceof ShardedFile sharded) {
+      out()
+          .println(
+              counted(file.tensors().size(), "tensor", "tensors")
+                  + " in "
+                  + counted(sharded.shards().size(), "shard", "shards"));
+    }
     int entries = file.metadata().size();
     if (entries > 0) {
-      out().println(entries + (entries == 1 ? " entry of metadata" : " entries of metadata"));
+      out().println(counted(entries, "entry of metadata", "entries of metadata"));
     }
+  }
+
+  private static String counted(int count, String one, String several) {
+    return count + " " + (count == 1 ? one : several);
   }
 
   private void print(TensorFile file, Tensor tensor, RowRange range) throws IOException {

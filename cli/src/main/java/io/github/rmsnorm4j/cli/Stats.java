@@ -40,7 +40,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  rmsnorm stats hidden.npy",
       "  rmsnorm stats acts.safetensors:layer.0 --axis -2",
-      "  rmsnorm stats acts.safetensors --tensor layer.0"
+      "  rmsnorm stats acts.safetensors --tensor layer.0",
+      "  rmsnorm stats model.gguf:output_norm.weight"
     })
 final class Stats implements Callable<Integer> {
   private static final double[] FRACTIONS = {0, 0.05, 0.5, 0.95, 1};
@@ -52,7 +53,8 @@ final class Stats implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "FILE[:NAME]",
-      description = "A .npy or .safetensors file, or one tensor of it.")
+      description =
+          "A .npy, .safetensors or GGUF file, the folder or index of a model, or one tensor of it.")
   private String reference;
 
   @Option(

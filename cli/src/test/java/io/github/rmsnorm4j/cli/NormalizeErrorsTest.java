@@ -93,7 +93,8 @@ class NormalizeErrorsTest {
   @Test
   void aFileOfAnotherKind() throws IOException {
     Path other = Files.writeString(folder.resolve("notes.txt"), "some text\n");
-    assertError(FAILURE, other + ": is neither a .npy, a .safetensors nor a GGUF file", other, "-o", y());
+    assertError(
+        FAILURE, other + ": is neither a .npy, a .safetensors nor a GGUF file", other, "-o", y());
   }
 
   @ParameterizedTest

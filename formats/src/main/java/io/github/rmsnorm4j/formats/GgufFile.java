@@ -91,6 +91,22 @@ public final class GgufFile extends TensorFile {
     return Collections.unmodifiableMap(header.fields());
   }
 
+  /**
+   * The metadata in a form that is safe to print: keys and values are shortened, with invisible
+   * characters escaped.
+   *
+   * @return one line for each of {@link #fields()}: {@code general.architecture: llama}
+   */
+  public List<String> fieldLabels() {
+    return header.fields().entrySet().stream()
+        .map(
+            field ->
+                Printable.shortened(field.getKey())
+                    + ": "
+                    + Printable.shortened(field.getValue().text()))
+        .toList();
+  }
+
   @Override
   public List<Tensor> tensors() {
     return tensors;

@@ -74,9 +74,11 @@ final class StoredBytes implements Closeable {
 
   /** The first bytes, with zeros behind them if the file has fewer. */
   byte[] start(int length) throws IOException {
-    byte[] start = new byte[length];
-    readFully(0, MemorySegment.ofArray(start).asSlice(0, Math.min(length, size)));
-    return start;
+    ByteBuffer start = ByteBuffer.allocate(length);
+    while (start.hasRemaining() && read(start, start.position()) >= 0) {
+      // A read may give fewer bytes than there are.
+    }
+    return start.array();
   }
 
   /** Fills the segment with the bytes of the file from a position on. */
