@@ -49,6 +49,11 @@ final class FamilyReader {
     this.reasons = reasons;
   }
 
+  /** Every field that a family or a norm may have. */
+  static Set<String> fields() {
+    return union(union(OF_FAMILY, OF_NORMS), OF_NORM);
+  }
+
   Family read(Rules rules) throws FormatException {
     rules.allow(union(OF_FAMILY, OF_NORMS));
     return new Family(

@@ -87,7 +87,7 @@ final class Layouts {
     all.put(
         "phi3",
         rotary("phi3", "Phi3ForCausalLM", 6, EMBEDDING + BEFORE + fused + NORM + HEAD)
-            .with("partial_rotary_factor", 2 / 3.0));
+            .with("partial_rotary_factor", 2 / 3.0, "pad_token_id", 0));
     layerNorms(all);
     t5(all);
     return all;

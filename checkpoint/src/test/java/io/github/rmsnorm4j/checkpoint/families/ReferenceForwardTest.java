@@ -7,7 +7,10 @@ import io.github.rmsnorm4j.transformer.Arithmetic;
 import io.github.rmsnorm4j.transformer.Model;
 import io.github.rmsnorm4j.transformer.ModelFolder;
 import io.github.rmsnorm4j.transformer.Weights;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -25,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * same logits there.
  */
 class ReferenceForwardTest {
-  private static final int[] IDS = {3, 17, 17, 0, 36, 9, 21, 4};
+  private static final int[] IDS = Logits.IDS;
 
   @TempDir private Path folder;
 
@@ -78,9 +81,37 @@ class ReferenceForwardTest {
           tensor
               .getKey()
               .matches(".*\\.(attn|attention)\\.(masked_)?bias|.*inv_freq|.*decoder.*k_proj.bias");
-      assertThat(distance(logits, ReferenceForward.anyLogits(other, IDS)) > 1e-8)
+      assertThat(Logits.distance(logits, ReferenceForward.anyLogits(other, IDS)) > 1e-8)
           .as(tensor.getKey())
           .isEqualTo(!silent);
+    }
+  }
+
+  /** Numbers that the library transformers computed once; the file says how. */
+  @Test
+  void transformersAgrees() throws IOException {
+    int compared = 0;
+    for (String line : resource("transformers-logits.txt").split("\n")) {
+      if (line.startsWith("#")) {
+        continue;
+      }
+      String[] words = line.split(" ");
+      TinyModel model = Layouts.ALL.get(words[0]).model(StoredType.F64, 42);
+      double[] logits = Logits.of(model)[IDS.length - 1];
+      double largest = Arrays.stream(logits).map(Math::abs).max().orElseThrow();
+      for (int i = 1; i < words.length; i++) {
+        assertThat(logits[i - 1])
+            .as(line)
+            .isEqualTo(Double.parseDouble(words[i]), within(2e-6 * largest));
+        compared++;
+      }
+    }
+    assertThat(compared).isEqualTo(6 * (Layouts.ALL.size() - 1)); // all except opt-350m
+  }
+
+  private static String resource(String name) throws IOException {
+    try (InputStream in = ReferenceForwardTest.class.getResourceAsStream(name)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 
@@ -99,7 +130,7 @@ class ReferenceForwardTest {
       for (int i = 0; i < all.length; i++) {
         rows[i / rows[0].length][i % rows[0].length] = all[i];
       }
-      assertThat(distance(logits, rows)).isLessThan(1e-5);
+      assertThat(Logits.distance(logits, rows)).isLessThan(1e-5);
     }
   }
 
@@ -156,7 +187,9 @@ class ReferenceForwardTest {
             .with("model_type", "gemma2")
             .with("attn_logit_softcapping", 5.0)
             .with("final_logit_softcapping", 1e9);
-    assertThat(distance(ReferenceForward.logits(gemma3, IDS), ReferenceForward.logits(gemma2, IDS)))
+    assertThat(
+            Logits.distance(
+                ReferenceForward.logits(gemma3, IDS), ReferenceForward.logits(gemma2, IDS)))
         .isLessThan(1e-10);
   }
 
@@ -168,7 +201,7 @@ class ReferenceForwardTest {
     assertSame(ReferenceForward.logits(parallel, IDS), ReferenceForward.logits(sequential, IDS));
     TinyModel whole = Layouts.ALL.get("gpt_neox").model(StoredType.F64, 6);
     assertThat(
-            distance(
+            Logits.distance(
                 ReferenceForward.logits(whole, IDS),
                 ReferenceForward.logits(whole.with("use_parallel_residual", false), IDS)))
         .isGreaterThan(1e-3);
@@ -265,7 +298,7 @@ class ReferenceForwardTest {
     opt = opt.with("lm_head.weight", t5.get("shared.weight"));
     opt = scaled(opt, "lm_head.*", 1 / Math.sqrt(24));
     assertThat(
-            distance(
+            Logits.distance(
                 ReferenceForward.anyLogits(t5.with("layer_norm_epsilon", 1e-5), IDS),
                 ReferenceForward.logits(opt, IDS)))
         .isLessThan(1e-12);
@@ -320,19 +353,6 @@ class ReferenceForwardTest {
   }
 
   private static void assertSame(double[][] a, double[][] b) {
-    assertThat(distance(a, b)).isLessThan(1e-12);
-  }
-
-  /** The largest difference, relative to the largest logit. */
-  private static double distance(double[][] a, double[][] b) {
-    double largest = 0;
-    double difference = 0;
-    for (int t = 0; t < a.length; t++) {
-      for (int i = 0; i < a[t].length; i++) {
-        largest = Math.max(largest, Math.abs(a[t][i]));
-        difference = Math.max(difference, Math.abs(a[t][i] - b[t][i]));
-      }
-    }
-    return difference / largest;
+    assertThat(Logits.distance(a, b)).isLessThan(1e-12);
   }
 }

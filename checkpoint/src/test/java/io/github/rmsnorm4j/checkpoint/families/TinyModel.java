@@ -54,6 +54,17 @@ record TinyModel(Map<String, Object> config, Map<String, Values> tensors) {
     return has(tensor) ? get(tensor).elements() : null;
   }
 
+  /** The same numbers in another type, which must hold them; buffers of integers stay. */
+  TinyModel withFloats(StoredType type) {
+    TinyModel copy = new TinyModel(config, tensors);
+    copy.tensors.replaceAll(
+        (_, values) ->
+            values.type() == StoredType.U8
+                ? values
+                : new Values(type, values.shape(), values.elements()));
+    return copy;
+  }
+
   /** A model with another tensor in place of one, or a further one. */
   TinyModel with(String tensor, Values values) {
     TinyModel copy = new TinyModel(config, tensors);

@@ -53,10 +53,14 @@ public final class InspectionText {
     if (!model.unknown().isEmpty()) {
       paragraph(
           "  ",
-          "warning: the rules of %s do not tell of %d tensors (%s). A norm's output may go there, so"
-                  .formatted(model.family(), model.unknown().size(), some(model.unknown()))
+          "warning: the rules of %s do not tell of %s (%s). A norm's output may go there, so"
+                  .formatted(model.family(), count(model.unknown().size()), some(model.unknown()))
               + " fold and convert refuse this model; --map FILE gives rules.");
     }
+  }
+
+  private static String count(int tensors) {
+    return tensors + (tensors == 1 ? " tensor" : " tensors");
   }
 
   private static String some(List<String> names) {
