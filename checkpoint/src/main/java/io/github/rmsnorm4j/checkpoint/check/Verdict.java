@@ -120,7 +120,11 @@ final class Verdict {
       difference(differences, "epsilon", norm -> Statistic.epsilonText(norm.epsilon()));
       difference(differences, "place of epsilon", Finding::epsilonAt);
     }
-    difference(differences, "part", norm -> "first " + norm.part());
+    if (named.stream().map(Finding::part).distinct().count() > 2) {
+      differences.add("the part of a row, which these rows hide");
+    } else {
+      difference(differences, "part", norm -> "first " + norm.part());
+    }
     difference(differences, "gain offset", norm -> "%.0f".formatted(norm.gainOffset()));
     difference(
         differences,
@@ -155,9 +159,7 @@ final class Verdict {
     if (differ(Finding::part)) {
       sentences.add("Rows whose first elements are larger than the others tell parts apart.");
     }
-    if (differ(Finding::castOrders) || differ(Finding::gainType) || differ(Finding::gainOffset)) {
-      sentences.add("More and wider rows, with a gain far from 1, tell roundings apart.");
-    }
+    sentences.add("--probe FILE writes rows that tell them apart, as far as it finds any.");
   }
 
   /** Whether rows are so large that no epsilon fits as well as others. */
