@@ -14,6 +14,9 @@ import java.util.stream.Stream;
 final class Contrasts {
   private static final int SHOWN = 6;
 
+  private static final Comparator<Finding> NEAREST =
+      Comparator.comparingLong(Finding::equal).reversed().thenComparingDouble(Finding::largestUlp);
+
   private final Sample sample;
   private final Types types;
   private final Map<Form, List<CastForm>> forms;
@@ -69,7 +72,7 @@ final class Contrasts {
             choice ->
                 choice.filter(each -> !known.contains(List.of(each.form(), each.statistic()))))
         .flatMap(choice -> best(choice, 1))
-        .sorted(Comparator.comparingLong(Finding::equal).reversed())
+        .sorted(NEAREST)
         .limit(SHOWN)
         .toList();
   }
@@ -166,10 +169,7 @@ final class Contrasts {
   private Stream<Finding> best(Stream<Hypothesis> norms, int count) {
     return norms
         .map(norm -> Finding.of(norm, types, sample.width(), Score.of(norm, sample, rows, window)))
-        .sorted(
-            Comparator.comparingLong(Finding::equal)
-                .thenComparingDouble(Finding::explained)
-                .reversed())
+        .sorted(NEAREST)
         .limit(count);
   }
 }

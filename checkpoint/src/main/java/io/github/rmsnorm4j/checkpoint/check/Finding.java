@@ -43,7 +43,7 @@ public record Finding(
     long elements,
     double largestUlp,
     double explained,
-    List<Integer> rowsByUlp,
+    List<Long> rowsByUlp,
     long greatestUlp) {
   private static final long[] CLASSES = {0, 1, 2, 6, Long.MAX_VALUE};
 
@@ -73,8 +73,8 @@ public record Finding(
     return value.name().toLowerCase(Locale.ROOT);
   }
 
-  private static List<Integer> classes(long[] distances) {
-    Integer[] counts = {0, 0, 0, 0, 0};
+  private static List<Long> classes(long[] distances) {
+    Long[] counts = {0L, 0L, 0L, 0L, 0L};
     for (long distance : distances) {
       int index = 0;
       while (distance > CLASSES[index]) {

@@ -69,16 +69,7 @@ final class Verdict {
     if (solved) {
       sentences.add("No norm of the table fits: epsilon or the part of a row was solved for.");
     }
-    sentences.add(
-        Double.isInfinite(epsilons[1])
-            ? "These rows do not limit epsilon: any number fits."
-            : String.format(
-                Locale.ROOT,
-                "%s epsilon from %s to %s fits%s.",
-                named.size() == 1 ? "Any" : "For the first, any",
-                Statistic.epsilonText(epsilons[0]),
-                Statistic.epsilonText(epsilons[1]),
-                epsilons[0] == 0 ? ": rows this large hide epsilon" : ""));
+    sentences.add(epsilons());
     if (!others.isEmpty()) {
       Finding other = others.getFirst();
       sentences.add(
@@ -89,6 +80,23 @@ final class Verdict {
               other.elements() - other.equal()));
     }
     return sentences;
+  }
+
+  private String epsilons() {
+    if (Double.isInfinite(epsilons[1])) {
+      return "These rows do not limit epsilon: any number fits.";
+    }
+    String least = Statistic.epsilonText(epsilons[0]);
+    String greatest = Statistic.epsilonText(epsilons[1]);
+    if (least.equals(greatest)) {
+      return "Epsilon is %s to four digits.".formatted(least);
+    }
+    return "%s epsilon from %s to %s fits%s."
+        .formatted(
+            named.size() == 1 ? "Any" : "For the first, any",
+            least,
+            greatest,
+            epsilons[0] == 0 ? ": rows this large hide epsilon" : "");
   }
 
   private void none(List<String> sentences) {
