@@ -45,7 +45,8 @@ final class Contrasts {
     CENTRING,
     RESIDUAL,
     INPUT,
-    OUTPUT;
+    OUTPUT,
+    BIAS;
 
     boolean same(Hypothesis a, Hypothesis b) {
       return switch (this) {
@@ -55,6 +56,7 @@ final class Contrasts {
         case RESIDUAL -> a.form().residual() == b.form().residual();
         case INPUT -> a.form().input() == b.form().input();
         case OUTPUT -> a.form().output() == b.form().output();
+        case BIAS -> a.form().bias() == b.form().bias();
       };
     }
   }

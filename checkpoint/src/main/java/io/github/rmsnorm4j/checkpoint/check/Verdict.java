@@ -141,6 +141,7 @@ final class Verdict {
     difference(differences, "residual rounded", Finding::residualRounding);
     difference(differences, "type of the row", Finding::inputType);
     difference(differences, "type of the output", Finding::outputType);
+    difference(differences, "bias", Finding::biasAddition);
     return differences;
   }
 

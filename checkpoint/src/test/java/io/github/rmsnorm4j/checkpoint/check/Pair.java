@@ -148,7 +148,8 @@ final class Pair {
             rounding,
             offset,
             GainRounding.NEVER,
-            CastForm.valueOf(order.name()));
+            CastForm.valueOf(order.name()),
+            BiasAddition.ROUNDED);
     EpsilonPlacement at = epsilon == 0 ? EpsilonPlacement.INSIDE : place;
     return new Hypothesis(form, List.of(), new Statistic(part, epsilon, at));
   }
