@@ -1,0 +1,152 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code rmsnorm fold} and {@code convert} on the trained model that comes with the project. */
+class FoldTest {
+  @TempDir private Path folder;
+  private Path model;
+  private Path out;
+
+  @BeforeEach
+  void save() {
+    model = folder.resolve("model");
+    out = folder.resolve("out");
+    assertThat(CommandResult.of("story", "--tokens", "1", "--save-model", "" + model).status())
+        .isZero();
+  }
+
+  private CommandResult fold(Object... options) {
+    return run("fold", options);
+  }
+
+  private CommandResult run(String command, Object... options) {
+    return CommandResult.of(
+        Stream.concat(
+                Stream.of(command, "" + model, "-o", "" + out),
+                Stream.of(options).map(Object::toString))
+            .toArray(String[]::new));
+  }
+
+  @Test
+  void saysWhatItFoldedAndProvesIt() {
+    CommandResult result = fold();
+    assertThat(result.err()).matches("(?s).*/out: the model folded, in \\d+\\.\\d\\d s\\R");
+    assertThat(result.status()).isZero();
+    assertThat(result.outLines())
+        .startsWith(
+            "Llama: 11 norms, 10 folded, 0 without gain and bias, 1 left alone",
+            "  model.layers.N.input_layernorm, N = 0 to 4: folded into",
+            "    model.layers.N.self_attn.q_proj, model.layers.N.self_attn.k_proj,",
+            "    model.layers.N.self_attn.v_proj",
+            "  model.layers.N.post_attention_layernorm, N = 0 to 4: folded into",
+            "    model.layers.N.mlp.gate_proj, model.layers.N.mlp.up_proj",
+            "  model.norm: left alone: the head is also the token embedding (--untie gives",
+            "    it a matrix of its own)")
+        .anyMatch(line -> line.matches("  elements of W diag\\(g\\) +183,808 +0\\.\\d+"))
+        .anyMatch(line -> line.matches("  tensors that keep their bytes +11 +equal"))
+        .allMatch(line -> line.length() < 80);
+  }
+
+  /** To the last token, for each way in which the last norm can end. */
+  @Test
+  void theStoryStaysTheSame() {
+    String story = CommandResult.of("story").out();
+    assertThat(story).hasSizeGreaterThan(300);
+    for (List<String> options : List.of(List.<String>of(), List.of("--untie"))) {
+      out = folder.resolve("out" + options.size());
+      assertThat(fold(options.toArray()).status()).isZero();
+      assertThat(CommandResult.of("story", "--model", "" + out).out()).isEqualTo(story);
+    }
+  }
+
+  @Test
+  void foldedTwiceItSaysThatNothingIsLeft() throws IOException {
+    assertThat(fold("--untie").status()).isZero();
+    Path once = out;
+    model = out;
+    out = folder.resolve("twice");
+    CommandResult result = fold("--untie", "-q");
+    assertThat(result.err()).isEmpty();
+    assertThat(result.outLines())
+        .startsWith("Llama: 11 norms, 0 folded, 11 without gain and bias, 0 left alone")
+        .contains(
+            "nothing is folded: all tensors are copied as they are",
+            "rounding: no number was computed");
+    for (String file : List.of("model.safetensors", "config.json")) {
+      assertThat(Files.mismatch(once.resolve(file), out.resolve(file))).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void withoutTheProofItSaysSo() {
+    CommandResult result = fold("--no-verify");
+    assertThat(result.outLines()).last().asString().startsWith("proof: skipped");
+    assertThat(out).isDirectory();
+  }
+
+  private void assertRefused(CommandResult result, int status, String message) {
+    assertThat(result.err()).isEqualToIgnoringNewLines(message);
+    assertThat(result.status()).isEqualTo(status);
+    assertThat(out.resolve("config.json")).doesNotExist();
+  }
+
+  @Test
+  void refusesInOneLine() throws IOException {
+    assertRefused(
+        run("convert", "--to", "rmsnorm"),
+        1,
+        "rmsnorm convert: " + model + " cannot be converted: it has RMSNorm already");
+    assertRefused(
+        run("convert", "--to", "layernorm"),
+        2,
+        "rmsnorm convert: --to is 'layernorm', it may be rmsnorm (rmsnorm convert --help tells more)");
+    Files.createDirectory(out);
+    Files.writeString(out.resolve("mine"), "");
+    assertRefused(
+        fold(),
+        2,
+        "rmsnorm fold: OUT is %s, which exists already: only an empty folder is replaced (rmsnorm fold --help tells more)"
+            .formatted(out));
+    model = Files.writeString(folder.resolve("m.gguf"), "GGUF");
+    assertRefused(
+        fold(),
+        1,
+        "rmsnorm fold: %s: is a file; a folder of Hugging Face can be folded, GGUF is only read"
+            .formatted(model));
+    model = Path.of("");
+    assertRefused(
+        fold(),
+        2,
+        "rmsnorm fold: MODEL is empty, it must name a folder (rmsnorm fold --help tells more)");
+  }
+
+  /** A map that says of the values' matrix that no norm feeds it: the model is not of that kind. */
+  @Test
+  void rulesOfAMapAreUsed() throws IOException {
+    Path map =
+        Files.writeString(
+            folder.resolve("map.json"),
+            """
+            {"family": "Mine", "like": "Llama", "norms": [
+              {"name": "model.layers.{layer}.input_layernorm", "kept": "it is mine"},
+              {"name": "model.layers.{layer}.post_attention_layernorm", "consumers": ["model.layers.{layer}.mlp.{gate,up}_proj"]},
+              {"name": "model.norm", "consumers": ["{head}"]}],
+              "others": ["model.layers.{layer}.self_attn.{q,k,v}_proj"]}
+            """);
+    CommandResult result = fold("--map", map);
+    assertThat(result.err()).contains("the model folded");
+    assertThat(result.outLines())
+        .startsWith("Mine: 11 norms, 5 folded, 0 without gain and bias, 6 left alone")
+        .contains("  model.layers.N.input_layernorm, N = 0 to 4: left alone: it is mine");
+  }
+}
