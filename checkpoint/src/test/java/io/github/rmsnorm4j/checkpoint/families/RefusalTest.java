@@ -101,6 +101,66 @@ class RefusalTest {
         .hasMessageContaining("RMSNorm already");
   }
 
+  /** LayerNorms behind a branch, as rules of a user may tell of them. */
+  @Test
+  void sandwichNorms() throws IOException {
+    String rules =
+        """
+        {"family": "Mine", "like": "GPT-NeoX", "norms": [
+          {"name": "{prefix}layers.{layer}.input_layernorm",
+            "consumers": ["{prefix}layers.{layer}.attention.query_key_value"]},
+          {"name": "{prefix}layers.{layer}.post_attention_layernorm", "kept": "residual"},
+          {"name": "{prefix}final_layer_norm", "consumers": ["{head}"]}],
+          "others": ["{prefix}layers.{layer}.mlp.dense_h_to_4h",
+            "{prefix}layers.{layer}.attention.bias", "{prefix}layers.{layer}.attention.masked_bias",
+            "{prefix}layers.{layer}.attention.rotary_emb.inv_freq"]}
+        """;
+    TinyModel model = model("gpt_neox");
+    Path in = rewriter.write(model, 1);
+    assertThatThrownBy(() -> rewriter.rewriteBy(rules, in, Goal.CONVERT))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("post_attention_layernorm")
+        .hasMessageContaining("residual stream");
+    TinyModel folded = HuggingFaceFolder.read(rewriter.rewriteBy(rules, in, Goal.FOLD));
+    for (String part : new String[] {"weight", "bias"}) {
+      String kept = "gpt_neox.layers.1.post_attention_layernorm." + part;
+      assertThat(folded.get(kept).elements()).isEqualTo(model.get(kept).elements());
+    }
+    assertThat(folded.get("gpt_neox.layers.1.input_layernorm.bias").elements()).containsOnly(0);
+  }
+
+  /** One matrix that takes the outputs of two norms can take the gain of neither. */
+  @Test
+  void aMatrixOfTwoNormsIsLeftAlone() throws IOException {
+    String rules =
+        """
+        {"family": "Mine", "like": "Llama", "norms": [
+          {"name": "{prefix}layers.{layer}.input_layernorm",
+            "consumers": ["{prefix}layers.{layer}.self_attn.{q,k,v}_proj"]},
+          {"name": "{prefix}layers.{layer}.post_attention_layernorm",
+            "consumers": ["{prefix}layers.{layer}.mlp.{gate,up}_proj",
+              "{prefix}layers.{layer}.self_attn.q_proj"]},
+          {"name": "{prefix}norm", "consumers": ["{head}"]}]}
+        """;
+    TinyModel model = Layouts.ALL.get("llama").model(StoredType.F64, 14);
+    Path in = rewriter.write(model, 1);
+    TinyModel folded = HuggingFaceFolder.read(rewriter.rewriteBy(rules, in, Goal.FOLD));
+    assertThat(Logits.distance(model, folded)).isLessThan(1e-12);
+    for (String norm : new String[] {"input_layernorm", "post_attention_layernorm"}) {
+      String kept = "model.layers.0." + norm + ".weight";
+      assertThat(folded.get(kept).elements()).isEqualTo(model.get(kept).elements());
+    }
+    assertThat(folded.get("model.norm.weight").elements()).containsOnly(1);
+  }
+
+  /** A head for classes takes the last norm's output, and no rule tells of it. */
+  @Test
+  void headsThatAreNotKnown() throws IOException {
+    Values score = new Values(StoredType.F32, List.of(2, 24), new double[48]);
+    assertRefused(model("gpt2").with("score.weight", score), Goal.FOLD, true, "score.weight");
+    assertRefused(model("gpt2").with("score.weight", score), Goal.CONVERT, true, "score.weight");
+  }
+
   /** Matrices of integers; a folded norm before them would change the model. */
   @Test
   void quantisedMatrices() throws IOException {

@@ -177,6 +177,32 @@ class VariantTest {
     }
   }
 
+  /** GPT-NeoX is seldom tied; then the head that it gets is named as the family names it. */
+  @Test
+  void aTiedGptNeoX() throws IOException {
+    TinyModel model =
+        model("gpt_neox").without("embed_out.weight").with("tie_word_embeddings", true);
+    TinyModel converted = rewriter.convert(model);
+    assertThat(converted.flag("tie_word_embeddings")).isFalse();
+    assertThat(converted.get("embed_out.weight").elements())
+        .isEqualTo(model.get("gpt_neox.embed_in.weight").elements());
+    assertThat(Logits.distance(model, converted)).isLessThan(1e-12);
+  }
+
+  /** Norms whose biases have nowhere to go are converted with their gains and biases. */
+  @Test
+  void optWithoutBiases() throws IOException {
+    TinyModel model = model("opt-untied").with("enable_bias", false);
+    for (String tensor : List.copyOf(model.tensors().keySet())) {
+      model = tensor.matches(".*(_proj|fc.)\\.bias") ? model.without(tensor) : model;
+    }
+    assertThat(Logits.distance(model, rewriter.fold(model))).isLessThan(1e-12);
+    TinyModel converted = rewriter.convert(model);
+    assertThat(Logits.distance(model, converted)).isLessThan(1e-12);
+    String gain = "model.decoder.layers.1.final_layer_norm.weight";
+    assertThat(converted.get(gain).elements()).isEqualTo(model.get(gain).elements());
+  }
+
   /** The result of convert is a model like others: fold finds nothing to do but the last norm. */
   @ParameterizedTest
   @ValueSource(strings = {"gpt2", "gpt_neox-sequential", "opt-untied"})
