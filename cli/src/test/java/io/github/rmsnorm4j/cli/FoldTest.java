@@ -97,6 +97,7 @@ class FoldTest {
   private void assertRefused(CommandResult result, int status, String message) {
     assertThat(result.err()).isEqualToIgnoringNewLines(message);
     assertThat(result.status()).isEqualTo(status);
+    assertThat(result.out()).isEmpty();
     assertThat(out.resolve("config.json")).doesNotExist();
   }
 

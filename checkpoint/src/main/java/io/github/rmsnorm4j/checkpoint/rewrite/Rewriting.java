@@ -136,6 +136,18 @@ public final class Rewriting implements Closeable {
   }
 
   /**
+   * Checks where a result may be put. {@link #write} does so too.
+   *
+   * @param out the folder to write
+   * @throws IllegalArgumentException if it exists and is not empty, is the model or in it, or its
+   *     parent does not exist
+   * @throws IOException if a folder cannot be read
+   */
+  public void requireUsable(Path out) throws IOException {
+    OutFolder.require(model.path(), out);
+  }
+
+  /**
    * What was written.
    *
    * @param rounding what the roundings to the stored types did
@@ -167,10 +179,10 @@ public final class Rewriting implements Closeable {
    * @throws IOException if something cannot be read or written
    */
   public Result write(Path out, boolean prove, LongConsumer progress) throws IOException {
-    OutFolder.require(model.path(), out);
+    requireUsable(out);
     TensorFile tensors = model.tensors();
     String manifest = Fingerprint.of(plan, files);
-    try (WorkFolder work = WorkFolder.begin(out, manifest)) {
+    try (WorkFolder work = WorkFolder.begin(out.toAbsolutePath().normalize(), manifest)) {
       ResultWriter writer =
           new ResultWriter(plan, tensors, files, new StoredVectors(tensors), progress);
       RoundingCount rounding = writer.write(work);
