@@ -116,7 +116,8 @@ class ConvertTest {
             "  that add to the residual stream are centred",
             "model_type is rmsnorm4j-gpt2 now: this project's transformer loads it, the",
             "  classes of transformers do not")
-        .anyMatch(line -> line.matches("  means of what is added to the stream +461 +0\\.\\d+"));
+        .anyMatch(line -> line.matches("  means of what is added to the stream +461 +0\\.\\d+"))
+        .anyMatch(line -> line.startsWith("whole model: for 24 random tokens the logits"));
     assertThat(Files.readString(out.resolve("config.json")))
         .contains("\"model_type\": \"rmsnorm4j-gpt2\"", "\"layer_norm_epsilon\": 1e-05");
   }
