@@ -42,8 +42,7 @@ final class CheckProbe {
       Path path, StoredRows like, Probe probe, CheckReport report, boolean force)
       throws IOException {
     if (report.status() != CheckReport.Status.CANNOT_TELL) {
-      return Paragraph.lines(
-          "", "No probe is written: %d norms are named.".formatted(report.named().size()));
+      return List.of("No probe is written: there are no two norms to tell apart.");
     }
     List<Tensor> tensors = new ArrayList<>();
     List<Long> shape = List.of((long) probe.x().size(), (long) report.width());

@@ -31,7 +31,7 @@ final class CheckText {
     report.others().forEach(finding -> row(finding, lines));
     lines.add("");
     if (!named.isEmpty()) {
-      List<Integer> by = named.getFirst().rowsByUlp();
+      List<Long> by = named.getFirst().rowsByUlp();
       lines.addAll(
           Paragraph.lines(
               "",

@@ -54,6 +54,7 @@ final class FoldRun {
     }
     long start = System.nanoTime();
     try (Rewriting rewriting = Rewriting.open(in, map.file(), goal, untie)) {
+      requireUsable(rewriting);
       FoldText text = new FoldText(rewriting);
       print(text.plan());
       Result result = write(rewriting);
@@ -85,6 +86,13 @@ final class FoldRun {
         new Progress(
             err, rewriting.bytes(!noVerify), quiet ? () -> false : Terminal::isStandardError)) {
       return rewriting.write(out, !noVerify, progress::step);
+    }
+  }
+
+  /** Before anything is said or read. */
+  private void requireUsable(Rewriting rewriting) throws IOException {
+    try {
+      rewriting.requireUsable(out);
     } catch (IllegalArgumentException e) {
       throw wrongUse(e.getMessage());
     }

@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.checkpoint.rewrite.Plan;
 import io.github.rmsnorm4j.checkpoint.rewrite.Proof;
 import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting;
 import io.github.rmsnorm4j.checkpoint.rewrite.RoundingCount;
+import io.github.rmsnorm4j.checkpoint.rewrite.WholeModel;
 import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -65,8 +66,12 @@ final class FoldText {
             .formatted(rewriting.norms().embeddings().size(), rewriting.norms().writers().size()));
     paragraph(
         lines,
-        "model_type is %s now: this project's transformer loads it, the classes of transformers do not"
-            .formatted(type));
+        "model_type is %s now: %s"
+            .formatted(
+                type,
+                rewriting.notRun().isEmpty()
+                    ? "this project's transformer loads it, the classes of transformers do not"
+                    : "neither this project's transformer nor the classes of transformers load it"));
   }
 
   private long count(Fate fate) {
@@ -169,7 +174,27 @@ final class FoldText {
         lines.add("    too large in " + finding.where());
       }
     }
+    paragraph(
+        lines,
+        proof
+            .get()
+            .whole()
+            .map(FoldText::whole)
+            .orElse("the whole model was not run: " + proof.get().notRun()));
     return lines;
+  }
+
+  private static String whole(WholeModel whole) {
+    return String.format(
+        Locale.ROOT,
+        "whole model: for %d random tokens the logits, of up to %.3g, differ by at most %.3g; random"
+            + " roundings of all weights move them by up to %.3g, and %d times that is the bound%s",
+        whole.tokens(),
+        whole.largest(),
+        whole.difference(),
+        whole.roundings(),
+        whole.allowed(),
+        whole.holds() ? "" : ", which is exceeded");
   }
 
   private static void paragraph(List<String> lines, String text) {

@@ -54,6 +54,7 @@ class FoldTest {
             "    it a matrix of its own)")
         .anyMatch(line -> line.matches("  elements of W diag\\(g\\) +183,808 +0\\.\\d+"))
         .anyMatch(line -> line.matches("  tensors that keep their bytes +11 +equal"))
+        .anyMatch(line -> line.startsWith("whole model: for 24 random tokens the logits"))
         .allMatch(line -> line.length() < 80);
   }
 
@@ -97,6 +98,7 @@ class FoldTest {
   private void assertRefused(CommandResult result, int status, String message) {
     assertThat(result.err()).isEqualToIgnoringNewLines(message);
     assertThat(result.status()).isEqualTo(status);
+    assertThat(result.out()).isEmpty();
     assertThat(out.resolve("config.json")).doesNotExist();
   }
 

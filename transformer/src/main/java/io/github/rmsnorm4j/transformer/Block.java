@@ -2,15 +2,24 @@ package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.transformer.StepTimes.Part;
 
-/** A block: attention, then MLP, each with its residual connection and norms. */
+/**
+ * A block: attention, then MLP, each with its residual connection and norms; or both of them from
+ * the same input.
+ */
 final class Block {
   private final SubLayer attention;
   private final SubLayer mlp;
+  private final boolean parallel;
 
   Block(Setup setup, String name, Rotary rotary) {
     attention =
         subLayer(setup, name, new Attention(setup, name + ".self_attn", rotary), Part.ATTENTION);
-    mlp = subLayer(setup, name, new SwiGlu(setup, name + ".mlp"), Part.MLP);
+    BlockForm form = setup.config().form();
+    boolean gated = form.mlp() == MlpKind.SWIGLU;
+    String mlpName = name + ".mlp";
+    Inner inner = gated ? new SwiGlu(setup, mlpName) : new PlainMlp(setup, mlpName);
+    mlp = subLayer(setup, name, inner, Part.MLP);
+    parallel = form.parallelResidual();
   }
 
   private static SubLayer subLayer(Setup setup, String name, Inner inner, Part part) {
@@ -29,6 +38,11 @@ final class Block {
 
   /** x (N, d) to the next (N, d). */
   Matrix forward(Matrix x) {
+    if (parallel) {
+      Matrix y = attention.forward(x);
+      mlp.addTo(y, x);
+      return y;
+    }
     return mlp.forward(attention.forward(x));
   }
 

@@ -39,12 +39,18 @@ public final class Checkpoint implements Closeable {
 
   private Checkpoint(TensorFile file) throws FormatException {
     this.file = file;
-    config = ConfigParser.parse(file.path(), metadata("config"));
+    config = ConfigParser.parse(file.path(), metadata("config")).model();
     settings = SettingsText.parse(file.path(), metadata("settings"));
     step = SettingsText.wholeNumber(file.path(), "step", metadata("step"));
     for (String prefix : new String[] {"", MEANS, SQUARES}) {
-      TensorReader.check(file, config.parameters(), prefix);
+      TensorReader.check(file, tensors(prefix));
     }
+  }
+
+  private List<StoredTensor> tensors(String prefix) {
+    return config.parameters().stream()
+        .map(parameter -> StoredTensor.of(prefix + parameter.name(), parameter))
+        .toList();
   }
 
   private String metadata(String key) throws FormatException {
@@ -158,10 +164,10 @@ public final class Checkpoint implements Closeable {
     Weights weights = trainer.model().weights();
     requireEqual("config", config, weights.config());
     requireEqual("settings", settings, trainer.settings());
-    List<Parameter> parameters = weights.parameters();
-    TensorReader.read(file, parameters, "", weights.values());
-    TensorReader.read(file, parameters, MEANS, trainer.optimiser().means());
-    TensorReader.read(file, parameters, SQUARES, trainer.optimiser().squares());
+    TensorReader reader = new TensorReader(file, MatrixChange.NONE);
+    reader.read(tensors(""), weights.values());
+    reader.read(tensors(MEANS), trainer.optimiser().means());
+    reader.read(tensors(SQUARES), trainer.optimiser().squares());
     trainer.optimiser().goOnFrom(step);
   }
 

@@ -24,6 +24,10 @@ final class ConfigJson {
   private ConfigJson() {}
 
   static String write(ModelConfig config) {
+    if (!config.form().equals(BlockForm.LLAMA)) {
+      throw new IllegalArgumentException(
+          "form is " + config.form() + ", only models of Llama's form are saved");
+    }
     StringWriter text = new StringWriter();
     try (JsonGenerator json = JSON.createGenerator(text)) {
       json.setPrettyPrinter(new DefaultPrettyPrinter());
@@ -66,9 +70,9 @@ final class ConfigJson {
   }
 
   private static void writeNorm(JsonGenerator json, ModelConfig config) throws IOException {
-    json.writeStringField(NORM, ConfigParser.label(config.norm()));
+    json.writeStringField(NORM, ConfigFields.label(config.norm()));
     json.writeNumberField(NORM_SHARE, config.normShare());
-    json.writeStringField(PLACEMENT, ConfigParser.label(config.placement()));
+    json.writeStringField(PLACEMENT, ConfigFields.label(config.placement()));
     json.writeBooleanField(QUERY_KEY_NORM, config.queryKeyNorm());
   }
 }

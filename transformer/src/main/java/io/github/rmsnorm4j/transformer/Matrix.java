@@ -106,6 +106,18 @@ final class Matrix {
     }
   }
 
+  /** Adds a matrix of one row to each row. */
+  void addToRows(Matrix row) {
+    Floats to = floats();
+    Floats from = row.floats();
+    for (int n = 0; n < rows; n++) {
+      long first = (long) n * stride;
+      for (int i = 0; i < columns; i++) {
+        to.set(first + i, to.get(first + i) + from.get(i));
+      }
+    }
+  }
+
   float get(int row, int column) {
     return segment.getAtIndex(ValueLayout.JAVA_FLOAT, (long) row * stride + column);
   }

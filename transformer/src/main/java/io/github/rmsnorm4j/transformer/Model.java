@@ -86,11 +86,11 @@ public final class Model implements AutoCloseable {
     requireBetween("threads", threads, Integer.MAX_VALUE);
     setup =
         new Setup(weights, batch, sequence, positions, threads, arithmetic, arena, new StepTimes());
-    embedding = new Embedding(weights, ParameterLayout.EMBEDDING);
+    embedding = new Embedding(setup);
     Rotary rotary = new Rotary(setup);
     blocks = new Block[config.layers()];
     for (int i = 0; i < blocks.length; i++) {
-      blocks[i] = new Block(setup, "model.layers." + i, rotary);
+      blocks[i] = new Block(setup, ParameterLayout.block(i), rotary);
     }
     boolean normed = config.hasFinalNorm();
     finalNorm = normed ? NormLayer.of(setup, ParameterLayout.FINAL_NORM) : null;
@@ -218,6 +218,10 @@ public final class Model implements AutoCloseable {
    *     the model has no backward pass
    */
   public void backward() {
+    if (!setup.config().form().equals(BlockForm.LLAMA)) {
+      throw new IllegalStateException(
+          "a model with other blocks than a Llama's has no backward pass");
+    }
     if (setup.positions().continued || setup.arithmetic().narrowsRows()) {
       throw new IllegalStateException(
           "a model that continues a sequence, or has rows of 16 bits, has no backward pass");

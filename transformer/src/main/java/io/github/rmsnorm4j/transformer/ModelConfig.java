@@ -10,7 +10,7 @@ import java.util.List;
  * @param layers how many blocks
  * @param heads query heads, H
  * @param keyValueHeads key and value heads, K; divides H
- * @param headWidth elements of a head, h; even, as rotary positions need pairs
+ * @param headWidth elements of a head, h; its rotated part is even, as rotary positions need pairs
  * @param mlpWidth elements between the MLP's projections, F
  * @param maxPositions the longest sequence it is meant for
  * @param ropeTheta base of the rotary positions' wavelengths
@@ -21,6 +21,7 @@ import java.util.List;
  * @param placement where blocks have norms
  * @param queryKeyNorm whether each query and key head has an RMSNorm before its rotation
  * @param initialRange standard deviation of initial matrices and embeddings
+ * @param form what the blocks are made of, beside their norms
  */
 public record ModelConfig(
     int vocabulary,
@@ -38,7 +39,8 @@ public record ModelConfig(
     double normEpsilon,
     Placement placement,
     boolean queryKeyNorm,
-    double initialRange) {
+    double initialRange,
+    BlockForm form) {
 
   /** More layers than any model has; bounds what a config file can ask for. */
   static final int MOST_LAYERS = 10_000;
@@ -61,7 +63,20 @@ public record ModelConfig(
     requireSize("mlpWidth", mlpWidth, LARGEST_SIZE);
     requireSize("maxPositions", maxPositions, Integer.MAX_VALUE);
     require(heads % keyValueHeads == 0, "keyValueHeads", keyValueHeads, "divide heads, " + heads);
-    require(headWidth % 2 == 0, "headWidth", headWidth, "be even");
+    if (norm == null || placement == null || form == null) {
+      throw new IllegalArgumentException("norm, placement and form must not be null");
+    }
+    int rotated = form.rotatedWidth(headWidth);
+    require(
+        rotated % 2 == 0 && (rotated > 0 || form.learnedPositions()),
+        "headWidth",
+        headWidth,
+        form.rotaryShare() == 1 ? "be even" : "have an even part of " + form.rotaryShare());
+    require(
+        !form.parallelResidual() || placement == Placement.PRE && norm != NormKind.NONE,
+        "placement",
+        placement,
+        "be PRE and with norms in parallel blocks");
     require(
         (long) heads * headWidth <= LARGEST_SIZE,
         "heads * headWidth",
@@ -79,16 +94,13 @@ public record ModelConfig(
         "initialRange",
         initialRange,
         "be finite and above 0");
-    if (norm == null || placement == null) {
-      throw new IllegalArgumentException("norm and placement must not be null");
-    }
   }
 
   private static void requireSize(String name, int value, int most) {
     require(value >= 1 && value <= most, name, value, "be between 1 and " + most);
   }
 
-  private static void require(boolean holds, String name, Number value, String must) {
+  private static void require(boolean holds, String name, Object value, String must) {
     if (!holds) {
       throw new IllegalArgumentException(name + " is " + value + ", it must " + must);
     }
@@ -134,7 +146,8 @@ public record ModelConfig(
         epsilon,
         placement,
         queryKeyNorm,
-        initialRange);
+        initialRange,
+        form);
   }
 
   /** Whether there are norms at all, for {@link NormKind#NONE} only those of query and key. */

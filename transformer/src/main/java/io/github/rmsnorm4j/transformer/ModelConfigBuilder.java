@@ -18,6 +18,7 @@ public final class ModelConfigBuilder {
   private Placement placement = Placement.PRE;
   private boolean queryKeyNorm;
   private double initialRange = 0.02;
+  private BlockForm form = BlockForm.LLAMA;
 
   ModelConfigBuilder(int vocabulary, int width, int layers, int heads) {
     this.vocabulary = vocabulary;
@@ -161,6 +162,17 @@ public final class ModelConfigBuilder {
   }
 
   /**
+   * Sets what the blocks are made of, beside their norms.
+   *
+   * @param form {@link BlockForm#LLAMA} by default, the only one with a backward pass
+   * @return this
+   */
+  public ModelConfigBuilder form(BlockForm form) {
+    this.form = form;
+    return this;
+  }
+
+  /**
    * The config.
    *
    * @return what has been chosen so far
@@ -187,6 +199,7 @@ public final class ModelConfigBuilder {
         normEpsilon,
         placement,
         queryKeyNorm,
-        initialRange);
+        initialRange,
+        form);
   }
 }

@@ -16,8 +16,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * A model as Hugging Face stores it: a folder with {@code config.json} and {@code
@@ -43,11 +41,11 @@ public final class ModelFolder {
    * @throws IOException if it cannot be written; what was there before is there still
    */
   public static void save(Path folder, Weights weights) throws IOException {
+    byte[] config = ConfigJson.write(weights.config()).getBytes(StandardCharsets.UTF_8);
     Files.createDirectories(folder);
     Path configFile = folder.resolve(CONFIG);
-    byte[] config = ConfigJson.write(weights.config()).getBytes(StandardCharsets.UTF_8);
     if (Files.exists(configFile)) {
-      requireSame(configFile, weights.config());
+      requireSame(folder, weights.config());
     } else if (Files.exists(folder.resolve(WEIGHTS))) {
       throw new FileAlreadyExistsException(
           folder.resolve(WEIGHTS).toString(), null, "exists already, and without a " + CONFIG);
@@ -65,10 +63,10 @@ public final class ModelFolder {
     }
   }
 
-  private static void requireSame(Path file, ModelConfig config) throws IOException {
-    if (!ConfigParser.parse(file, readConfig(file)).equals(config)) {
+  private static void requireSame(Path folder, ModelConfig config) throws IOException {
+    if (!config(folder).model().equals(config)) {
       throw new FileAlreadyExistsException(
-          file.toString(), null, "is of another model: choose another folder");
+          folder.resolve(CONFIG).toString(), null, "is of another model: choose another folder");
     }
   }
 
@@ -86,8 +84,11 @@ public final class ModelFolder {
   }
 
   /**
-   * Loads a model: one saved here, or one of Llama's formula in float64, float32, float16 or
-   * bfloat16, in one file.
+   * Loads a model: one saved here, or a Llama, Mistral, Qwen 2, Qwen 3, GPT-2 or GPT-NeoX in
+   * float64, float32, float16 or bfloat16, in one file or sharded. GPT-2 and GPT-NeoX may have
+   * RMSNorms with gain and bias in place of their LayerNorms; their type is then {@code
+   * rmsnorm4j-gpt2} or {@code rmsnorm4j-gpt_neox}. Only models of Llama's form can be trained and
+   * saved.
    *
    * @param folder where it is
    * @return its weights, in float32
@@ -97,31 +98,25 @@ public final class ModelFolder {
    * @throws IOException if a file cannot be read
    */
   public static Weights load(Path folder) throws IOException {
-    Path configFile = folder.resolve(CONFIG);
-    ModelConfig config = ConfigParser.parse(configFile, readConfig(configFile));
-    if (!Files.exists(folder.resolve(WEIGHTS))
-        && Files.exists(folder.resolve(WEIGHTS + ".index.json"))) {
-      throw new FormatException(
-          folder, "has its weights in several files, which is not supported: they must be in one");
-    }
-    try (TensorFile file = TensorFile.open(folder.resolve(WEIGHTS))) {
-      return weights(config, file);
+    StoredConfig config = config(folder);
+    try (TensorFile file = openTensors(folder)) {
+      return new StoredWeights(file, config).all();
     }
   }
 
-  /** All weights of a model, from a file that has them and no others. */
-  static Weights weights(ModelConfig config, TensorFile file) throws IOException {
-    List<Parameter> parameters = config.parameters();
-    TensorReader.check(file, parameters, "");
-    requireNoOthers(file, parameters, config);
-    Weights weights = new Weights(config);
-    try {
-      TensorReader.read(file, parameters, "", weights.values());
-      return weights;
-    } catch (Throwable e) {
-      weights.close();
-      throw e;
+  /** The config of a folder. */
+  static StoredConfig config(Path folder) throws IOException {
+    Path file = folder.resolve(CONFIG);
+    return ConfigParser.parse(file, readConfig(file));
+  }
+
+  /** The tensors of a folder, in one file or in several. */
+  static TensorFile openTensors(Path folder) throws IOException {
+    Path weights = folder.resolve(WEIGHTS);
+    if (!Files.exists(weights) && !Files.exists(folder.resolve(WEIGHTS + ".index.json"))) {
+      throw new NoSuchFileException(weights.toString(), null, "there is no such file");
     }
+    return TensorFile.open(folder);
   }
 
   private static String readConfig(Path file) throws IOException {
@@ -136,22 +131,5 @@ public final class ModelFolder {
           file, "has " + Files.size(file) + " bytes, at most " + LONGEST_CONFIG + " are read");
     }
     return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
-  }
-
-  /** A tensor that is passed over would be a part of the formula that is passed over. */
-  private static void requireNoOthers(
-      TensorFile file, List<Parameter> parameters, ModelConfig config) throws FormatException {
-    Set<String> known = parameters.stream().map(Parameter::name).collect(Collectors.toSet());
-    for (Tensor tensor : file.tensors()) {
-      String name = tensor.name();
-      // Old files store what follows from rope_theta, and some a tied head a second time.
-      boolean harmless =
-          name.endsWith(".rotary_emb.inv_freq")
-              || config.tied() && name.equals(ParameterLayout.HEAD + ".weight");
-      if (!known.contains(name) && !harmless) {
-        throw new FormatException(
-            file.path(), name, "is not of the model that config.json tells of");
-      }
-    }
   }
 }

@@ -20,10 +20,13 @@ final class NormLayer {
   /** Null where rows are float32 in the norm as well. */
   private final NarrowRows narrow;
 
+  private final Learned learnedGain;
   private final Rows gain;
+
+  /** Null where there is no bias. */
+  private final Learned learnedBias;
+
   private final Rows bias;
-  private final Matrix gainGradient;
-  private final Matrix biasGradient;
   private final float[] gainSum;
   private final float[] biasSum;
   private final ParameterGradients sums;
@@ -35,13 +38,12 @@ final class NormLayer {
     boolean narrows = setup.arithmetic().narrowsRows();
     narrow = narrows ? new NarrowRows(setup, rows, norm.width()) : null;
     Weights weights = setup.weights();
-    gain = weights.matrix(name + ".weight").asRows();
-    gainGradient = weights.gradientMatrix(name + ".weight");
+    learnedGain = weights.learned(name + ".weight");
+    gain = learnedGain.values.asRows();
     gainSum = new float[norm.width()];
-    boolean hasBias = weights.has(name + ".bias");
-    bias = hasBias ? weights.matrix(name + ".bias").asRows() : null;
-    biasGradient = hasBias ? weights.gradientMatrix(name + ".bias") : null;
-    biasSum = hasBias ? new float[norm.width()] : null;
+    learnedBias = weights.learnedOrNull(name + ".bias");
+    bias = learnedBias == null ? null : learnedBias.values.asRows();
+    biasSum = learnedBias == null ? null : new float[norm.width()];
     sums = ParameterGradients.assigned(gainSum, biasSum);
   }
 
@@ -101,9 +103,9 @@ final class NormLayer {
   }
 
   private void addSums() {
-    gainGradient.add(gainSum);
-    if (biasGradient != null) {
-      biasGradient.add(biasSum);
+    learnedGain.gradient().add(gainSum);
+    if (learnedBias != null) {
+      learnedBias.gradient().add(biasSum);
     }
   }
 }

@@ -13,6 +13,7 @@ import java.util.List;
  */
 final class ParameterLayout {
   static final String EMBEDDING = "model.embed_tokens";
+  static final String POSITIONS = "model.embed_positions";
   static final String FINAL_NORM = "model.norm";
   static final String HEAD = "lm_head";
 
@@ -30,8 +31,11 @@ final class ParameterLayout {
   static List<Parameter> of(ModelConfig config) {
     ParameterLayout layout = new ParameterLayout(config);
     layout.matrix(EMBEDDING, config.vocabulary(), config.width());
+    if (config.form().learnedPositions()) {
+      layout.matrix(POSITIONS, config.maxPositions(), config.width());
+    }
     for (int i = 0; i < config.layers(); i++) {
-      layout.block("model.layers." + i + ".");
+      layout.block(block(i) + ".");
     }
     if (config.hasFinalNorm()) {
       layout.norm(FINAL_NORM);
@@ -42,22 +46,32 @@ final class ParameterLayout {
     return List.copyOf(layout.parameters);
   }
 
+  /** The name that those of a block's tensors begin with. */
+  static String block(int i) {
+    return "model.layers." + i;
+  }
+
   private void block(String block) {
+    BlockForm form = config.form();
     int d = config.width();
     int queries = config.heads() * config.headWidth();
     int keys = config.keyValueHeads() * config.headWidth();
     String attention = block + "self_attn.";
-    matrix(attention + "q_proj", queries, d);
-    matrix(attention + "k_proj", keys, d);
-    matrix(attention + "v_proj", keys, d);
-    matrix(attention + "o_proj", d, queries);
+    boolean biased = form.biases() != BlockForm.Biases.NONE;
+    linear(attention + "q_proj", queries, d, biased);
+    linear(attention + "k_proj", keys, d, biased);
+    linear(attention + "v_proj", keys, d, biased);
+    boolean allBiased = form.biases() == BlockForm.Biases.ALL;
+    linear(attention + "o_proj", d, queries, allBiased);
     if (config.queryKeyNorm()) {
       vector(attention + "q_norm.weight", config.headWidth(), Role.GAIN);
       vector(attention + "k_norm.weight", config.headWidth(), Role.GAIN);
     }
-    matrix(block + "mlp.gate_proj", config.mlpWidth(), d);
-    matrix(block + "mlp.up_proj", config.mlpWidth(), d);
-    matrix(block + "mlp.down_proj", d, config.mlpWidth());
+    if (form.mlp() == MlpKind.SWIGLU) {
+      linear(block + "mlp.gate_proj", config.mlpWidth(), d, allBiased);
+    }
+    linear(block + "mlp.up_proj", config.mlpWidth(), d, allBiased);
+    linear(block + "mlp.down_proj", d, config.mlpWidth(), allBiased);
     for (String norm : norms(config)) {
       norm(block + norm);
     }
@@ -93,7 +107,7 @@ final class ParameterLayout {
 
   private void norm(String name) {
     vector(name + ".weight", config.width(), Role.GAIN);
-    if (config.norm().hasBias()) {
+    if (config.norm().hasBias() || config.form().normBias()) {
       vector(name + ".bias", config.width(), Role.BIAS);
     }
   }
@@ -106,9 +120,24 @@ final class ParameterLayout {
     add(new Parameter(name + ".weight", List.of(rows, columns), next, Role.MATRIX));
   }
 
+  private void linear(String name, int outputs, int inputs, boolean biased) {
+    matrix(name, outputs, inputs);
+    if (biased) {
+      vector(name + ".bias", outputs, Role.BIAS);
+    }
+  }
+
   private void add(Parameter parameter) {
     parameters.add(parameter);
     next = Math.addExact(next, Math.ceilDiv(parameter.elements(), ALIGNMENT) * (long) ALIGNMENT);
+  }
+
+  /** Tensors that follow one another, moved so that the first begins at 0. */
+  static List<Parameter> moved(List<Parameter> parameters) {
+    long first = parameters.getFirst().offset();
+    return parameters.stream()
+        .map(p -> new Parameter(p.name(), p.shape(), p.offset() - first, p.role()))
+        .toList();
   }
 
   /** Elements that all tensors take together, with what lies between them. */

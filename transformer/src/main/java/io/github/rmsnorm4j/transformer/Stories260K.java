@@ -25,7 +25,8 @@ public final class Stories260K {
     String config = new String(resource("config.json"), StandardCharsets.UTF_8);
     String name = "model.safetensors";
     try (TensorFile file = TensorFile.of(Path.of(FOLDER, name), resource(name))) {
-      return ModelFolder.weights(ConfigParser.parse(Path.of(FOLDER, "config.json"), config), file);
+      StoredConfig stored = ConfigParser.parse(Path.of(FOLDER, "config.json"), config);
+      return new StoredWeights(file, stored).all();
     }
   }
 

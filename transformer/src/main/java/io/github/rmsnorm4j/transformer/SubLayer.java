@@ -62,6 +62,12 @@ final class SubLayer {
     return y;
   }
 
+  /** Adds {@code f(norm(x))} to the result of the other half of a parallel block. */
+  void addTo(Matrix other, Matrix x) {
+    normBefore.forward(x, innerInput);
+    runInner(other, true);
+  }
+
   private Matrix innerInput() {
     return normBefore == null ? x : innerInput;
   }

@@ -14,23 +14,33 @@ import java.util.List;
 final class TensorReader {
   private static final int PIECE = 1 << 16;
 
-  private TensorReader() {}
+  private final TensorFile file;
+  private final MatrixChange change;
 
-  /**
-   * Checks that a file has the tensors of a model, in their shapes, before any memory is taken.
-   *
-   * @param prefix what stands before each name in the file
-   */
-  static void check(TensorFile file, List<Parameter> parameters, String prefix)
-      throws FormatException {
-    for (Parameter parameter : parameters) {
-      Tensor tensor = file.tensor(prefix + parameter.name());
-      List<Long> shape = parameter.shape().stream().map(Integer::longValue).toList();
-      if (!tensor.shape().equals(shape)) {
+  TensorReader(TensorFile file, MatrixChange change) {
+    this.file = file;
+    this.change = change;
+  }
+
+  /** Takes elements of a tensor. */
+  interface Sink {
+    /**
+     * Takes a piece.
+     *
+     * @param index of its first element, counted from the first that is read
+     */
+    void take(long index, float[] values);
+  }
+
+  /** Checks that a file has tensors, in their shapes, before any memory is taken. */
+  static void check(TensorFile file, List<StoredTensor> tensors) throws FormatException {
+    for (StoredTensor stored : tensors) {
+      Tensor tensor = file.tensor(stored.name());
+      if (!tensor.shape().equals(stored.shape())) {
         throw new FormatException(
             file.path(),
             tensor.name(),
-            "has the shape " + tensor.shape() + ", it must be " + shape);
+            "has the shape " + tensor.shape() + ", it must be " + stored.shape());
       }
       if (tensor.dtype().elementType().isEmpty()) {
         throw new FormatException(
@@ -42,30 +52,38 @@ final class TensorReader {
   }
 
   /** Reads checked tensors to their places in a model's memory, rounded to float32. */
-  static void read(TensorFile file, List<Parameter> parameters, String prefix, MemorySegment into)
-      throws IOException {
+  void read(List<StoredTensor> tensors, MemorySegment into) throws IOException {
+    for (StoredTensor stored : tensors) {
+      Tensor tensor = file.tensor(stored.name());
+      read(tensor, 0, tensor.elements(), stored.into(into));
+    }
+  }
+
+  /** Reads elements of a checked tensor, rounded to float32, in pieces. */
+  void read(Tensor tensor, long first, long count, Sink sink) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment piece = arena.allocate(PIECE * (long) Double.BYTES, Double.BYTES);
-      for (Parameter parameter : parameters) {
-        Tensor tensor = file.tensor(prefix + parameter.name());
-        MemorySegment values = Weights.part(into, parameter);
-        for (long first = 0; first < parameter.elements(); first += PIECE) {
-          int count = (int) Math.min(PIECE, parameter.elements() - first);
-          file.read(tensor, first, count, piece);
-          decode(tensor.dtype(), piece, values, first, count);
+      long most = Math.min(PIECE, count);
+      MemorySegment piece = arena.allocate(most * Double.BYTES, Double.BYTES);
+      float[] values = new float[(int) most];
+      for (long index = 0; index < count; index += values.length) {
+        if (values.length > count - index) {
+          values = new float[(int) (count - index)];
         }
+        file.read(tensor, first + index, values.length, piece);
+        decode(tensor.dtype(), piece, values);
+        change.change(tensor.name(), first + index, values);
+        sink.take(index, values);
       }
     }
   }
 
-  private static void decode(
-      Dtype dtype, MemorySegment piece, MemorySegment values, long first, int count) {
+  private static void decode(Dtype dtype, MemorySegment piece, float[] values) {
     if (dtype == Dtype.F32) {
-      MemorySegment.copy(piece, 0, values, first * Float.BYTES, (long) count * Float.BYTES);
+      MemorySegment.copy(piece, ValueLayout.JAVA_FLOAT, 0, values, 0, values.length);
       return;
     }
-    for (int i = 0; i < count; i++) {
-      float value =
+    for (int i = 0; i < values.length; i++) {
+      values[i] =
           switch (dtype) {
             case F64 -> (float) piece.getAtIndex(ValueLayout.JAVA_DOUBLE, i);
             case F16 -> Float.float16ToFloat(piece.getAtIndex(ValueLayout.JAVA_SHORT, i));
@@ -73,7 +91,6 @@ final class TensorReader {
                 Float.intBitsToFloat(piece.getAtIndex(ValueLayout.JAVA_SHORT, i) << Short.SIZE);
             default -> throw new IllegalStateException(dtype + " has been let through");
           };
-      values.setAtIndex(ValueLayout.JAVA_FLOAT, first + i, value);
     }
   }
 }

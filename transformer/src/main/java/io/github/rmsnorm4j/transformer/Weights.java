@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * The learned numbers of a model and their gradients: two pieces of native memory of the same
- * layout, one tensor after the other.
+ * layout, one tensor after the other. The gradients take memory from their first use on.
  *
  * <p>Several {@link Model}s, of other batch sizes, may share them; not by several threads at once.
  * Closing gives the memory back; no model may be at work on them then or afterwards.
@@ -23,7 +23,9 @@ public final class Weights implements AutoCloseable {
   private final Map<String, Parameter> byName = new HashMap<>();
   private final Arena arena = Arena.ofShared();
   private final MemorySegment values;
-  private final MemorySegment gradients;
+
+  /** Null until somebody asks for them. */
+  private MemorySegment gradients;
 
   /**
    * Makes room for a model, all zeros.
@@ -31,11 +33,15 @@ public final class Weights implements AutoCloseable {
    * @param config what the model is made of
    */
   public Weights(ModelConfig config) {
+    this(config, config.parameters());
+  }
+
+  /** Makes room for some tensors of a model. */
+  Weights(ModelConfig config, List<Parameter> parameters) {
     this.config = config;
-    parameters = config.parameters();
+    this.parameters = parameters;
     parameters.forEach(parameter -> byName.put(parameter.name(), parameter));
     values = allocate(arena);
-    gradients = allocate(arena);
   }
 
   /** Zeros, as many as all parameters take. */
@@ -170,12 +176,14 @@ public final class Weights implements AutoCloseable {
    * @return a view of it, row by row
    */
   public MemorySegment gradient(Parameter parameter) {
-    return part(gradients, parameter);
+    return part(gradients(), parameter);
   }
 
   /** Sets all gradients to 0. */
   public void zeroGradients() {
-    gradients.fill((byte) 0);
+    if (gradients != null) {
+      gradients.fill((byte) 0);
+    }
   }
 
   /** All tensors; between them are zeros, less than 64 bytes each. */
@@ -184,7 +192,14 @@ public final class Weights implements AutoCloseable {
   }
 
   MemorySegment gradients() {
+    if (gradients == null) {
+      gradients = allocate(arena);
+    }
     return gradients;
+  }
+
+  boolean hasGradients() {
+    return gradients != null;
   }
 
   static MemorySegment part(MemorySegment all, Parameter parameter) {
@@ -195,16 +210,13 @@ public final class Weights implements AutoCloseable {
     return byName.containsKey(name);
   }
 
-  Matrix matrix(String name) {
-    return view(values, parameter(name));
+  Learned learned(String name) {
+    return new Learned(this, parameter(name));
   }
 
-  Matrix gradientMatrix(String name) {
-    return view(gradients, parameter(name));
-  }
-
-  private static Matrix view(MemorySegment all, Parameter parameter) {
-    return Matrix.of(part(all, parameter), parameter.rows(), parameter.columns());
+  /** A tensor that not every model has, or null. */
+  Learned learnedOrNull(String name) {
+    return has(name) ? learned(name) : null;
   }
 
   static boolean decays(Parameter parameter) {

@@ -208,6 +208,6 @@ class ModelTest {
     assertThatThrownBy(() -> Configs.tiny().normEpsilon(Double.NaN).build())
         .hasMessage("normEpsilon is NaN, it must be finite and not negative");
     assertThatThrownBy(() -> Configs.tiny().norm(null).build())
-        .hasMessage("norm and placement must not be null");
+        .hasMessage("norm, placement and form must not be null");
   }
 }

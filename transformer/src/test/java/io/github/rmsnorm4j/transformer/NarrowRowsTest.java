@@ -118,10 +118,10 @@ class NarrowRowsTest {
                 RmsNorm.builder(WIDTH).part(4).castOrder(order).epsilon(1e-3).build();
             default -> LayerNorm.builder(WIDTH).epsilon(1e-3).build();
           };
-      Rows gain = weights.matrix("model.norm.weight").asRows();
+      Rows gain = weights.learned("model.norm.weight").values.asRows();
       Rows rows = Rows.of(bits, type, WIDTH);
       if (kind == NormKind.LAYER_NORM) {
-        norm.apply(rows, gain, weights.matrix("model.norm.bias").asRows(), rows);
+        norm.apply(rows, gain, weights.learned("model.norm.bias").values.asRows(), rows);
       } else {
         norm.apply(rows, gain, rows);
       }

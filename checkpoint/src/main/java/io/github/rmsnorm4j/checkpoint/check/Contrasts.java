@@ -14,6 +14,9 @@ import java.util.stream.Stream;
 final class Contrasts {
   private static final int SHOWN = 6;
 
+  private static final Comparator<Finding> NEAREST =
+      Comparator.comparingLong(Finding::equal).reversed().thenComparingDouble(Finding::largestUlp);
+
   private final Sample sample;
   private final Types types;
   private final Map<Form, List<CastForm>> forms;
@@ -42,7 +45,8 @@ final class Contrasts {
     CENTRING,
     RESIDUAL,
     INPUT,
-    OUTPUT;
+    OUTPUT,
+    BIAS;
 
     boolean same(Hypothesis a, Hypothesis b) {
       return switch (this) {
@@ -52,6 +56,7 @@ final class Contrasts {
         case RESIDUAL -> a.form().residual() == b.form().residual();
         case INPUT -> a.form().input() == b.form().input();
         case OUTPUT -> a.form().output() == b.form().output();
+        case BIAS -> a.form().bias() == b.form().bias();
       };
     }
   }
@@ -69,7 +74,7 @@ final class Contrasts {
             choice ->
                 choice.filter(each -> !known.contains(List.of(each.form(), each.statistic()))))
         .flatMap(choice -> best(choice, 1))
-        .sorted(Comparator.comparingLong(Finding::equal).reversed())
+        .sorted(NEAREST)
         .limit(SHOWN)
         .toList();
   }
@@ -166,10 +171,7 @@ final class Contrasts {
   private Stream<Finding> best(Stream<Hypothesis> norms, int count) {
     return norms
         .map(norm -> Finding.of(norm, types, sample.width(), Score.of(norm, sample, rows, window)))
-        .sorted(
-            Comparator.comparingLong(Finding::equal)
-                .thenComparingDouble(Finding::explained)
-                .reversed())
+        .sorted(NEAREST)
         .limit(count);
   }
 }

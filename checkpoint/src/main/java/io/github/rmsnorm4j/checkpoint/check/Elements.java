@@ -58,6 +58,9 @@ final class Elements {
     if (form.cast() != null) {
       n = Rounding.to(n, form.cast());
     }
+    if (form.bias() == BiasAddition.FUSED) {
+      return Rounding.to(fused(n, gain[i], bias[i]), form.output());
+    }
     if (gain != null && form.step() != CastForm.Step.GAIN_FIRST) {
       n = rounded(n * gain[i]);
       n = form.product() == null ? n : Rounding.to(n, form.product());
@@ -78,7 +81,7 @@ final class Elements {
           case SHIFT -> rounded(rounded(v * s) - rounded(mean * s));
           case FUSED_SHIFT -> {
             double shift = rounded(mean * s);
-            yield float64 ? Math.fma(v, s, -shift) : Math.fma((float) v, (float) s, (float) -shift);
+            yield fused(v, s, -shift);
           }
         };
     if (form.centring().compareTo(Centring.MEAN) > 0) {
@@ -89,6 +92,11 @@ final class Elements {
       case DIVIDE -> rounded(c / s);
       case GAIN_FIRST -> rounded(c * rounded(s * gain[i]));
     };
+  }
+
+  /** a * b + c with one rounding. */
+  private double fused(double a, double b, double c) {
+    return float64 ? Math.fma(a, b, c) : Math.fma((float) a, (float) b, (float) c);
   }
 
   /** Rounds to the type of the arithmetic. */

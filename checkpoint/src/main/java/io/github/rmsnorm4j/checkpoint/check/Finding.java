@@ -18,6 +18,7 @@ import java.util.Locale;
  * @param residualRounding when the sum with the residual is rounded, or null
  * @param inputType the type of the row as the norm saw it
  * @param outputType the type that the output was rounded to
+ * @param biasAddition how the bias is added: rounded or fused
  * @param equal how many elements are equal to Y
  * @param elements how many elements were compared
  * @param largestUlp the largest difference, in last places of the output's type
@@ -39,11 +40,12 @@ public record Finding(
     String residualRounding,
     String inputType,
     String outputType,
+    String biasAddition,
     long equal,
     long elements,
     double largestUlp,
     double explained,
-    List<Integer> rowsByUlp,
+    List<Long> rowsByUlp,
     long greatestUlp) {
   private static final long[] CLASSES = {0, 1, 2, 6, Long.MAX_VALUE};
 
@@ -61,6 +63,7 @@ public record Finding(
         form.residual() == null ? null : lower(form.residual()),
         form.input().shortName(),
         form.output().shortName(),
+        lower(form.bias()),
         score.equal(),
         score.elements(),
         score.largestUlp(),
@@ -73,8 +76,8 @@ public record Finding(
     return value.name().toLowerCase(Locale.ROOT);
   }
 
-  private static List<Integer> classes(long[] distances) {
-    Integer[] counts = {0, 0, 0, 0, 0};
+  private static List<Long> classes(long[] distances) {
+    Long[] counts = {0L, 0L, 0L, 0L, 0L};
     for (long distance : distances) {
       int index = 0;
       while (distance > CLASSES[index]) {

@@ -19,6 +19,7 @@ import java.util.Locale;
  * @param root what rstd is rounded to
  * @param cast what the normalised row is rounded to, or null
  * @param product what the product with the gain is rounded to, or null
+ * @param bias how the bias is added
  */
 record Form(
     ElementType input,
@@ -30,7 +31,8 @@ record Form(
     CastForm.Step step,
     CastForm.Root root,
     ElementType cast,
-    ElementType product) {
+    ElementType product,
+    BiasAddition bias) {
 
   boolean float64() {
     return input == ElementType.FLOAT64;
@@ -58,6 +60,7 @@ record Form(
   int unusual() {
     return (offset == 2 ? 2 : 0)
         + (gain == null ? 0 : 1)
+        + (bias == BiasAddition.FUSED ? 1 : 0)
         + (root == CastForm.Root.EXACT ? 0 : 1)
         + (centring.compareTo(Centring.MEAN) > 0 ? 1 : 0);
   }
@@ -73,6 +76,9 @@ record Form(
     }
     if (residual != null) {
       words.append(", residual ").append(residual.name().toLowerCase(Locale.ROOT));
+    }
+    if (bias == BiasAddition.FUSED) {
+      words.append(", bias fused");
     }
     if (input != types.x()) {
       words.append(", X as ").append(input.shortName());

@@ -37,10 +37,11 @@ final class Hypotheses {
             for (double offset : OFFSETS) {
               for (GainRounding gain : GainRounding.values()) {
                 for (CastForm order : CastForm.values()) {
-                  Form form = form(types, input, output, centring, residual, offset, gain, order);
-                  List<CastForm> orders = forms.computeIfAbsent(form, _ -> new ArrayList<>());
-                  if (!orders.contains(order)) {
-                    orders.add(order);
+                  for (BiasAddition bias : BiasAddition.values()) {
+                    add(
+                        forms,
+                        form(types, input, output, centring, residual, offset, gain, order, bias),
+                        order);
                   }
                 }
               }
@@ -52,6 +53,13 @@ final class Hypotheses {
     return forms;
   }
 
+  private static void add(Map<Form, List<CastForm>> forms, Form form, CastForm order) {
+    List<CastForm> orders = forms.computeIfAbsent(form, _ -> new ArrayList<>());
+    if (!orders.contains(order)) {
+      orders.add(order);
+    }
+  }
+
   /** One combination, without the choices that change nothing for these types. */
   static Form form(
       Types types,
@@ -61,7 +69,8 @@ final class Hypotheses {
       ResidualRounding residual,
       double offset,
       GainRounding rounding,
-      CastForm order) {
+      CastForm order,
+      BiasAddition bias) {
     boolean hasGain = types.gain() != null;
     ElementType row = narrow(input) ? input : null;
     ElementType stored = narrow(types.gain()) && input != ElementType.FLOAT64 ? types.gain() : null;
@@ -77,6 +86,9 @@ final class Hypotheses {
     ElementType product = order.cast() == CastForm.Cast.EVERY_STEP && hasGain ? row : null;
     boolean layerShift = centring.compareTo(Centring.MEAN) > 0;
     boolean multiplied = layerShift || order.step() == CastForm.Step.GAIN_FIRST && !hasGain;
+    CastForm.Step step = multiplied ? CastForm.Step.MULTIPLY : order.step();
+    boolean fusible =
+        hasGain && types.bias() && product == null && step != CastForm.Step.GAIN_FIRST;
     boolean single = input == ElementType.FLOAT64 && centring == Centring.SPLIT;
     return new Form(
         input,
@@ -85,10 +97,11 @@ final class Hypotheses {
         types.residualRounded() == null || input == ElementType.FLOAT64 ? null : residual,
         hasGain ? offset : 0,
         gain,
-        multiplied ? CastForm.Step.MULTIPLY : order.step(),
+        step,
         row == null ? CastForm.Root.EXACT : order.root(),
         last && cast == output ? null : cast,
-        product == output && !types.bias() ? null : product);
+        product == output && !types.bias() ? null : product,
+        fusible ? bias : BiasAddition.ROUNDED);
   }
 
   private static ElementType gainType(

@@ -72,10 +72,11 @@ record Recovered(Form form, List<CastForm> orders, List<Elements> rows, List<Sca
       if (range.any()) {
         continue;
       }
-      double ulps = (Window.of(form, rows.get(row), window) + 1) * (double) unit();
-      double slack = 1 + 2 * ulps * Rounding.unit(form.arithmetic());
-      double least = (form.divides() ? range.lo() : 1 / range.hi()) / slack;
-      double greatest = (form.divides() ? range.hi() : 1 / range.lo()) * slack;
+      long reach = Window.of(form, rows.get(row), window) * unit();
+      double low = Grid.at(form.float64(), range.lo()).number(-reach);
+      double high = Grid.at(form.float64(), range.hi()).number(reach);
+      double least = form.divides() ? low : 1 / high;
+      double greatest = form.divides() ? high : 1 / low;
       double m = rows.get(row).moment(like.part());
       double q = Math.sqrt(m);
       switch (like.place()) {

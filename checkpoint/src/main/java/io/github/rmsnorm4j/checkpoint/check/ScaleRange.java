@@ -12,7 +12,9 @@ import java.util.function.LongToDoubleFunction;
  * @param mean the mean for which it holds
  */
 record ScaleRange(double lo, double hi, double mean) {
-  private static final int ROUNDS = 3;
+  /** So many scales are tried with a mean of their own. */
+  private static final int SCALES = 1 << 12;
+
   private static final double LEAST = 0x1p-100;
 
   /** The range for a row, or nothing if no scale makes all elements equal. */
@@ -30,25 +32,20 @@ record ScaleRange(double lo, double hi, double mean) {
     double hi = (form.divides() ? 1 / rstd[0] : rstd[1]) * slack;
     Grid grid = Grid.at(form.float64(), lo);
     long last = grid.index(hi) + 2;
-    double mean = row.mean();
-    for (int round = 0; ; round++) {
-      ScaleRange range = exact(row, y, grid, last, mean);
-      if (range != null || round == ROUNDS || !row.findsMean()) {
-        return Optional.ofNullable(range);
+    ScaleRange range = exact(row, y, grid, last, row.mean());
+    if (range != null || !row.findsMean()) {
+      return Optional.ofNullable(range);
+    }
+    // The system's mean has an error of its own: find a scale and a mean that go together.
+    MeanFit means = new MeanFit(row, y);
+    long stride = Math.max(1, last / SCALES);
+    for (long k = -2; k <= last; k += stride) {
+      double mean = means.forAll(grid.number(k));
+      if (!Double.isNaN(mean)) {
+        return Optional.ofNullable(exact(row, y, grid, last, mean));
       }
-      // The system's mean has an error of its own: take the one that most elements agree with.
-      double scale = round == 0 ? grid.number(last / 2) : bestScale(row, y, grid, last, mean);
-      mean = MeanFit.of(row, y, scale);
     }
-  }
-
-  private static double bestScale(Elements row, double[] y, Grid grid, long last, double mean) {
-    Sweep sweep = new Sweep(y.length);
-    for (int i = 0; i < y.length; i++) {
-      int element = i;
-      sweep.add(k -> row.at(element, grid.number(k), mean), y[i], -2, last);
-    }
-    return grid.number(sweep.best(last / 2));
+    return Optional.empty();
   }
 
   static int equalCount(Elements row, double[] y, double scale, double mean) {

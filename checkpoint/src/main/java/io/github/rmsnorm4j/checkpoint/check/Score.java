@@ -42,7 +42,7 @@ record Score(
     Grid grid = Grid.at(form.float64(), row.scale(statistic));
     long unit = Window.unit(form);
     long reach = Window.of(form, row, usualWindow) * unit;
-    double mean = row.findsMean() ? MeanFit.of(row, y, grid.number(0)) : row.mean();
+    double mean = row.findsMean() ? new MeanFit(row, y).forMost(grid.number(0)) : row.mean();
     Sweep sweep = new Sweep(y.length);
     for (int i = 0; i < y.length; i++) {
       int element = i;

@@ -69,16 +69,7 @@ final class Verdict {
     if (solved) {
       sentences.add("No norm of the table fits: epsilon or the part of a row was solved for.");
     }
-    sentences.add(
-        Double.isInfinite(epsilons[1])
-            ? "These rows do not limit epsilon: any number fits."
-            : String.format(
-                Locale.ROOT,
-                "%s epsilon from %s to %s fits%s.",
-                named.size() == 1 ? "Any" : "For the first, any",
-                Statistic.epsilonText(epsilons[0]),
-                Statistic.epsilonText(epsilons[1]),
-                epsilons[0] == 0 ? ": rows this large hide epsilon" : ""));
+    sentences.add(epsilons());
     if (!others.isEmpty()) {
       Finding other = others.getFirst();
       sentences.add(
@@ -89,6 +80,23 @@ final class Verdict {
               other.elements() - other.equal()));
     }
     return sentences;
+  }
+
+  private String epsilons() {
+    if (Double.isInfinite(epsilons[1])) {
+      return "These rows do not limit epsilon: any number fits.";
+    }
+    String least = Statistic.epsilonText(epsilons[0]);
+    String greatest = Statistic.epsilonText(epsilons[1]);
+    if (least.equals(greatest)) {
+      return "Epsilon is %s to four digits.".formatted(least);
+    }
+    return "%s epsilon from %s to %s fits%s."
+        .formatted(
+            named.size() == 1 ? "Any" : "For the first, any",
+            least,
+            greatest,
+            epsilons[0] == 0 ? ": rows this large hide epsilon" : "");
   }
 
   private void none(List<String> sentences) {
@@ -120,7 +128,11 @@ final class Verdict {
       difference(differences, "epsilon", norm -> Statistic.epsilonText(norm.epsilon()));
       difference(differences, "place of epsilon", Finding::epsilonAt);
     }
-    difference(differences, "part", norm -> "first " + norm.part());
+    if (named.stream().map(Finding::part).distinct().count() > 2) {
+      differences.add("the part of a row, which these rows hide");
+    } else {
+      difference(differences, "part", norm -> "first " + norm.part());
+    }
     difference(differences, "gain offset", norm -> "%.0f".formatted(norm.gainOffset()));
     difference(
         differences,
@@ -129,6 +141,7 @@ final class Verdict {
     difference(differences, "residual rounded", Finding::residualRounding);
     difference(differences, "type of the row", Finding::inputType);
     difference(differences, "type of the output", Finding::outputType);
+    difference(differences, "bias", Finding::biasAddition);
     return differences;
   }
 
@@ -155,9 +168,7 @@ final class Verdict {
     if (differ(Finding::part)) {
       sentences.add("Rows whose first elements are larger than the others tell parts apart.");
     }
-    if (differ(Finding::castOrders) || differ(Finding::gainType) || differ(Finding::gainOffset)) {
-      sentences.add("More and wider rows, with a gain far from 1, tell roundings apart.");
-    }
+    sentences.add("--probe FILE writes rows that tell them apart, as far as it finds any.");
   }
 
   /** Whether rows are so large that no epsilon fits as well as others. */

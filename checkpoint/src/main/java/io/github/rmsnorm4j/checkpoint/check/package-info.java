@@ -4,7 +4,8 @@
  *
  * <p>The norms that it knows are a table: the enums {@link
  * io.github.rmsnorm4j.checkpoint.check.CastForm}, {@link
- * io.github.rmsnorm4j.checkpoint.check.Centring} and {@link
+ * io.github.rmsnorm4j.checkpoint.check.Centring}, {@link
+ * io.github.rmsnorm4j.checkpoint.check.BiasAddition} and {@link
  * io.github.rmsnorm4j.checkpoint.check.GainRounding}, and the lists of {@link
  * io.github.rmsnorm4j.checkpoint.check.Hypotheses}. Every combination is tried.
  */

@@ -1,13 +1,16 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A comparison of the model with the result, both as they are stored.
  *
- * @param findings what was compared
+ * @param findings what was compared, norm by norm and tensor by tensor
+ * @param whole the logits of the whole model; empty if it cannot be run
+ * @param notRun why the whole model was not run; empty if it was
  */
-public record Proof(List<Finding> findings) {
+public record Proof(List<Finding> findings, Optional<WholeModel> whole, String notRun) {
 
   /** Copies the list. */
   public Proof {
@@ -17,9 +20,9 @@ public record Proof(List<Finding> findings) {
   /**
    * Whether all differences are within their bounds.
    *
-   * @return true if each finding holds
+   * @return true if each finding holds, and the logits do if there are any
    */
   public boolean holds() {
-    return findings.stream().allMatch(Finding::holds);
+    return findings.stream().allMatch(Finding::holds) && whole.map(WholeModel::holds).orElse(true);
   }
 }

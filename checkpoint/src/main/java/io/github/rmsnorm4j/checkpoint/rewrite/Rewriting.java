@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.checkpoint.StoredModel;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.transformer.LayerwiseLogits;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
@@ -31,12 +32,16 @@ public final class Rewriting implements Closeable {
   private final ModelFiles files;
   private final Plan plan;
 
+  /** Why the whole model cannot be run here, empty if it can. */
+  private final Optional<String> notRun;
+
   private Rewriting(
       StoredModel model, Optional<Path> map, Goal goal, boolean untie, UnaryOperator<Plan> altered)
       throws IOException {
     this.model = model;
     this.map = map;
     this.norms = model.norms(map);
+    this.notRun = LayerwiseLogits.unsupported(model.path());
     this.files = ModelFiles.of(model.path(), model.tensors());
     Map<String, Tensor> tensors = new LinkedHashMap<>();
     model.tensors().tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
@@ -101,6 +106,15 @@ public final class Rewriting implements Closeable {
   }
 
   /**
+   * Whether this project's transformer can run the model, and so compare its logits.
+   *
+   * @return why it cannot, as one line; empty if it can
+   */
+  public Optional<String> notRun() {
+    return notRun;
+  }
+
+  /**
    * The folders within the model's folder, which are not copied.
    *
    * @return their names
@@ -118,8 +132,9 @@ public final class Rewriting implements Closeable {
    */
   public long bytes(boolean prove) throws IOException {
     long bytes = 0;
+    int runs = notRun.isPresent() ? 0 : LogitsProof.DRAWS + 2;
     for (Tensor tensor : model.tensors().tensors()) {
-      bytes += tensor.bytes() * (prove ? 3 : 1);
+      bytes += tensor.bytes() * (prove ? 3 + runs : 1);
     }
     for (Map.Entry<String, Edit> edit : plan.edits().entrySet()) {
       for (Step step : edit.getValue().steps()) {
@@ -133,6 +148,18 @@ public final class Rewriting implements Closeable {
       }
     }
     return bytes + plan.added().map(tensor -> tensor.bytes() * (prove ? 3 : 1)).orElse(0L);
+  }
+
+  /**
+   * Checks where a result may be put. {@link #write} does so too.
+   *
+   * @param out the folder to write
+   * @throws IllegalArgumentException if it exists and is not empty, is the model or in it, or its
+   *     parent does not exist
+   * @throws IOException if a folder cannot be read
+   */
+  public void requireUsable(Path out) throws IOException {
+    OutFolder.require(model.path(), out);
   }
 
   /**
@@ -167,10 +194,10 @@ public final class Rewriting implements Closeable {
    * @throws IOException if something cannot be read or written
    */
   public Result write(Path out, boolean prove, LongConsumer progress) throws IOException {
-    OutFolder.require(model.path(), out);
+    requireUsable(out);
     TensorFile tensors = model.tensors();
     String manifest = Fingerprint.of(plan, files);
-    try (WorkFolder work = WorkFolder.begin(out, manifest)) {
+    try (WorkFolder work = WorkFolder.begin(out.toAbsolutePath().normalize(), manifest)) {
       ResultWriter writer =
           new ResultWriter(plan, tensors, files, new StoredVectors(tensors), progress);
       RoundingCount rounding = writer.write(work);
@@ -198,7 +225,13 @@ public final class Rewriting implements Closeable {
         findings.addAll(new CentreProof(before, after, progress).findings());
       }
       findings.add(new CopyProof(before, after, converted, progress).finding());
-      return new Proof(findings);
+      Optional<String> reason = notRun.isPresent() ? notRun : LayerwiseLogits.unsupported(written);
+      Optional<WholeModel> whole =
+          reason.isPresent()
+              ? Optional.empty()
+              : Optional.of(
+                  new LogitsProof(model.tensors(), progress).compare(model.path(), written));
+      return new Proof(findings, whole, reason.orElse(""));
     }
   }
 

@@ -33,6 +33,11 @@ final class Pair {
   private final double[][] biases;
 
   Pair(long seed) {
+    this(seed, null, null);
+  }
+
+  /** The same with an epsilon and a share of a row of its own; null for random ones. */
+  Pair(long seed, Double ownEpsilon, Double ownShare) {
     // Neighbouring seeds would begin alike.
     random = new Random(seed * 0x9E3779B97F4A7C15L);
     x = pick(ElementType.values());
@@ -43,13 +48,15 @@ final class Pair {
     bias = order == CastOrder.FLOAT32 && random.nextInt(4) == 0;
     residual = random.nextInt(4) == 0;
     rounding = pick(ResidualRounding.values());
-    epsilon = Hypotheses.EPSILONS.get(random.nextInt(Hypotheses.EPSILONS.size()));
+    double any = Hypotheses.EPSILONS.get(random.nextInt(Hypotheses.EPSILONS.size()));
+    epsilon = ownEpsilon == null ? any : ownEpsilon;
     place = pick(EpsilonPlacement.values());
     boolean offsets = gainType != null && order != CastOrder.T5;
     offset = offsets ? Hypotheses.OFFSETS.get(random.nextInt(3)) : 0;
     width = 8 + random.nextInt(random.nextBoolean() ? 120 : 500);
     double share = Hypotheses.SHARES.get(random.nextInt(Hypotheses.SHARES.size()));
-    part = layer || random.nextInt(3) > 0 ? width : (int) Math.ceil(width * share);
+    boolean whole = layer || random.nextInt(3) > 0 && ownShare == null;
+    part = whole ? width : (int) Math.ceil(width * (ownShare == null ? share : ownShare));
     // float16 has no rows as small as that.
     double least = x == ElementType.FLOAT16 ? -7 : -14;
     scale = Math.exp(least + random.nextDouble() * (3 - least));
@@ -114,8 +121,20 @@ final class Pair {
     return sample;
   }
 
-  CastForm castForm() {
-    return CastForm.valueOf(order.name());
+  /** The value of each choice, in words. */
+  List<String> choices() {
+    return List.of(
+        "x " + x,
+        "y " + y,
+        "gain " + gainType,
+        "order " + order,
+        "place " + place,
+        "residual " + (residual ? rounding : null),
+        "eps " + epsilon,
+        "offset " + offset,
+        layer ? "LayerNorm" : "RMSNorm",
+        bias ? "bias" : "no bias",
+        part < width ? "partial" : "whole");
   }
 
   /** The true norm among the forms of the check. */
@@ -129,7 +148,8 @@ final class Pair {
             rounding,
             offset,
             GainRounding.NEVER,
-            castForm());
+            CastForm.valueOf(order.name()),
+            BiasAddition.ROUNDED);
     EpsilonPlacement at = epsilon == 0 ? EpsilonPlacement.INSIDE : place;
     return new Hypothesis(form, List.of(), new Statistic(part, epsilon, at));
   }

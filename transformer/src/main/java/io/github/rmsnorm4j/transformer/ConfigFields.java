@@ -1,0 +1,204 @@
+package io.github.rmsnorm4j.transformer;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import io.github.rmsnorm4j.formats.FormatException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** The fields of a {@code config.json}, each of which is of the type that is asked for. */
+final class ConfigFields {
+  private static final JsonFactory JSON =
+      JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+
+  /** Objects of settings of the rotation; older files have the second. */
+  private static final Set<String> ROTATIONS = Set.of("rope_parameters", "rope_scaling");
+
+  private static final Object NESTED = new Object();
+
+  private final Path path;
+
+  /**
+   * Numbers, texts and truth values; what is null is left out, and what is nested is {@link
+   * #NESTED}.
+   */
+  private final Map<String, Object> fields = new HashMap<>();
+
+  /**
+   * Reads a config.
+   *
+   * @param path named in messages
+   * @param text what the file holds
+   */
+  ConfigFields(Path path, String text) throws FormatException {
+    this.path = path;
+    read(text);
+  }
+
+  private void read(String text) throws FormatException {
+    try (JsonParser json = JSON.createParser(text)) {
+      if (json.nextToken() != JsonToken.START_OBJECT) {
+        throw new FormatException(path, "is no JSON object");
+      }
+      readObject(json, "");
+      if (json.nextToken() != null) {
+        throw new FormatException(path, "goes on after its end");
+      }
+    } catch (JacksonException e) {
+      throw new FormatException(path, "is no JSON: " + e.getOriginalMessage());
+    } catch (FormatException e) {
+      throw e;
+    } catch (IOException e) {
+      throw new AssertionError("a string does not fail to be read", e);
+    }
+  }
+
+  /** Newer files have what concerns the rotation in an object of its own. */
+  private void readObject(JsonParser json, String prefix) throws IOException {
+    while (json.nextToken() == JsonToken.FIELD_NAME) {
+      String name = prefix + json.currentName();
+      switch (json.nextToken()) {
+        case VALUE_NULL -> fields.remove(name);
+        case VALUE_STRING -> fields.put(name, json.getText());
+        case VALUE_TRUE, VALUE_FALSE -> fields.put(name, json.getBooleanValue());
+        case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> fields.put(name, json.getDoubleValue());
+        case START_OBJECT -> {
+          if (ROTATIONS.contains(name)) {
+            readObject(json, name + ".");
+          } else {
+            fields.put(name, NESTED);
+            json.skipChildren();
+          }
+        }
+        default -> {
+          fields.put(name, NESTED);
+          json.skipChildren();
+        }
+      }
+    }
+  }
+
+  /** The names of all fields, sorted. */
+  Set<String> names() {
+    return new TreeSet<>(fields.keySet());
+  }
+
+  boolean has(String name) {
+    return fields.containsKey(name);
+  }
+
+  /** Refuses a truth value that is there and is another. */
+  void require(String name, boolean value) throws FormatException {
+    if (flag(name, value) != value) {
+      throw wrong(name, !value, "be " + value);
+    }
+  }
+
+  /** A setting of the rotation: of its object where that has it. */
+  double rotation(String setting, double absent) throws FormatException {
+    double value = absent;
+    for (String rotation : ROTATIONS) {
+      value = number(rotation + "." + setting, value);
+    }
+    return value;
+  }
+
+  /**
+   * Refuses whatever the object of a rotation says except its base.
+   *
+   * @param partial whether a share of each head may be rotated
+   */
+  void refuseOtherRotations(boolean partial) throws FormatException {
+    for (String name : names()) {
+      int dot = name.indexOf('.');
+      String setting = dot < 0 ? "" : name.substring(dot + 1);
+      if (ROTATIONS.contains(dot < 0 ? name : name.substring(0, dot))) {
+        refuseOtherRotation(name, setting, partial);
+      }
+    }
+  }
+
+  private void refuseOtherRotation(String name, String setting, boolean partial)
+      throws FormatException {
+    switch (setting) {
+      case "rope_theta" -> number(name, null);
+      case "rope_type", "type" -> {
+        if (!text(name, null).equals("default")) {
+          throw wrong(name, fields.get(name), "be default");
+        }
+      }
+      case "partial_rotary_factor" -> {
+        if (number(name, null) != 1 && !partial) {
+          throw wrong(name, fields.get(name), "be 1");
+        }
+      }
+      default -> throw error("has " + name + ", which is not supported");
+    }
+  }
+
+  int wholeNumber(String name, Integer absent) throws FormatException {
+    double value = number(name, absent == null ? null : absent.doubleValue());
+    if (value != Math.rint(value) || Math.abs(value) > Integer.MAX_VALUE) {
+      throw wrong(name, value, "be a whole number below 2^31");
+    }
+    return (int) value;
+  }
+
+  double number(String name, Double absent) throws FormatException {
+    return get(name, Double.class, "a number", absent);
+  }
+
+  boolean flag(String name, Boolean absent) throws FormatException {
+    return get(name, Boolean.class, "true or false", absent);
+  }
+
+  String text(String name, String absent) throws FormatException {
+    return get(name, String.class, "a text", absent);
+  }
+
+  private <T> T get(String name, Class<T> type, String what, T absent) throws FormatException {
+    Object value = fields.get(name);
+    if (value == null && absent == null) {
+      throw new FormatException(path, "lacks " + name);
+    }
+    if (value != null && !type.isInstance(value)) {
+      Object shown = value instanceof String ? "'" + value + "'" : value;
+      throw wrong(name, value == NESTED ? "a list or an object" : shown, "be " + what);
+    }
+    return value == null ? absent : type.cast(value);
+  }
+
+  <E extends Enum<E>> E choice(String name, E[] values, E absent) throws FormatException {
+    String label = text(name, label(absent));
+    for (E value : values) {
+      if (label(value).equals(label)) {
+        return value;
+      }
+    }
+    throw wrong(
+        name, label, "be one of " + Arrays.stream(values).map(ConfigFields::label).toList());
+  }
+
+  static String label(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+
+  FormatException error(String problem) {
+    return new FormatException(path, problem);
+  }
+
+  FormatException wrong(String name, Object value, String must) {
+    String shown = String.valueOf(value);
+    String cut = shown.length() > 80 ? shown.substring(0, 80) + "..." : shown;
+    return new FormatException(path, name + " is " + cut + ", it must " + must);
+  }
+}

@@ -1,0 +1,51 @@
+package io.github.rmsnorm4j.transformer;
+
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.IOException;
+import java.util.List;
+
+/** The weights of a model in a file that has them and no others. */
+final class StoredWeights {
+  private final TensorFile file;
+  private final ModelConfig config;
+  private final Naming naming;
+  private final String prefix;
+
+  /** Checks that the file has the tensors of the model. */
+  StoredWeights(TensorFile file, StoredConfig stored) throws FormatException {
+    this.file = file;
+    config = stored.model();
+    naming = stored.naming();
+    prefix = naming.prefix(file);
+    List<StoredTensor> tensors = tensors(config.parameters());
+    TensorReader.check(file, tensors);
+    naming.requireNoOthers(file, tensors, config);
+  }
+
+  ModelConfig config() {
+    return config;
+  }
+
+  TensorFile file() {
+    return file;
+  }
+
+  /** The tensors that hold parameters of the model. */
+  List<StoredTensor> tensors(List<Parameter> parameters) {
+    return naming.tensors(config.headWidth(), parameters, prefix);
+  }
+
+  /** Reads all of them. */
+  Weights all() throws IOException {
+    Weights weights = new Weights(config);
+    try {
+      TensorReader reader = new TensorReader(file, MatrixChange.NONE);
+      reader.read(tensors(weights.parameters()), weights.values());
+      return weights;
+    } catch (Throwable e) {
+      weights.close();
+      throw e;
+    }
+  }
+}
