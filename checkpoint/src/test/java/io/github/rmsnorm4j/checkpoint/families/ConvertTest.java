@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Models with LayerNorm, converted, have the same logits by RMSNorm. */
 class ConvertTest {
@@ -41,6 +42,15 @@ class ConvertTest {
     TinyModel converted = rewriter.convert(model);
     assertThat(converted.type()).isEqualTo("rmsnorm4j-" + model.type());
     assertThat(Logits.distance(model, converted)).isLessThan(1e-12);
+  }
+
+  /** The transformer module loads the result, as convert says, and computes the same in float32. */
+  @ParameterizedTest
+  @ValueSource(strings = {"gpt2", "gpt2-untied", "gpt_neox", "gpt_neox-sequential"})
+  void theTransformerModuleRunsIt(String name) throws IOException {
+    TinyModel model = model(name, StoredType.F32);
+    Path converted = rewriter.rewrite(rewriter.write(model, 1), Goal.CONVERT, true);
+    assertThat(Logits.distance(Logits.of(model), Logits.ofTransformer(converted))).isLessThan(1e-5);
   }
 
   /** The architecture's names change and the head is not tied; all other settings are kept. */
