@@ -55,10 +55,10 @@ final class FoldRun {
     long start = System.nanoTime();
     try (Rewriting rewriting = Rewriting.open(in, map.file(), goal, untie)) {
       requireUsable(rewriting);
-      FoldText text = new FoldText(rewriting);
+      FoldText text = new FoldText(rewriting, untie);
       print(text.plan());
       Result result = write(rewriting);
-      print(text.rounding(result.rounding()));
+      print(text.rounding(result));
       print(text.proof(result.proof()));
       if (!result.isInPlace()) {
         throw new RefusedException(
