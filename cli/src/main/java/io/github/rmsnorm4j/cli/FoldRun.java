@@ -100,6 +100,7 @@ final class FoldRun {
 
   private void print(Iterable<String> lines) {
     PrintWriter to = spec.commandLine().getOut();
+    // The bar keeps the indentation, which would be stripped.
     lines.forEach(line -> to.println(Rmsnorm.oneLine("|" + line).substring(1)));
     to.flush();
   }
