@@ -9,5 +9,6 @@ module io.github.rmsnorm4j.checkpoint {
   requires io.github.rmsnorm4j.transformer;
 
   exports io.github.rmsnorm4j.checkpoint;
+  exports io.github.rmsnorm4j.checkpoint.check;
   exports io.github.rmsnorm4j.checkpoint.rewrite;
 }

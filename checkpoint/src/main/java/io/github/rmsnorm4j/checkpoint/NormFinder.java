@@ -234,7 +234,19 @@ final class NormFinder {
         return Optional.of(name + " is not in the model");
       }
     }
-    return premise.or(() -> notFloating(embeddings, writers));
+    return premise.or(this::lastNormIsMissing).or(() -> notFloating(embeddings, writers));
+  }
+
+  /**
+   * Centring takes the mean from the stream, and only a norm takes it from what reads the stream.
+   */
+  private Optional<String> lastNormIsMissing() {
+    return family.norms().stream()
+        .filter(NormRule::optional)
+        .flatMap(rule -> names.all(List.of(rule.name())).stream())
+        .filter(name -> !names.has(name + WEIGHT))
+        .findFirst()
+        .map(name -> "it has no " + name + ", so the head reads the residual stream with its mean");
   }
 
   private Optional<String> notFloating(List<String> embeddings, List<Projection> writers) {

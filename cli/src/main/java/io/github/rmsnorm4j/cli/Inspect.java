@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.checkpoint.Inspection;
 import io.github.rmsnorm4j.checkpoint.StoredModel;
 import io.github.rmsnorm4j.cli.inspect.InspectionPage;
 import io.github.rmsnorm4j.cli.inspect.InspectionText;
+import io.github.rmsnorm4j.cli.inspect.Prospects;
 import io.github.rmsnorm4j.cli.json.Records;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -58,10 +59,12 @@ final class Inspect implements Callable<Integer> {
     try (StoredModel model = StoredModel.open(path);
         ReportOptions.Files files = reports.begin()) {
       Inspection inspection = Inspection.of(model, map.file());
-      InspectionText.lines(inspection).forEach(spec.commandLine().getOut()::println);
+      Prospects prospects = Prospects.of(path, map.file());
+      InspectionText.lines(inspection, prospects).forEach(spec.commandLine().getOut()::println);
       String name = String.valueOf(path.toAbsolutePath().normalize().getFileName());
       files.write(
-          InspectionPage.of(inspection, name, reports.command()).html(), Records.write(inspection));
+          InspectionPage.of(inspection, prospects, name, reports.command()).html(),
+          Records.write(inspection));
     }
     return ExitCode.OK;
   }

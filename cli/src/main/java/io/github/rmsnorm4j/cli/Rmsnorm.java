@@ -38,6 +38,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       Compare.class,
       Show.class,
       Inspect.class,
+      CheckCommand.class,
       Fold.class,
       Convert.class,
       Bench.class,

@@ -98,9 +98,21 @@ class InspectTest {
     String text = result.out().replaceAll("\\s+", " ");
     assertThat(text)
         .contains("warning: the rules of Llama do not tell of 1 tensor (model.layers.0.mlp.router")
+        .contains("fold: no, the rules of Llama do not tell of model.layers.0.mlp.router")
         .contains("fold: no, model.layers.N.mlp.up_proj.weight, which takes its output, is not in")
         .contains("warning: the stored numbers look like g - 1, but the architecture stores g.")
         .contains("convert: no, it has RMSNorm already");
+  }
+
+  /** What fold and convert say themselves. */
+  @Test
+  void saysWhatFoldAndConvertWouldDo() {
+    String text =
+        inspect(Shell.CHECKOUT.resolve("examples/tiny-gpt2")).out().replaceAll("\\s+", " ");
+    assertThat(text)
+        .contains("convert: only with --untie, because the head is also the token embedding")
+        .contains("output goes to attn.c_attn fold: yes")
+        .contains("fold: no, wte.weight has no bias, which would take the norm's bias");
   }
 
   @Test

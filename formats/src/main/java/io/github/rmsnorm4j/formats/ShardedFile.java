@@ -16,11 +16,12 @@ import java.util.Map;
  * symbolic link, as in Hugging Face's cache.
  *
  * <p>The index must be right: it names each tensor of each shard, and each tensor is in the shard
- * that it names. Hugging Face's own loaders read every tensor of every shard that is named, in the
- * index or not, and the last one wins where two shards have the same name. Such a set means
- * different models to different programs, so it is refused here. The {@code total_size} in the
- * index's metadata is not checked, because it is wrong in files that are in use: it counts tied
- * tensors twice, or it is older than the files.
+ * that it names. Hugging Face's transformers reads every tensor of every shard that the index
+ * names, whether the index names the tensor or not. Where two shards have a tensor of the same
+ * name, the last one wins. So a set with a wrong index is one model to one program and another
+ * model to the next; here it is refused. The {@code total_size} in the index's metadata is not
+ * checked, because it is wrong in files that are in use: it counts tied tensors twice, or it is
+ * older than the shards.
  *
  * <p>All shards stay open, at most 1,000.
  */

@@ -3,9 +3,12 @@ package io.github.rmsnorm4j.formats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -167,6 +170,27 @@ class ShardedFileTest {
     Tensor tensor = file.tensor("m");
     file.close();
     assertThatThrownBy(() -> Values.all(file, tensor)).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void aRefusedSetIsClosed() throws IOException {
+    assumeThat(ManagementFactory.getOperatingSystemMXBean())
+        .isInstanceOf(UnixOperatingSystemMXBean.class);
+    model();
+    Files.write(folder.resolve(SECOND), new byte[8]);
+    long before = 0;
+    for (int round = 0; round < 60; round++) {
+      if (round == 10) {
+        before = openFiles(); // All classes have been loaded.
+      }
+      assertThatThrownBy(() -> TensorFile.open(folder).close()).isInstanceOf(FormatException.class);
+    }
+    assertThat(openFiles() - before).isLessThan(50);
+  }
+
+  private static long openFiles() {
+    return ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+        .getOpenFileDescriptorCount();
   }
 
   @Test

@@ -5,8 +5,10 @@ import io.github.rmsnorm4j.transformer.Parameter;
 import io.github.rmsnorm4j.transformer.Placement;
 import io.github.rmsnorm4j.transformer.Weights;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.bytedeco.pytorch.DoubleOptional;
 import org.bytedeco.pytorch.LongOptional;
 import org.bytedeco.pytorch.Scalar;
@@ -54,13 +56,13 @@ final class TransformerInTorch {
     return logits(tokens).log_softmax(-1).mul(mask).sum().mul(new Scalar(-1.0 / count));
   }
 
-  private Tensor logits(int[] tokens) {
-    long[] indices = new long[tokens.length];
-    for (int i = 0; i < tokens.length; i++) {
-      indices[i] = tokens[i];
+  /** (N, V). */
+  Tensor logits(int[] tokens) {
+    Tensor x = rows("model.embed_tokens.weight", Arrays.stream(tokens));
+    if (config.form().rotaryShare() == 0) {
+      IntStream positions = IntStream.range(0, tokens.length).map(n -> n % sequence);
+      x = x.add(rows("model.embed_positions.weight", positions));
     }
-    Tensor embedding = tensors.get("model.embed_tokens.weight");
-    Tensor x = torch.embedding(embedding, Tensor.create(indices, indices.length));
     for (int i = 0; i < config.layers(); i++) {
       x = block(x, "model.layers." + i + ".");
     }
@@ -70,13 +72,19 @@ final class TransformerInTorch {
     return linear(x, config.tied() ? "model.embed_tokens" : "lm_head");
   }
 
+  private Tensor rows(String name, IntStream indices) {
+    long[] rows = indices.asLongStream().toArray();
+    return torch.embedding(tensors.get(name), Tensor.create(rows, rows.length));
+  }
+
   private Tensor block(Tensor x, String name) {
     String attn = name + "self_attn.";
     String mlp = name + "mlp.";
     return switch (config.placement()) {
       case PRE -> {
         Tensor h = x.add(attention(norm(x, name + "input_layernorm"), attn));
-        yield h.add(mlp(norm(h, name + "post_attention_layernorm"), mlp));
+        Tensor seen = config.form().parallelResidual() ? x : h;
+        yield h.add(mlp(norm(seen, name + "post_attention_layernorm"), mlp));
       }
       case POST -> {
         Tensor h = norm(x.add(attention(x, attn)), name + "post_attention_layernorm");
@@ -101,7 +109,10 @@ final class TransformerInTorch {
         TensorOptional bias = new TensorOptional(tensors.get(name + ".bias"));
         yield torch.layer_norm(x, width, new TensorOptional(gain), bias, epsilon, false);
       }
-      case RMS_NORM -> rmsNorm(x, gain);
+      case RMS_NORM -> {
+        Tensor y = rmsNorm(x, gain);
+        yield config.form().normBias() ? y.add(tensors.get(name + ".bias")) : y;
+      }
       case PARTIAL_RMS_NORM -> {
         long k = (long) Math.ceil(config.width() * config.normShare());
         Tensor square = x.narrow(-1, 0, k).square();
@@ -141,29 +152,44 @@ final class TransformerInTorch {
 
   private Tensor rotated(Tensor heads, String norm) {
     Tensor x = config.queryKeyNorm() ? rmsNorm(heads, tensors.get(norm)) : heads;
-    int half = config.headWidth() / 2;
+    int rotated = (int) (config.headWidth() * config.form().rotaryShare());
+    if (rotated == 0) {
+      return x;
+    }
+    Tensor first = x.narrow(-1, 0, rotated);
+    int half = rotated / 2;
     Tensor turned =
-        torch.cat(new TensorVector(x.narrow(-1, half, half).neg(), x.narrow(-1, 0, half)), -1);
-    return x.mul(angles(true)).add(turned.mul(angles(false)));
+        torch.cat(
+            new TensorVector(first.narrow(-1, half, half).neg(), first.narrow(-1, 0, half)), -1);
+    Tensor y = first.mul(angles(rotated, true)).add(turned.mul(angles(rotated, false)));
+    return torch.cat(new TensorVector(y, x.narrow(-1, rotated, config.headWidth() - rotated)), -1);
   }
 
-  private Tensor angles(boolean cosine) {
-    int h = config.headWidth();
-    float[] values = new float[sequence * h];
+  private Tensor angles(int rotated, boolean cosine) {
+    float[] values = new float[sequence * rotated];
     for (int i = 0; i < values.length; i++) {
-      int pair = i % h % (h / 2);
-      double angle = i / h / Math.pow(config.ropeTheta(), 2.0 * pair / h);
+      int pair = i % rotated % (rotated / 2);
+      double angle = i / rotated / Math.pow(config.ropeTheta(), 2.0 * pair / rotated);
       values[i] = (float) (cosine ? Math.cos(angle) : Math.sin(angle));
     }
-    return Tensor.create(values, sequence, h);
+    return Tensor.create(values, sequence, rotated);
   }
 
   private Tensor mlp(Tensor x, String name) {
-    Tensor gate = torch.silu(linear(x, name + "gate_proj"));
-    return linear(gate.mul(linear(x, name + "up_proj")), name + "down_proj");
+    Tensor up = linear(x, name + "up_proj");
+    Tensor hidden =
+        switch (config.form().mlp()) {
+          case SWIGLU -> torch.silu(linear(x, name + "gate_proj")).mul(up);
+          case GELU -> torch.gelu(up);
+          case GELU_TANH -> torch.gelu(up, "tanh");
+          case RELU -> torch.relu(up);
+        };
+    return linear(hidden, name + "down_proj");
   }
 
   private Tensor linear(Tensor x, String name) {
-    return x.matmul(tensors.get(name + ".weight").t());
+    Tensor y = x.matmul(tensors.get(name + ".weight").t());
+    Tensor bias = tensors.get(name + ".bias");
+    return bias == null ? y : y.add(bias);
   }
 }

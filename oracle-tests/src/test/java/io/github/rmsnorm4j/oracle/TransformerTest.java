@@ -3,6 +3,9 @@ package io.github.rmsnorm4j.oracle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.transformer.BlockForm;
+import io.github.rmsnorm4j.transformer.BlockForm.Biases;
+import io.github.rmsnorm4j.transformer.MlpKind;
 import io.github.rmsnorm4j.transformer.Model;
 import io.github.rmsnorm4j.transformer.ModelConfig;
 import io.github.rmsnorm4j.transformer.NormKind;
@@ -87,6 +90,51 @@ class TransformerTest {
     }
   }
 
+  static List<ModelConfig> otherForms() {
+    List<ModelConfig> configs = new ArrayList<>();
+    for (MlpKind mlp : MlpKind.values()) {
+      for (Biases biases : Biases.values()) {
+        for (double share : new double[] {0, 0.25, 1}) {
+          for (NormKind norm : new NormKind[] {NormKind.LAYER_NORM, NormKind.RMS_NORM}) {
+            boolean parallel = configs.size() / 2 % 2 == 0;
+            configs.add(
+                ModelConfig.builder(29, 48, 2, 6)
+                    .mlpWidth(40)
+                    .maxPositions(SEQUENCE)
+                    .norm(norm)
+                    .normEpsilon(1e-5)
+                    .initialRange(0.2)
+                    .tied(configs.size() % 3 == 0)
+                    .form(new BlockForm(mlp, biases, share, parallel, norm == NormKind.RMS_NORM))
+                    .build());
+          }
+        }
+      }
+    }
+    return configs;
+  }
+
+  @ParameterizedTest
+  @MethodSource("otherForms")
+  void logitsOfModelsThatOnlyRunForward(ModelConfig config) {
+    Random random = new Random(SEED);
+    int[] tokens = random.ints(BATCH * SEQUENCE, 0, config.vocabulary()).toArray();
+    try (Weights weights = new Weights(config).initialise(SEED);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        PointerScope _ = new PointerScope()) {
+      for (Parameter parameter : weights.parameters()) {
+        if (parameter.role() != Parameter.Role.MATRIX) {
+          perturb(weights.values(parameter), random);
+        }
+      }
+      model.forward(tokens);
+      double error =
+          error(model.logits(), new TransformerInTorch(weights, BATCH, SEQUENCE).logits(tokens));
+      assertThat(error).as(config::toString).isLessThan(1e-5);
+      System.out.printf("logits differ by %.2e of the largest: %s%n", error, config);
+    }
+  }
+
   private static void perturb(MemorySegment values, Random random) {
     for (long i = 0; i < values.byteSize() / Float.BYTES; i++) {
       float value = values.getAtIndex(ValueLayout.JAVA_FLOAT, i);
@@ -96,12 +144,12 @@ class TransformerTest {
   }
 
   /** The largest difference, as a share of the largest element. */
-  private static double error(MemorySegment gradient, Tensor expected) {
+  private static double error(MemorySegment computed, Tensor expected) {
     double[] values = Libtorch.values(expected);
     double largest = 0;
     double difference = 0;
     for (int i = 0; i < values.length; i++) {
-      double ours = gradient.getAtIndex(ValueLayout.JAVA_FLOAT, i);
+      double ours = computed.getAtIndex(ValueLayout.JAVA_FLOAT, i);
       assertThat(ours).isFinite();
       largest = Math.max(largest, Math.abs(values[i]));
       difference = Math.max(difference, Math.abs(ours - values[i]));

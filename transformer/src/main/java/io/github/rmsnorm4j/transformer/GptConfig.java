@@ -82,7 +82,7 @@ record GptConfig(
     ModelConfig model =
         ModelConfig.builder(
                 fields.wholeNumber("vocab_size", null), d, fields.wholeNumber(layers, null), h)
-            .mlpWidth(fields.wholeNumber(mlpWidth, naming == Naming.GPT2 ? 4 * d : null))
+            .mlpWidth(mlpWidth(fields, d))
             .maxPositions(fields.wholeNumber(maxPositions, null))
             .ropeTheta(ropeTheta(fields))
             .tied(fields.flag("tie_word_embeddings", tied))
@@ -91,6 +91,15 @@ record GptConfig(
             .form(form(fields, converted))
             .build();
     return new StoredConfig(model, naming);
+  }
+
+  private int mlpWidth(ConfigFields fields, int width) throws FormatException {
+    Integer usual = naming == Naming.GPT2 ? Integer.valueOf(Math.multiplyExact(4, width)) : null;
+    int value = fields.wholeNumber(mlpWidth, usual);
+    if (value < 1) {
+      throw fields.wrong(mlpWidth, value, "be at least 1");
+    }
+    return value;
   }
 
   private BlockForm form(ConfigFields fields, boolean converted) throws FormatException {

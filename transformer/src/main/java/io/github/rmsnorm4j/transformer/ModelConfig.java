@@ -66,8 +66,9 @@ public record ModelConfig(
     if (norm == null || placement == null || form == null) {
       throw new IllegalArgumentException("norm, placement and form must not be null");
     }
+    int rotated = form.rotatedWidth(headWidth);
     require(
-        form.rotatedWidth(headWidth) % 2 == 0,
+        rotated % 2 == 0 && (rotated > 0 || form.learnedPositions()),
         "headWidth",
         headWidth,
         form.rotaryShare() == 1 ? "be even" : "have an even part of " + form.rotaryShare());

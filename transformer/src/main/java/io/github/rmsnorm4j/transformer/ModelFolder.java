@@ -41,9 +41,9 @@ public final class ModelFolder {
    * @throws IOException if it cannot be written; what was there before is there still
    */
   public static void save(Path folder, Weights weights) throws IOException {
+    byte[] config = ConfigJson.write(weights.config()).getBytes(StandardCharsets.UTF_8);
     Files.createDirectories(folder);
     Path configFile = folder.resolve(CONFIG);
-    byte[] config = ConfigJson.write(weights.config()).getBytes(StandardCharsets.UTF_8);
     if (Files.exists(configFile)) {
       requireSame(folder, weights.config());
     } else if (Files.exists(folder.resolve(WEIGHTS))) {

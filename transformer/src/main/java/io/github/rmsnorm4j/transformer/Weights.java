@@ -198,6 +198,10 @@ public final class Weights implements AutoCloseable {
     return gradients;
   }
 
+  boolean hasGradients() {
+    return gradients != null;
+  }
+
   static MemorySegment part(MemorySegment all, Parameter parameter) {
     return all.asSlice(parameter.offset() * Float.BYTES, parameter.elements() * Float.BYTES);
   }

@@ -251,15 +251,20 @@ class ModelFolderTest {
         .doesNotContain("\n");
   }
 
-  @Test
-  void aConfigOfAnyTextIsReadOrRefused() {
+  static List<String> texts() {
+    return List.of(LLAMA, GptFolder.GPT2, GptFolder.NEOX);
+  }
+
+  @ParameterizedTest
+  @MethodSource("texts")
+  void aConfigOfAnyTextIsReadOrRefused(String config) {
     String[] pieces = {
       "0", "-1", "1e9", "1e999", "null", "true", "[", "{", "}", "\"", ",", "8", ".5"
     };
     SeededRandom random = new SeededRandom(SEED, 0);
     int read = 0;
     for (int i = 0; i < 20_000; i++) {
-      StringBuilder text = new StringBuilder(LLAMA);
+      StringBuilder text = new StringBuilder(config);
       for (int edits = random.nextInt(4); edits >= 0; edits--) {
         int from = random.nextInt(text.length());
         int to = Math.min(text.length(), from + random.nextInt(3));

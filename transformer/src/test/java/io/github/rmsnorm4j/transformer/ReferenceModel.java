@@ -178,10 +178,12 @@ final class ReferenceModel {
 
   private double[][] linear(double[][] x, String name) {
     double[] weight = tensors.get(name + ".weight");
+    double[] bias = tensors.get(name + ".bias");
     int inputs = x[0].length;
     double[][] y = new double[x.length][weight.length / inputs];
     for (int t = 0; t < x.length; t++) {
       for (int j = 0; j < y[t].length; j++) {
+        y[t][j] = bias == null ? 0 : bias[j];
         for (int i = 0; i < inputs; i++) {
           y[t][j] += x[t][i] * weight[j * inputs + i];
         }

@@ -49,8 +49,8 @@ final class Planner {
   }
 
   Plan convert() throws IOException {
-    requireKnown("converted");
     refuseIf(model.notConverted().isPresent(), () -> model.notConverted().orElseThrow());
+    requireKnown("converted");
     refuseIf(
         model.tied() && !untie,
         () ->

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Folded models of every family have the logits of the models that they are made from. */
 class FoldTest {
@@ -49,7 +50,10 @@ class FoldTest {
       case "olmo2" -> "model.norm";
       case "gemma2", "gemma3" -> ".*[0-9].(input|pre_feedforward)_layernorm" + last;
       case "gpt2" -> ".*ln_[12]";
-      case "gpt_neox" -> ".*[0-9].(input|post_attention)_layernorm";
+      case "gpt_neox" ->
+          name.equals("gpt_neox-no-bias")
+              ? ".*[0-9].post_attention_layernorm"
+              : ".*[0-9].(input|post_attention)_layernorm";
       case "opt" -> ".*[0-9].(self_attn|final)_layer_norm";
       case "t5" ->
           ".*[0-9].layer_norm|encoder.final_layer_norm"
@@ -109,7 +113,7 @@ class FoldTest {
   @ParameterizedTest
   @MethodSource("layouts")
   void numbersAreRoundedOnce(String name) throws IOException {
-    for (StoredType type : List.of(StoredType.BF16, StoredType.F16, StoredType.F32)) {
+    for (StoredType type : List.of(StoredType.BF16, StoredType.F16)) {
       TinyModel model = model(name, type);
       TinyModel narrow = rewriter.foldUntied(model);
       TinyModel wide = rewriter.foldUntied(model.withFloats(StoredType.F64));
@@ -120,28 +124,26 @@ class FoldTest {
                 double[] rounded = Arrays.stream(values.elements()).map(stored::round).toArray();
                 assertThat(narrow.get(tensor).elements()).as(tensor).isEqualTo(rounded);
               });
+      if (type == StoredType.BF16) {
+        assertDifferAsByRounding(model, narrow, wide);
+      }
     }
   }
 
   /**
-   * In bfloat16 a folded number has an error of at most half a unit in the last place, a share of
-   * 2^-8. Random errors of up to this size in the same numbers change the logits by as much as a
-   * rounding does. So the difference must not be above a small multiple of what such errors do.
+   * A number that is rounded to bfloat16 has an error of at most half a unit in the last place, a
+   * share of 2^-8. Random errors of up to this size in the same numbers change the logits by as
+   * much as a rounding does. So the difference must not be above twice what such errors do.
    */
-  @ParameterizedTest
-  @MethodSource("layouts")
-  void inBfloat16TheLogitsDifferAsByRounding(String name) throws IOException {
-    TinyModel model = model(name, StoredType.BF16);
-    TinyModel narrow = rewriter.foldUntied(model);
-    TinyModel exact = rewriter.foldUntied(model.withFloats(StoredType.F64));
+  private static void assertDifferAsByRounding(TinyModel model, TinyModel narrow, TinyModel wide) {
+    assertThat(Logits.distance(model, wide)).isLessThan(1e-12);
     double largest = 0;
     Random random = new Random(5);
     for (int i = 0; i < 5; i++) {
-      TinyModel noisy = exact;
-      for (Map.Entry<String, Values> tensor : exact.tensors().entrySet()) {
+      TinyModel noisy = wide;
+      for (Map.Entry<String, Values> tensor : wide.tensors().entrySet()) {
         double[] elements = tensor.getValue().elements();
-        if (!Arrays.equals(
-            elements, model.has(tensor.getKey()) ? model.get(tensor.getKey()).elements() : null)) {
+        if (!Arrays.equals(elements, model.elementsOrNull(tensor.getKey()))) {
           double[] changed =
               Arrays.stream(elements)
                   .map(v -> v * (1 + BFLOAT16_ROUNDING * (2 * random.nextDouble() - 1)))
@@ -149,7 +151,7 @@ class FoldTest {
           noisy = noisy.with(tensor.getKey(), tensor.getValue().with(changed));
         }
       }
-      largest = Math.max(largest, Logits.distance(exact, noisy));
+      largest = Math.max(largest, Logits.distance(wide, noisy));
     }
     assertThat(largest).isBetween(1e-5, 0.1);
     assertThat(Logits.distance(model, narrow)).isBetween(1e-6, 2 * largest);
@@ -158,16 +160,14 @@ class FoldTest {
   @ParameterizedTest
   @MethodSource("layouts")
   void aSecondFoldChangesNothing(String name) throws IOException {
-    Path in = rewriter.write(model(name, StoredType.BF16), 1);
-    for (boolean untie : new boolean[] {false, true}) {
-      Path once = rewriter.rewrite(in, Goal.FOLD, untie);
-      assertThat(bytes(once)).isNotEqualTo(bytes(in));
-      assertThat(bytes(rewriter.rewrite(once, Goal.FOLD, untie))).isEqualTo(bytes(once));
-    }
+    Path in = rewriter.write(model(name, StoredType.F16), 1);
+    Path once = rewriter.rewrite(in, Goal.FOLD, true);
+    assertThat(bytes(once)).isNotEqualTo(bytes(in));
+    assertThat(bytes(rewriter.rewrite(once, Goal.FOLD, true))).isEqualTo(bytes(once));
   }
 
   @ParameterizedTest
-  @MethodSource("layouts")
+  @ValueSource(strings = {"llama", "qwen2-tied", "gemma3", "gpt2", "gpt_neox", "t5-gated-tied"})
   void shardsGiveTheSameTensorsAndTheModelIsNotTouched(String name) throws IOException {
     TinyModel model = model(name, StoredType.F32);
     Path whole = rewriter.write(model, 1);

@@ -117,7 +117,8 @@ final class LayerNormForward {
       double[][] inner = Rows.relu(linear(at + "fc1", norm(at + "final_layer_norm", x)));
       x = Rows.sum(x, linear(at + "fc2", inner));
     }
-    return head("lm_head", "embed_tokens", norm("final_layer_norm", x));
+    boolean last = !model.config().containsKey("_remove_final_layer_norm");
+    return head("lm_head", "embed_tokens", last ? norm("final_layer_norm", x) : x);
   }
 
   private double scale(int width) {

@@ -113,6 +113,17 @@ record Layout(Map<String, Object> config, Map<String, Integer> sizes, String ten
     return new Layout(config, sizes, tensors.replace(text, other));
   }
 
+  /** The same less the lines that have one of the texts. */
+  Layout without(String... texts) {
+    StringBuilder kept = new StringBuilder();
+    for (String line : tensors.split("\n")) {
+      if (Arrays.stream(texts).noneMatch(line::contains)) {
+        kept.append(line).append('\n');
+      }
+    }
+    return new Layout(config, sizes, kept.toString());
+  }
+
   /** The same with further lines. */
   Layout plus(String lines) {
     return new Layout(config, sizes, tensors + lines);

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.checkpoint.families;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /** Comparing logits. */
 final class Logits {
   /** Tokens with a repetition, and with the first and the last of the vocabulary. */
@@ -29,5 +31,11 @@ final class Logits {
       }
     }
     return difference / largest;
+  }
+
+  /** A result is right, and with a change it is wrong. */
+  static void assertMatters(TinyModel model, TinyModel result, TinyModel broken) {
+    assertThat(distance(model, result)).isLessThan(1e-12);
+    assertThat(distance(model, broken)).isGreaterThan(1e-4);
   }
 }

@@ -39,8 +39,18 @@ final class Rewriter {
 
   /** Rewrites with the proof, and gives the folder of the result. */
   Path rewrite(Path in, Goal goal, boolean untie) throws IOException {
+    return rewrite(in, Optional.empty(), goal, untie);
+  }
+
+  /** Rewrites by other rules than those of the family. */
+  Path rewriteBy(String rules, Path in, Goal goal) throws IOException {
+    Path map = Files.writeString(folder.resolve("in-rules" + count++), rules);
+    return rewrite(in, Optional.of(map), goal, false);
+  }
+
+  private Path rewrite(Path in, Optional<Path> map, Goal goal, boolean untie) throws IOException {
     Path out = folder.resolve("out" + count++);
-    try (Rewriting rewriting = Rewriting.open(in, Optional.empty(), goal, untie)) {
+    try (Rewriting rewriting = Rewriting.open(in, map, goal, untie)) {
       Rewriting.Result result = rewriting.write(out, true, _ -> {});
       if (!result.isInPlace() || !Files.exists(out)) {
         throw new AssertionError("the proof does not hold: " + result.proof());

@@ -83,4 +83,13 @@ record TinyModel(Map<String, Object> config, Map<String, Values> tensors) {
     copy.config.put(key, value);
     return copy;
   }
+
+  /** A model with some tensors as another model has them. */
+  TinyModel restored(TinyModel other, String... names) {
+    TinyModel copy = new TinyModel(config, tensors);
+    for (String name : names) {
+      copy.tensors.put(name, other.get(name));
+    }
+    return copy;
+  }
 }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.checkpoint.families;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntToDoubleFunction;
 
 /**
  * A tensor with its elements, in C order.
@@ -39,5 +40,29 @@ record Values(StoredType type, List<Integer> shape, double[] elements) {
 
   Values with(double[] others) {
     return new Values(type, shape, others);
+  }
+
+  /** A matrix with its rows multiplied. */
+  Values scaledRows(IntToDoubleFunction factor) {
+    return scaled(i -> factor.applyAsDouble(i / columns()));
+  }
+
+  /** A matrix with its columns multiplied. */
+  Values scaledColumns(IntToDoubleFunction factor) {
+    return scaled(i -> factor.applyAsDouble(i % columns()));
+  }
+
+  private Values scaled(IntToDoubleFunction factor) {
+    double[] scaled = elements.clone();
+    for (int i = 0; i < scaled.length; i++) {
+      scaled[i] *= factor.applyAsDouble(i);
+    }
+    return with(scaled);
+  }
+
+  Values filled(double value) {
+    double[] filled = new double[elements.length];
+    Arrays.fill(filled, value);
+    return with(filled);
   }
 }

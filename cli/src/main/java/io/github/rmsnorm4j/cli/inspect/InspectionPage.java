@@ -17,13 +17,14 @@ public final class InspectionPage {
    * Makes the page.
    *
    * @param inspection the norms
+   * @param prospects what fold and convert would do
    * @param model the model as the user named it
    * @param command the command that was given
    * @return the page
    */
-  public static Page of(Inspection inspection, String model, String command) {
+  public static Page of(Inspection inspection, Prospects prospects, String model, String command) {
     Page page = Page.titled("The norms of " + model);
-    List<NormGroup> groups = NormGroup.of(inspection.norms());
+    List<NormGroup> groups = NormGroup.of(inspection.norms(), prospects);
     page.lead(
         "A %s with %d norms.".formatted(inspection.model().family(), inspection.norms().size()));
     Chart chart =
@@ -43,7 +44,7 @@ public final class InspectionPage {
           .chart(chart.caption("Means; the bars go from the least gain to the greatest."));
     }
     page.section("All norms")
-        .code(String.join("\n", InspectionText.lines(inspection)))
+        .code(String.join("\n", InspectionText.lines(inspection, prospects)))
         .section("To repeat it")
         .code(command);
     return page;

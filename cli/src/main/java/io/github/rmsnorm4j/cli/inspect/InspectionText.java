@@ -20,20 +20,24 @@ public final class InspectionText {
   private final List<String> lines = new ArrayList<>();
   private final ModelNorms model;
 
-  private InspectionText(ModelNorms model) {
+  private final Prospects prospects;
+
+  private InspectionText(ModelNorms model, Prospects prospects) {
     this.model = model;
+    this.prospects = prospects;
   }
 
   /**
    * Makes the text.
    *
    * @param inspection the norms
+   * @param prospects what fold and convert would do
    * @return lines
    */
-  public static List<String> lines(Inspection inspection) {
-    InspectionText text = new InspectionText(inspection.model());
+  public static List<String> lines(Inspection inspection, Prospects prospects) {
+    InspectionText text = new InspectionText(inspection.model(), prospects);
     text.model(inspection);
-    for (NormGroup group : NormGroup.of(inspection.norms())) {
+    for (NormGroup group : NormGroup.of(inspection.norms(), prospects)) {
       text.group(group);
     }
     return text.lines;
@@ -44,12 +48,8 @@ public final class InspectionText {
         model.tied() ? "tied to the embedding" : model.head().isPresent() ? "stored" : "not stored";
     int norms = inspection.norms().size();
     lines.add("%s: %d norms; the head is %s".formatted(model.family(), norms, head));
-    paragraph(
-        "  ",
-        model.notConverted().isEmpty()
-            ? "convert: yes, LayerNorm can become RMSNorm"
-                + (model.tied() ? "; the tied head needs --untie" : "")
-            : "convert: no, " + model.notConverted().get());
+    prospects.foldRefused().ifPresent(reason -> paragraph("  ", "fold: no, " + reason));
+    paragraph("  ", "convert: " + prospects.convert());
     if (!model.unknown().isEmpty()) {
       paragraph(
           "  ",
@@ -92,7 +92,10 @@ public final class InspectionText {
     if (!site.consumers().isEmpty()) {
       paragraph("  ", "output goes to " + String.join(", ", group.consumers()));
     }
-    paragraph("  ", "fold: " + fold(group));
+    String fold = group.fold(prospects);
+    if (!fold.isEmpty()) {
+      paragraph("  ", "fold: " + fold);
+    }
     if (site.gain().isPresent()) {
       gains(group);
     }
@@ -103,22 +106,6 @@ public final class InspectionText {
         .flatMap(norm -> norm.type().stream())
         .distinct()
         .collect(Collectors.joining(", "));
-  }
-
-  private String fold(NormGroup group) {
-    if (!group.kept().isEmpty()) {
-      return "no, " + group.kept();
-    }
-    NormSite site = group.first();
-    boolean head =
-        model.tied() && model.head().map(tied -> site.consumers().contains(tied)).orElse(false);
-    if (head) {
-      return "only with --untie, because the head is also the embedding";
-    }
-    boolean slotless = site.consumers().stream().anyMatch(consumer -> consumer.bias().isEmpty());
-    return site.bias().isPresent() && slotless
-        ? "only if the norm's bias is 0, because a matrix that takes its output has no bias"
-        : "yes";
   }
 
   private void gains(NormGroup group) {
@@ -142,7 +129,8 @@ public final class InspectionText {
         doubtful.add(layer);
       }
     }
-    if (!doubtful.isEmpty()) {
+    // A few gains may look so by chance.
+    if (2 * doubtful.size() > group.norms().size()) {
       warn(group, doubtful);
     }
   }

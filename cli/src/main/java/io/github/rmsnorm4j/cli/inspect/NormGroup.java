@@ -18,10 +18,10 @@ import java.util.stream.Collectors;
 record NormGroup(String name, List<InspectedNorm> norms) {
 
   /** Norms that differ in the number of their layer alone. */
-  static List<NormGroup> of(List<InspectedNorm> norms) {
+  static List<NormGroup> of(List<InspectedNorm> norms, Prospects prospects) {
     Map<String, List<InspectedNorm>> groups = new LinkedHashMap<>();
     for (InspectedNorm norm : norms) {
-      groups.computeIfAbsent(key(norm.site()), _ -> new ArrayList<>()).add(norm);
+      groups.computeIfAbsent(key(norm.site(), prospects), _ -> new ArrayList<>()).add(norm);
     }
     return groups.values().stream()
         .map(
@@ -32,7 +32,7 @@ record NormGroup(String name, List<InspectedNorm> norms) {
   }
 
   /** All that must be the same, so that it can be said once. */
-  private static String key(NormSite site) {
+  private static String key(NormSite site, Prospects prospects) {
     return String.join(
         "|",
         general(site, site.name()),
@@ -40,7 +40,7 @@ record NormGroup(String name, List<InspectedNorm> norms) {
         site.consumers().stream()
             .map(consumer -> general(site, consumer.weight()))
             .collect(Collectors.joining(",")),
-        general(site, site.keptBecause().orElse("")));
+        general(site, prospects.of(site).or(site::keptBecause).orElse("")));
   }
 
   /** The text with N in place of the number of the norm's layer. */
@@ -68,7 +68,9 @@ record NormGroup(String name, List<InspectedNorm> norms) {
     return weight.substring(shared);
   }
 
-  String kept() {
-    return general(first(), first().keptBecause().orElse(""));
+  /** Whether the gain can be folded, and why not. */
+  String fold(Prospects prospects) {
+    String rule = first().keptBecause().map(reason -> "no, " + reason).orElse("");
+    return general(first(), prospects.of(first()).orElse(rule));
   }
 }

@@ -1,0 +1,88 @@
+package io.github.rmsnorm4j.checkpoint.check;
+
+/**
+ * How an element is computed from x, rstd r and gain g, and where it is rounded. T is the type of
+ * the row, W the type of the gain. One line for each.
+ */
+public enum CastForm {
+  /** {@code (x * r) * g}. */
+  FLOAT32("float32", Step.MULTIPLY, Root.EXACT, Cast.NEVER),
+  /** {@code ((x * r)T) * g}. */
+  LLAMA("llama", Step.MULTIPLY, Root.EXACT, Cast.TO_ROW),
+  /** {@code ((x * r)W) * g}. */
+  T5("t5", Step.MULTIPLY, Root.EXACT, Cast.TO_GAIN),
+  /** {@code ((x / root)T) * g}. */
+  ONNX("onnx", Step.DIVIDE, Root.EXACT, Cast.TO_ROW),
+  /** {@code (x / root) * g}: ONNX Runtime on CPUs, the code published with the paper. */
+  DIVIDED("divided", Step.DIVIDE, Root.EXACT, Cast.NEVER),
+  /** {@code x * (r * g)}: Flax. */
+  GAIN_FIRST("gain-first", Step.GAIN_FIRST, Root.EXACT, Cast.NEVER),
+  /** {@code ((x * (r)T)T) * g}: DeepSeek-V4, which has no gain there. */
+  ROUNDED_ROOT("rounded-root", Step.MULTIPLY, Root.ROUNDED, Cast.TO_ROW),
+  /** Every step in T, the mean square too: Liger's casting mode none. */
+  NONE("none", Step.MULTIPLY, Root.IN_ROW_TYPE, Cast.EVERY_STEP),
+  /** The same with a division: the paper's code on 16-bit rows. */
+  NONE_DIVIDED("none-divided", Step.DIVIDE, Root.IN_ROW_TYPE, Cast.EVERY_STEP);
+
+  /** How the row meets its rstd. */
+  enum Step {
+    /** Times rstd, then times the gain. */
+    MULTIPLY,
+    /** Divided by the root, then times the gain. */
+    DIVIDE,
+    /** Times the product of rstd and gain. */
+    GAIN_FIRST
+  }
+
+  /** What rstd, or the root, is rounded to. */
+  enum Root {
+    /** To the type of the arithmetic alone. */
+    EXACT,
+    /** Then to the type of the row. */
+    ROUNDED,
+    /** It is computed in the type of the row, from the squares on. */
+    IN_ROW_TYPE
+  }
+
+  /** What the normalised row is rounded to before the gain. */
+  enum Cast {
+    /** To nothing. */
+    NEVER,
+    /** To the type of the row. */
+    TO_ROW,
+    /** To the type of the gain. */
+    TO_GAIN,
+    /** To the type of the row, and so is the product with the gain. */
+    EVERY_STEP
+  }
+
+  private final String text;
+  private final Step step;
+  private final Root root;
+  private final Cast cast;
+
+  CastForm(String text, Step step, Root root, Cast cast) {
+    this.text = text;
+    this.step = step;
+    this.root = root;
+    this.cast = cast;
+  }
+
+  Step step() {
+    return step;
+  }
+
+  Root root() {
+    return root;
+  }
+
+  Cast cast() {
+    return cast;
+  }
+
+  /** The name on the command line. */
+  @Override
+  public String toString() {
+    return text;
+  }
+}

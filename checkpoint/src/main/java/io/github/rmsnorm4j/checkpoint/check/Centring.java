@@ -1,0 +1,27 @@
+package io.github.rmsnorm4j.checkpoint.check;
+
+/** Whether the mean is subtracted, and how. One line for each; all but the first are LayerNorm. */
+public enum Centring {
+  /** RMSNorm: it is not. */
+  NONE("RMSNorm"),
+  /** {@code (x - hi) - lo}, where hi + lo is the mean in float64: this library. */
+  SPLIT("LayerNorm (split mean)"),
+  /** {@code x - mean}, with the mean in the type of the arithmetic. */
+  MEAN("LayerNorm"),
+  /** {@code x * rstd - mean * rstd}. */
+  SHIFT("LayerNorm (shifted)"),
+  /** The same, with one rounding for the product and the difference. */
+  FUSED_SHIFT("LayerNorm (fused shift)");
+
+  private final String text;
+
+  Centring(String text) {
+    this.text = text;
+  }
+
+  /** What a reader calls it. */
+  @Override
+  public String toString() {
+    return text;
+  }
+}

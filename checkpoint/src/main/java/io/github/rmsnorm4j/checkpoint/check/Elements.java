@@ -1,0 +1,149 @@
+package io.github.rmsnorm4j.checkpoint.check;
+
+/**
+ * One row under one form: its statistics, and each element for a given scale and mean. The scale is
+ * rstd, or the root where the form divides by it.
+ */
+final class Elements {
+  private final Form form;
+  private final boolean float64;
+  private final PreparedRow row;
+  private final double[] normalised;
+  private final double[] gain;
+  private final double[] bias;
+  private final double mean;
+  private final double hi;
+  private final double lo;
+
+  Elements(Form form, PreparedRow row, Parameters parameters) {
+    this.form = form;
+    this.float64 = form.float64();
+    this.row = row;
+    this.normalised = row.normalised();
+    this.gain = parameters.gain();
+    this.bias = parameters.bias();
+    this.mean = form.layer() ? row.mean() : 0;
+    this.hi = (float) mean;
+    this.lo = (float) (mean - hi);
+  }
+
+  int width() {
+    return normalised.length;
+  }
+
+  /** The mean square of a part, or the variance. */
+  double moment(int part) {
+    return form.layer() ? row.variance() : row.meanSquare(part);
+  }
+
+  /** The mean, in the type of the arithmetic; 0 for RMSNorm. */
+  double mean() {
+    return Rounding.to(mean, form.arithmetic());
+  }
+
+  boolean findsMean() {
+    return form.layer() && form.centring() != Centring.SPLIT;
+  }
+
+  /** The scale of a statistic, rounded to the arithmetic. */
+  double scale(Statistic statistic) {
+    double root = statistic.root(moment(statistic.part()));
+    return Rounding.to(form.divides() ? root : 1 / root, form.arithmetic());
+  }
+
+  /** One element, rounded wherever the form rounds. */
+  double at(int i, double scale, double mean) {
+    double s = form.root() == CastForm.Root.EXACT ? scale : Rounding.to(scale, form.input());
+    double n = scaled(i, s, mean);
+    if (form.cast() != null) {
+      n = Rounding.to(n, form.cast());
+    }
+    if (form.bias() == BiasAddition.FUSED) {
+      return Rounding.to(fused(n, gain[i], bias[i]), form.output());
+    }
+    if (gain != null && form.step() != CastForm.Step.GAIN_FIRST) {
+      n = rounded(n * gain[i]);
+      n = form.product() == null ? n : Rounding.to(n, form.product());
+    }
+    if (bias != null) {
+      n = rounded(n + bias[i]);
+    }
+    return Rounding.to(n, form.output());
+  }
+
+  private double scaled(int i, double s, double mean) {
+    double v = normalised[i];
+    double c =
+        switch (form.centring()) {
+          case NONE -> v;
+          case SPLIT -> rounded(rounded(v - hi) - lo);
+          case MEAN -> rounded(v - mean);
+          case SHIFT -> rounded(rounded(v * s) - rounded(mean * s));
+          case FUSED_SHIFT -> {
+            double shift = rounded(mean * s);
+            yield fused(v, s, -shift);
+          }
+        };
+    if (form.centring().compareTo(Centring.MEAN) > 0) {
+      return c;
+    }
+    return switch (form.step()) {
+      case MULTIPLY -> rounded(c * s);
+      case DIVIDE -> rounded(c / s);
+      case GAIN_FIRST -> rounded(c * rounded(s * gain[i]));
+    };
+  }
+
+  /** a * b + c with one rounding. */
+  private double fused(double a, double b, double c) {
+    return float64 ? Math.fma(a, b, c) : Math.fma((float) a, (float) b, (float) c);
+  }
+
+  /** Rounds to the type of the arithmetic. */
+  double rounded(double value) {
+    return float64 ? value : (float) value;
+  }
+
+  /** What an element would be without any rounding. */
+  double exact(int i, double root) {
+    double n = direction(i) / root;
+    return bias == null ? n : n + bias[i];
+  }
+
+  /** What the element, less the bias, is in proportion to: the row times the gain. */
+  double direction(int i) {
+    double c = normalised[i] - mean;
+    return gain == null ? c : c * gain[i];
+  }
+
+  double gain(int i) {
+    return gain == null ? 1 : gain[i];
+  }
+
+  double bias(int i) {
+    return bias == null ? 0 : bias[i];
+  }
+
+  /** How far a mean that was summed in the type of the arithmetic may be from the exact one. */
+  double meanTolerance() {
+    if (!findsMean()) {
+      return 0;
+    }
+    double byMean = (2 + 1.5 * Math.sqrt(width())) * Math.abs(mean);
+    return Rounding.unit(form.arithmetic()) * (byMean + 4 * deviation());
+  }
+
+  /** The root of the variance; 0 for RMSNorm. */
+  double deviation() {
+    return form.layer() ? Math.sqrt(row.variance()) : 0;
+  }
+
+  /** The distance between neighbours of the type of the arithmetic. */
+  double ulp(double value) {
+    return float64 ? Math.ulp(value) : Math.ulp((float) value);
+  }
+
+  double value(int i) {
+    return normalised[i];
+  }
+}

@@ -1,0 +1,182 @@
+package io.github.rmsnorm4j.checkpoint.check;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Tells which norm made rows Y from rows X.
+ *
+ * <p>For each form (cast order, gain, residual, mean) it finds the scales that make every element
+ * of a row equal: from the ratios of Y to X first, which excludes most forms in the first row, then
+ * by bits. Epsilon, its place and the part of a row are compared with these scales.
+ */
+public final class NormCheck {
+  private final Sample sample;
+  private final Types types;
+  private final List<Double> shares;
+  private final Map<Form, List<CastForm>> forms;
+  private final Recovered.Rows rows;
+  private List<Hypothesis> named = List.of();
+
+  /**
+   * Begins a check.
+   *
+   * @param sample the rows
+   * @param shares shares of a row that a partial norm may be of, beside the usual ones
+   * @throws IllegalArgumentException if the rows cannot tell anything
+   */
+  public NormCheck(Sample sample, List<Double> shares) {
+    sample.requireRows();
+    this.sample = sample;
+    this.types = sample.types();
+    this.shares = List.copyOf(shares);
+    this.forms = Hypotheses.forms(types);
+    this.rows = new Recovered.Rows(sample);
+  }
+
+  /**
+   * A norm that fits.
+   *
+   * @param index its place in the table
+   */
+  record Fit(Recovered recovered, Statistic statistic, long[] distances, int index) {
+    Hypothesis norm() {
+      return new Hypothesis(recovered.form(), recovered.orders(), statistic);
+    }
+
+    long needed() {
+      return Recovered.greatest(distances);
+    }
+
+    boolean inRowType() {
+      return recovered.form().root() == CastForm.Root.IN_ROW_TYPE;
+    }
+  }
+
+  /**
+   * How many forms there are to try.
+   *
+   * @return the number of forms
+   */
+  public int forms() {
+    return forms.size();
+  }
+
+  /**
+   * Checks.
+   *
+   * @param afterEachForm is run {@link #forms} times
+   * @return which norms fit
+   */
+  public CheckReport run(Runnable afterEachForm) {
+    List<Recovered> recovered = recovered(afterEachForm);
+    long window = Window.full(sample.width());
+    List<Fit> fits = listed(recovered, window);
+    if (accurate(fits)) {
+      window = Window.ACCURATE_WINDOW;
+      fits = listed(recovered, window);
+    }
+    boolean solved = fits.isEmpty();
+    if (solved) {
+      fits = new Solver(recovered, sample, shares).solve(window);
+    }
+    fits.sort(
+        Comparator.<Fit>comparingLong(fit -> fit.needed() <= Window.ACCURATE ? 0 : fit.needed())
+            .thenComparingInt(fit -> fit.recovered().form().unusual())
+            .thenComparing(fit -> fit.statistic().place())
+            .thenComparingInt(Fit::index));
+    Contrasts contrasts = new Contrasts(sample, forms, rows, window, shares);
+    named = fits.stream().map(Fit::norm).toList();
+    List<Finding> others =
+        named.isEmpty() ? contrasts.closest(recovered) : contrasts.around(named.getFirst(), named);
+    return report(fits, solved, others, recovered, window);
+  }
+
+  /**
+   * Makes rows that tell the norms apart that {@link #run} has named.
+   *
+   * @return the rows
+   */
+  public Probe probe() {
+    return Probe.of(named, sample, Window.full(sample.width()));
+  }
+
+  /** The norms that {@link #run} has named. */
+  List<Hypothesis> named() {
+    return named;
+  }
+
+  private List<Recovered> recovered(Runnable afterEachForm) {
+    List<Recovered> recovered = new ArrayList<>();
+    for (Map.Entry<Form, List<CastForm>> entry : forms.entrySet()) {
+      Recovered.of(entry, sample, rows).ifPresent(recovered::add);
+      afterEachForm.run();
+    }
+    return recovered;
+  }
+
+  private List<Fit> listed(List<Recovered> recovered, long window) {
+    List<Fit> fits = new ArrayList<>();
+    for (Recovered form : recovered) {
+      boolean layer = form.form().layer();
+      for (Statistic statistic : Hypotheses.statistics(sample.width(), layer, shares)) {
+        if (form.fits(statistic, window)) {
+          fits.add(new Fit(form, statistic, form.distances(statistic), fits.size()));
+        }
+      }
+    }
+    return fits;
+  }
+
+  /** Whether some norm fits with sums so accurate that a narrow window is enough. */
+  private static boolean accurate(List<Fit> fits) {
+    return fits.stream()
+        .anyMatch(
+            fit ->
+                fit.recovered().form().root() == CastForm.Root.EXACT
+                    && fit.needed() <= Window.ACCURATE
+                    && fit.recovered().telling() >= Window.ENOUGH_ROWS);
+  }
+
+  private CheckReport report(
+      List<Fit> fits,
+      boolean solved,
+      List<Finding> others,
+      List<Recovered> recovered,
+      long window) {
+    long elements = (long) sample.rows() * sample.width();
+    Map<String, Finding> named = new LinkedHashMap<>();
+    for (Fit fit : fits) {
+      Finding finding =
+          Finding.of(fit.norm(), types, sample.width(), Score.full(elements, fit.distances()));
+      named.put(finding.norm(), finding);
+    }
+    double[] epsilons =
+        fits.isEmpty()
+            ? new double[] {Double.NaN, Double.NaN}
+            : fits.getFirst().recovered().epsilons(fits.getFirst().statistic(), window);
+    CheckReport.Status status =
+        switch (named.size()) {
+          case 0 -> CheckReport.Status.UNKNOWN;
+          case 1 -> CheckReport.Status.RECOGNISED;
+          default -> CheckReport.Status.CANNOT_TELL;
+        };
+    List<Finding> findings = List.copyOf(named.values());
+    return new CheckReport(
+        status,
+        new Verdict(findings, others, epsilons, solved, !recovered.isEmpty(), sample).sentences(),
+        findings,
+        others,
+        epsilons[0],
+        epsilons[1],
+        sample.rows(),
+        sample.width(),
+        sample.notFinite(),
+        sample.zero(),
+        sample.outOfRange(),
+        window);
+  }
+}

@@ -1,0 +1,140 @@
+package io.github.rmsnorm4j.checkpoint.check;
+
+import java.util.Optional;
+import java.util.function.LongToDoubleFunction;
+
+/**
+ * The scales for which every element of a row is equal to Y: a range, because an element grows or
+ * falls with the scale. The scale is rstd, or the root where the form divides by it.
+ *
+ * @param lo the least scale
+ * @param hi the greatest; infinite if any will do
+ * @param mean the mean for which it holds
+ */
+record ScaleRange(double lo, double hi, double mean) {
+  /** So many scales are tried with a mean of their own. */
+  private static final int SCALES = 1 << 12;
+
+  private static final double LEAST = 0x1p-100;
+
+  /** The range for a row, or nothing if no scale makes all elements equal. */
+  static Optional<ScaleRange> of(Form form, Elements row, double[] y) {
+    double[] rstd = rstdWithin(form, row, y);
+    if (rstd == null) {
+      return Optional.empty();
+    }
+    if (Double.isInfinite(rstd[1])) {
+      boolean equal = equalCount(row, y, 1, row.mean()) == y.length;
+      return equal ? Optional.of(new ScaleRange(0, rstd[1], row.mean())) : Optional.empty();
+    }
+    double slack = form.rootType() == null ? 1 : 1 + 2 * Rounding.unit(form.rootType());
+    double lo = (form.divides() ? 1 / rstd[1] : rstd[0]) / slack;
+    double hi = (form.divides() ? 1 / rstd[0] : rstd[1]) * slack;
+    Grid grid = Grid.at(form.float64(), lo);
+    long last = grid.index(hi) + 2;
+    ScaleRange range = exact(row, y, grid, last, row.mean());
+    if (range != null || !row.findsMean()) {
+      return Optional.ofNullable(range);
+    }
+    // The system's mean has an error of its own: find a scale and a mean that go together.
+    MeanFit means = new MeanFit(row, y);
+    long stride = Math.max(1, last / SCALES);
+    for (long k = -2; k <= last; k += stride) {
+      double mean = means.forAll(grid.number(k));
+      if (!Double.isNaN(mean)) {
+        return Optional.ofNullable(exact(row, y, grid, last, mean));
+      }
+    }
+    return Optional.empty();
+  }
+
+  static int equalCount(Elements row, double[] y, double scale, double mean) {
+    int equal = 0;
+    for (int i = 0; i < y.length; i++) {
+      equal += row.at(i, scale, mean) == y[i] ? 1 : 0;
+    }
+    return equal;
+  }
+
+  /**
+   * Where rstd must be, from the ratios of Y to the row times the gain: each is right but for so
+   * many roundings. Null if two ratios exclude each other, which is seen without any rounding.
+   */
+  private static double[] rstdWithin(Form form, Elements row, double[] y) {
+    double unit = relativeError(form);
+    double tiny = Rounding.least(form.output());
+    double tinyCast = form.cast() == null ? 0 : Rounding.least(form.cast());
+    double greatest = row.deviation() > 0 ? 1 / row.deviation() : 0;
+    double shift = form.centring().compareTo(Centring.MEAN) > 0 ? 3 * 0x1p-24 : 0;
+    double meanError = row.meanTolerance();
+    double lo = LEAST;
+    double hi = Double.POSITIVE_INFINITY;
+    for (int i = 0; i < y.length; i++) {
+      double bias = row.bias(i);
+      double target = y[i] - bias;
+      double lost = meanError + shift * (Math.abs(row.value(i)) + Math.abs(row.mean()));
+      double gain = Math.abs(row.gain(i));
+      double error =
+          unit * (Math.abs(target) + 2 * Math.abs(bias))
+              + tiny
+              + tinyCast * gain
+              + lost * gain * greatest;
+      double direction = row.direction(i);
+      double sign = direction < 0 ? -1 : 1;
+      if (direction == 0) {
+        if (Math.abs(target) > error) {
+          return null;
+        }
+      } else {
+        lo = Math.max(lo, (sign * target - error) / (sign * direction));
+        hi = Math.min(hi, (sign * target + error) / (sign * direction));
+      }
+      if (lo > hi) {
+        return null;
+      }
+    }
+    return new double[] {lo, hi};
+  }
+
+  private static double relativeError(Form form) {
+    double error = Rounding.unit(form.output()) + 8 * Rounding.unit(form.arithmetic());
+    error += form.cast() == null ? 0 : Rounding.unit(form.cast());
+    error += form.product() == null ? 0 : Rounding.unit(form.product());
+    return error * 1.05;
+  }
+
+  /** Narrows the range element by element; null as soon as nothing is left. */
+  private static ScaleRange exact(Elements row, double[] y, Grid grid, long last, double mean) {
+    long from = -2;
+    long to = last;
+    for (int i = 0; i < y.length; i++) {
+      double first = row.at(i, grid.number(from), mean);
+      double other = row.at(i, grid.number(to), mean);
+      if (first == y[i] && other == y[i]) {
+        continue;
+      }
+      int element = i;
+      LongToDoubleFunction at = k -> row.at(element, grid.number(k), mean);
+      long[] within = Sweep.within(at, y[i], from, to, first, other);
+      if (within == null) {
+        return null;
+      }
+      from = within[0];
+      to = within[1];
+    }
+    return new ScaleRange(grid.number(from), grid.number(to), mean);
+  }
+
+  boolean any() {
+    return Double.isInfinite(hi);
+  }
+
+  /** How many numbers of the type lie between a scale and the range; 0 if it is in the range. */
+  long distance(boolean float64, double scale) {
+    if (any() || scale >= lo && scale <= hi) {
+      return 0;
+    }
+    Grid grid = Grid.at(float64, scale);
+    return Math.abs(scale < lo ? grid.index(lo) : grid.index(hi));
+  }
+}

@@ -1,0 +1,100 @@
+package io.github.rmsnorm4j.checkpoint.check;
+
+import io.github.rmsnorm4j.EpsilonPlacement;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Solves for an epsilon, or for the part of a row, that is not in the table. One row allows many,
+ * so two rows or more have to agree.
+ */
+final class Solver {
+  private static final double GREATEST_EPSILON = 1;
+
+  private final List<Recovered> recovered;
+  private final Sample sample;
+  private final List<Double> shares;
+
+  Solver(List<Recovered> recovered, Sample sample, List<Double> shares) {
+    this.recovered = recovered;
+    this.sample = sample;
+    this.shares = shares;
+  }
+
+  List<NormCheck.Fit> solve(long window) {
+    List<NormCheck.Fit> fits = new ArrayList<>();
+    for (Recovered form : recovered) {
+      if (form.telling() >= 2) {
+        epsilons(form, window, fits);
+        parts(form, window, fits);
+      }
+    }
+    return fits;
+  }
+
+  private void epsilons(Recovered form, long window, List<NormCheck.Fit> fits) {
+    int width = sample.width();
+    for (int part : form.form().layer() ? List.of(width) : Hypotheses.parts(width, shares)) {
+      for (EpsilonPlacement place : EpsilonPlacement.values()) {
+        double[] range = form.epsilons(new Statistic(part, 0, place), window);
+        if (range != null && range[0] < GREATEST_EPSILON && range[1] > 0) {
+          double epsilon = roundest(range[0], Math.min(range[1], GREATEST_EPSILON));
+          Statistic statistic = new Statistic(part, epsilon, place);
+          if (place != EpsilonPlacement.FLOOR || aboveSomeFloor(form, statistic)) {
+            add(form, statistic, window, fits);
+          }
+        }
+      }
+    }
+  }
+
+  /** With every row on the floor, Y would be a multiple of X, and no norm of it. */
+  private static boolean aboveSomeFloor(Recovered form, Statistic floor) {
+    return form.rows().stream()
+        .anyMatch(row -> Math.sqrt(row.moment(floor.part())) > floor.epsilon());
+  }
+
+  private void parts(Recovered form, long window, List<NormCheck.Fit> fits) {
+    if (form.form().layer()) {
+      return;
+    }
+    // The first row excludes most parts, by sums that are good enough for that.
+    Elements first = form.rows().getFirst();
+    double sum = 0;
+    for (int part = 1; part < sample.width(); part++) {
+      sum += first.value(part - 1) * first.value(part - 1);
+      for (double epsilon : Hypotheses.EPSILONS) {
+        for (EpsilonPlacement place : EpsilonPlacement.values()) {
+          Statistic statistic = new Statistic(part, epsilon, place);
+          double root = statistic.root(sum / part);
+          double scale = first.rounded(form.form().divides() ? root : 1 / root);
+          long far = form.ranges().getFirst().distance(form.form().float64(), scale);
+          if (far <= (window + 4) * Window.unit(form.form())) {
+            add(form, statistic, window, fits);
+          }
+        }
+      }
+    }
+  }
+
+  private static void add(
+      Recovered form, Statistic statistic, long window, List<NormCheck.Fit> fits) {
+    if (form.fits(statistic, window)) {
+      fits.add(new NormCheck.Fit(form, statistic, form.distances(statistic), fits.size()));
+    }
+  }
+
+  /** The number between two others that has the fewest digits. */
+  static double roundest(double lo, double hi) {
+    double middle = lo == 0 ? hi / 2 : Math.sqrt(lo) * Math.sqrt(hi);
+    for (int digits = 1; digits < 17; digits++) {
+      double rounded = new BigDecimal(middle).round(new MathContext(digits)).doubleValue();
+      if (rounded >= lo && rounded <= hi) {
+        return rounded;
+      }
+    }
+    return middle;
+  }
+}

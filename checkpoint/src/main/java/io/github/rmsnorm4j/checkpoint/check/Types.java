@@ -1,0 +1,56 @@
+package io.github.rmsnorm4j.checkpoint.check;
+
+import io.github.rmsnorm4j.ElementType;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The types of the numbers at hand.
+ *
+ * @param x the type in which X is stored
+ * @param xHeld types of 16 bits that hold every number of X, if X is stored in a wider type
+ * @param y the type in which Y is stored
+ * @param yHeld types of 16 bits that hold every number of Y, if Y is stored in a wider type
+ * @param gain the type of the gain, or null without one
+ * @param bias whether there is a bias
+ * @param residual types that hold every number of the residual, the narrowest first; empty without
+ *     one
+ */
+public record Types(
+    ElementType x,
+    List<ElementType> xHeld,
+    ElementType y,
+    List<ElementType> yHeld,
+    ElementType gain,
+    boolean bias,
+    List<ElementType> residual) {
+
+  static boolean narrow(ElementType type) {
+    return type != null && type.bytes() == 2;
+  }
+
+  /** What the rows may have been when the norm saw them: as stored, or rounded first. */
+  Set<ElementType> inputs() {
+    Set<ElementType> inputs = new LinkedHashSet<>(List.of(x));
+    for (ElementType output : outputs()) {
+      if (output.bytes() < x.bytes()) {
+        inputs.add(output);
+      }
+    }
+    inputs.addAll(xHeld);
+    return inputs;
+  }
+
+  /** What the output may have been rounded to. */
+  Set<ElementType> outputs() {
+    Set<ElementType> outputs = new LinkedHashSet<>(List.of(y));
+    outputs.addAll(yHeld);
+    return outputs;
+  }
+
+  /** The type that a sum with the residual is rounded to, or null where it is not rounded. */
+  ElementType residualRounded() {
+    return residual.isEmpty() || !narrow(residual.getFirst()) ? null : residual.getFirst();
+  }
+}

@@ -1,0 +1,182 @@
+package io.github.rmsnorm4j.checkpoint.check;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/** What was found, in sentences. */
+final class Verdict {
+  /** So many values of a choice are written out. */
+  private static final int WRITTEN = 8;
+
+  private final List<Finding> named;
+  private final List<Finding> others;
+  private final double[] epsilons;
+  private final boolean solved;
+  private final boolean shaped;
+  private final Sample sample;
+
+  /**
+   * Takes what was found.
+   *
+   * @param solved whether the named norms are from no table
+   * @param shaped whether some form makes every row, with an rstd of its own
+   */
+  Verdict(
+      List<Finding> named,
+      List<Finding> others,
+      double[] epsilons,
+      boolean solved,
+      boolean shaped,
+      Sample sample) {
+    this.named = named;
+    this.others = others;
+    this.epsilons = epsilons;
+    this.solved = solved;
+    this.shaped = shaped;
+    this.sample = sample;
+  }
+
+  List<String> sentences() {
+    List<String> sentences = new ArrayList<>();
+    if (named.isEmpty()) {
+      none(sentences);
+      return sentences;
+    }
+    Finding first = named.getFirst();
+    String name = hidden() ? first.norm().replaceFirst(", eps [^,]*", "") : first.norm();
+    String all = String.format(Locale.ROOT, "all %,d elements are equal", first.elements());
+    if (named.size() == 1) {
+      sentences.add("Y is " + name + ": " + all + ".");
+    } else {
+      sentences.add(
+          "Y is %s (%s), or %s that these rows do not tell from it: %s."
+              .formatted(
+                  name,
+                  all,
+                  named.size() == 2
+                      ? "another norm"
+                      : "one of %d norms".formatted(named.size() - 1),
+                  String.join("; ", differences())));
+      hints(sentences);
+    }
+    if (first.castOrders().size() > 1) {
+      sentences.add(
+          "For these types %s are the same formula."
+              .formatted(String.join(", ", first.castOrders())));
+    }
+    if (solved) {
+      sentences.add("No norm of the table fits: epsilon or the part of a row was solved for.");
+    }
+    sentences.add(epsilons());
+    if (!others.isEmpty()) {
+      Finding other = others.getFirst();
+      sentences.add(
+          String.format(
+              Locale.ROOT,
+              "The nearest other, %s, differs in %,d.",
+              other.norm(),
+              other.elements() - other.equal()));
+    }
+    return sentences;
+  }
+
+  private String epsilons() {
+    if (Double.isInfinite(epsilons[1])) {
+      return "These rows do not limit epsilon: any number fits.";
+    }
+    String least = Statistic.epsilonText(epsilons[0]);
+    String greatest = Statistic.epsilonText(epsilons[1]);
+    if (least.equals(greatest)) {
+      return "Epsilon is %s to four digits.".formatted(least);
+    }
+    return "%s epsilon from %s to %s fits%s."
+        .formatted(
+            named.size() == 1 ? "Any" : "For the first, any",
+            least,
+            greatest,
+            epsilons[0] == 0 ? ": rows this large hide epsilon" : "");
+  }
+
+  private void none(List<String> sentences) {
+    sentences.add("None of the norms known here made Y.");
+    if (shaped && sample.rows() < 2) {
+      sentences.add(
+          "Its one row is a norm's with some rstd. Two rows or more are needed to solve for epsilon.");
+    } else if (shaped) {
+      sentences.add("Each row is a norm's with some rstd, but these rstd follow no epsilon.");
+    }
+    Finding best = others.getFirst();
+    sentences.add(
+        String.format(
+            Locale.ROOT,
+            "The best, %s, makes %,d of %,d elements.",
+            best.norm(),
+            best.equal(),
+            best.elements()));
+  }
+
+  /** The choices in which the named norms differ, each with its values. */
+  private List<String> differences() {
+    List<String> differences = new ArrayList<>();
+    difference(differences, "kind", Finding::kind);
+    difference(differences, "cast order", norm -> norm.castOrders().getFirst());
+    if (hidden()) {
+      differences.add("epsilon, which these rows hide");
+    } else {
+      difference(differences, "epsilon", norm -> Statistic.epsilonText(norm.epsilon()));
+      difference(differences, "place of epsilon", Finding::epsilonAt);
+    }
+    if (named.stream().map(Finding::part).distinct().count() > 2) {
+      differences.add("the part of a row, which these rows hide");
+    } else {
+      difference(differences, "part", norm -> "first " + norm.part());
+    }
+    difference(differences, "gain offset", norm -> "%.0f".formatted(norm.gainOffset()));
+    difference(
+        differences,
+        "gain rounded to",
+        norm -> norm.gainType() == null ? "nothing" : norm.gainType());
+    difference(differences, "residual rounded", Finding::residualRounding);
+    difference(differences, "type of the row", Finding::inputType);
+    difference(differences, "type of the output", Finding::outputType);
+    difference(differences, "bias", Finding::biasAddition);
+    return differences;
+  }
+
+  private void difference(List<String> all, String choice, Function<Finding, String> value) {
+    List<String> values = named.stream().map(value).distinct().toList();
+    if (values.size() > 1) {
+      String more = values.size() > WRITTEN ? ", %d more".formatted(values.size() - WRITTEN) : "";
+      all.add(
+          choice
+              + " "
+              + String.join(", ", values.subList(0, Math.min(WRITTEN, values.size())))
+              + more);
+    }
+  }
+
+  /** Which rows would tell. */
+  private void hints(List<String> sentences) {
+    if (differ(Finding::epsilon) || differ(Finding::epsilonAt)) {
+      sentences.add("Rows with a mean square near epsilon tell epsilons and their places apart.");
+    }
+    if (differ(norm -> norm.kind().startsWith("RMS"))) {
+      sentences.add("Rows with a mean far from 0 tell RMSNorm from LayerNorm.");
+    }
+    if (differ(Finding::part)) {
+      sentences.add("Rows whose first elements are larger than the others tell parts apart.");
+    }
+    sentences.add("--probe FILE writes rows that tell them apart, as far as it finds any.");
+  }
+
+  /** Whether rows are so large that no epsilon fits as well as others. */
+  private boolean hidden() {
+    return differ(Finding::epsilon) && named.stream().anyMatch(norm -> norm.epsilon() == 0);
+  }
+
+  private boolean differ(Function<Finding, Object> value) {
+    return named.stream().map(value).distinct().count() > 1;
+  }
+}

@@ -1,0 +1,174 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.checkpoint.check.CheckReport;
+import io.github.rmsnorm4j.checkpoint.check.NormCheck;
+import io.github.rmsnorm4j.checkpoint.check.Sample;
+import io.github.rmsnorm4j.cli.json.Records;
+import io.github.rmsnorm4j.formats.ReplacingFile;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code rmsnorm check}: which norm made Y from X. */
+@Command(
+    name = "check",
+    description = {
+      "Tell which norm made Y from X.",
+      "",
+      "X and Y are rows of equal shape: what went into a norm, and what came out. The norms that"
+          + " are tried are all combinations of RMSNorm and LayerNorm, cast orders, epsilons and"
+          + " their places, gain offsets, roundings of the gain, of X and of the sum with a"
+          + " residual, and partial norms. If no epsilon of the table fits, it is solved for.",
+      "",
+      "Systems add squares in orders of their own, so their rstd differs in its last bits. Each row"
+          + " may have an rstd that is a few ulp from the exact one: sqrt(width) * 0.75 + 4, and 6"
+          + " where 16 rows show that it is accurate. The column rstd has the most that a row"
+          + " needs.",
+      "",
+      "The residual is Y minus the exact formula of a norm. A norm explains the share 1 - |Y -"
+          + " predicted|^2 / |Y - exact|^2 of it. So 100 %% is every rounding, and 0 %% or less is"
+          + " no better than the exact formula.",
+      "",
+      "Large files are sampled: up to 262144 elements in rows spread over the file. -0 and 0 count"
+          + " as equal.",
+      ""
+    },
+    exitCodeList = {
+      "0:a norm that is known here made Y, or several that these rows do not tell apart",
+      "1:none did, or it failed",
+      "2:wrong use"
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  rmsnorm check hidden.npy normed.npy --gain norm.npy",
+      "  rmsnorm check acts.safetensors:x acts.safetensors:y --gain m.safetensors:norm.weight",
+      "  rmsnorm check x.npy y.npy --probe probe.npy"
+    })
+final class CheckCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Parameters(index = "0", paramLabel = "X", description = "What went in, as FILE[:NAME].")
+  private String in;
+
+  @Parameters(index = "1", paramLabel = "Y", description = "What came out, as FILE[:NAME].")
+  private String out;
+
+  @Option(
+      names = "--gain",
+      paramLabel = "FILE[:NAME]",
+      description = "The gain as it is stored: one factor for each element (default: none).")
+  private String gain;
+
+  @Option(
+      names = "--bias",
+      paramLabel = "FILE[:NAME]",
+      description = "The bias: one term for each element (default: none).")
+  private String bias;
+
+  @Option(
+      names = "--residual",
+      paramLabel = "FILE[:NAME]",
+      description = "A residual that was added to X before the norm (default: none).")
+  private String residual;
+
+  @Option(
+      names = "--partial",
+      paramLabel = "P",
+      description =
+          "Try partial RMSNorm of P times the width too; may be repeated. 1/16, 1/8, 1/4, 1/2 and 3/4"
+              + " are always tried.")
+  private List<Double> partial = List.of();
+
+  @Option(
+      names = "--probe",
+      paramLabel = "FILE",
+      description =
+          "Write rows that tell the named norms apart, to a .npy or .safetensors file. Run your norm"
+              + " on them, and check again. With --residual the file has x and residual.")
+  private Path probe;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE.json",
+      description = "Write all figures to this file.")
+  private Path json;
+
+  @Option(
+      names = {"-f", "--force"},
+      description = "Replace files that exist.")
+  private boolean force;
+
+  @Override
+  public Integer call() throws IOException {
+    CommandLine command = spec.commandLine();
+    ReportOptions.requireName(command, "--json", json, ".json");
+    try (CheckRows rows = checked(this::rows);
+        ReplacingFile data = ReportOptions.begin(command, "--json", json, force)) {
+      PrintWriter err = command.getErr();
+      NormCheck check;
+      CheckReport report;
+      Sample sample = checked(rows::sample);
+      check = checked(() -> new NormCheck(sample, partial));
+      long bytes = rows.sampledBytes();
+      try (Progress progress =
+          new Progress(err, bytes * check.forms(), Terminal::isStandardError)) {
+        report = check.run(() -> progress.step(bytes));
+      }
+      PrintWriter text = command.getOut();
+      CheckText.lines(rows.words(), report).forEach(text::println);
+      if (probe != null) {
+        checked(() -> CheckProbe.write(probe, rows.x(), check.probe(), report, force))
+            .forEach(text::println);
+      }
+      ReportOptions.write(data, Records.write(report));
+      return report.named().isEmpty() ? ExitCode.SOFTWARE : ExitCode.OK;
+    }
+  }
+
+  private CheckRows rows() throws IOException {
+    for (double share : partial) {
+      if (!(share > 0 && share <= 1)) {
+        throw new IllegalArgumentException(
+            "--partial is %s, it must be above 0 and at most 1".formatted(share));
+      }
+    }
+    if (probe != null) {
+      CheckProbe.requireName(probe, residual != null);
+      if (Files.exists(probe) && !force) {
+        throw new IllegalArgumentException(
+            "--probe %s: exists already; --force replaces it".formatted(probe));
+      }
+      for (String other : new String[] {in, out, gain, bias, residual}) {
+        if (other != null) {
+          Path file = TensorReference.parse("FILE", other).file();
+          DistinctFiles.require("--probe", probe, "another argument", file);
+        }
+      }
+      if (json != null) {
+        DistinctFiles.require("--probe", probe, "--json", json);
+      }
+    }
+    return CheckRows.open(in, out, gain, bias, residual);
+  }
+
+  /** Does a step; what it refuses is wrong use of the command. */
+  private <T> T checked(ResultOptions.Step<T> step) throws IOException {
+    try {
+      return step.make();
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+  }
+}

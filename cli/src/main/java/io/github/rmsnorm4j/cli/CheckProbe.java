@@ -1,0 +1,107 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.checkpoint.check.CheckReport;
+import io.github.rmsnorm4j.checkpoint.check.Probe;
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorWriter;
+import io.github.rmsnorm4j.measure.Paragraph;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The file of rows that tell norms apart. */
+final class CheckProbe {
+  private CheckProbe() {}
+
+  static void requireName(Path file, boolean residual) {
+    boolean several = file.toString().endsWith(".safetensors");
+    if (!several && !file.toString().endsWith(".npy")) {
+      throw new IllegalArgumentException(
+          "--probe is '%s', its name must end in .npy or .safetensors".formatted(file));
+    }
+    if (residual && !several) {
+      throw new IllegalArgumentException(
+          "--probe is %s, with --residual its name must end in .safetensors".formatted(file));
+    }
+  }
+
+  /**
+   * Writes it, unless there is nothing to tell apart.
+   *
+   * @return what was done, in lines
+   */
+  static List<String> write(
+      Path path, StoredRows like, Probe probe, CheckReport report, boolean force)
+      throws IOException {
+    if (report.status() != CheckReport.Status.CANNOT_TELL) {
+      return List.of("No probe is written: there are no two norms to tell apart.");
+    }
+    List<Tensor> tensors = new ArrayList<>();
+    List<Long> shape = List.of((long) probe.x().size(), (long) report.width());
+    tensors.add(new Tensor("x", like.tensor().dtype(), shape));
+    if (!probe.residual().isEmpty()) {
+      tensors.add(new Tensor("residual", Dtype.of(like.type()), shape));
+    }
+    try (TensorWriter writer = TensorWriter.create(path, tensors, Map.of(), force);
+        Arena arena = Arena.ofConfined()) {
+      for (Tensor tensor : writer.order()) {
+        List<double[]> rows = tensor.name().equals("residual") ? probe.residual() : probe.x();
+        writer.write(stored(rows, like.type(), arena.allocate(tensor.bytes(), Double.BYTES)));
+      }
+      writer.commit();
+    } catch (FileAlreadyExistsException e) {
+      throw new IllegalArgumentException("--probe " + e.getMessage() + "; --force replaces it", e);
+    }
+    return words(path, probe);
+  }
+
+  private static List<String> words(Path path, Probe probe) {
+    List<String> lines = new ArrayList<>();
+    lines.addAll(
+        Paragraph.lines(
+            "",
+            "%s: %d rows that tell %d pairs of these norms apart. Run your norm on them, and check again."
+                .formatted(
+                    Rmsnorm.oneLine("" + path.getFileName()), probe.x().size(), probe.told())));
+    List<String> untold = probe.untold();
+    if (!untold.isEmpty()) {
+      lines.addAll(
+          Paragraph.lines(
+              "",
+              "%d pairs remain: no row was found that tells, for example, %s."
+                  .formatted(untold.size(), untold.getFirst())));
+    }
+    return lines;
+  }
+
+  /** Values that the type holds, as they are stored. */
+  private static MemorySegment stored(
+      List<double[]> rows, ElementType type, MemorySegment elements) {
+    long at = 0;
+    for (double[] row : rows) {
+      for (double value : row) {
+        float single = (float) value;
+        switch (type) {
+          case FLOAT64 -> elements.setAtIndex(ValueLayout.JAVA_DOUBLE, at++, value);
+          case FLOAT32 -> elements.setAtIndex(ValueLayout.JAVA_FLOAT, at++, single);
+          case FLOAT16 ->
+              elements.setAtIndex(ValueLayout.JAVA_SHORT, at++, Float.floatToFloat16(single));
+          case BFLOAT16 ->
+              elements.setAtIndex(
+                  ValueLayout.JAVA_SHORT,
+                  at++,
+                  (short) (Float.floatToRawIntBits(single) >>> Short.SIZE));
+        }
+      }
+    }
+    return elements;
+  }
+}

@@ -1,0 +1,80 @@
+package io.github.rmsnorm4j.cli;
+
+import io.github.rmsnorm4j.checkpoint.check.CheckReport;
+import io.github.rmsnorm4j.checkpoint.check.Finding;
+import io.github.rmsnorm4j.measure.Paragraph;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** What {@code check} found, for a terminal of 80 columns. */
+final class CheckText {
+  private static final int SHOWN = 8;
+  private static final int NAME = 42;
+
+  private CheckText() {}
+
+  static List<String> lines(String rows, CheckReport report) {
+    List<String> lines = new ArrayList<>(Paragraph.lines("", rows));
+    left(report, lines);
+    lines.add("");
+    lines.add(line("", "equal", "largest", "", "rstd"));
+    lines.add(line("norm", "elements", "ulp", "explained", "ulp"));
+    List<Finding> named = report.named();
+    named.stream().limit(SHOWN).forEach(finding -> row(finding, lines));
+    if (named.size() > SHOWN) {
+      lines.add("... and %d more with the same figures".formatted(named.size() - SHOWN));
+    }
+    if (!named.isEmpty() && !report.others().isEmpty()) {
+      lines.add("Others, each with one choice changed:");
+    }
+    report.others().forEach(finding -> row(finding, lines));
+    lines.add("");
+    if (!named.isEmpty()) {
+      List<Long> by = named.getFirst().rowsByUlp();
+      lines.addAll(
+          Paragraph.lines(
+              "",
+              "Rows by the ulp of rstd that the first norm needs: 0 in %d, 1 in %d, 2 in %d, 3 to 6 in %d, more in %d (window: %d)."
+                  .formatted(
+                      by.get(0), by.get(1), by.get(2), by.get(3), by.get(4), report.window())));
+    }
+    report.verdict().forEach(sentence -> lines.addAll(Paragraph.lines("", sentence)));
+    return lines;
+  }
+
+  /** The rows that say nothing. */
+  private static void left(CheckReport report, List<String> lines) {
+    int[] counts = {report.notFinite(), report.zero(), report.outOfRange()};
+    String[] why = {"not finite", "zero throughout", "out of the range of float32 squares"};
+    for (int i = 0; i < counts.length; i++) {
+      if (counts[i] > 0) {
+        lines.add("left out: %d rows that are %s".formatted(counts[i], why[i]));
+      }
+    }
+  }
+
+  private static void row(Finding finding, List<String> lines) {
+    List<String> name = Paragraph.lines("", finding.norm());
+    String first = finding.norm().length() > NAME ? "" : finding.norm();
+    if (first.isEmpty()) {
+      lines.addAll(name);
+    }
+    lines.add(
+        line(
+            first,
+            String.format(Locale.ROOT, "%,d", finding.equal()),
+            finding.largestUlp() < 1e6
+                ? String.format(Locale.ROOT, "%.3g", finding.largestUlp())
+                    .replaceFirst("\\.?0+$", "")
+                : String.format(Locale.ROOT, "%.0e", finding.largestUlp()),
+            finding.explained() < -9.99
+                ? "< -999 %"
+                : String.format(Locale.ROOT, "%.0f %%", Math.floor(100 * finding.explained())),
+            "" + finding.greatestUlp()));
+  }
+
+  private static String line(String name, String equal, String ulp, String explained, String rstd) {
+    return String.format("%-42s %10s %8s %9s %6s", name, equal, ulp, explained, rstd);
+  }
+}

@@ -1,0 +1,218 @@
+package io.github.rmsnorm4j.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.checkpoint.check.CheckReport;
+import io.github.rmsnorm4j.checkpoint.check.Finding;
+import io.github.rmsnorm4j.cli.json.Records;
+import io.github.rmsnorm4j.formats.Dtype;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** {@code rmsnorm check}, as a user runs it. */
+class CheckCommandTest {
+  private static final int WIDTH = 96;
+
+  @TempDir Path folder;
+  private Path x;
+  private Path y;
+  private Path gain;
+
+  @BeforeEach
+  void rows() throws IOException {
+    x = TestTensor.write(file("x.npy"), small("x", Dtype.F32, 1, 20, WIDTH));
+    gain = TestTensor.write(file("g.npy"), TestTensor.random("g", Dtype.F32, 1, 2, WIDTH));
+    y = file("y.npy");
+  }
+
+  private Path file(String name) {
+    return folder.resolve(name);
+  }
+
+  /** Rows small enough for epsilon to be seen. */
+  private static TestTensor small(String name, Dtype type, long seed, long... shape) {
+    double[] values = TestTensor.random(name, Dtype.F64, 0, seed, shape).values();
+    return TestTensor.of(name, type, Arrays.stream(values).map(v -> v / 100).toArray(), shape);
+  }
+
+  private void normalize(String... options) {
+    List<String> args = new ArrayList<>(List.of("normalize", "" + x, "-o", "" + y, "-qf"));
+    args.addAll(List.of(options));
+    assertThat(CommandResult.of(args.toArray(String[]::new)).status()).isZero();
+  }
+
+  private CommandResult check(String... options) {
+    List<String> args = new ArrayList<>(List.of("check", "" + x, "" + y));
+    args.addAll(List.of(options));
+    return CommandResult.of(args.toArray(String[]::new));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--like gemma, 'RMSNorm, float32, eps 1e-6, gain + 1'",
+    "--eps 1e-5, 'RMSNorm, float32, eps 1e-5'",
+    "--eps 1e-4, 'RMSNorm, float32, eps 1e-4'",
+    "--like onnx, 'RMSNorm, onnx, eps 1e-5'",
+    "--like paper --eps 1e-5, 'RMSNorm, float32, eps 1e-5 outside'",
+    "--partial 0.0625, 'RMSNorm, float32, eps 1e-6, first 6 of 96'",
+    "--norm layer, 'LayerNorm (split mean), float32, eps 1e-5'"
+  })
+  void namesTheNorm(String options, String norm) {
+    normalize((options + " --gain " + gain).split(" "));
+    CommandResult result = check("--gain", "" + gain);
+    assertThat(result.status()).describedAs(result.out() + result.err()).isZero();
+    assertThat(unwrapped(result)).contains("Y is " + norm + ": all 1,920 elements are equal.");
+    assertThat(result.outLines()).allMatch(line -> line.length() <= 79);
+    assertThat(result.err()).isEmpty();
+  }
+
+  private static String unwrapped(CommandResult result) {
+    return result.out().replaceAll("\\R", " ");
+  }
+
+  @Test
+  void comparesOneChangedChoice() {
+    normalize("--eps", "1e-5", "--gain", "" + gain);
+    String text = unwrapped(check("--gain", "" + gain));
+    assertThat(text).contains("Others, each with one choice changed:");
+    assertThat(text).containsPattern("RMSNorm, onnx, eps 1e-5 +1,466 +2");
+    assertThat(text).contains("Epsilon is 1e-5 to four digits.");
+    assertThat(text).contains("The nearest other, RMSNorm, onnx, eps 1e-5, differs in 454.");
+  }
+
+  /** A residual in bfloat16, which only safetensors files hold. */
+  @ParameterizedTest
+  @CsvSource({"first", "between", "last"})
+  void tellsWhenTheSumIsRounded(String when) throws IOException {
+    x = TestTensor.write(file("x.safetensors"), small("x", Dtype.BF16, 1, 20, WIDTH));
+    Path h = TestTensor.write(file("h.safetensors"), small("h", Dtype.BF16, 5, 20, WIDTH));
+    y = file("y.safetensors");
+    normalize("--residual", "" + h, "--residual-rounding", when, "--eps", "1e-5");
+    CommandResult result = check("--residual", "" + h, "--probe", "" + file("p.safetensors"));
+    assertThat(result.status()).describedAs(result.out() + result.err()).isZero();
+    assertThat(unwrapped(result)).contains("eps 1e-5, residual " + when);
+    if (Files.exists(file("p.safetensors"))) {
+      assertThat(TestTensor.read(file("p.safetensors"), "residual").tensor())
+          .extracting(tensor -> tensor.dtype())
+          .isEqualTo(Dtype.BF16);
+    }
+  }
+
+  @Test
+  void writesAProbeThatTells() throws IOException {
+    x = TestTensor.write(file("x.npy"), TestTensor.random("x", Dtype.F32, 0, 1, 20, WIDTH));
+    normalize("--eps", "1e-8", "--gain", "" + gain);
+    Path probe = file("probe.npy");
+    CommandResult first = check("--gain", "" + gain, "--probe", "" + probe);
+    assertThat(unwrapped(first)).contains("epsilon, which these rows hide", "rows that tell");
+    assertThat(check("--gain", "" + gain, "--probe", "" + probe).status()).isEqualTo(2);
+    x = probe;
+    normalize("--eps", "1e-8", "--gain", "" + gain);
+    CommandResult second = check("--gain", "" + gain);
+    assertThat(unwrapped(second)).contains("Y is RMSNorm, float32, eps 1e-8: all");
+  }
+
+  @Test
+  void saysThatNoNormMadeIt() throws IOException {
+    TestTensor.write(y, TestTensor.random("y", Dtype.F32, 0, 9, 20, WIDTH));
+    Path json = file("check.json");
+    CommandResult result = check("--json", "" + json);
+    assertThat(result.status()).isOne();
+    assertThat(unwrapped(result)).contains("None of the norms known here made Y. The best, ");
+    assertThat(Files.readString(json)).contains("\"status\" : \"UNKNOWN\"", "\"named\" : [ ]");
+  }
+
+  @Test
+  void keepsAllFigures() throws IOException {
+    normalize("--eps", "1e-5");
+    Path json = file("check.json");
+    assertThat(check("--json", "" + json).status()).isZero();
+    CheckReport report = Records.read(CheckReport.class, Files.readString(json));
+    assertThat(report.rows()).isEqualTo(20);
+    Finding first = report.named().getFirst();
+    assertThat(first.epsilon()).isEqualTo(1e-5);
+    assertThat(first.castOrders()).contains("float32", "llama");
+    assertThat(first.rowsByUlp()).containsExactly(20L, 0L, 0L, 0L, 0L);
+    assertThat(report.leastEpsilon()).isBetween(0.99e-5, 1e-5);
+  }
+
+  /** Rows that say nothing are left out and counted, and the others are enough. */
+  @Test
+  void leavesRowsOut() throws IOException {
+    double[] values = small("x", Dtype.F64, 1, 20, WIDTH).values();
+    Arrays.fill(values, 0, WIDTH, 0);
+    values[WIDTH + 3] = Double.NaN;
+    Arrays.fill(values, 2 * WIDTH, 3 * WIDTH, 1e30);
+    x = TestTensor.write(file("x.npy"), TestTensor.of("x", Dtype.F32, values, 20, WIDTH));
+    normalize("--eps", "1e-5");
+    CommandResult result = check();
+    assertThat(result.status()).isZero();
+    assertThat(result.out())
+        .contains(
+            "left out: 1 rows that are not finite",
+            "left out: 1 rows that are zero throughout",
+            "left out: 1 rows that are out of the range");
+  }
+
+  @Test
+  void samplesLargeFiles() throws IOException {
+    x = TestTensor.write(file("x.npy"), small("x", Dtype.F32, 1, 9000, WIDTH));
+    normalize("--eps", "1e-5");
+    assertThat(unwrapped(check())).contains("2730 of 9000 rows, spread over the file");
+  }
+
+  @Test
+  void refusesWhatTellsNothing() throws IOException {
+    normalize();
+    assertWrongUse("its shape must be that of X", "check", "" + x, "" + gain);
+    Path narrow = TestTensor.write(file("n.npy"), TestTensor.random("n", Dtype.F32, 0, 1, 7));
+    assertWrongUse(
+        "the gain has 7 elements, a row of X has 96",
+        "check",
+        "" + x,
+        "" + y,
+        "--gain",
+        "" + narrow);
+    Path whole =
+        TestTensor.write(file("i.safetensors"), TestTensor.of("i", Dtype.I64, new double[2], 2));
+    assertWrongUse("X is i i64 [2], it may be f64", "check", "" + whole, "" + whole);
+    Path ones =
+        TestTensor.write(file("o.npy"), TestTensor.of("o", Dtype.F32, new double[] {1, 2}, 2, 1));
+    assertWrongUse("the width is 1, it must be 2 or more", "check", "" + ones, "" + ones);
+    Path flat = TestTensor.write(file("f.npy"), TestTensor.of("f", Dtype.F32, new double[4], 2, 2));
+    assertWrongUse("no row can be used", "check", "" + flat, "" + flat);
+    Path same = file("s.npy");
+    TestTensor.write(same, TestTensor.of("s", Dtype.F32, new double[] {3, 3, 3, 3}, 2, 2));
+    assertWrongUse("every element of Y is 3.0", "check", "" + same, "" + same);
+    assertWrongUse("--partial is 2.0", "check", "" + x, "" + y, "--partial", "2");
+    assertWrongUse("must end in .npy or .safetensors", "check", "" + x, "" + y, "--probe", "p.txt");
+    assertWrongUse(
+        "exists already; --force replaces it", "check", "" + x, "" + y, "--probe", "" + x);
+    assertWrongUse("--probe", "check", "" + x, "" + y, "--probe", "" + x, "--force");
+    assertWrongUse(
+        "with --residual its name must end in .safetensors",
+        "check",
+        "" + x,
+        "" + y,
+        "--residual",
+        "" + x,
+        "--probe",
+        "" + file("p.npy"));
+  }
+
+  private static void assertWrongUse(String message, String... args) {
+    CommandResult result = CommandResult.of(args);
+    assertThat(result.status()).describedAs(result.out() + result.err()).isEqualTo(2);
+    assertThat(result.err()).hasLineCount(1).contains(message);
+    assertThat(result.out()).isEmpty();
+  }
+}
