@@ -55,10 +55,10 @@ final class FoldRun {
     long start = System.nanoTime();
     try (Rewriting rewriting = Rewriting.open(in, map.file(), goal, untie)) {
       requireUsable(rewriting);
-      FoldText text = new FoldText(rewriting);
+      FoldText text = new FoldText(rewriting, untie);
       print(text.plan());
       Result result = write(rewriting);
-      print(text.rounding(result.rounding()));
+      print(text.rounding(result));
       print(text.proof(result.proof()));
       if (!result.isInPlace()) {
         throw new RefusedException(
@@ -100,6 +100,7 @@ final class FoldRun {
 
   private void print(Iterable<String> lines) {
     PrintWriter to = spec.commandLine().getOut();
+    // The bar keeps the indentation, which would be stripped.
     lines.forEach(line -> to.println(Rmsnorm.oneLine("|" + line).substring(1)));
     to.flush();
   }

@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.checkpoint.rewrite.NormOutcome.Fate;
 import io.github.rmsnorm4j.checkpoint.rewrite.Plan;
 import io.github.rmsnorm4j.checkpoint.rewrite.Proof;
 import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting;
+import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting.Result;
 import io.github.rmsnorm4j.checkpoint.rewrite.RoundingCount;
 import io.github.rmsnorm4j.checkpoint.rewrite.WholeModel;
 import io.github.rmsnorm4j.measure.Paragraph;
@@ -23,10 +24,17 @@ import java.util.stream.Collectors;
 /** What a rewriting does, did and proved, as text of 80 columns. */
 final class FoldText {
   private final Rewriting rewriting;
+  private final boolean untie;
   private final Plan plan;
 
-  FoldText(Rewriting rewriting) {
+  /**
+   * Prepares.
+   *
+   * @param untie whether a tied head may become a matrix of its own
+   */
+  FoldText(Rewriting rewriting, boolean untie) {
     this.rewriting = rewriting;
+    this.untie = untie;
     this.plan = rewriting.plan();
   }
 
@@ -51,6 +59,12 @@ final class FoldText {
           lines,
           "the head is a matrix of its own now, %s; tie_word_embeddings is false"
               .formatted(rewriting.norms().ownHead()));
+    }
+    if (untie && !plan.untied()) {
+      lines.add(
+          rewriting.norms().tied()
+              ? "--untie changes nothing: the last norm has nothing that a head could take"
+              : "--untie changes nothing: the head is a matrix of its own already");
     }
     plan.modelType().ifPresent(type -> converted(lines, type));
     if (!rewriting.folders().isEmpty()) {
@@ -133,8 +147,12 @@ final class FoldText {
   }
 
   /** What the stored types cost. */
-  List<String> rounding(RoundingCount count) {
+  List<String> rounding(Result result) {
     List<String> lines = new ArrayList<>();
+    RoundingCount count = result.rounding();
+    if (result.kept() > 0) {
+      lines.add("finished files of an earlier run that were kept: " + result.kept());
+    }
     paragraph(
         lines,
         count.computed() == 0

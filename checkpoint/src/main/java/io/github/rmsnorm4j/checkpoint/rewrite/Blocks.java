@@ -16,8 +16,8 @@ final class Blocks {
   /** A block has as many rows as fit this number of elements, and one at least. */
   private static final int ELEMENTS = 1 << 19;
 
-  /** A row of more elements is no row of a model. */
-  private static final long WIDEST = 1 << 26;
+  /** A matrix with a longer axis is of no model. */
+  private static final long LONGEST = 1 << 26;
 
   private final TensorFile file;
   private final Tensor tensor;
@@ -40,19 +40,19 @@ final class Blocks {
   /** Looks at the shape; reads nothing yet. */
   Blocks(TensorFile file, Tensor tensor, LongConsumer progress) throws FormatException {
     int axes = tensor.shape().size();
-    long width = axes == 0 ? 0 : tensor.shape().getLast();
-    if (axes < 1 || axes > 2 || width > WIDEST || tensor.dtype().elementType().isEmpty()) {
+    boolean isLong = tensor.shape().stream().anyMatch(length -> length > LONGEST);
+    if (axes < 1 || axes > 2 || isLong || tensor.dtype().elementType().isEmpty()) {
       throw new FormatException(
           file.path(),
           tensor.name(),
-          "is %s, only matrices and vectors of floating numbers with rows of at most %d are rewritten"
-              .formatted(tensor, WIDEST));
+          "is %s, only matrices and vectors of floating numbers with axes of at most %d are rewritten"
+              .formatted(tensor, LONGEST));
     }
     this.file = file;
     this.tensor = tensor;
     this.progress = progress;
     this.rows = axes == 1 ? 1 : tensor.shape().getFirst();
-    this.columns = (int) width;
+    this.columns = (int) (long) tensor.shape().getLast();
   }
 
   int rowsOfABlock() {

@@ -57,7 +57,16 @@ final class Elements {
 
   /** The nearest number of a type, ties to even, from float64 directly. */
   static double round(double value, Dtype dtype) {
-    return dtype == Dtype.F32 ? (float) value : Casts.round(value, type(dtype));
+    float near = (float) value;
+    if (dtype == Dtype.F32) {
+      return near;
+    }
+    // The product of two bfloat16 is a float32, and most of the time goes into these.
+    if (near == value && dtype == Dtype.BF16) {
+      int bits = Float.floatToRawIntBits(near);
+      return Float.intBitsToFloat(bits + 0x7fff + (bits >>> Short.SIZE & 1) & 0xffff0000);
+    }
+    return Casts.round(value, type(dtype));
   }
 
   /** The largest error of one rounding of a normal number, as a share of it: half a unit. */

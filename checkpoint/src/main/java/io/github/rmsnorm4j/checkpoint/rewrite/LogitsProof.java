@@ -21,8 +21,14 @@ import java.util.function.LongConsumer;
  * differences times {@link #ALLOWED} is the bound.
  */
 final class LogitsProof {
-  /** How many tokens the sequence has, if the model has as many positions. */
+  /**
+   * How many tokens the sequence has, if the model has as many positions. Of a large model it has
+   * fewer, down to {@link #FEWEST}, so that one run has about {@link #PRODUCTS} products at most.
+   */
   static final int TOKENS = 24;
+
+  private static final int FEWEST = 4;
+  private static final long PRODUCTS = 1L << 34;
 
   /** How many times the weights are changed at random. */
   static final int DRAWS = 4;
@@ -34,13 +40,17 @@ final class LogitsProof {
   private static final double FLOAT32 = 0x1p-24;
 
   private final Map<String, Dtype> types = new HashMap<>();
+  private final int most;
   private final LongConsumer progress;
 
   /** The types are those of the model, and with them the sizes of roundings. */
   LogitsProof(TensorFile tensors, LongConsumer progress) {
+    long elements = 1;
     for (Tensor tensor : tensors.tensors()) {
       types.put(tensor.name(), tensor.dtype());
+      elements += tensor.elements();
     }
+    this.most = Math.clamp(PRODUCTS / elements, FEWEST, TOKENS);
     this.progress = progress;
   }
 
@@ -49,7 +59,7 @@ final class LogitsProof {
     float[] logits;
     double roundings = 0;
     try (LayerwiseLogits model = LayerwiseLogits.open(before)) {
-      tokens = tokens(Math.min(TOKENS, model.positions()), model.vocabulary());
+      tokens = tokens(Math.min(most, model.positions()), model.vocabulary());
       logits = model.logits(tokens, read(MatrixChange.NONE));
       for (int draw = 0; draw < DRAWS; draw++) {
         float[] moved = model.logits(tokens, read(rounded(SEED + draw)));

@@ -28,6 +28,7 @@ final class ResultWriter {
   private final ModelFiles files;
   private final Vectors vectors;
   private final LongConsumer progress;
+  private int kept;
 
   ResultWriter(
       Plan plan, TensorFile tensors, ModelFiles files, Vectors vectors, LongConsumer progress) {
@@ -48,6 +49,7 @@ final class ResultWriter {
         count = writeShard(shard, work.model().resolve(name));
         work.finish(name, count);
       } else {
+        kept++;
         progress.accept(Files.size(shard.path()));
       }
       all = all.plus(count);
@@ -60,6 +62,11 @@ final class ResultWriter {
       }
     }
     return all;
+  }
+
+  /** How many finished shards of an earlier run were kept. */
+  int kept() {
+    return kept;
   }
 
   private RoundingCount writeShard(SafetensorsFile shard, Path to) throws IOException {

@@ -165,10 +165,11 @@ public final class Rewriting implements Closeable {
   /**
    * What was written.
    *
+   * @param kept how many finished files with tensors were kept from an earlier run
    * @param rounding what the roundings to the stored types did
    * @param proof the comparison with the model; empty if it was not asked for
    */
-  public record Result(RoundingCount rounding, Optional<Proof> proof) {
+  public record Result(int kept, RoundingCount rounding, Optional<Proof> proof) {
 
     /**
      * Whether the result is in place.
@@ -206,7 +207,7 @@ public final class Rewriting implements Closeable {
         throw new FileSystemException(
             model.path().toString(), null, "was changed while it was read");
       }
-      Result result = new Result(rounding, proof);
+      Result result = new Result(writer.kept(), rounding, proof);
       if (result.isInPlace()) {
         work.putInPlace(files.all().stream().map(ModelFiles::name).collect(Collectors.toSet()));
       }

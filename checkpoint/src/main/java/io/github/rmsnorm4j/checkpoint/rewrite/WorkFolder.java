@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -184,7 +186,11 @@ final class WorkFolder implements Closeable {
               .collect(Collectors.joining(", "));
       throw new FileSystemException(model.toString(), null, "was changed meanwhile: " + wrong);
     }
-    Files.deleteIfExists(out); // Only an empty folder can be deleted.
+    try {
+      Files.deleteIfExists(out); // Only an empty folder can be deleted.
+    } catch (DirectoryNotEmptyException _) {
+      throw new FileAlreadyExistsException(out.toString(), null, "has appeared meanwhile");
+    }
     Files.move(model, out, StandardCopyOption.ATOMIC_MOVE);
     force(out.toAbsolutePath().getParent());
     for (String name : names(work)) {
