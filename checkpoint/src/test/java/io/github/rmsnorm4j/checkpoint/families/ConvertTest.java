@@ -80,7 +80,7 @@ class ConvertTest {
           tensor.getKey().matches(".*(c_proj|attention.dense|4h_to_h|out_proj|fc2).(weight|bias)");
       if (rows || writer) {
         found++;
-        boolean inputsFirst = rows || values.shape().size() == 1 || model(name).equals("gpt2");
+        boolean inputsFirst = rows || values.shape().size() == 1 || family(name).equals("gpt2");
         for (double mean : inputsFirst ? rowMeans(values) : columnMeans(values)) {
           assertThat(mean).as(tensor.getKey()).isEqualTo(0, within(1e-15));
         }
@@ -90,7 +90,7 @@ class ConvertTest {
     assertThat(found).isEqualTo(3 * (2 + biases) + (name.startsWith("gpt_neox") ? 1 : 2));
   }
 
-  private static String model(String name) {
+  private static String family(String name) {
     return name.split("-")[0];
   }
 
@@ -117,7 +117,7 @@ class ConvertTest {
   void buffersAndTheHeadAreKept(String name) throws IOException {
     TinyModel model = model(name, StoredType.BF16);
     TinyModel converted = rewriter.convert(model);
-    String head = model(name).equals("gpt_neox") ? "embed_out.weight" : "lm_head.weight";
+    String head = family(name).equals("gpt_neox") ? "embed_out.weight" : "lm_head.weight";
     String embedding =
         switch (name) {
           case "gpt2" -> "wte.weight";
