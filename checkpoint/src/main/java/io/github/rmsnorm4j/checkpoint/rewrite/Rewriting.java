@@ -51,6 +51,27 @@ public final class Rewriting implements Closeable {
     } catch (RefusedException e) {
       throw new RefusedException(model.path() + " " + e.getMessage());
     }
+    requireOneHead();
+  }
+
+  private static boolean isCopy(TensorFile file, String source, String copy) throws IOException {
+    try (SameBytes same = new SameBytes(_ -> {})) {
+      return same.of(file, file.tensor(source), file, file.tensor(copy));
+    }
+  }
+
+  /** Of a tied head and another one that is stored, programs use one or the other. */
+  private void requireOneHead() throws IOException {
+    TensorFile file = model.tensors();
+    for (Map.Entry<String, Edit> edit : plan.edits().entrySet()) {
+      String source = edit.getValue().source();
+      boolean stored = file.tensors().stream().anyMatch(t -> t.name().equals(edit.getKey()));
+      if (stored && !source.equals(edit.getKey()) && !isCopy(file, source, edit.getKey())) {
+        throw new RefusedException(
+            "%s cannot be %s: %s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"
+                .formatted(model.path(), plan.goal(), edit.getKey(), source));
+      }
+    }
   }
 
   /**
