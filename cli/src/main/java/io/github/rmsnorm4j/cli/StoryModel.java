@@ -57,7 +57,7 @@ final class StoryModel {
         ModelFolder.save(saved, weights);
       }
       return weights;
-    } catch (FileAlreadyExistsException e) {
+    } catch (FileAlreadyExistsException | IllegalArgumentException e) {
       weights.close();
       throw wrongUse("--save-model " + e.getMessage());
     } catch (Throwable e) {

@@ -121,14 +121,14 @@ class InspectTest {
     one(inspect(folder.resolve("nothing")), 1, "nothing");
     one(inspect(Files.createDirectories(folder.resolve("empty"))), 1, "empty");
     Path model = stories();
+    one(inspect(model, "--map", folder.resolve("no.json")), 1, "no.json");
+    one(inspect(model, "--map", ""), 2, "--map is empty");
     Files.delete(model.resolve("config.json"));
     one(inspect(model), 1, "config.json: no such file");
     Files.writeString(model.resolve("config.json"), "{\"model_type\": \"rwkv\"}");
     one(inspect(model), 1, "has model_type 'rwkv', whose norms are not known");
     Files.writeString(model.resolve("config.json"), "[]");
     one(inspect(model), 1, "is no JSON object");
-    one(inspect(model, "--map", folder.resolve("no.json")), 1, "no.json");
-    one(inspect(model, "--map", ""), 2, "--map is empty");
   }
 
   private static void one(CommandResult result, int status, String problem) {

@@ -33,10 +33,11 @@ class ModelsPageTest {
     }
   }
 
-  /** The page's files are in a folder work, which is one of this test's. */
+  /** The page's files are in a folder work, which is one of this test's, and in examples. */
   private String[] words(String command) {
     return Arrays.stream(command.split(" +"))
         .map(word -> word.startsWith("work/") ? folder + "/" + word : word)
+        .map(word -> word.startsWith("examples/") ? Shell.CHECKOUT + "/" + word : word)
         .toArray(String[]::new);
   }
 

@@ -14,9 +14,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.ScalarTypeOptional;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch.ScalarType;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What libtorch computes, with its own sums, is recognised to the bit. */
@@ -114,5 +118,65 @@ class CheckedNormsTest {
         && found.part() == norm.part(width)
         && found.gainOffset() == (norm == PublishedNorm.GEMMA ? 1 : 0)
         && (found.residualRounding() == null || found.residualRounding().equals(residual));
+  }
+
+  /** Norms that this library does not make, as their Python code has them. */
+  @ParameterizedTest
+  @CsvSource({
+    "rounded-root, false, 1e-6",
+    "none, true, 1e-5",
+    "none-divided, true, 1e-6",
+    "gain-first, true, 1e-6",
+    "loaded gain, true, 1e-6"
+  })
+  void recognisesOtherOrders(String order, boolean hasGain, double epsilon) {
+    for (ElementType type : new ElementType[] {ElementType.FLOAT16, ElementType.BFLOAT16}) {
+      for (int width : WIDTHS) {
+        Random random = new Random(width);
+        double[] gain = numbers(random, width, 0, 0.5);
+        double[] x = numbers(random, 18 * width, 0, 0.05);
+        try (PointerScope _ = new PointerScope()) {
+          Tensor in = Libtorch.tensor(x, type, width);
+          Tensor w = Libtorch.parameter(gain, type);
+          double[] inputs = Libtorch.values(in);
+          double[] outputs = Libtorch.values(inOrder(order, in, w, epsilon));
+          double[] gains = hasGain ? Libtorch.values(w) : null;
+          Sample sample = new Sample(width, type, type, gains, hasGain ? type : null, null);
+          for (int row = 0; row < 18; row++) {
+            sample.add(row(inputs, row, width), row(outputs, row, width), null);
+          }
+          CheckReport report = new NormCheck(sample, List.of()).run(() -> {});
+          assertThat(report.named())
+              .describedAs("%s, %s, %d: %s", order, type, width, report.verdict())
+              .anyMatch(found -> found.epsilon() == epsilon && is(order, found));
+        }
+      }
+    }
+  }
+
+  private static boolean is(String order, Finding found) {
+    return order.equals("loaded gain")
+        ? found.castOrders().contains("float32")
+            && found.gainOffset() == 1
+            && found.gainType() != null
+        : found.castOrders().contains(order) && found.gainType() == null;
+  }
+
+  private static Tensor inOrder(String order, Tensor x, Tensor w, double epsilon) {
+    Tensor wide = x.to(ScalarType.Float);
+    Tensor rstd = meanSquare(wide).add(new Scalar(epsilon)).rsqrt();
+    return switch (order) {
+      case "rounded-root" -> x.mul(rstd.to(x.scalar_type()));
+      case "none" -> x.mul(meanSquare(x).add(new Scalar(epsilon)).rsqrt()).mul(w);
+      case "none-divided" -> x.div(meanSquare(x).add(new Scalar(epsilon)).sqrt()).mul(w);
+      case "gain-first" -> wide.mul(rstd.mul(w.to(ScalarType.Float))).to(x.scalar_type());
+      case "loaded gain" ->
+          wide.mul(rstd).mul(w.add(new Scalar(1.0)).to(ScalarType.Float)).to(x.scalar_type());
+      default -> throw new AssertionError(order);
+    };
+  }
+
+  private static Tensor meanSquare(Tensor x) {
+    return x.mul(x).mean(new long[] {-1}, true, new ScalarTypeOptional());
   }
 }

@@ -95,8 +95,8 @@ class TransformerTest {
     for (MlpKind mlp : MlpKind.values()) {
       for (Biases biases : Biases.values()) {
         for (double share : new double[] {0, 0.25, 1}) {
-          for (NormKind norm : new NormKind[] {NormKind.LAYER_NORM, NormKind.RMS_NORM}) {
-            boolean parallel = configs.size() / 2 % 2 == 0;
+          for (NormKind norm : List.of(NormKind.LAYER_NORM, NormKind.RMS_NORM, NormKind.NONE)) {
+            boolean parallel = configs.size() / 3 % 2 == 0;
             configs.add(
                 ModelConfig.builder(29, 48, 2, 6)
                     .mlpWidth(40)
@@ -104,7 +104,7 @@ class TransformerTest {
                     .norm(norm)
                     .normEpsilon(1e-5)
                     .initialRange(0.2)
-                    .tied(configs.size() % 3 == 0)
+                    .tied(configs.size() % 2 == 0)
                     .form(new BlockForm(mlp, biases, share, parallel, norm == NormKind.RMS_NORM))
                     .build());
           }

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.formats.FormatException;
-import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.transformer.Parameter.Role;
 import java.io.Closeable;
@@ -144,7 +143,6 @@ public final class LayerwiseLogits implements Closeable {
 
   /** The embedding of a vocabulary that has the tokens of the sequence alone, in its order. */
   private void embed(TensorReader reader, int[] tokens, Matrix to) throws IOException {
-    int d = config.width();
     int[] order = IntStream.range(0, tokens.length).toArray();
     List<Parameter> rows = new ArrayList<>();
     rows.add(rows(ParameterLayout.EMBEDDING, tokens.length, 0));
@@ -154,14 +152,14 @@ public final class LayerwiseLogits implements Closeable {
     }
     try (Arena arena = Arena.ofShared();
         Weights weights = new Weights(config, rows)) {
-      Tensor embedding = tensor(ParameterLayout.EMBEDDING);
+      MemorySegment embedding = weights.values(rows.getFirst());
+      long bytes = (long) config.width() * Float.BYTES;
       for (int n = 0; n < tokens.length; n++) {
-        MemorySegment row = weights.values().asSlice((long) n * d * Float.BYTES);
-        reader.read(embedding, (long) tokens[n] * d, d, copyTo(row));
+        MemorySegment row = embedding.asSlice(n * bytes, bytes);
+        stored.readRows(reader, ParameterLayout.EMBEDDING, tokens[n], row);
       }
       if (config.form().learnedPositions()) {
-        MemorySegment all = weights.values(rows.getLast());
-        reader.read(tensor(ParameterLayout.POSITIONS), 0, (long) tokens.length * d, copyTo(all));
+        stored.readRows(reader, ParameterLayout.POSITIONS, 0, weights.values(rows.getLast()));
       }
       new Embedding(setup(weights, tokens.length, arena)).forward(order, to);
     }
@@ -169,18 +167,6 @@ public final class LayerwiseLogits implements Closeable {
 
   private Parameter rows(String name, int rows, long offset) {
     return new Parameter(name + ".weight", List.of(rows, config.width()), offset, Role.MATRIX);
-  }
-
-  /** The stored tensor that holds a whole matrix, in its order. */
-  private Tensor tensor(String name) throws FormatException {
-    Parameter whole = rows(name, 1, 0);
-    return stored.file().tensor(stored.tensors(List.of(whole)).getFirst().name());
-  }
-
-  private static TensorReader.Sink copyTo(MemorySegment memory) {
-    return (index, values) ->
-        MemorySegment.copy(
-            values, 0, memory, ValueLayout.JAVA_FLOAT, index * Float.BYTES, values.length);
   }
 
   /** All blocks have the same shapes, so each uses the memory of the one before it. */
@@ -229,10 +215,10 @@ public final class LayerwiseLogits implements Closeable {
       Setup setup = setup(weights, stream.rows, arena);
       Linear head = new Linear(setup, name);
       Matrix y = setup.allocate(stream.rows, most);
-      Tensor tensor = tensor(name);
       for (int first = 0; first < config.vocabulary(); first += most) {
         int rows = Math.min(most, config.vocabulary() - first);
-        reader.read(tensor, (long) first * d, (long) rows * d, copyTo(weights.values()));
+        stored.readRows(
+            reader, name, first, weights.values().asSlice(0, (long) rows * d * Float.BYTES));
         head.forward(stream, y, false);
         for (int n = 0; n < y.rows; n++) {
           int to = n * config.vocabulary() + first;

@@ -73,10 +73,10 @@ public record ModelConfig(
         headWidth,
         form.rotaryShare() == 1 ? "be even" : "have an even part of " + form.rotaryShare());
     require(
-        !form.parallelResidual() || placement == Placement.PRE && norm != NormKind.NONE,
+        !form.parallelResidual() || placement == Placement.PRE,
         "placement",
         placement,
-        "be PRE and with norms in parallel blocks");
+        "be PRE in parallel blocks");
     require(
         (long) heads * headWidth <= LARGEST_SIZE,
         "heads * headWidth",

@@ -19,7 +19,7 @@ import java.util.Map;
 
 /**
  * A model as Hugging Face stores it: a folder with {@code config.json} and {@code
- * model.safetensors}.
+ * model.safetensors}, or a sharded set of files with its index.
  *
  * <p>Saving over a model of the same config replaces its weights in one step. A folder that holds
  * anything else is left alone, so a crash at any moment loses nothing that was there.
@@ -38,6 +38,7 @@ public final class ModelFolder {
    * @param weights the model
    * @throws FileAlreadyExistsException if there is a model of another config, or weights without
    *     one
+   * @throws IllegalArgumentException if the model is not of {@link BlockForm#LLAMA}
    * @throws IOException if it cannot be written; what was there before is there still
    */
   public static void save(Path folder, Weights weights) throws IOException {

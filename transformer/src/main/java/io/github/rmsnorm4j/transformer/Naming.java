@@ -122,7 +122,7 @@ final class Naming {
     Map<String, List<Parameter>> fused = new LinkedHashMap<>();
     Map<String, Order> orders = new LinkedHashMap<>();
     for (Parameter parameter : parameters) {
-      Row row = row(parameter.name());
+      Row row = find(parameter.name());
       String stored = stored(row, parameter.name(), prefix);
       fused.computeIfAbsent(stored, name -> new ArrayList<>()).add(parameter);
       orders.put(stored, row == null ? Order.OUTPUTS_FIRST : row.order());
@@ -146,7 +146,7 @@ final class Naming {
   }
 
   /** Null where the table has none and the name in the file is that of the model. */
-  private Row row(String parameter) {
+  private Row find(String parameter) {
     return rows.get(module(parameter).replace("." + block(parameter) + ".", ".N."));
   }
 
@@ -174,7 +174,7 @@ final class Naming {
     if (config.tied()) {
       // Some files have a tied head a second time.
       String head = ParameterLayout.HEAD + ".weight";
-      known.add(stored(row(head), head, prefix(file)));
+      known.add(stored(find(head), head, prefix(file)));
     }
     for (Tensor tensor : file.tensors()) {
       String name = tensor.name();

@@ -57,10 +57,7 @@ record StoredTensor(String name, List<Part> parts, boolean inputsFirst) {
   /** Puts elements of a file to the places that they have in a model's memory. */
   TensorReader.Sink into(MemorySegment memory) {
     if (inOrder()) {
-      MemorySegment to = Weights.part(memory, first());
-      return (index, values) ->
-          MemorySegment.copy(
-              values, 0, to, ValueLayout.JAVA_FLOAT, index * Float.BYTES, values.length);
+      return TensorReader.copyTo(Weights.part(memory, first()));
     }
     long[] places = places();
     int inputs = first().inputs();

@@ -43,10 +43,7 @@ final class SubLayer {
 
   /** x (N, d) to y (N, d); x must stay as it is until the backward pass. */
   Matrix forward(Matrix x) {
-    this.x = x;
-    if (normBefore != null) {
-      normBefore.forward(x, innerInput);
-    }
+    normalise(x);
     if (normAfter == null) {
       y.copyFrom(x);
       runInner(y, true);
@@ -64,8 +61,15 @@ final class SubLayer {
 
   /** Adds {@code f(norm(x))} to the result of the other half of a parallel block. */
   void addTo(Matrix other, Matrix x) {
-    normBefore.forward(x, innerInput);
+    normalise(x);
     runInner(other, true);
+  }
+
+  private void normalise(Matrix x) {
+    this.x = x;
+    if (normBefore != null) {
+      normBefore.forward(x, innerInput);
+    }
   }
 
   private Matrix innerInput() {

@@ -32,6 +32,13 @@ final class TensorReader {
     void take(long index, float[] values);
   }
 
+  /** Copies the elements one after the other to memory. */
+  static Sink copyTo(MemorySegment memory) {
+    return (index, values) ->
+        MemorySegment.copy(
+            values, 0, memory, ValueLayout.JAVA_FLOAT, index * Float.BYTES, values.length);
+  }
+
   /** Checks that a file has tensors, in their shapes, before any memory is taken. */
   static void check(TensorFile file, List<StoredTensor> tensors) throws FormatException {
     for (StoredTensor stored : tensors) {

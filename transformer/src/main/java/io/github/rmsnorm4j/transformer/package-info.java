@@ -12,6 +12,8 @@
  * io.github.rmsnorm4j.transformer.Model} computes loss and gradients for batches of one size,
  * {@link io.github.rmsnorm4j.transformer.Trainer} takes steps. {@link
  * io.github.rmsnorm4j.transformer.Stories260K} is a small model that is trained already, and {@link
- * io.github.rmsnorm4j.transformer.GreedyText} writes texts.
+ * io.github.rmsnorm4j.transformer.GreedyText} writes texts. Stored models of other forms, as
+ * GPT-2's, run forward: {@link io.github.rmsnorm4j.transformer.ModelFolder} loads them, and {@link
+ * io.github.rmsnorm4j.transformer.LayerwiseLogits} runs one that is larger than the memory.
  */
 package io.github.rmsnorm4j.transformer;

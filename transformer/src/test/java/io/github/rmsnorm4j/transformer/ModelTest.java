@@ -209,5 +209,17 @@ class ModelTest {
         .hasMessage("normEpsilon is NaN, it must be finite and not negative");
     assertThatThrownBy(() -> Configs.tiny().norm(null).build())
         .hasMessage("norm, placement and form must not be null");
+    assertThatThrownBy(() -> Configs.tiny().placement(Placement.POST).form(form(0.5, true)).build())
+        .hasMessage("placement is POST, it must be PRE in parallel blocks");
+    assertThatThrownBy(() -> Configs.tiny().form(form(0.3, false)).build())
+        .hasMessage("headWidth is 4, it must have an even part of 0.3");
+    assertThatThrownBy(() -> form(1.5, false))
+        .hasMessage("rotaryShare is 1.5, it must be between 0 and 1");
+    assertThatThrownBy(() -> new BlockForm(null, BlockForm.Biases.ALL, 1, false, false))
+        .hasMessage("mlp and biases must not be null");
+  }
+
+  private static BlockForm form(double rotaryShare, boolean parallel) {
+    return new BlockForm(MlpKind.GELU, BlockForm.Biases.ALL, rotaryShare, parallel, false);
   }
 }

@@ -140,16 +140,16 @@ final class Pair {
   /** The true norm among the forms of the check. */
   Hypothesis truth(Types types) {
     Form form =
-        Hypotheses.form(
-            types,
-            x,
-            y,
-            layer ? Centring.SPLIT : Centring.NONE,
-            rounding,
-            offset,
-            GainRounding.NEVER,
-            CastForm.valueOf(order.name()),
-            BiasAddition.ROUNDED);
+        new Choices(
+                x,
+                y,
+                layer ? Centring.SPLIT : Centring.NONE,
+                rounding,
+                offset,
+                GainRounding.NEVER,
+                CastForm.valueOf(order.name()),
+                BiasAddition.ROUNDED)
+            .form(types);
     EpsilonPlacement at = epsilon == 0 ? EpsilonPlacement.INSIDE : place;
     return new Hypothesis(form, List.of(), new Statistic(part, epsilon, at));
   }

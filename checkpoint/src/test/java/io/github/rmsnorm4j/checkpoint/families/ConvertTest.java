@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Models with LayerNorm, converted, have the same logits by RMSNorm. */
 class ConvertTest {
@@ -41,6 +42,15 @@ class ConvertTest {
     TinyModel converted = rewriter.convert(model);
     assertThat(converted.type()).isEqualTo("rmsnorm4j-" + model.type());
     assertThat(Logits.distance(model, converted)).isLessThan(1e-12);
+  }
+
+  /** The transformer module loads the result, as convert says, and computes the same in float32. */
+  @ParameterizedTest
+  @ValueSource(strings = {"gpt2", "gpt2-untied", "gpt_neox", "gpt_neox-sequential"})
+  void theTransformerModuleRunsIt(String name) throws IOException {
+    TinyModel model = model(name, StoredType.F32);
+    Path converted = rewriter.rewrite(rewriter.write(model, 1), Goal.CONVERT, true);
+    assertThat(Logits.distance(Logits.of(model), Logits.ofTransformer(converted))).isLessThan(1e-5);
   }
 
   /** The architecture's names change and the head is not tied; all other settings are kept. */
@@ -70,7 +80,7 @@ class ConvertTest {
           tensor.getKey().matches(".*(c_proj|attention.dense|4h_to_h|out_proj|fc2).(weight|bias)");
       if (rows || writer) {
         found++;
-        boolean inputsFirst = rows || values.shape().size() == 1 || model(name).equals("gpt2");
+        boolean inputsFirst = rows || values.shape().size() == 1 || family(name).equals("gpt2");
         for (double mean : inputsFirst ? rowMeans(values) : columnMeans(values)) {
           assertThat(mean).as(tensor.getKey()).isEqualTo(0, within(1e-15));
         }
@@ -80,7 +90,7 @@ class ConvertTest {
     assertThat(found).isEqualTo(3 * (2 + biases) + (name.startsWith("gpt_neox") ? 1 : 2));
   }
 
-  private static String model(String name) {
+  private static String family(String name) {
     return name.split("-")[0];
   }
 
@@ -107,7 +117,7 @@ class ConvertTest {
   void buffersAndTheHeadAreKept(String name) throws IOException {
     TinyModel model = model(name, StoredType.BF16);
     TinyModel converted = rewriter.convert(model);
-    String head = model(name).equals("gpt_neox") ? "embed_out.weight" : "lm_head.weight";
+    String head = family(name).equals("gpt_neox") ? "embed_out.weight" : "lm_head.weight";
     String embedding =
         switch (name) {
           case "gpt2" -> "wte.weight";

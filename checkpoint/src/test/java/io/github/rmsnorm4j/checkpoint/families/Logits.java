@@ -2,6 +2,14 @@ package io.github.rmsnorm4j.checkpoint.families;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.transformer.Arithmetic;
+import io.github.rmsnorm4j.transformer.Model;
+import io.github.rmsnorm4j.transformer.ModelFolder;
+import io.github.rmsnorm4j.transformer.Weights;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+
 /** Comparing logits. */
 final class Logits {
   /** Tokens with a repetition, and with the first and the last of the vocabulary. */
@@ -31,6 +39,20 @@ final class Logits {
       }
     }
     return difference / largest;
+  }
+
+  /** The logits that the transformer module computes, in float32. */
+  static double[][] ofTransformer(Path folder) throws IOException {
+    try (Weights weights = ModelFolder.load(folder);
+        Model model = new Model(weights, 1, IDS.length, 1, Arithmetic.PLAIN)) {
+      model.forward(IDS);
+      float[] all = model.logits().toArray(ValueLayout.JAVA_FLOAT);
+      double[][] logits = new double[IDS.length][all.length / IDS.length];
+      for (int i = 0; i < all.length; i++) {
+        logits[i / logits[0].length][i % logits[0].length] = all[i];
+      }
+      return logits;
+    }
   }
 
   /** A result is right, and with a change it is wrong. */

@@ -71,7 +71,7 @@ class VariantTest {
     assertThat(Logits.distance(model, converted.with(setting, epsilon))).isLessThan(1e-12);
   }
 
-  /** Some files have a tied head a second time; it is not read, and may be old. */
+  /** Some files have a tied head a second time. Versions 4 of transformers do not read it. */
   @ParameterizedTest
   @ValueSource(strings = {"llama-tied", "gemma2", "t5-gated-tied"})
   void aTiedHeadThatIsStoredIsNotUsed(String name) throws IOException {
