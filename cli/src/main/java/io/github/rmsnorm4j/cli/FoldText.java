@@ -56,7 +56,7 @@ final class FoldText {
     if (untie && !plan.untied()) {
       lines.add(
           rewriting.norms().tied()
-              ? "--untie changes nothing: the last norm has nothing that a head could take"
+              ? "--untie changes nothing: the last norm is not folded"
               : "--untie changes nothing: the head is a matrix of its own already");
     }
     plan.modelType().ifPresent(type -> converted(lines, type));
