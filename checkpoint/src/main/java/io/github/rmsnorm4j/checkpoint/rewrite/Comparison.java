@@ -59,7 +59,7 @@ record Comparison(
         found.head(),
         found.tied(),
         found.ownHead(),
-        found.tiedHeadScale(),
+        found.headScale(),
         found.convertedType(),
         found.notConverted(),
         found.unknown());
