@@ -60,6 +60,7 @@ record Comparison(
         found.tied(),
         found.ownHead(),
         found.headScale(),
+        found.headScaleSetting(),
         found.convertedType(),
         found.notConverted(),
         found.unknown());
