@@ -4,6 +4,8 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +44,16 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms) {
     return new InspectedNorm(
         site,
         gain.dtype().elementType().map(ElementType::shortName),
-        Optional.of(GainStatistics.of(StoredNumbers.all(file, gain), site.gainForm())));
+        Optional.of(GainStatistics.of(numbers(file, gain), site.gainForm())));
+  }
+
+  private static double[] numbers(TensorFile file, Tensor gain) throws IOException {
+    double[] numbers = new double[Math.toIntExact(gain.elements())];
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment elements = arena.allocate(gain.bytes(), Double.BYTES);
+      file.read(gain, 0, numbers.length, elements);
+      gain.dtype().decode(elements, numbers, numbers.length);
+    }
+    return numbers;
   }
 }

@@ -69,7 +69,7 @@ final class Blocks {
       for (long row = 0; row < rows; row += most) {
         int count = (int) Math.min(most, rows - row);
         file.read(tensor, row * columns, (long) count * columns, stored);
-        Elements.decode(tensor.dtype(), stored, values, count * columns);
+        tensor.dtype().decode(stored, values, count * columns);
         sink.accept(values, row, count);
         progress.accept((long) count * columns * bytes);
       }

@@ -6,31 +6,9 @@ import io.github.rmsnorm4j.reference.Casts;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Stored elements as float64, which holds each of them exactly, and back with one rounding. */
+/** Float64 numbers as stored elements, with one rounding. */
 final class Elements {
   private Elements() {}
-
-  /** Takes the first elements of a segment. */
-  static void decode(Dtype dtype, MemorySegment from, double[] into, int count) {
-    switch (type(dtype)) {
-      case FLOAT64 -> MemorySegment.copy(from, ValueLayout.JAVA_DOUBLE, 0, into, 0, count);
-      case FLOAT32 -> {
-        for (int i = 0; i < count; i++) {
-          into[i] = from.getAtIndex(ValueLayout.JAVA_FLOAT, i);
-        }
-      }
-      case FLOAT16 -> {
-        for (int i = 0; i < count; i++) {
-          into[i] = Float.float16ToFloat(from.getAtIndex(ValueLayout.JAVA_SHORT, i));
-        }
-      }
-      case BFLOAT16 -> {
-        for (int i = 0; i < count; i++) {
-          into[i] = Float.intBitsToFloat(from.getAtIndex(ValueLayout.JAVA_SHORT, i) << Short.SIZE);
-        }
-      }
-    }
-  }
 
   /** Stores numbers that {@link #round} made, so that no store rounds. */
   static void encode(double[] rounded, int count, Dtype dtype, MemorySegment into) {

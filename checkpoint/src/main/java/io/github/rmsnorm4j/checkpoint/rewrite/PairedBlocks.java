@@ -37,7 +37,7 @@ final class PairedBlocks {
           (values, first, rows) -> {
             int count = rows * blocks.columns;
             otherFile.read(other, first * blocks.columns, count, stored);
-            Elements.decode(other.dtype(), stored, others, count);
+            other.dtype().decode(stored, others, count);
             progress.accept((long) count * bytes);
             sink.accept(values, others, first, rows);
           });

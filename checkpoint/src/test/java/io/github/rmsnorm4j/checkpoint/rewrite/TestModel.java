@@ -198,7 +198,7 @@ final class TestModel {
       MemorySegment bytes = Arena.ofAuto().allocate(tensor.bytes(), 8);
       file.read(tensor, 0, tensor.elements(), bytes);
       double[] values = new double[(int) tensor.elements()];
-      Elements.decode(tensor.dtype(), bytes, values, values.length);
+      tensor.dtype().decode(bytes, values, values.length);
       return values;
     }
   }
