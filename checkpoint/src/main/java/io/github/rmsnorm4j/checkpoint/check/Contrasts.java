@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /** Norms that do not fit, measured: how far each is from Y. */
 final class Contrasts {
   private static final int SHOWN = 8;
-  private static final int PER_CHOICE = 3;
+  private static final int PER_CHOICE = 2;
 
   private static final Comparator<Finding> NEAREST =
       Comparator.comparingLong(Finding::equal).reversed().thenComparingDouble(Finding::largestUlp);
@@ -89,7 +89,14 @@ final class Contrasts {
         .filter(
             each -> Stream.of(Choice.values()).allMatch(c -> c.same(each, norm) == (c != choice)))
         .filter(each -> !(partial && each.form().layer()))
+        .filter(each -> usualRoot(each, norm))
         .toList();
+  }
+
+  /** Rounded roots come near many norms, and few systems have them. */
+  private static boolean usualRoot(Hypothesis each, Hypothesis norm) {
+    CastForm.Root root = each.form().root();
+    return root == CastForm.Root.EXACT || root == norm.form().root();
   }
 
   private List<Hypothesis> epsilons(Hypothesis norm) {
