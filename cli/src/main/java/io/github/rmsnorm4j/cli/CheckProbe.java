@@ -82,7 +82,7 @@ final class CheckProbe {
       lines.addAll(
           Paragraph.lines(
               "",
-              "%d pairs remain: no row was found that tells, for example, %s."
+              "Pairs that no row was found for: %d, for example %s."
                   .formatted(untold.size(), untold.getFirst())));
     }
     return lines;

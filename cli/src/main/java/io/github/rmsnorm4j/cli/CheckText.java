@@ -49,7 +49,7 @@ final class CheckText {
     String[] why = {"not finite", "zero throughout", "out of the range of float32 squares"};
     for (int i = 0; i < counts.length; i++) {
       if (counts[i] > 0) {
-        lines.add("left out: %d rows that are %s".formatted(counts[i], why[i]));
+        lines.add("rows left out: %d, which are %s".formatted(counts[i], why[i]));
       }
     }
   }

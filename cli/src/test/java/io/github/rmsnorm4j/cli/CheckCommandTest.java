@@ -159,9 +159,9 @@ class CheckCommandTest {
     assertThat(result.status()).isZero();
     assertThat(result.out())
         .contains(
-            "left out: 1 rows that are not finite",
-            "left out: 1 rows that are zero throughout",
-            "left out: 1 rows that are out of the range");
+            "rows left out: 1, which are not finite",
+            "rows left out: 1, which are zero throughout",
+            "rows left out: 1, which are out of the range");
   }
 
   @Test

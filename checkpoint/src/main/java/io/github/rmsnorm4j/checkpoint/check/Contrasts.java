@@ -12,7 +12,8 @@ import java.util.stream.Stream;
 
 /** Norms that do not fit, measured: how far each is from Y. */
 final class Contrasts {
-  private static final int SHOWN = 6;
+  private static final int SHOWN = 8;
+  private static final int PER_CHOICE = 2;
 
   private static final Comparator<Finding> NEAREST =
       Comparator.comparingLong(Finding::equal).reversed().thenComparingDouble(Finding::largestUlp);
@@ -61,7 +62,7 @@ final class Contrasts {
     }
   }
 
-  /** Norms that differ from one in one choice: of each choice the best that is not named. */
+  /** Norms that differ from one in one choice: of each choice the best few that are not named. */
   List<Finding> around(Hypothesis norm, List<Hypothesis> named) {
     Set<List<Object>> known = new HashSet<>();
     named.forEach(each -> known.add(List.of(each.form(), each.statistic())));
@@ -69,11 +70,12 @@ final class Contrasts {
         Stream.of(Choice.values()).map(choice -> others(norm, choice));
     Stream<List<Hypothesis>> ofStatistics = Stream.of(epsilons(norm), places(norm), parts(norm));
     return Stream.concat(ofForms, ofStatistics)
-        .map(List::stream)
-        .map(
+        .flatMap(
             choice ->
-                choice.filter(each -> !known.contains(List.of(each.form(), each.statistic()))))
-        .flatMap(choice -> best(choice, 1))
+                best(
+                    choice.stream()
+                        .filter(each -> !known.contains(List.of(each.form(), each.statistic()))),
+                    PER_CHOICE))
         .sorted(NEAREST)
         .limit(SHOWN)
         .toList();
@@ -87,7 +89,14 @@ final class Contrasts {
         .filter(
             each -> Stream.of(Choice.values()).allMatch(c -> c.same(each, norm) == (c != choice)))
         .filter(each -> !(partial && each.form().layer()))
+        .filter(each -> usualRoot(each, norm))
         .toList();
+  }
+
+  /** Rounded roots come near many norms, and few systems have them. */
+  private static boolean usualRoot(Hypothesis each, Hypothesis norm) {
+    CastForm.Root root = each.form().root();
+    return root == CastForm.Root.EXACT || root == norm.form().root();
   }
 
   private List<Hypothesis> epsilons(Hypothesis norm) {

@@ -36,9 +36,24 @@ final class Elements {
     return form.layer() ? row.variance() : row.meanSquare(part);
   }
 
-  /** The mean, in the type of the arithmetic; 0 for RMSNorm. */
+  /** One of the squares of the statistic. */
+  double square(int i) {
+    return row.measured()[i] * row.measured()[i];
+  }
+
+  /** The mean, or what is added to a row that is shifted; 0 for RMSNorm. */
+  double centre(double scale) {
+    return form.shifts() ? -rounded(rounded(mean) * scale) : rounded(mean);
+  }
+
+  /** How far a system's centre may be from that. */
+  double centreTolerance(double scale) {
+    return form.shifts() ? meanTolerance() * scale + 2 * ulp(centre(scale)) : meanTolerance();
+  }
+
+  /** The size of the mean. */
   double mean() {
-    return Rounding.to(mean, form.arithmetic());
+    return Math.abs(mean);
   }
 
   boolean findsMean() {
@@ -52,9 +67,9 @@ final class Elements {
   }
 
   /** One element, rounded wherever the form rounds. */
-  double at(int i, double scale, double mean) {
+  double at(int i, double scale, double centre) {
     double s = form.root() == CastForm.Root.EXACT ? scale : Rounding.to(scale, form.input());
-    double n = scaled(i, s, mean);
+    double n = scaled(i, s, centre);
     if (form.cast() != null) {
       n = Rounding.to(n, form.cast());
     }
@@ -71,20 +86,17 @@ final class Elements {
     return Rounding.to(n, form.output());
   }
 
-  private double scaled(int i, double s, double mean) {
+  private double scaled(int i, double s, double centre) {
     double v = normalised[i];
     double c =
         switch (form.centring()) {
           case NONE -> v;
           case SPLIT -> rounded(rounded(v - hi) - lo);
-          case MEAN -> rounded(v - mean);
-          case SHIFT -> rounded(rounded(v * s) - rounded(mean * s));
-          case FUSED_SHIFT -> {
-            double shift = rounded(mean * s);
-            yield fused(v, s, -shift);
-          }
+          case MEAN -> rounded(v - centre);
+          case SHIFT -> rounded(rounded(v * s) + centre);
+          case FUSED_SHIFT -> fused(v, s, centre);
         };
-    if (form.centring().compareTo(Centring.MEAN) > 0) {
+    if (form.shifts()) {
       return c;
     }
     return switch (form.step()) {

@@ -42,6 +42,11 @@ record Form(
     return centring != Centring.NONE;
   }
 
+  /** Whether the mean is subtracted after the product with rstd. */
+  boolean shifts() {
+    return centring.compareTo(Centring.MEAN) > 0;
+  }
+
   boolean divides() {
     return step == CastForm.Step.DIVIDE;
   }
@@ -62,7 +67,7 @@ record Form(
         + (gain == null ? 0 : 1)
         + (bias == BiasAddition.FUSED ? 1 : 0)
         + (root == CastForm.Root.EXACT ? 0 : 1)
-        + (centring.compareTo(Centring.MEAN) > 0 ? 1 : 0);
+        + (shifts() ? 1 : 0);
   }
 
   /** What is said of the form beside its kind and cast orders, for example "gain + 1". */

@@ -2,38 +2,59 @@ package io.github.rmsnorm4j.checkpoint.check;
 
 import java.util.function.LongToDoubleFunction;
 
-/** Finds the mean that a system may have had, within what its sums may err. */
+/** Finds the mean that a system may have had, or its shift, within what its sums may err. */
 final class MeanFit {
   private static final double FINEST = 0x1p-20;
 
   private final Elements row;
   private final double[] y;
-  private final double step;
-  private final long reach;
 
   MeanFit(Elements row, double[] y) {
     this.row = row;
     this.y = y;
-    double tolerance = row.meanTolerance();
-    step = Math.max(row.ulp(row.mean()), tolerance * FINEST);
-    reach = (long) Math.ceil(tolerance / step);
   }
 
-  /** The mean that makes most elements equal, for a given scale. */
+  /** Centres that a system may have had with a scale. */
+  private final class Centres {
+    final double scale;
+    final double centre;
+    final double step;
+    final long reach;
+
+    Centres(double scale) {
+      this.scale = scale;
+      centre = row.centre(scale);
+      double tolerance = row.centreTolerance(scale);
+      step = Math.max(row.ulp(centre), tolerance * FINEST);
+      reach = (long) Math.ceil(tolerance / step);
+    }
+
+    double number(long k) {
+      return row.rounded(centre + k * step);
+    }
+
+    LongToDoubleFunction element(int i) {
+      return k -> row.at(i, scale, number(k));
+    }
+  }
+
+  /** The centre that makes most elements equal, for a given scale. */
   double forMost(double scale) {
+    Centres centres = new Centres(scale);
     Sweep sweep = new Sweep(y.length);
     for (int i = 0; i < y.length; i++) {
-      sweep.add(element(i, scale), y[i], -reach, reach);
+      sweep.add(centres.element(i), y[i], -centres.reach, centres.reach);
     }
-    return mean(sweep.best(0));
+    return centres.number(sweep.best(0));
   }
 
-  /** A mean that makes all elements equal, for a given scale; NaN if there is none. */
+  /** A centre that makes all elements equal, for a given scale; NaN if there is none. */
   double forAll(double scale) {
-    long from = -reach;
-    long to = reach;
+    Centres centres = new Centres(scale);
+    long from = -centres.reach;
+    long to = centres.reach;
     for (int i = 0; i < y.length; i++) {
-      LongToDoubleFunction at = element(i, scale);
+      LongToDoubleFunction at = centres.element(i);
       double first = at.applyAsDouble(from);
       double other = at.applyAsDouble(to);
       long[] within = Sweep.within(at, y[i], from, to, first, other);
@@ -43,14 +64,6 @@ final class MeanFit {
       from = within[0];
       to = within[1];
     }
-    return mean(Math.clamp(0, from, to));
-  }
-
-  private LongToDoubleFunction element(int i, double scale) {
-    return k -> row.at(i, scale, mean(k));
-  }
-
-  private double mean(long k) {
-    return row.rounded(row.mean() + k * step);
+    return centres.number(Math.clamp(0, from, to));
   }
 }

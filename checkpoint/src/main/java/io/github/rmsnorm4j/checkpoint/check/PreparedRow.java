@@ -33,6 +33,10 @@ final class PreparedRow {
     return new PreparedRow(sum.measured(), sum.normalised());
   }
 
+  double[] measured() {
+    return measured;
+  }
+
   double[] normalised() {
     return normalised;
   }

@@ -159,7 +159,7 @@ public record Probe(List<double[]> x, List<double[]> residual, int told, List<St
     private static double[] predicted(Hypothesis norm, Elements row) {
       double scale = row.scale(norm.statistic());
       double[] y = new double[row.width()];
-      Arrays.setAll(y, i -> row.at(i, scale, row.mean()));
+      Arrays.setAll(y, i -> row.at(i, scale, row.centre(scale)));
       boolean finite = Arrays.stream(y).allMatch(Double::isFinite);
       return finite && Arrays.stream(y).anyMatch(v -> v != 0) ? y : null;
     }

@@ -9,9 +9,8 @@ import java.util.function.LongToDoubleFunction;
  *
  * @param lo the least scale
  * @param hi the greatest; infinite if any will do
- * @param mean the mean for which it holds
  */
-record ScaleRange(double lo, double hi, double mean) {
+record ScaleRange(double lo, double hi) {
   /** So many scales are tried with a mean of their own. */
   private static final int SCALES = 1 << 12;
 
@@ -24,15 +23,15 @@ record ScaleRange(double lo, double hi, double mean) {
       return Optional.empty();
     }
     if (Double.isInfinite(rstd[1])) {
-      boolean equal = equalCount(row, y, 1, row.mean()) == y.length;
-      return equal ? Optional.of(new ScaleRange(0, rstd[1], row.mean())) : Optional.empty();
+      boolean equal = equalCount(row, y, 1, row.centre(1)) == y.length;
+      return equal ? Optional.of(new ScaleRange(0, rstd[1])) : Optional.empty();
     }
     double slack = form.rootType() == null ? 1 : 1 + 2 * Rounding.unit(form.rootType());
     double lo = (form.divides() ? 1 / rstd[1] : rstd[0]) / slack;
     double hi = (form.divides() ? 1 / rstd[0] : rstd[1]) * slack;
     Grid grid = Grid.at(form.float64(), lo);
     long last = grid.index(hi) + 2;
-    ScaleRange range = exact(row, y, grid, last, row.mean());
+    ScaleRange range = exact(row, y, grid, last, row.centre(grid.number(last / 2)));
     if (range != null || !row.findsMean()) {
       return Optional.ofNullable(range);
     }
@@ -40,18 +39,18 @@ record ScaleRange(double lo, double hi, double mean) {
     MeanFit means = new MeanFit(row, y);
     long stride = Math.max(1, last / SCALES);
     for (long k = -2; k <= last; k += stride) {
-      double mean = means.forAll(grid.number(k));
-      if (!Double.isNaN(mean)) {
-        return Optional.ofNullable(exact(row, y, grid, last, mean));
+      double centre = means.forAll(grid.number(k));
+      if (!Double.isNaN(centre)) {
+        return Optional.ofNullable(exact(row, y, grid, last, centre));
       }
     }
     return Optional.empty();
   }
 
-  static int equalCount(Elements row, double[] y, double scale, double mean) {
+  static int equalCount(Elements row, double[] y, double scale, double centre) {
     int equal = 0;
     for (int i = 0; i < y.length; i++) {
-      equal += row.at(i, scale, mean) == y[i] ? 1 : 0;
+      equal += row.at(i, scale, centre) == y[i] ? 1 : 0;
     }
     return equal;
   }
@@ -65,14 +64,14 @@ record ScaleRange(double lo, double hi, double mean) {
     double tiny = Rounding.least(form.output());
     double tinyCast = form.cast() == null ? 0 : Rounding.least(form.cast());
     double greatest = row.deviation() > 0 ? 1 / row.deviation() : 0;
-    double shift = form.centring().compareTo(Centring.MEAN) > 0 ? 3 * 0x1p-24 : 0;
+    double shift = form.shifts() ? 3 * 0x1p-24 : 0;
     double meanError = row.meanTolerance();
     double lo = LEAST;
     double hi = Double.POSITIVE_INFINITY;
     for (int i = 0; i < y.length; i++) {
       double bias = row.bias(i);
       double target = y[i] - bias;
-      double lost = meanError + shift * (Math.abs(row.value(i)) + Math.abs(row.mean()));
+      double lost = meanError + shift * (Math.abs(row.value(i)) + row.mean());
       double gain = Math.abs(row.gain(i));
       double error =
           unit * (Math.abs(target) + 2 * Math.abs(bias))
@@ -104,17 +103,17 @@ record ScaleRange(double lo, double hi, double mean) {
   }
 
   /** Narrows the range element by element; null as soon as nothing is left. */
-  private static ScaleRange exact(Elements row, double[] y, Grid grid, long last, double mean) {
+  private static ScaleRange exact(Elements row, double[] y, Grid grid, long last, double centre) {
     long from = -2;
     long to = last;
     for (int i = 0; i < y.length; i++) {
-      double first = row.at(i, grid.number(from), mean);
-      double other = row.at(i, grid.number(to), mean);
+      double first = row.at(i, grid.number(from), centre);
+      double other = row.at(i, grid.number(to), centre);
       if (first == y[i] && other == y[i]) {
         continue;
       }
       int element = i;
-      LongToDoubleFunction at = k -> row.at(element, grid.number(k), mean);
+      LongToDoubleFunction at = k -> row.at(element, grid.number(k), centre);
       long[] within = Sweep.within(at, y[i], from, to, first, other);
       if (within == null) {
         return null;
@@ -122,7 +121,7 @@ record ScaleRange(double lo, double hi, double mean) {
       from = within[0];
       to = within[1];
     }
-    return new ScaleRange(grid.number(from), grid.number(to), mean);
+    return new ScaleRange(grid.number(from), grid.number(to));
   }
 
   boolean any() {

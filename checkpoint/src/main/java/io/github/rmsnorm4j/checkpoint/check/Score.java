@@ -42,11 +42,12 @@ record Score(
     Grid grid = Grid.at(form.float64(), row.scale(statistic));
     long unit = Window.unit(form);
     long reach = Window.of(form, row, usualWindow) * unit;
-    double mean = row.findsMean() ? new MeanFit(row, y).forMost(grid.number(0)) : row.mean();
+    double scale = grid.number(0);
+    double centre = row.findsMean() ? new MeanFit(row, y).forMost(scale) : row.centre(scale);
     Sweep sweep = new Sweep(y.length);
     for (int i = 0; i < y.length; i++) {
       int element = i;
-      sweep.add(k -> row.at(element, grid.number(k), mean), y[i], -reach, reach);
+      sweep.add(k -> row.at(element, grid.number(k), centre), y[i], -reach, reach);
     }
     long best = sweep.best(0);
     double root = statistic.root(row.moment(statistic.part()));
@@ -55,7 +56,7 @@ record Score(
     double missed = 0;
     double residual = 0;
     for (int i = 0; i < y.length; i++) {
-      double predicted = row.at(i, grid.number(best), mean);
+      double predicted = row.at(i, grid.number(best), centre);
       double difference = Math.abs(predicted - y[i]);
       equal += difference == 0 ? 1 : 0;
       if (difference > 0) {

@@ -64,7 +64,7 @@ final class Solver {
     Elements first = form.rows().getFirst();
     double sum = 0;
     for (int part = 1; part < sample.width(); part++) {
-      sum += first.value(part - 1) * first.value(part - 1);
+      sum += first.square(part - 1);
       for (double epsilon : Hypotheses.EPSILONS) {
         for (EpsilonPlacement place : EpsilonPlacement.values()) {
           Statistic statistic = new Statistic(part, epsilon, place);

@@ -25,7 +25,7 @@ class ElementsTest {
         Elements ours = new Elements(truth.form(), prepared, parameters);
         double scale = ours.scale(truth.statistic());
         for (int i = 0; i < pair.width; i++) {
-          assertThat(ours.at(i, scale, ours.mean()))
+          assertThat(ours.at(i, scale, ours.centre(scale)))
               .describedAs("seed %d: %s", seed, pair)
               .isEqualTo(sample.y(row)[i]);
           elements++;

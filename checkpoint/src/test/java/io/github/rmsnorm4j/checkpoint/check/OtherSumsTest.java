@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Norms written in float32 as other systems write them, with their own sums. */
@@ -101,6 +102,36 @@ class OtherSumsTest {
         assertNamed(random, order, type, 5, 16384, mean);
       }
     }
+  }
+
+  /** LayerNorm as {@code x * rstd - mean * rstd}, as libtorch had it on CPUs. */
+  @ParameterizedTest
+  @CsvSource({"false, 0", "true, 0", "false, 0.5", "true, 0.5"})
+  void recognisesShiftedRows(boolean fused, double mean) {
+    Random random = new Random(8);
+    for (int width : new int[] {16, 300, 2000}) {
+      double[][] x = TypedRows.random(random, 20, width, mean, 0.05, ElementType.FLOAT32);
+      double[] gain = TypedRows.random(random, 1, width, 1, 0.5, ElementType.FLOAT32)[0];
+      double[][] y = shifted(x, gain, fused);
+      String kind = fused ? "LayerNorm (fused shift)" : "LayerNorm (shifted)";
+      assertNamed("width " + width, kind, x, gain, ElementType.FLOAT32, y);
+    }
+  }
+
+  private static double[][] shifted(double[][] x, double[] gain, boolean fused) {
+    double[][] y = new double[x.length][gain.length];
+    for (int row = 0; row < x.length; row++) {
+      double[] moments = RowSums.moments(x[row]);
+      float mean = (float) moments[0];
+      float rstd = (float) (1 / Math.sqrt(moments[1] + EPSILON));
+      float shift = -rstd * mean;
+      for (int i = 0; i < gain.length; i++) {
+        float v = (float) x[row][i];
+        float normalised = fused ? Math.fma(v, rstd, shift) : v * rstd + shift;
+        y[row][i] = normalised * (float) gain[i];
+      }
+    }
+    return y;
   }
 
   /** Squares of bfloat16 rows with a mean have few digits: in one chain they err the most. */
