@@ -1,28 +1,35 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
+import java.util.Arrays;
+
 /**
  * How an element is computed from x, rstd r and gain g, and where it is rounded. T is the type of
  * the row, W the type of the gain. One line for each.
  */
 public enum CastForm {
   /** {@code (x * r) * g}. */
-  FLOAT32("float32", Step.MULTIPLY, Root.EXACT, Cast.NEVER),
+  FLOAT32("float32", "PyTorch, Gemma and OLMo 2", Step.MULTIPLY, Root.EXACT, Cast.NEVER),
   /** {@code ((x * r)T) * g}. */
-  LLAMA("llama", Step.MULTIPLY, Root.EXACT, Cast.TO_ROW),
+  LLAMA("llama", "Llama, Qwen and Mistral", Step.MULTIPLY, Root.EXACT, Cast.TO_ROW),
   /** {@code ((x * r)W) * g}. */
-  T5("t5", Step.MULTIPLY, Root.EXACT, Cast.TO_GAIN),
+  T5("t5", "T5", Step.MULTIPLY, Root.EXACT, Cast.TO_GAIN),
   /** {@code ((x / root)T) * g}. */
-  ONNX("onnx", Step.DIVIDE, Root.EXACT, Cast.TO_ROW),
-  /** {@code (x / root) * g}: ONNX Runtime on CPUs, the code published with the paper. */
-  DIVIDED("divided", Step.DIVIDE, Root.EXACT, Cast.NEVER),
-  /** {@code x * (r * g)}: Flax. */
-  GAIN_FIRST("gain-first", Step.GAIN_FIRST, Root.EXACT, Cast.NEVER),
-  /** {@code ((x * (r)T)T) * g}: DeepSeek-V4, which has no gain there. */
-  ROUNDED_ROOT("rounded-root", Step.MULTIPLY, Root.ROUNDED, Cast.TO_ROW),
-  /** Every step in T, the mean square too: Liger's casting mode none. */
-  NONE("none", Step.MULTIPLY, Root.IN_ROW_TYPE, Cast.EVERY_STEP),
-  /** The same with a division: the paper's code on 16-bit rows. */
-  NONE_DIVIDED("none-divided", Step.DIVIDE, Root.IN_ROW_TYPE, Cast.EVERY_STEP);
+  ONNX("onnx", "ONNX", Step.DIVIDE, Root.EXACT, Cast.TO_ROW),
+  /** {@code (x / root) * g}. */
+  DIVIDED("divided", "ONNX Runtime and the code of the paper", Step.DIVIDE, Root.EXACT, Cast.NEVER),
+  /** {@code x * (r * g)}. */
+  GAIN_FIRST("gain-first", "Flax", Step.GAIN_FIRST, Root.EXACT, Cast.NEVER),
+  /** {@code ((x * (r)T)T) * g}; DeepSeek-V4 has no gain there. */
+  ROUNDED_ROOT("rounded-root", "DeepSeek-V4", Step.MULTIPLY, Root.ROUNDED, Cast.TO_ROW),
+  /** Every step in T, the mean square too. */
+  NONE("none", "Liger with casting mode none", Step.MULTIPLY, Root.IN_ROW_TYPE, Cast.EVERY_STEP),
+  /** The same with a division. */
+  NONE_DIVIDED(
+      "none-divided",
+      "the code of the paper on 16-bit rows",
+      Step.DIVIDE,
+      Root.IN_ROW_TYPE,
+      Cast.EVERY_STEP);
 
   /** How the row meets its rstd. */
   enum Step {
@@ -57,15 +64,27 @@ public enum CastForm {
   }
 
   private final String text;
+  private final String users;
   private final Step step;
   private final Root root;
   private final Cast cast;
 
-  CastForm(String text, Step step, Root root, Cast cast) {
+  CastForm(String text, String users, Step step, Root root, Cast cast) {
     this.text = text;
+    this.users = users;
     this.step = step;
     this.root = root;
     this.cast = cast;
+  }
+
+  /** The order of a name. */
+  static CastForm of(String name) {
+    return Arrays.stream(values()).filter(form -> form.text.equals(name)).findFirst().orElseThrow();
+  }
+
+  /** Whose order it is, as the end of a sentence "is the order of ...". */
+  String users() {
+    return users;
   }
 
   Step step() {

@@ -1,8 +1,10 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -78,11 +80,7 @@ final class Verdict {
                       .distinct()
                       .collect(Collectors.joining(", "))));
     }
-    if (first.castOrders().size() > 1) {
-      sentences.add(
-          "For these types %s are the same formula."
-              .formatted(String.join(", ", first.castOrders())));
-    }
+    orders(sentences);
     if (solved) {
       sentences.add("No norm of the table fits: epsilon or the part of a row was solved for.");
     }
@@ -90,13 +88,40 @@ final class Verdict {
     if (!others.isEmpty()) {
       Finding other = others.getFirst();
       sentences.add(
-          String.format(
-              Locale.ROOT,
-              "The nearest other, %s, differs in %,d.",
-              other.norm(),
-              other.elements() - other.equal()));
+          "The nearest other, %s, differs in %s.".formatted(other.norm(), differing(other)));
     }
     return sentences;
+  }
+
+  private static String differing(Finding other) {
+    return String.format(Locale.ROOT, "%,d elements", other.elements() - other.equal());
+  }
+
+  /** Whose orders the named norms have, and how far the nearest other order is. */
+  private void orders(List<String> sentences) {
+    Set<String> orders = new LinkedHashSet<>();
+    named.forEach(norm -> orders.addAll(norm.castOrders()));
+    if (named.getFirst().castOrders().size() > 1) {
+      sentences.add(
+          "For these types the cast orders %s are the same formula."
+              .formatted(String.join(", ", named.getFirst().castOrders())));
+    }
+    sentences.add(
+        orders.stream()
+            .map(order -> order + " is the order of " + CastForm.of(order).users())
+            .collect(Collectors.joining("; ", "Here ", ".")));
+    others.stream()
+        .filter(other -> other.castOrders().stream().noneMatch(orders::contains))
+        .filter(other -> other.kind().equals(named.getFirst().kind()))
+        .findFirst()
+        .ifPresent(
+            other ->
+                sentences.add(
+                    "The order %s (%s) differs in %s."
+                        .formatted(
+                            other.castOrders().getFirst(),
+                            CastForm.of(other.castOrders().getFirst()).users(),
+                            differing(other))));
   }
 
   private String epsilons() {
