@@ -33,8 +33,15 @@ final class GptInTorch {
    * @param tanh whether the activation is gelu_new
    * @param parallel use_parallel_residual, of GPT-NeoX
    * @param rotary rotary_pct, of GPT-NeoX
+   * @param attentionBias attention_bias, of GPT-NeoX
    */
-  record Form(boolean neoX, boolean rms, boolean tanh, boolean parallel, double rotary) {}
+  record Form(
+      boolean neoX,
+      boolean rms,
+      boolean tanh,
+      boolean parallel,
+      double rotary,
+      boolean attentionBias) {}
 
   private final Form form;
   final Map<String, long[]> shapes = new LinkedHashMap<>();
@@ -96,6 +103,10 @@ final class GptInTorch {
       shapes(block + "input_layernorm", WIDTH, WIDTH);
       shapes(block + "attention.query_key_value", 3 * WIDTH, 3 * WIDTH, WIDTH);
       shapes(block + "attention.dense", WIDTH, WIDTH, WIDTH);
+      if (!form.attentionBias()) {
+        shapes.remove(block + "attention.query_key_value.bias");
+        shapes.remove(block + "attention.dense.bias");
+      }
       shapes(block + "post_attention_layernorm", WIDTH, WIDTH);
       shapes(block + "mlp.dense_h_to_4h", MLP, MLP, WIDTH);
       shapes(block + "mlp.dense_4h_to_h", WIDTH, WIDTH, MLP);
@@ -112,7 +123,7 @@ final class GptInTorch {
       {"model_type": "%s", "vocab_size": %d, "hidden_size": %d, "num_attention_heads": %d,
        "num_hidden_layers": %d, "intermediate_size": %d, "max_position_embeddings": %d,
        "layer_norm_eps": %s, "rotary_emb_base": %s, "rotary_pct": %s, "hidden_act": "%s",
-       "use_parallel_residual": %s}
+       "use_parallel_residual": %s, "attention_bias": %s}
       """
           .formatted(
               type,
@@ -126,7 +137,8 @@ final class GptInTorch {
               THETA,
               form.rotary(),
               activation,
-              form.parallel());
+              form.parallel(),
+              form.attentionBias());
     }
     return """
     {"model_type": "%s", "vocab_size": %d, "n_embd": %d, "n_head": %d, "n_layer": %d,
@@ -201,7 +213,8 @@ final class GptInTorch {
   }
 
   private Tensor linear(Tensor x, String name) {
-    return x.matmul(tensor(name + ".weight").t()).add(tensor(name + ".bias"));
+    Tensor y = x.matmul(tensor(name + ".weight").t());
+    return shapes.containsKey(name + ".bias") ? y.add(tensor(name + ".bias")) : y;
   }
 
   private Tensor norm(Tensor x, String name) {
