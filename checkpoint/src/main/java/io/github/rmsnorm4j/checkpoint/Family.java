@@ -21,6 +21,7 @@ import java.util.Set;
  * @param head the projection to the logits
  * @param tied when the head is the token embedding
  * @param tiedHeadPower a tied head's logits are multiplied by this power of the width
+ * @param headScaleKeys the settings that say whether they are; none, or not set: if it is tied
  * @param norms the norms, in the order in which a token meets them within a layer
  * @param writers the projections whose outputs are added to the residual stream
  * @param others tensors that no norm's output is multiplied by; {@code *} at the end stands for
@@ -41,6 +42,7 @@ record Family(
     String head,
     Tied tied,
     double tiedHeadPower,
+    List<String> headScaleKeys,
     List<NormRule> norms,
     List<String> writers,
     List<String> others,

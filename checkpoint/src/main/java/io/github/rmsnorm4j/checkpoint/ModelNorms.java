@@ -15,7 +15,9 @@ import java.util.Optional;
  *     tensor if the head is tied. Empty if the model has no head
  * @param tied whether the head is the token embedding
  * @param ownHead the tensor of the head's weight where the head is not tied
- * @param tiedHeadScale what a tied head's logits are multiplied by: {@code d^-0.5} for T5, else 1
+ * @param headScale what the logits are multiplied by: {@code d^-0.5} for a tied T5, else 1
+ * @param headScaleSetting the setting of {@code config.json} that says whether they are; empty if
+ *     there is none, and they are where the head is tied
  * @param convertedType the {@code model_type} of the same model with RMSNorm, empty if the family
  *     cannot be converted
  * @param notConverted why LayerNorm cannot be replaced by RMSNorm, as the end of a sentence "cannot
@@ -31,7 +33,8 @@ public record ModelNorms(
     Optional<Projection> head,
     boolean tied,
     String ownHead,
-    double tiedHeadScale,
+    double headScale,
+    Optional<String> headScaleSetting,
     Optional<String> convertedType,
     Optional<String> notConverted,
     List<String> unknown) {

@@ -61,6 +61,11 @@ final class ModelSettings {
         : value;
   }
 
+  /** The first of the keys that is set, as it is written in the file. */
+  Optional<String> key(List<String> keys) {
+    return find(keys).map(Setting::key);
+  }
+
   /** How many layers there are. */
   int count(List<String> keys) throws FormatException {
     Setting setting =

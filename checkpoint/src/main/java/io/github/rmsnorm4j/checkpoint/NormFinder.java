@@ -37,7 +37,8 @@ final class NormFinder {
     List<Projection> writers = projections(family.writers());
     List<String> embeddings =
         names.all(family.embeddings()).stream().map(name -> name + WEIGHT).toList();
-    double scale = tied ? Math.pow(settings.count(family.width()), family.tiedHeadPower()) : 1;
+    boolean scaled = settings.flag(family.headScaleKeys(), tied);
+    double scale = scaled ? Math.pow(settings.count(family.width()), family.tiedHeadPower()) : 1;
     return new ModelNorms(
         family.name(),
         norms,
@@ -47,6 +48,7 @@ final class NormFinder {
         tied,
         names.all(List.of(family.head())).getFirst() + WEIGHT,
         scale,
+        settings.key(family.headScaleKeys()),
         family.converted(),
         notConverted(premise, embeddings, writers),
         names.unknown());

@@ -32,9 +32,9 @@ import picocli.CommandLine.Spec;
           + " residual, and partial norms. If no epsilon of the table fits, it is solved for.",
       "",
       "Systems add squares in orders of their own, so their rstd differs in its last bits. Each row"
-          + " may have an rstd that is a few ulp from the exact one: sqrt(width) * 0.75 + 4, and 6"
-          + " where 16 rows show that it is accurate. The column rstd has the most that a row"
-          + " needs.",
+          + " may have an rstd that is a few ulp from the exact one: sqrt(width) * 0.75 + 4 for rows"
+          + " of 32 and 64 bits (6 where 16 rows show that the sums are accurate), sqrt(width) * 3.1"
+          + " + 4 for rows of 16 bits. The column rstd has the most that a row needs.",
       "",
       "The residual is Y minus the exact formula of a norm. A norm explains the share 1 - |Y -"
           + " predicted|^2 / |Y - exact|^2 of it. So 100 %% is every rounding, and 0 %% or less is"
@@ -53,7 +53,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  rmsnorm check hidden.npy normed.npy --gain norm.npy",
-      "  rmsnorm check acts.safetensors:x acts.safetensors:y --gain m.safetensors:norm.weight",
+      "  rmsnorm check x.npy y.npy --gain m.safetensors:norm.weight",
       "  rmsnorm check x.npy y.npy --probe probe.npy"
     })
 final class CheckCommand implements Callable<Integer> {

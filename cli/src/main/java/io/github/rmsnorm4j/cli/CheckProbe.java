@@ -44,6 +44,12 @@ final class CheckProbe {
     if (report.status() != CheckReport.Status.CANNOT_TELL) {
       return List.of("No probe is written: there are no two norms to tell apart.");
     }
+    if (probe.told() == 0) {
+      return Paragraph.lines(
+          "",
+          "No probe is written: no row was found that tells any two of them apart, for example %s."
+              .formatted(probe.untold().getFirst()));
+    }
     List<Tensor> tensors = new ArrayList<>();
     List<Long> shape = List.of((long) probe.x().size(), (long) report.width());
     tensors.add(new Tensor("x", like.tensor().dtype(), shape));

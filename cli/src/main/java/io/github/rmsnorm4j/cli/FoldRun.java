@@ -55,11 +55,10 @@ final class FoldRun {
     long start = System.nanoTime();
     try (Rewriting rewriting = Rewriting.open(in, map.file(), goal, untie)) {
       requireUsable(rewriting);
-      FoldText text = new FoldText(rewriting, untie);
-      print(text.plan());
+      print(new FoldText(rewriting, untie).plan());
       Result result = write(rewriting);
-      print(text.rounding(result));
-      print(text.proof(result.proof()));
+      print(ProofText.rounding(result));
+      print(ProofText.proof(result.proof()));
       if (!result.isInPlace()) {
         throw new RefusedException(
             out

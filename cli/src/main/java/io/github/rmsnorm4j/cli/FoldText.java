@@ -2,26 +2,19 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.checkpoint.NormSite;
 import io.github.rmsnorm4j.checkpoint.Projection;
-import io.github.rmsnorm4j.checkpoint.rewrite.Finding;
 import io.github.rmsnorm4j.checkpoint.rewrite.Goal;
 import io.github.rmsnorm4j.checkpoint.rewrite.NormOutcome;
 import io.github.rmsnorm4j.checkpoint.rewrite.NormOutcome.Fate;
 import io.github.rmsnorm4j.checkpoint.rewrite.Plan;
-import io.github.rmsnorm4j.checkpoint.rewrite.Proof;
 import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting;
-import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting.Result;
-import io.github.rmsnorm4j.checkpoint.rewrite.RoundingCount;
-import io.github.rmsnorm4j.checkpoint.rewrite.WholeModel;
 import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What a rewriting does, did and proved, as text of 80 columns. */
+/** What a rewriting changes, as text of 80 columns. */
 final class FoldText {
   private final Rewriting rewriting;
   private final boolean untie;
@@ -63,7 +56,7 @@ final class FoldText {
     if (untie && !plan.untied()) {
       lines.add(
           rewriting.norms().tied()
-              ? "--untie changes nothing: the last norm has nothing that a head could take"
+              ? "--untie changes nothing: the last norm is not folded"
               : "--untie changes nothing: the head is a matrix of its own already");
     }
     plan.modelType().ifPresent(type -> converted(lines, type));
@@ -144,75 +137,6 @@ final class FoldText {
         : sites.stream()
             .map(site -> String.valueOf(site.layer()))
             .collect(Collectors.joining(", ", ", N = ", ""));
-  }
-
-  /** What the stored types cost. */
-  List<String> rounding(Result result) {
-    List<String> lines = new ArrayList<>();
-    RoundingCount count = result.rounding();
-    if (result.kept() > 0) {
-      lines.add("finished files of an earlier run that were kept: " + result.kept());
-    }
-    paragraph(
-        lines,
-        count.computed() == 0
-            ? "rounding: no number was computed"
-            : String.format(
-                Locale.ROOT,
-                "rounding: %,d of %,d computed numbers are not numbers of their stored type and were"
-                    + " rounded to it, by a share of at most %.3g",
-                count.changed(),
-                count.computed(),
-                count.largest()));
-    return lines;
-  }
-
-  /** What was compared. */
-  List<String> proof(Optional<Proof> proof) {
-    List<String> lines = new ArrayList<>();
-    if (proof.isEmpty()) {
-      lines.add("proof: skipped, nothing was compared (--no-verify)");
-      return lines;
-    }
-    paragraph(
-        lines,
-        "proof: each difference as a share of its bound, which is what the one rounding and float64"
-            + " can cause; the largest must not exceed 1");
-    for (Finding finding : proof.get().findings()) {
-      lines.add(
-          String.format(
-              Locale.ROOT,
-              "  %-41s %,15d %9s",
-              finding.what(),
-              finding.count(),
-              finding.largest() == 0
-                  ? "equal"
-                  : String.format(Locale.ROOT, "%.4g", finding.largest())));
-      if (!finding.holds()) {
-        lines.add("    too large in " + finding.where());
-      }
-    }
-    paragraph(
-        lines,
-        proof
-            .get()
-            .whole()
-            .map(FoldText::whole)
-            .orElse("the whole model was not run: " + proof.get().notRun()));
-    return lines;
-  }
-
-  private static String whole(WholeModel whole) {
-    return String.format(
-        Locale.ROOT,
-        "whole model: for %d random tokens the logits, of up to %.3g, differ by at most %.3g; random"
-            + " roundings of all weights move them by up to %.3g, and %d times that is the bound%s",
-        whole.tokens(),
-        whole.largest(),
-        whole.difference(),
-        whole.roundings(),
-        whole.allowed(),
-        whole.holds() ? "" : ", which is exceeded");
   }
 
   private static void paragraph(List<String> lines, String text) {

@@ -127,7 +127,8 @@ class CheckCommandTest {
     Path json = file("check.json");
     CommandResult result = check("--json", "" + json);
     assertThat(result.status()).isOne();
-    assertThat(unwrapped(result)).contains("None of the norms known here made Y. The best, ");
+    assertThat(unwrapped(result))
+        .contains("None of the norms known here made Y. No rstd", "The best, ");
     assertThat(Files.readString(json)).contains("\"status\" : \"UNKNOWN\"", "\"named\" : [ ]");
   }
 

@@ -152,4 +152,27 @@ class FoldTest {
         .startsWith("Mine: 11 norms, 5 folded, 0 without gain and bias, 6 left alone")
         .contains("  model.layers.N.input_layernorm, N = 0 to 4: left alone: it is mine");
   }
+
+  /** Rules that forget a consumer: the logits differ, and nothing is put in place. */
+  @Test
+  void aResultThatDiffersIsNotPutInPlace() throws IOException {
+    Path map =
+        Files.writeString(
+            folder.resolve("map.json"),
+            """
+            {"family": "Forgetful", "like": "Llama", "norms": [
+              {"name": "model.layers.{layer}.input_layernorm", "consumers": ["model.layers.{layer}.self_attn.{q,k}_proj"]},
+              {"name": "model.layers.{layer}.post_attention_layernorm", "consumers": ["model.layers.{layer}.mlp.{gate,up}_proj"]},
+              {"name": "model.norm", "consumers": ["{head}"]}],
+              "others": ["model.layers.{layer}.self_attn.v_proj"]}
+            """);
+    CommandResult result = fold("--map", map);
+    assertThat(result.status()).isEqualTo(1);
+    assertThat(result.outLines()).last().asString().endsWith("which is exceeded");
+    assertThat(result.err())
+        .isEqualToIgnoringNewLines(
+            "rmsnorm fold: %s: not put in place: the result differs from the model by more than rounding explains; it is in %s.partial"
+                .formatted(out, out));
+    assertThat(out).doesNotExist();
+  }
 }

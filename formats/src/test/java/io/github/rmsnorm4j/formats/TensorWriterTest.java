@@ -54,6 +54,33 @@ class TensorWriterTest {
     assertThat(out).hasBinaryContent(TestFiles.golden(name));
   }
 
+  /** Also a header that this library would write otherwise: spaces, the order of the data. */
+  @Test
+  void aFileLikeAnotherHasItsHeaderByteForByte() throws IOException {
+    String header =
+        "{ %s, \"__metadata__\": {\"b\": \"1\", \"a\":\"2\"},\t%s }   "
+            .formatted(
+                TestFiles.entry("second", "F32", "[ 2]", 4, 12),
+                TestFiles.entry("first", "BF16", "[1,2]", 0, 4));
+    byte[] whole = TestFiles.safetensors(header, 12);
+    for (int i = 1; i <= 12; i++) {
+      whole[whole.length - i] = (byte) i;
+    }
+    Path model = Files.write(folder.resolve("model.safetensors"), whole);
+    Path out = folder.resolve("out.safetensors");
+    try (TensorFile in = TensorFile.open(model);
+        TensorWriter writer = TensorWriter.like(out, (SafetensorsFile) in, false)) {
+      assertThat(writer.order()).extracting(Tensor::name).containsExactly("first", "second");
+      for (Tensor tensor : writer.order()) {
+        byte[] bytes = new byte[(int) tensor.bytes()];
+        in.readBytes(tensor, 0, MemorySegment.ofArray(bytes));
+        writer.write(MemorySegment.ofArray(bytes));
+      }
+      writer.commit();
+    }
+    assertThat(out).hasBinaryContent(whole);
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
   void readsBackWhatItWrote(long seed) throws IOException {

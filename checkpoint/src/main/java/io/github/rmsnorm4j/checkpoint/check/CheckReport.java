@@ -17,7 +17,7 @@ import java.util.List;
  * @param notFinite rows that were left out because they hold NaN or infinity
  * @param zero rows that were left out because they are zero
  * @param outOfRange rows that were left out because their squares leave the range of float32
- * @param window how many ulp rstd could be from the exact one
+ * @param window how many ulp the rstd of the first norm could be from the exact one; 0 without one
  */
 public record CheckReport(
     Status status,

@@ -73,10 +73,10 @@ public final class NormCheck {
    */
   public CheckReport run(Runnable afterEachForm) {
     List<Recovered> recovered = recovered(afterEachForm);
-    long window = Window.full(sample.width());
+    long window = Window.FULL;
     List<Fit> fits = listed(recovered, window);
     if (accurate(fits)) {
-      window = Window.ACCURATE_WINDOW;
+      window = Window.NEAR;
       fits = listed(recovered, window);
     }
     boolean solved = fits.isEmpty();
@@ -101,7 +101,7 @@ public final class NormCheck {
    * @return the rows
    */
   public Probe probe() {
-    return Probe.of(named, sample, Window.full(sample.width()));
+    return Probe.of(named, sample);
   }
 
   /** The norms that {@link #run} has named. */
@@ -136,7 +136,7 @@ public final class NormCheck {
     return fits.stream()
         .anyMatch(
             fit ->
-                fit.recovered().form().root() == CastForm.Root.EXACT
+                Window.showsAccuracy(fit.recovered().form())
                     && fit.needed() <= Window.ACCURATE
                     && fit.recovered().telling() >= Window.ENOUGH_ROWS);
   }
@@ -177,6 +177,13 @@ public final class NormCheck {
         sample.notFinite(),
         sample.zero(),
         sample.outOfRange(),
-        window);
+        windowOf(fits, window));
+  }
+
+  /** In ulp, of the first norm. */
+  private long windowOf(List<Fit> fits, long limit) {
+    return fits.isEmpty()
+        ? 0
+        : Math.min(limit, Window.full(fits.getFirst().recovered().form(), sample.width()));
   }
 }

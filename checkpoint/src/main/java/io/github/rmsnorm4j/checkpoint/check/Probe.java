@@ -28,9 +28,9 @@ public record Probe(List<double[]> x, List<double[]> residual, int told, List<St
     double[] of(double[] normal);
   }
 
-  static Probe of(List<Hypothesis> norms, Sample sample, long window) {
+  static Probe of(List<Hypothesis> norms, Sample sample) {
     List<Hypothesis> some = norms.subList(0, Math.min(MOST_NORMS, norms.size()));
-    Builder builder = new Builder(some, sample, window);
+    Builder builder = new Builder(some, sample);
     for (int seed = 0; seed < SEEDS && !builder.done(); seed++) {
       for (Shape shape : shapes(some, sample.width())) {
         builder.offer(shape, new Random(seed));
@@ -84,18 +84,16 @@ public record Probe(List<double[]> x, List<double[]> residual, int told, List<St
     private final List<Hypothesis> norms;
     private final Sample sample;
     private final Types types;
-    private final long window;
     private final ElementType type;
     private final List<Parameters> parameters;
     private final boolean[][] told;
     private final List<double[]> x = new ArrayList<>();
     private final List<double[]> residual = new ArrayList<>();
 
-    Builder(List<Hypothesis> norms, Sample sample, long window) {
+    Builder(List<Hypothesis> norms, Sample sample) {
       this.norms = norms;
       this.sample = sample;
       this.types = sample.types();
-      this.window = window;
       this.type =
           norms.stream()
               .map(norm -> norm.form().input())
@@ -168,7 +166,7 @@ public record Probe(List<double[]> x, List<double[]> residual, int told, List<St
 
     private boolean makes(int norm, Elements row, double[] y) {
       Form form = norms.get(norm).form();
-      long allowed = Window.of(form, row, window) * Window.unit(form);
+      long allowed = Window.of(form, row, Window.FULL) * Window.unit(form);
       double scale = row.scale(norms.get(norm).statistic());
       return ScaleRange.of(form, row, y)
           .filter(range -> range.distance(form.float64(), scale) <= allowed)

@@ -71,7 +71,7 @@ final class Solver {
           double root = statistic.root(sum / part);
           double scale = first.rounded(form.form().divides() ? root : 1 / root);
           long far = form.ranges().getFirst().distance(form.form().float64(), scale);
-          if (far <= (window + 4) * Window.unit(form.form())) {
+          if (far <= (Window.of(form.form(), first, window) + 4) * Window.unit(form.form())) {
             add(form, statistic, window, fits);
           }
         }

@@ -4,12 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** What was found, in sentences. */
 final class Verdict {
   /** So many values of a choice are written out. */
   private static final int WRITTEN = 8;
 
+  private final List<Finding> all;
   private final List<Finding> named;
   private final List<Finding> others;
   private final double[] epsilons;
@@ -30,7 +32,10 @@ final class Verdict {
       boolean solved,
       boolean shaped,
       Sample sample) {
-    this.named = named;
+    this.all = named;
+    // Those that accurate sums explain come first.
+    boolean near = !named.isEmpty() && named.getFirst().greatestUlp() <= Window.NEAR;
+    this.named = named.stream().filter(norm -> !near || norm.greatestUlp() <= Window.NEAR).toList();
     this.others = others;
     this.epsilons = epsilons;
     this.solved = solved;
@@ -46,20 +51,32 @@ final class Verdict {
     }
     Finding first = named.getFirst();
     String name = hidden() ? first.norm().replaceFirst(", eps [^,]*", "") : first.norm();
-    String all = String.format(Locale.ROOT, "all %,d elements are equal", first.elements());
+    String equal = String.format(Locale.ROOT, "all %,d elements are equal", first.elements());
     if (named.size() == 1) {
-      sentences.add("Y is " + name + ": " + all + ".");
+      sentences.add("Y is " + name + ": " + equal + ".");
     } else {
       sentences.add(
           "Y is %s (%s), or %s that these rows do not tell from it: %s."
               .formatted(
                   name,
-                  all,
+                  equal,
                   named.size() == 2
                       ? "another norm"
                       : "one of %d norms".formatted(named.size() - 1),
                   String.join("; ", differences())));
       hints(sentences);
+    }
+    if (all.size() > named.size()) {
+      sentences.add(
+          "That holds if its squares are not added one after the other in float32. If they are, rstd may be %d ulp off, and %d more fit, with epsilon %s."
+              .formatted(
+                  all.stream().mapToLong(Finding::greatestUlp).max().orElse(0),
+                  all.size() - named.size(),
+                  all.stream()
+                      .filter(norm -> !named.contains(norm))
+                      .map(norm -> Statistic.epsilonText(norm.epsilon()))
+                      .distinct()
+                      .collect(Collectors.joining(", "))));
     }
     if (first.castOrders().size() > 1) {
       sentences.add(
@@ -103,9 +120,12 @@ final class Verdict {
     sentences.add("None of the norms known here made Y.");
     if (shaped && sample.rows() < 2) {
       sentences.add(
-          "Its one row is a norm's with some rstd. Two rows or more are needed to solve for epsilon.");
+          "Its one row is that of a norm with some rstd. Two rows or more are needed to solve for epsilon.");
     } else if (shaped) {
-      sentences.add("Each row is a norm's with some rstd, but these rstd follow no epsilon.");
+      sentences.add("Each row is that of a norm with some rstd, but these rstd follow no epsilon.");
+    } else {
+      sentences.add(
+          "No rstd makes its rows: check that the gain, bias and residual belong to this norm.");
     }
     Finding best = others.getFirst();
     sentences.add(

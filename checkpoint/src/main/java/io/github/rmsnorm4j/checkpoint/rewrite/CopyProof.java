@@ -5,8 +5,6 @@ import io.github.rmsnorm4j.checkpoint.Projection;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -15,8 +13,6 @@ import java.util.function.LongConsumer;
 
 /** Compares the bytes of all tensors that a rewriting has no reason to change. */
 final class CopyProof {
-  private static final int PIECE = 1 << 20;
-
   private final Side before;
   private final Side after;
   private final boolean converted;
@@ -35,13 +31,11 @@ final class CopyProof {
     Set<String> comparedElsewhere = comparedElsewhere();
     Worst bytes = new Worst("tensors that keep their bytes");
     Set<String> names = new HashSet<>();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment one = arena.allocate(PIECE);
-      MemorySegment two = arena.allocate(PIECE);
+    try (SameBytes same = new SameBytes(progress)) {
       for (Tensor tensor : before.tensors().tensors()) {
         names.add(tensor.name());
         if (!comparedElsewhere.contains(tensor.name())) {
-          bytes.add(same(tensor, one, two) ? 0 : 1, 0, tensor.name());
+          bytes.add(same(tensor, same) ? 0 : 1, 0, tensor.name());
         }
       }
     }
@@ -54,21 +48,9 @@ final class CopyProof {
     return bytes.finding();
   }
 
-  private boolean same(Tensor tensor, MemorySegment one, MemorySegment two) throws IOException {
+  private boolean same(Tensor tensor, SameBytes same) throws IOException {
     Tensor other = after.tensors().tensor(tensor.name());
-    if (!other.equals(tensor)) {
-      return false;
-    }
-    for (long at = 0; at < tensor.bytes(); at += PIECE) {
-      long length = Math.min(PIECE, tensor.bytes() - at);
-      before.tensors().readBytes(tensor, at, one.asSlice(0, length));
-      after.tensors().readBytes(other, at, two.asSlice(0, length));
-      progress.accept(2 * length);
-      if (one.asSlice(0, length).mismatch(two.asSlice(0, length)) >= 0) {
-        return false;
-      }
-    }
-    return true;
+    return other.equals(tensor) && same.of(before.tensors(), tensor, after.tensors(), other);
   }
 
   /** Gains, biases, the matrices that take them, and what is centred. */

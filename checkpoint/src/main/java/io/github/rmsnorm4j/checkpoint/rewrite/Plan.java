@@ -14,7 +14,8 @@ import java.util.Optional;
  * @param norms what happens to each norm, in the model's order
  * @param edits how tensors of the result are made, by their names
  * @param added the tensor of the result that the model does not have: the head that was tied
- * @param untied whether the head is a matrix of its own from now on
+ * @param falseSettings the settings of {@code config.json} that become false because the head is a
+ *     matrix of its own from now on; none if it is not
  * @param modelType the new {@code model_type}, if it changes
  */
 public record Plan(
@@ -22,12 +23,22 @@ public record Plan(
     List<NormOutcome> norms,
     Map<String, Edit> edits,
     Optional<Tensor> added,
-    boolean untied,
+    List<String> falseSettings,
     Optional<String> modelType) {
 
   /** Copies the collections. */
   public Plan {
     norms = List.copyOf(norms);
     edits = Collections.unmodifiableMap(new LinkedHashMap<>(edits));
+    falseSettings = List.copyOf(falseSettings);
+  }
+
+  /**
+   * Whether the head is a matrix of its own from now on.
+   *
+   * @return whether it was tied and is not any more
+   */
+  public boolean untied() {
+    return !falseSettings.isEmpty();
   }
 }

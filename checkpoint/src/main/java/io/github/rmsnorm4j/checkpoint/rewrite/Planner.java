@@ -139,7 +139,7 @@ final class Planner {
             "cannot be untied: it has %s, which is not as %s is".formatted(stored, copied));
       }
       List<Step> first =
-          model.tiedHeadScale() == 1 ? List.of() : List.of(new Step.Scale(model.tiedHeadScale()));
+          model.headScale() == 1 ? List.of() : List.of(new Step.Scale(model.headScale()));
       steps.put(head, new ArrayList<>(first));
     }
     return head;
@@ -170,7 +170,12 @@ final class Planner {
         untied && !tensors.containsKey(model.ownHead())
             ? Optional.of(like(tensors.get(model.head().orElseThrow().weight())))
             : Optional.empty();
-    return new Plan(goal, norms, edits, added, untied, modelType);
+    List<String> falseSettings = new ArrayList<>();
+    if (untied) {
+      falseSettings.add("tie_word_embeddings");
+      model.headScaleSetting().ifPresent(falseSettings::add);
+    }
+    return new Plan(goal, norms, edits, added, falseSettings, modelType);
   }
 
   private Tensor like(Tensor embedding) {

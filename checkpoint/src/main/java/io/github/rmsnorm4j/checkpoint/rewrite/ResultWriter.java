@@ -131,8 +131,8 @@ final class ResultWriter {
 
   private JsonText config(String text) throws IOException {
     JsonText config = new JsonText(text);
-    if (plan.untied()) {
-      config.set("false", "tie_word_embeddings");
+    for (String setting : plan.falseSettings()) {
+      config.set("false", setting);
     }
     if (plan.modelType().isPresent()) {
       config.set(JsonText.quoted(plan.modelType().get()), "model_type");

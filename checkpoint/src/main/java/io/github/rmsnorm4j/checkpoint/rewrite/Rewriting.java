@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +49,27 @@ public final class Rewriting implements Closeable {
       plan = altered.apply(goal == Goal.FOLD ? planner.fold() : planner.convert());
     } catch (RefusedException e) {
       throw new RefusedException(model.path() + " " + e.getMessage());
+    }
+    requireOneHead();
+  }
+
+  private static boolean isCopy(TensorFile file, String source, String copy) throws IOException {
+    try (SameBytes same = new SameBytes(_ -> {})) {
+      return same.of(file, file.tensor(source), file, file.tensor(copy));
+    }
+  }
+
+  /** Of a tied head and another one that is stored, programs use one or the other. */
+  private void requireOneHead() throws IOException {
+    TensorFile file = model.tensors();
+    for (Map.Entry<String, Edit> edit : plan.edits().entrySet()) {
+      String source = edit.getValue().source();
+      boolean stored = file.tensors().stream().anyMatch(t -> t.name().equals(edit.getKey()));
+      if (stored && !source.equals(edit.getKey()) && !isCopy(file, source, edit.getKey())) {
+        throw new RefusedException(
+            "%s cannot be %s: %s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"
+                .formatted(model.path(), plan.goal(), edit.getKey(), source));
+      }
     }
   }
 
@@ -202,7 +222,8 @@ public final class Rewriting implements Closeable {
       ResultWriter writer =
           new ResultWriter(plan, tensors, files, new StoredVectors(tensors), progress);
       RoundingCount rounding = writer.write(work);
-      Optional<Proof> proof = prove ? Optional.of(prove(work.model(), progress)) : Optional.empty();
+      Optional<Proof> proof =
+          prove ? Optional.of(comparison().prove(work.model(), progress)) : Optional.empty();
       if (!Fingerprint.of(plan, files).equals(manifest)) {
         throw new FileSystemException(
             model.path().toString(), null, "was changed while it was read");
@@ -215,25 +236,8 @@ public final class Rewriting implements Closeable {
     }
   }
 
-  private Proof prove(Path written, LongConsumer progress) throws IOException {
-    boolean converted = plan.goal() == Goal.CONVERT;
-    try (StoredModel other = StoredModel.open(written)) {
-      Side before = new Side(norms, model.tensors());
-      Side after = new Side(other.norms(map), other.tensors());
-      List<Finding> findings =
-          new ArrayList<>(new SiteProof(before, after, converted, progress).findings());
-      if (converted) {
-        findings.addAll(new CentreProof(before, after, progress).findings());
-      }
-      findings.add(new CopyProof(before, after, converted, progress).finding());
-      Optional<String> reason = notRun.isPresent() ? notRun : LayerwiseLogits.unsupported(written);
-      Optional<WholeModel> whole =
-          reason.isPresent()
-              ? Optional.empty()
-              : Optional.of(
-                  new LogitsProof(model.tensors(), progress).compare(model.path(), written));
-      return new Proof(findings, whole, reason.orElse(""));
-    }
+  private Comparison comparison() {
+    return new Comparison(model, norms, map, plan.goal(), notRun);
   }
 
   /** Closes the model. */

@@ -42,9 +42,7 @@ record Side(ModelNorms norms, TensorFile tensors) {
 
   /** What the output of a matrix is multiplied by. */
   double scale(Projection projection) {
-    return norms.tied() && norms.head().filter(projection::equals).isPresent()
-        ? norms.tiedHeadScale()
-        : 1;
+    return norms.head().filter(projection::equals).isPresent() ? norms.headScale() : 1;
   }
 
   /** A row as the norm makes it, without gain and bias. */

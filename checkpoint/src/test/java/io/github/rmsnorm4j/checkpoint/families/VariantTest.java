@@ -1,7 +1,10 @@
 package io.github.rmsnorm4j.checkpoint.families;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.checkpoint.rewrite.RefusedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -71,18 +74,37 @@ class VariantTest {
     assertThat(Logits.distance(model, converted.with(setting, epsilon))).isLessThan(1e-12);
   }
 
-  /** Some files have a tied head a second time. Versions 4 of transformers do not read it. */
+  /** Version 4 of transformers does not read a second head, and version 5 does. */
   @ParameterizedTest
   @ValueSource(strings = {"llama-tied", "gemma2", "t5-gated-tied"})
-  void aTiedHeadThatIsStoredIsNotUsed(String name) throws IOException {
+  void aTiedHeadIsNotUntiedWhereAnotherOneIsStored(String name) throws IOException {
     TinyModel model = model(name);
     TinyModel other = Layouts.ALL.get(name).model(StoredType.F64, 22);
     String embedding = name.startsWith("t5") ? "shared.weight" : "model.embed_tokens.weight";
     TinyModel twice = model.with("lm_head.weight", other.get(embedding));
-    TinyModel untied = rewriter.foldUntied(twice);
-    assertThat(Logits.distance(model, untied)).isLessThan(1e-12);
-    assertSameTensors(rewriter.foldUntied(model), untied);
+    assertThatThrownBy(() -> rewriter.foldUntied(twice))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("lm_head.weight is not " + embedding)
+        .hasMessageContaining("Programs disagree on which is the head");
     assertThat(Logits.distance(model, rewriter.fold(twice))).isLessThan(1e-12);
+    TinyModel copied = model.with("lm_head.weight", model.get(embedding));
+    assertSameTensors(rewriter.foldUntied(model), rewriter.foldUntied(copied));
+  }
+
+  /** Version 5 of transformers says in a setting whether T5's logits are scaled, tied or not. */
+  @ParameterizedTest
+  @CsvSource({"t5, true", "t5, false", "t5-gated-tied, true"})
+  void aSettingSaysWhetherTheHeadIsScaled(String name, boolean scaled) throws IOException {
+    TinyModel model = model(name).with("scale_decoder_outputs", scaled);
+    TinyModel untied = rewriter.foldUntied(model);
+    assertThat(untied.config().get("scale_decoder_outputs")).isEqualTo(false);
+    double[] embedding = model.get("shared.weight").elements();
+    double[] gain = model.get("decoder.final_layer_norm.weight").elements();
+    double scale = scaled ? 1 / Math.sqrt(24) : 1;
+    for (int i = 0; i < embedding.length; i++) {
+      assertThat(untied.get("lm_head.weight").elements()[i])
+          .isCloseTo(embedding[i] * scale * gain[i % 24], within(1e-15));
+    }
   }
 
   /** T5's first files have its embedding three times, and a bias of distances that is not used. */

@@ -86,7 +86,8 @@ class InterruptedRewritingTest {
     for (int kill = 0; kill < KILLS; kill++) {
       Process process = start();
       assertThat(process.getInputStream().read()).isEqualTo('r');
-      Thread.sleep(random.nextInt(150), random.nextInt(1_000_000));
+      // From the first shard to the proof, and sometimes after the end.
+      Thread.sleep(random.nextInt(100 * (kill + 1)), random.nextInt(1_000_000));
       process.destroyForcibly().waitFor();
       assertThat(RewritingTest.files(in)).as("the model").isEqualTo(model);
       if (Files.exists(out)) {

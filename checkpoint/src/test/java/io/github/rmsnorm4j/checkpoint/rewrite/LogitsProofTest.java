@@ -97,6 +97,6 @@ class LogitsProofTest {
     var edits = new LinkedHashMap<>(plan.edits());
     edits.keySet().removeIf(name -> name.matches("lm_head.weight|model.norm.weight"));
     return new Plan(
-        plan.goal(), plan.norms(), edits, plan.added(), plan.untied(), plan.modelType());
+        plan.goal(), plan.norms(), edits, plan.added(), plan.falseSettings(), plan.modelType());
   }
 }

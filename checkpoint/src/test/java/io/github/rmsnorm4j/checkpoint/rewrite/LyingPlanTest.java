@@ -44,7 +44,7 @@ class LyingPlanTest {
       Edit old = edits.get(tensor);
       edits.put(tensor, new Edit(old == null ? tensor : old.source(), List.of(steps)));
       return new Plan(
-          plan.goal(), plan.norms(), edits, plan.added(), plan.untied(), plan.modelType());
+          plan.goal(), plan.norms(), edits, plan.added(), plan.falseSettings(), plan.modelType());
     };
   }
 
@@ -54,7 +54,7 @@ class LyingPlanTest {
       Map<String, Edit> edits = new LinkedHashMap<>(plan.edits());
       edits.remove(tensor);
       return new Plan(
-          plan.goal(), plan.norms(), edits, plan.added(), plan.untied(), plan.modelType());
+          plan.goal(), plan.norms(), edits, plan.added(), plan.falseSettings(), plan.modelType());
     };
   }
 
@@ -140,7 +140,7 @@ class LyingPlanTest {
                 plan.norms(),
                 plan.edits(),
                 plan.added(),
-                plan.untied(),
+                plan.falseSettings(),
                 Optional.empty()));
     return all(Goal.CONVERT, TestModel.gpt2(TestModel.WIDTH), rules);
   }
@@ -213,7 +213,8 @@ class LyingPlanTest {
               norms.head(),
               norms.tied(),
               norms.ownHead(),
-              norms.tiedHeadScale(),
+              norms.headScale(),
+              norms.headScaleSetting(),
               norms.convertedType(),
               norms.notConverted(),
               norms.unknown());

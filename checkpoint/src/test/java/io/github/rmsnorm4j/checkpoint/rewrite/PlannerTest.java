@@ -88,6 +88,7 @@ class PlannerTest {
         head == TIED,
         "head",
         scale,
+        Optional.empty(),
         Optional.of("rms-test"),
         notConverted,
         unknown);

@@ -144,6 +144,19 @@ class RewritingTest {
         .hasMessage(out + " cannot be converted: it has RMSNorm already");
   }
 
+  /** A map tells of the model, not of the result, whose norms are others. */
+  @Test
+  void aModelIsConvertedByAMap() throws IOException {
+    Path map =
+        Files.writeString(folder.resolve("map"), "{\"family\": \"Mine\", \"like\": \"GPT-2\"}");
+    Path in = TestModel.gpt2(TestModel.WIDTH).write(folder.resolve("in"), Dtype.F32, 1);
+    write(in, folder.resolve("whole"), Goal.CONVERT, true);
+    try (Rewriting rewriting = Rewriting.open(in, Optional.of(map), Goal.CONVERT, true)) {
+      assertThat(rewriting.write(out(), true, _ -> {}).isInPlace()).isTrue();
+    }
+    assertThat(files(out)).isEqualTo(files(folder.resolve("whole")));
+  }
+
   @Test
   void otherFilesAreCopiedAlsoBehindLinks() throws IOException {
     Path in = llama(2);
