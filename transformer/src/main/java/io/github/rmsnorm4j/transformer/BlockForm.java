@@ -22,8 +22,22 @@ public record BlockForm(
     NONE,
     /** Those to queries, keys and values. */
     QUERY_KEY_VALUE,
+    /** Those of the MLP. */
+    MLP,
     /** All within blocks; the head has none. */
-    ALL
+    ALL;
+
+    boolean ofQueryKeyValue() {
+      return this == QUERY_KEY_VALUE || this == ALL;
+    }
+
+    boolean ofOutput() {
+      return this == ALL;
+    }
+
+    boolean ofMlp() {
+      return this == MLP || this == ALL;
+    }
   }
 
   /**

@@ -8,8 +8,10 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import io.github.rmsnorm4j.formats.FormatException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -21,7 +23,7 @@ final class ConfigFields {
       JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
   /** Objects of settings of the rotation; older files have the second. */
-  private static final Set<String> ROTATIONS = Set.of("rope_parameters", "rope_scaling");
+  private static final List<String> ROTATIONS = List.of("rope_parameters", "rope_scaling");
 
   private static final Object NESTED = new Object();
 
@@ -103,11 +105,23 @@ final class ConfigFields {
     }
   }
 
-  /** A setting of the rotation: of its object where that has it. */
-  double rotation(String setting, double absent) throws FormatException {
-    double value = absent;
-    for (String rotation : ROTATIONS) {
-      value = number(rotation + "." + setting, value);
+  /**
+   * A setting of the rotation. It has several names, of which more than one may be there, and
+   * programs differ in which they believe, so those that are there must agree.
+   *
+   * @param setting its name in an object of the rotation, and beside one
+   * @param olderNames other names beside an object
+   */
+  double rotation(double absent, String setting, String... olderNames) throws FormatException {
+    List<String> names = new ArrayList<>(List.of(olderNames));
+    names.add(setting);
+    ROTATIONS.forEach(rotation -> names.add(rotation + "." + setting));
+    names.removeIf(name -> !has(name));
+    double value = names.isEmpty() ? absent : number(names.getFirst(), null);
+    for (String name : names) {
+      if (number(name, null) != value) {
+        throw wrong(name, number(name, null), "be as " + names.getFirst() + ", " + value);
+      }
     }
     return value;
   }

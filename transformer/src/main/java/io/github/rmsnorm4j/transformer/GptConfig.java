@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.transformer.BlockForm.Biases;
 import java.util.Map;
 
 /**
@@ -58,7 +59,7 @@ record GptConfig(
           "hidden_act",
           "layer_norm_eps",
           false,
-          Map.of("attention_bias", true));
+          Map.of());
 
   /** The names of activations. The constant of gelu_fast differs in the eleventh digit. */
   private static final Map<String, MlpKind> ACTIVATIONS =
@@ -106,7 +107,7 @@ record GptConfig(
     boolean gpt2 = naming == Naming.GPT2;
     return new BlockForm(
         mlp(fields),
-        BlockForm.Biases.ALL,
+        gpt2 || fields.flag("attention_bias", true) ? Biases.ALL : Biases.MLP,
         gpt2 ? 0 : rotaryShare(fields),
         !gpt2 && fields.flag("use_parallel_residual", true),
         converted);
@@ -122,18 +123,14 @@ record GptConfig(
     return kind;
   }
 
-  private double ropeTheta(ConfigFields fields) throws FormatException {
-    double theta = fields.number("rotary_emb_base", 10_000.0);
-    return fields.rotation("rope_theta", fields.number("rope_theta", theta));
+  private static double ropeTheta(ConfigFields fields) throws FormatException {
+    return fields.rotation(10_000, "rope_theta", "rotary_emb_base");
   }
 
   /** A share of 0 would be a model without positions. */
   private double rotaryShare(ConfigFields fields) throws FormatException {
     fields.refuseOtherRotations(true);
-    double share =
-        fields.rotation(
-            "partial_rotary_factor",
-            fields.number("partial_rotary_factor", fields.number("rotary_pct", 0.25)));
+    double share = fields.rotation(0.25, "partial_rotary_factor", "rotary_pct");
     if (!(share > 0 && share <= 1)) {
       throw fields.wrong("rotary_pct", share, "be above 0 and at most 1");
     }

@@ -25,6 +25,11 @@ import java.util.stream.IntStream;
  * }
  * }</pre>
  *
+ * <p>With T tokens of a model of width d, with F elements in its MLP and H heads of width d / H, a
+ * call takes native memory for one block in float32 and for about {@code T (9 d + 4 F + T H)} more
+ * float32 numbers, or for 16 MiB of the head. It takes heap for the logits, and for copies of 16
+ * MiB of a matrix, or of one row of it where that is longer.
+ *
  * <p>Each call reads the whole model, except that of the embedding it reads the rows of the tokens.
  * It computes in plain Java, on one thread. The logits have the bits of a {@link Model} with {@link
  * Arithmetic#PLAIN}.

@@ -10,7 +10,7 @@ final class LlamaConfig {
   private LlamaConfig() {}
 
   static ModelConfig read(ConfigFields fields, String type) throws FormatException {
-    refuseWhatIsNotThere(fields);
+    refuseWhatIsNotThere(fields, type);
     boolean llama = type.equals("llama");
     int width = fields.wholeNumber("hidden_size", null);
     int heads = fields.wholeNumber("num_attention_heads", null);
@@ -27,7 +27,7 @@ final class LlamaConfig {
         fields.wholeNumber("head_dim", usualHeads),
         fields.wholeNumber("intermediate_size", null),
         fields.wholeNumber("max_position_embeddings", 2048),
-        fields.rotation("rope_theta", fields.number("rope_theta", 10_000.0)),
+        fields.rotation(10_000, "rope_theta"),
         fields.flag("tie_word_embeddings", false),
         fields.choice(ConfigJson.NORM, NormKind.values(), NormKind.RMS_NORM),
         fields.number(ConfigJson.NORM_SHARE, 0.0625),
@@ -39,7 +39,8 @@ final class LlamaConfig {
   }
 
   /** Settings of other formulas, where they are set. */
-  private static void refuseWhatIsNotThere(ConfigFields fields) throws FormatException {
+  private static void refuseWhatIsNotThere(ConfigFields fields, String type)
+      throws FormatException {
     for (String activation : new String[] {"hidden_act", "hidden_activation"}) {
       if (!fields.text(activation, "silu").equals("silu")) {
         throw fields.wrong(activation, fields.text(activation, ""), "be silu");
@@ -55,7 +56,9 @@ final class LlamaConfig {
       }
     }
     fields.refuseOtherRotations(false);
-    if (fields.has("sliding_window") && fields.flag("use_sliding_window", true)) {
+    // Qwen's files have the width of a window that is not used unless they say so.
+    boolean slides = fields.flag("use_sliding_window", !type.startsWith("qwen"));
+    if (fields.has("sliding_window") && slides) {
       throw fields.error("has a sliding_window, which is not supported");
     }
   }

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.transformer.BlockForm.Biases;
 import io.github.rmsnorm4j.transformer.Parameter.Role;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,21 +58,20 @@ final class ParameterLayout {
     int queries = config.heads() * config.headWidth();
     int keys = config.keyValueHeads() * config.headWidth();
     String attention = block + "self_attn.";
-    boolean biased = form.biases() != BlockForm.Biases.NONE;
-    linear(attention + "q_proj", queries, d, biased);
-    linear(attention + "k_proj", keys, d, biased);
-    linear(attention + "v_proj", keys, d, biased);
-    boolean allBiased = form.biases() == BlockForm.Biases.ALL;
-    linear(attention + "o_proj", d, queries, allBiased);
+    Biases biases = form.biases();
+    linear(attention + "q_proj", queries, d, biases.ofQueryKeyValue());
+    linear(attention + "k_proj", keys, d, biases.ofQueryKeyValue());
+    linear(attention + "v_proj", keys, d, biases.ofQueryKeyValue());
+    linear(attention + "o_proj", d, queries, biases.ofOutput());
     if (config.queryKeyNorm()) {
       vector(attention + "q_norm.weight", config.headWidth(), Role.GAIN);
       vector(attention + "k_norm.weight", config.headWidth(), Role.GAIN);
     }
     if (form.mlp() == MlpKind.SWIGLU) {
-      linear(block + "mlp.gate_proj", config.mlpWidth(), d, allBiased);
+      linear(block + "mlp.gate_proj", config.mlpWidth(), d, biases.ofMlp());
     }
-    linear(block + "mlp.up_proj", config.mlpWidth(), d, allBiased);
-    linear(block + "mlp.down_proj", d, config.mlpWidth(), allBiased);
+    linear(block + "mlp.up_proj", config.mlpWidth(), d, biases.ofMlp());
+    linear(block + "mlp.down_proj", d, config.mlpWidth(), biases.ofMlp());
     for (String norm : norms(config)) {
       norm(block + norm);
     }

@@ -12,10 +12,34 @@ final class PlainProduct {
   /** Sums that are computed side by side, because each waits for its own last addition. */
   private static final int SIDE_BY_SIDE = 8;
 
+  /** Elements of b that are copied at a time where b is transposed, as all weights are: 16 MiB. */
+  private static final int PIECE = 1 << 22;
+
   private PlainProduct() {}
 
   /** {@code c = alpha * op(a) op(b) + beta * c}; shapes are not checked here. */
   static void multiply(
+      Matrix a,
+      boolean transposeA,
+      Matrix b,
+      boolean transposeB,
+      float alpha,
+      float beta,
+      Matrix c) {
+    int rows = Math.max(1, PIECE / b.columns);
+    if (!transposeB || b.rows <= rows) {
+      multiplyAtOnce(a, transposeA, b, transposeB, alpha, beta, c);
+      return;
+    }
+    for (int first = 0; first < b.rows; first += rows) {
+      int count = Math.min(rows, b.rows - first);
+      Matrix some = b.block(first, 0, count, b.columns);
+      Matrix columns = c.block(0, first, c.rows, count);
+      multiplyAtOnce(a, transposeA, some, true, alpha, beta, columns);
+    }
+  }
+
+  private static void multiplyAtOnce(
       Matrix a,
       boolean transposeA,
       Matrix b,

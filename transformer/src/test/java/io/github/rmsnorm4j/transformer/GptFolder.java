@@ -5,6 +5,8 @@ import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -121,15 +123,55 @@ final class GptFolder {
     tensors.add(new Tensor(prefix + name, Dtype.F32, axes));
   }
 
+  /** Of numbers from -1 to 1 that every floating type has. */
+  void roundToEighths() {
+    stored.forEach(
+        (name, floats) -> {
+          for (int i = 0; i < floats.length; i++) {
+            floats[i] = Math.clamp(Math.round(8 * floats[i]), -8, 8) / 8f;
+          }
+          double[] doubles = values.get(name.replaceFirst("^(transformer|gpt_neox)\\.", ""));
+          Arrays.setAll(doubles, i -> floats[i]);
+        });
+  }
+
   void write(Path folder, String config) throws IOException {
+    write(folder, config, Dtype.F32, 1);
+  }
+
+  /** In one file, or in shards with an index, each having every so many tensors. */
+  void write(Path folder, String config, Dtype dtype, int shards) throws IOException {
     Files.writeString(folder.resolve("config.json"), config);
-    Path file = folder.resolve("model.safetensors");
-    try (TensorWriter writer = TensorWriter.create(file, tensors, Map.of(), true)) {
+    StringBuilder index = new StringBuilder();
+    for (int shard = 0; shard < shards; shard++) {
+      String file = shards == 1 ? "model.safetensors" : "part%d.safetensors".formatted(shard);
+      List<Tensor> some = new ArrayList<>();
+      for (int i = shard; i < tensors.size(); i += shards) {
+        some.add(new Tensor(tensors.get(i).name(), dtype, tensors.get(i).shape()));
+        index.append(index.isEmpty() ? "" : ", ");
+        index.append("\"%s\": \"%s\"".formatted(tensors.get(i).name(), file));
+      }
+      write(folder.resolve(file), some);
+    }
+    if (shards > 1) {
+      Files.writeString(
+          folder.resolve("model.safetensors.index.json"), "{\"weight_map\": {" + index + "}}");
+    }
+  }
+
+  private void write(Path file, List<Tensor> some) throws IOException {
+    try (TensorWriter writer = TensorWriter.create(file, some, Map.of(), true)) {
       for (Tensor tensor : writer.order()) {
-        float[] elements = stored.get(tensor.name());
-        byte[] bytes = new byte[elements.length * Float.BYTES];
-        MemorySegment.ofArray(bytes).copyFrom(MemorySegment.ofArray(elements));
-        writer.write(MemorySegment.ofArray(bytes));
+        ByteBuffer bytes = ByteBuffer.allocate((int) tensor.bytes()).order(ByteOrder.nativeOrder());
+        for (float value : stored.get(tensor.name())) {
+          switch (tensor.dtype()) {
+            case F64 -> bytes.putDouble(value);
+            case F32 -> bytes.putFloat(value);
+            case F16 -> bytes.putShort(Float.floatToFloat16(value));
+            default -> bytes.putShort((short) (Float.floatToIntBits(value) >>> Short.SIZE));
+          }
+        }
+        writer.write(MemorySegment.ofArray(bytes.array()));
       }
       writer.commit();
     }

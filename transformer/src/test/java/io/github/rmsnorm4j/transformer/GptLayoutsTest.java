@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
@@ -199,6 +200,18 @@ class GptLayoutsTest {
     assertThat(ConfigParser.parse(folder, untold).model().tied()).isTrue();
   }
 
+  /** They have the width of a window that they do not use. */
+  @Test
+  void aQwen2MayHaveAWindowThatItDoesNotUse() throws IOException {
+    String text = ConfigJson.write(Configs.tiny().build()).replace("\"llama\"", "\"qwen2\"");
+    String window = text.replaceFirst("\\{", "{\"sliding_window\": 32768,");
+    assertThat(ConfigParser.parse(folder, window)).isEqualTo(ConfigParser.parse(folder, text));
+    String used = window.replaceFirst("\\{", "{\"use_sliding_window\": true,");
+    assertThatThrownBy(() -> ConfigParser.parse(folder, used))
+        .isInstanceOf(FormatException.class)
+        .hasMessageContaining("use_sliding_window is true, it must be false");
+  }
+
   @Test
   void newerFilesOfNeoxHaveTheRotationInAnObject() throws IOException {
     String config =
@@ -233,7 +246,10 @@ class GptLayoutsTest {
         "gpt2 | \"n_inner\": 20 | \"n_inner\": 0 | n_inner is 0, it must be at least 1",
         "gpt2 | \"layer_norm_epsilon\": 1e-03 | \"layer_norm_epsilon\": -1 | normEpsilon is -1.0, it must be finite",
         "gpt_neox | \"gelu\" | \"silu\" | hidden_act is silu, it must be gelu",
-        "gpt_neox | \"attention_bias\": true | \"attention_bias\": false | attention_bias is false, it must be true",
+        "gpt_neox | \"attention_bias\": true | \"attention_bias\": false | 'gpt_neox.layers.0.attention.query_key_value.bias' is not of the model",
+        "gpt_neox | \"attention_bias\": true | \"partial_rotary_factor\": 0.5 | partial_rotary_factor is 0.5, it must be as rotary_pct, 0.25",
+        "gpt_neox | \"attention_bias\": true | \"rope_theta\": 10000 | rope_theta is 10000.0, it must be as rotary_emb_base, 100.0",
+        "gpt_neox | \"attention_bias\": true | \"rope_scaling\": {\"rope_theta\": 7} | rope_scaling.rope_theta is 7.0, it must be as rotary_emb_base, 100.0",
         "gpt_neox | \"rotary_pct\": 0.25 | \"rotary_pct\": 0 | rotary_pct is 0.0, it must be above 0 and at most 1",
         "gpt_neox | \"rotary_pct\": 0.25 | \"rotary_pct\": 2 | rotary_pct is 2.0, it must be above 0",
         "gpt_neox | \"rotary_pct\": 0.25 | \"rotary_pct\": 0.01 | headWidth is 8, it must have an even part",
@@ -255,6 +271,20 @@ class GptLayoutsTest {
         .asString()
         .doesNotContain("\n");
     assertThat(LayerwiseLogits.unsupported(folder)).isPresent();
+  }
+
+  /** Eighths from -1 to 1 are exact in every type. */
+  @ParameterizedTest
+  @CsvSource({
+    "false, F64, 1", "false, F32, 3", "false, F16, 2", "false, BF16, 3",
+    "true, F64, 2", "true, F32, 1", "true, F16, 3", "true, BF16, 1"
+  })
+  void everyFloatingTypeInShardsOrNot(boolean neox, Dtype dtype, int shards) throws IOException {
+    GptFolder model = neox ? GptFolder.neox(false, SEED) : GptFolder.gpt2("", true, SEED);
+    model.roundToEighths();
+    model.write(folder, neox ? GptFolder.NEOX : GptFolder.GPT2, dtype, shards);
+    String activation = neox ? "gelu" : "gelu_new";
+    assertLogits(reference(model, neox, false, neox, !neox, neox ? 2 : 0, activation));
   }
 
   @ParameterizedTest

@@ -156,4 +156,34 @@ class MatrixProductTest {
     assertThatThrownBy(() -> MatrixProduct.useThreads(0))
         .hasMessage("threads is 0, it must be at least 1");
   }
+
+  /** More elements than are copied at a time, and the last piece is smaller. */
+  @Test
+  void aLargeMatrixIsCopiedInPiecesThatChangeNoBit() {
+    int inner = 700;
+    int outputs = (1 << 22) / inner * 2 + 5;
+    try (Arena arena = Arena.ofConfined()) {
+      Matrix a = Matrix.allocate(arena, 2, inner);
+      Matrix b = Matrix.allocate(arena, outputs, inner);
+      SeededRandom random = new SeededRandom(SEED, 4);
+      for (Matrix matrix : new Matrix[] {a, b}) {
+        Floats values = matrix.floats();
+        for (long i = 0; i < matrix.elements(); i++) {
+          values.set(i, (float) random.nextGaussian());
+        }
+      }
+      Matrix c = Matrix.allocate(arena, 2, outputs);
+      c.floats().set(outputs - 1, 3);
+      MatrixProduct.PLAIN_JAVA.multiply(a, false, b, true, 2, 1, c);
+      Matrix one = Matrix.allocate(arena, 1, 1);
+      for (int j = 0; j < outputs; j++) {
+        for (int i = 0; i < 2; i++) {
+          Matrix row = a.block(i, 0, 1, inner);
+          one.floats().set(0, i == 0 && j == outputs - 1 ? 3 : 0);
+          MatrixProduct.PLAIN_JAVA.multiply(row, false, b.block(j, 0, 1, inner), true, 2, 1, one);
+          assertThat(c.get(i, j)).isEqualTo(one.get(0, 0));
+        }
+      }
+    }
+  }
 }
