@@ -86,7 +86,9 @@ class CheckCommandTest {
     assertThat(text).contains("Others, each with one choice changed:");
     assertThat(text).containsPattern("RMSNorm, onnx, eps 1e-5 +1,466 +2");
     assertThat(text).contains("Epsilon is 1e-5 to four digits.");
-    assertThat(text).contains("The nearest other, RMSNorm, onnx, eps 1e-5, differs in 454.");
+    assertThat(text)
+        .contains("The nearest other, RMSNorm, onnx, eps 1e-5, differs in 454 elements.")
+        .contains("Here float32 is the order of PyTorch, Gemma and OLMo 2; llama is the order of");
   }
 
   /** A residual in bfloat16, which only safetensors files hold. */

@@ -25,9 +25,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A file of 1 GiB, most of it a hole, in a JVM of its own with a heap of 64 MiB. */
+/**
+ * A file of 1 GiB, most of it a hole, in a JVM of its own with a heap of 64 MiB. It takes half a
+ * minute:
+ *
+ * <p>{@code ./mvnw -Plarge -pl cli -am test -Dtest=LargeFileTest
+ * -Dsurefire.failIfNoSpecifiedTests=false}
+ */
+@EnabledIfSystemProperty(named = "rmsnorm4j.large", matches = "true")
 class LargeFileTest {
   private static final int WIDTH = 4096;
   private static final long ROWS = 65536;

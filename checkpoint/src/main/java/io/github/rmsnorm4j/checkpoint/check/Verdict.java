@@ -114,6 +114,7 @@ final class Verdict {
         .filter(other -> other.castOrders().stream().noneMatch(orders::contains))
         .filter(other -> other.kind().equals(named.getFirst().kind()))
         .findFirst()
+        .filter(other -> other != others.getFirst())
         .ifPresent(
             other ->
                 sentences.add(
