@@ -36,9 +36,26 @@ import picocli.CommandLine.Spec;
           + " of 32 and 64 bits (6 where 16 rows show that the sums are accurate), sqrt(width) * 3.1"
           + " + 4 for rows of 16 bits. The column rstd has the most that a row needs.",
       "",
-      "The residual is Y minus the exact formula of a norm. A norm explains the share 1 - |Y -"
-          + " predicted|^2 / |Y - exact|^2 of it. So 100 %% is every rounding, and 0 %% or less is"
-          + " no better than the exact formula.",
+      "The rounding error of Y is Y minus the exact formula of a norm. A norm explains the share 1 -"
+          + " |Y - predicted|^2 / |Y - exact|^2 of it. So 100 %% is every rounding, and 0 %% or less"
+          + " is no better than the exact formula.",
+      "",
+      "Cast orders, with x the row, r = 1 / root, g the gain; [..] rounds to the row's type. On"
+          + " float32 rows several are the same formula.",
+      "  llama         [x * r] * g       Llama, Qwen, Mistral",
+      "  float32       x * r * g         PyTorch, Gemma (gain + 1), OLMo 2",
+      "  t5            [x * r] * g       T5; rounds to the type of the gain",
+      "  onnx          [x / root] * g    the operator of ONNX",
+      "  divided       x / root * g      ONNX Runtime, the code of the paper",
+      "  gain-first    x * (r * g)       Flax",
+      "  rounded-root  [x * [r]] * g     DeepSeek-V4, which has no gain there",
+      "  none          every step in the row's type: Liger, casting mode none",
+      "  none-divided  the same with x / root: the paper's code, 16-bit rows",
+      "",
+      "Epsilon is inside the root, outside of it, or a floor: the larger of root and epsilon."
+          + " LayerNorm subtracts the mean in float64 (split mean) or in float32, or computes x * r -"
+          + " mean * r (shifted; fused shift rounds that once). docs/glossary.md explains rstd and"
+          + " ulp.",
       "",
       "Large files are sampled: up to 262144 elements in rows spread over the file. -0 and 0 count"
           + " as equal.",
@@ -117,10 +134,9 @@ final class CheckCommand implements Callable<Integer> {
     try (CheckRows rows = checked(this::rows);
         ReplacingFile data = ReportOptions.begin(command, "--json", json, force)) {
       PrintWriter err = command.getErr();
-      NormCheck check;
-      CheckReport report;
       Sample sample = checked(rows::sample);
-      check = checked(() -> new NormCheck(sample, partial));
+      NormCheck check = checked(() -> new NormCheck(sample, partial));
+      CheckReport report;
       long bytes = rows.sampledBytes();
       try (Progress progress =
           new Progress(err, bytes * check.forms(), Terminal::isStandardError)) {
@@ -128,6 +144,9 @@ final class CheckCommand implements Callable<Integer> {
       }
       PrintWriter text = command.getOut();
       CheckText.lines(rows.words(), report).forEach(text::println);
+      if (probe == null && report.status() == CheckReport.Status.CANNOT_TELL) {
+        text.println("--probe FILE writes rows that tell some of them apart, where it finds any.");
+      }
       if (probe != null) {
         checked(() -> CheckProbe.write(probe, rows.x(), check.probe(), report, force))
             .forEach(text::println);
@@ -160,7 +179,16 @@ final class CheckCommand implements Callable<Integer> {
         DistinctFiles.require("--probe", probe, "--json", json);
       }
     }
-    return CheckRows.open(in, out, gain, bias, residual);
+    CheckRows rows = CheckRows.open(in, out, gain, bias, residual);
+    try {
+      if (probe != null) {
+        CheckProbe.requireHolds(probe, rows.x().type());
+      }
+      return rows;
+    } catch (Throwable e) {
+      rows.close();
+      throw e;
+    }
   }
 
   /** Does a step; what it refuses is wrong use of the command. */

@@ -12,6 +12,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,19 @@ final class CheckProbe {
     if (residual && !several) {
       throw new IllegalArgumentException(
           "--probe is %s, with --residual its name must end in .safetensors".formatted(file));
+    }
+  }
+
+  /** Refuses a file that cannot hold the rows, before anything is compared. */
+  static void requireHolds(Path file, ElementType type) {
+    if (type == ElementType.BFLOAT16 && file.toString().endsWith(".npy")) {
+      throw new IllegalArgumentException(
+          "--probe is %s, but .npy has no bfloat16: its name must end in .safetensors"
+              .formatted(file));
+    }
+    if (!Files.isDirectory(file.toAbsolutePath().getParent())) {
+      throw new IllegalArgumentException(
+          "--probe is %s, there is no folder %s".formatted(file, file.getParent()));
     }
   }
 

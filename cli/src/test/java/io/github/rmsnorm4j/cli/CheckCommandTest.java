@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.checkpoint.check.CastForm;
 import io.github.rmsnorm4j.checkpoint.check.CheckReport;
 import io.github.rmsnorm4j.checkpoint.check.Finding;
 import io.github.rmsnorm4j.cli.json.Records;
@@ -70,7 +71,8 @@ class CheckCommandTest {
     normalize((options + " --gain " + gain).split(" "));
     CommandResult result = check("--gain", "" + gain);
     assertThat(result.status()).describedAs(result.out() + result.err()).isZero();
-    assertThat(unwrapped(result)).contains("Y is " + norm + ": all 1,920 elements are equal.");
+    assertThat(unwrapped(result))
+        .contains("Y is " + norm + ": all 1,920 elements that were compared are equal.");
     assertThat(result.outLines()).allMatch(line -> line.length() <= 79);
     assertThat(result.err()).isEmpty();
   }
@@ -217,5 +219,27 @@ class CheckCommandTest {
     assertThat(result.status()).describedAs(result.out() + result.err()).isEqualTo(2);
     assertThat(result.err()).hasLineCount(1).contains(message);
     assertThat(result.out()).isEmpty();
+  }
+
+  @Test
+  void helpExplainsEveryCastOrder() {
+    String help = CommandResult.of("check", "--help").out();
+    for (CastForm order : CastForm.values()) {
+      assertThat(help).contains("\n  " + order + " ");
+    }
+    assertThat(help.lines()).allMatch(line -> line.length() <= 80);
+  }
+
+  @Test
+  void aProbeThatCannotBeWrittenIsRefusedFirst() throws IOException {
+    x = TestTensor.write(file("x.safetensors"), small("x", Dtype.BF16, 1, 20, WIDTH));
+    y = file("y.safetensors");
+    normalize("--eps", "1e-5");
+    for (String probe : new String[] {"p.npy", "nothing/p.safetensors"}) {
+      CommandResult result = check("--probe", "" + file(probe));
+      assertThat(result.status()).isEqualTo(2);
+      assertThat(result.out()).isEmpty();
+      assertThat(result.err()).contains("--probe is").hasLineCount(1);
+    }
   }
 }

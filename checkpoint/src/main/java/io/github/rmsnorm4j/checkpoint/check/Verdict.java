@@ -53,7 +53,9 @@ final class Verdict {
     }
     Finding first = named.getFirst();
     String name = hidden() ? first.norm().replaceFirst(", eps [^,]*", "") : first.norm();
-    String equal = String.format(Locale.ROOT, "all %,d elements are equal", first.elements());
+    String equal =
+        String.format(
+            Locale.ROOT, "all %,d elements that were compared are equal", first.elements());
     if (named.size() == 1) {
       sentences.add("Y is " + name + ": " + equal + ".");
     } else {
@@ -70,7 +72,7 @@ final class Verdict {
     }
     if (all.size() > named.size()) {
       sentences.add(
-          "That holds if its squares are not added one after the other in float32. If they are, rstd may be %d ulp off, and %d more fit, with epsilon %s."
+          "If the system adds squares one after the other in float32, rstd may be %d ulp off. Then %d more norms fit, with epsilon %s (--json lists them)."
               .formatted(
                   all.stream().mapToLong(Finding::greatestUlp).max().orElse(0),
                   all.size() - named.size(),
@@ -146,12 +148,12 @@ final class Verdict {
     sentences.add("None of the norms known here made Y.");
     if (shaped && sample.rows() < 2) {
       sentences.add(
-          "Its one row is that of a norm with some rstd. Two rows or more are needed to solve for epsilon.");
+          "Its one row is X times one factor. Two rows or more are needed to solve for epsilon.");
     } else if (shaped) {
-      sentences.add("Each row is that of a norm with some rstd, but these rstd follow no epsilon.");
+      sentences.add("Each row is X times one factor, but no epsilon gives these factors.");
     } else {
       sentences.add(
-          "No rstd makes its rows: check that the gain, bias and residual belong to this norm.");
+          "Y is not X times one factor per row. Perhaps the gain, the bias or the residual is missing or is that of another norm, or Y is not the output of this norm.");
     }
     Finding best = others.getFirst();
     sentences.add(
@@ -214,7 +216,6 @@ final class Verdict {
     if (differ(Finding::part)) {
       sentences.add("Rows whose first elements are larger than the others tell parts apart.");
     }
-    sentences.add("--probe FILE writes rows that tell them apart, as far as it finds any.");
   }
 
   /** Whether rows are so large that no epsilon fits as well as others. */
