@@ -132,7 +132,7 @@ class CheckCommandTest {
     CommandResult result = check("--json", "" + json);
     assertThat(result.status()).isOne();
     assertThat(unwrapped(result))
-        .contains("None of the norms known here made Y. No rstd", "The best, ");
+        .contains("None of the norms known here made Y. Y is not X times one factor", "The best, ");
     assertThat(Files.readString(json)).contains("\"status\" : \"UNKNOWN\"", "\"named\" : [ ]");
   }
 

@@ -153,7 +153,7 @@ final class Verdict {
       sentences.add("Each row is X times one factor, but no epsilon gives these factors.");
     } else {
       sentences.add(
-          "Y is not X times one factor per row. Perhaps the gain, the bias or the residual is missing or is that of another norm, or Y is not the output of this norm.");
+          "Y is not X times one factor per row, with its mean or without. Perhaps the gain, the bias or the residual is missing or is that of another norm, or Y is not the output of this norm.");
     }
     Finding best = others.getFirst();
     sentences.add(
