@@ -63,7 +63,7 @@ import picocli.CommandLine.Spec;
     },
     exitCodeList = {
       "0:a norm that is known here made Y, or several that these rows do not tell apart",
-      "1:none did, or it failed",
+      "1:none did, or rows of Y contradict every norm, or it failed",
       "2:wrong use"
     },
     footer = {
@@ -152,7 +152,7 @@ final class CheckCommand implements Callable<Integer> {
             .forEach(text::println);
       }
       ReportOptions.write(data, Records.write(report));
-      return report.named().isEmpty() ? ExitCode.SOFTWARE : ExitCode.OK;
+      return report.status() == CheckReport.Status.UNKNOWN ? ExitCode.SOFTWARE : ExitCode.OK;
     }
   }
 

@@ -17,6 +17,9 @@ import java.util.List;
  * @param notFinite rows that were left out because they hold NaN or infinity
  * @param zero rows that were left out because they are zero
  * @param outOfRange rows that were left out because their squares leave the range of float32
+ * @param contradicting rows that were left out, and of which no norm makes this Y: Y is not finite,
+ *     or X is zero and Y is not the bias
+ * @param unchanged whether every row of Y that was compared is that of X
  * @param window how many ulp the rstd of the first norm could be from the exact one; 0 without one
  */
 public record CheckReport(
@@ -31,6 +34,8 @@ public record CheckReport(
     int notFinite,
     int zero,
     int outOfRange,
+    int contradicting,
+    boolean unchanged,
     long window) {
   /** How much is known. */
   public enum Status {
@@ -38,7 +43,7 @@ public record CheckReport(
     RECOGNISED,
     /** More than one does, and these rows do not tell them apart. */
     CANNOT_TELL,
-    /** None does. */
+    /** None does, or some rows contradict, or Y is X itself. */
     UNKNOWN
   }
 }

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
+import io.github.rmsnorm4j.EpsilonPlacement;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -82,9 +83,12 @@ public final class NormCheck {
     boolean solved = fits.isEmpty();
     if (solved) {
       fits = new Solver(recovered, sample, shares).solve(window);
+    } else {
+      fits.addAll(unlisted(recovered, fits));
     }
     fits.sort(
         Comparator.<Fit>comparingLong(fit -> fit.needed() <= Window.ACCURATE ? 0 : fit.needed())
+            .thenComparing(fit -> !Hypotheses.EPSILONS.contains(fit.statistic().epsilon()))
             .thenComparingInt(fit -> fit.recovered().form().unusual())
             .thenComparing(fit -> fit.statistic().place())
             .thenComparingInt(Fit::index));
@@ -131,6 +135,24 @@ public final class NormCheck {
     return fits;
   }
 
+  /**
+   * Norms of an epsilon that is in no table. They are named too where those of the table need a
+   * scale that is farther off, or have epsilon at another place than most norms.
+   */
+  private List<Fit> unlisted(List<Recovered> recovered, List<Fit> listed) {
+    long best = listed.stream().mapToLong(Fit::needed).min().orElse(0);
+    boolean inside =
+        listed.stream().anyMatch(fit -> fit.statistic().place() == EpsilonPlacement.INSIDE);
+    if (best <= Window.ACCURATE && inside) {
+      return List.of();
+    }
+    return new Solver(recovered, sample, shares)
+        .solveForEpsilon(Window.ACCURATE).stream()
+            .filter(fit -> fit.needed() <= Math.max(best, Window.ACCURATE))
+            .filter(fit -> !Hypotheses.EPSILONS.contains(fit.statistic().epsilon()))
+            .toList();
+  }
+
   /** Whether some norm fits with sums so accurate that a narrow window is enough. */
   private static boolean accurate(List<Fit> fits) {
     return fits.stream()
@@ -155,18 +177,10 @@ public final class NormCheck {
       named.put(finding.norm(), finding);
     }
     double[] epsilons =
-        fits.isEmpty()
-            ? new double[] {Double.NaN, Double.NaN}
-            : fits.getFirst().recovered().epsilons(fits.getFirst().statistic(), window);
-    CheckReport.Status status =
-        switch (named.size()) {
-          case 0 -> CheckReport.Status.UNKNOWN;
-          case 1 -> CheckReport.Status.RECOGNISED;
-          default -> CheckReport.Status.CANNOT_TELL;
-        };
+        fits.isEmpty() ? new double[] {Double.NaN, Double.NaN} : epsilons(fits.getFirst(), window);
     List<Finding> findings = List.copyOf(named.values());
     return new CheckReport(
-        status,
+        status(named.size()),
         new Verdict(findings, others, epsilons, solved, !recovered.isEmpty(), sample).sentences(),
         findings,
         others,
@@ -177,7 +191,25 @@ public final class NormCheck {
         sample.notFinite(),
         sample.zero(),
         sample.outOfRange(),
+        sample.contradicting(),
+        sample.unchanged(),
         windowOf(fits, window));
+  }
+
+  private CheckReport.Status status(int named) {
+    if (named == 0 || sample.contradicting() > 0 || sample.unchanged()) {
+      return CheckReport.Status.UNKNOWN;
+    }
+    return named == 1 ? CheckReport.Status.RECOGNISED : CheckReport.Status.CANNOT_TELL;
+  }
+
+  /** The epsilons that fit as a norm's does; its own is one of them. */
+  private static double[] epsilons(Fit fit, long window) {
+    double own = fit.statistic().epsilon();
+    double[] range = fit.recovered().epsilons(fit.statistic(), window);
+    return range == null
+        ? new double[] {own, own}
+        : new double[] {Math.min(range[0], own), Math.max(range[1], own)};
   }
 
   /** In ulp, of the first norm. */

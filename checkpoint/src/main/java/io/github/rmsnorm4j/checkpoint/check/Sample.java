@@ -22,6 +22,8 @@ public final class Sample {
   private int notFinite;
   private int zero;
   private int outOfRange;
+  private int contradicting;
+  private boolean changed;
 
   /**
    * Begins a sample without rows.
@@ -68,14 +70,14 @@ public final class Sample {
 
   /**
    * Adds a row, or counts it where it tells nothing: it is not finite, all of it is zero, or its
-   * squares leave the range of float32.
+   * squares leave the range of float32. A row that no norm makes Y of is counted as contradicting.
    *
    * @param rowX the row
    * @param rowY its output
    * @param rowResidual what was added to it, or null
    */
   public void add(double[] rowX, double[] rowY, double[] rowResidual) {
-    if (!finite(rowX) || !finite(rowY) || rowResidual != null && !finite(rowResidual)) {
+    if (!finite(rowX) || rowResidual != null && !finite(rowResidual)) {
       notFinite++;
       return;
     }
@@ -84,17 +86,49 @@ public final class Sample {
       double sum = rowX[i] + (rowResidual == null ? 0 : rowResidual[i]);
       greatest = Math.max(greatest, Math.abs(sum));
     }
-    if (greatest == 0) {
-      zero++;
-    } else if (greatest > RANGE || greatest < 1 / RANGE) {
+    if (greatest != 0 && (greatest > RANGE || greatest < 1 / RANGE)) {
       outOfRange++;
+    } else if (!finite(rowY)) {
+      countNotFinite(greatest, rowY);
+    } else if (greatest == 0) {
+      zero++;
+      contradicting += isBias(rowY) ? 0 : 1;
     } else {
       x.add(rowX);
       y.add(rowY);
       if (rowResidual != null) {
         residual.add(rowResidual);
       }
+      changed |= rowResidual != null || !same(rowX, rowY);
     }
+  }
+
+  /** A norm makes NaN of a zero row without epsilon, and infinity where float16 overflows. */
+  private void countNotFinite(double greatest, double[] rowY) {
+    boolean overflows =
+        yType == ElementType.FLOAT16 && Arrays.stream(rowY).noneMatch(Double::isNaN);
+    notFinite++;
+    contradicting += greatest == 0 || overflows ? 0 : 1;
+  }
+
+  /** What every norm makes of a zero row. */
+  private boolean isBias(double[] rowY) {
+    for (int i = 0; i < width; i++) {
+      double expected = bias == null ? 0 : Rounding.to(bias[i], yType);
+      if (rowY[i] != expected) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean same(double[] one, double[] other) {
+    for (int i = 0; i < one.length; i++) {
+      if (one[i] != other[i]) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static boolean finite(double[] values) {
@@ -148,6 +182,16 @@ public final class Sample {
     return outOfRange;
   }
 
+  /** Rows that were left out, and of which no norm makes this Y. */
+  int contradicting() {
+    return contradicting;
+  }
+
+  /** Whether every row of Y that is compared is that of X. */
+  boolean unchanged() {
+    return !x.isEmpty() && !changed;
+  }
+
   double[] x(int row) {
     return x.get(row);
   }
@@ -180,6 +224,15 @@ public final class Sample {
   }
 
   private static List<ElementType> narrower(ElementType stored, List<double[]> rows) {
-    return stored.bytes() == 2 ? List.of() : Rounding.holding(rows);
+    if (stored.bytes() == 2) {
+      return List.of();
+    }
+    List<ElementType> held = new ArrayList<>(Rounding.holding(rows));
+    boolean single =
+        rows.stream().flatMapToDouble(Arrays::stream).allMatch(value -> (float) value == value);
+    if (stored == ElementType.FLOAT64 && single) {
+      held.add(ElementType.FLOAT32);
+    }
+    return held;
   }
 }

@@ -34,6 +34,17 @@ final class Solver {
     return fits;
   }
 
+  /** Solves for epsilon alone. */
+  List<NormCheck.Fit> solveForEpsilon(long window) {
+    List<NormCheck.Fit> fits = new ArrayList<>();
+    for (Recovered form : recovered) {
+      if (form.telling() >= 2) {
+        epsilons(form, window, fits);
+      }
+    }
+    return fits;
+  }
+
   private void epsilons(Recovered form, long window, List<NormCheck.Fit> fits) {
     int width = sample.width();
     for (int part : form.form().layer() ? List.of(width) : Hypotheses.parts(width, shares)) {

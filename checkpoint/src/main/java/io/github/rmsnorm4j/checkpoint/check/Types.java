@@ -9,9 +9,9 @@ import java.util.Set;
  * The types of the numbers at hand.
  *
  * @param x the type in which X is stored
- * @param xHeld types of 16 bits that hold every number of X, if X is stored in a wider type
+ * @param xHeld narrower types that hold every number of X, if X is stored in a wider type
  * @param y the type in which Y is stored
- * @param yHeld types of 16 bits that hold every number of Y, if Y is stored in a wider type
+ * @param yHeld narrower types that hold every number of Y, if Y is stored in a wider type
  * @param gain the type of the gain, or null without one
  * @param bias whether there is a bias
  * @param residual types that hold every number of the residual, the narrowest first; empty without

@@ -47,6 +47,14 @@ final class Verdict {
 
   List<String> sentences() {
     List<String> sentences = new ArrayList<>();
+    if (sample.unchanged()) {
+      return List.of("Y is X itself: no norm was applied, or another tensor was meant.");
+    }
+    if (sample.contradicting() > 0) {
+      sentences.add(
+          "No norm makes %d of the rows: Y is not finite where X is, or X is zero and Y is not the bias. The rest is of the other rows."
+              .formatted(sample.contradicting()));
+    }
     if (named.isEmpty()) {
       none(sentences);
       return sentences;
