@@ -14,6 +14,9 @@ record ScaleRange(double lo, double hi) {
   /** So many scales are tried with a mean of their own. */
   private static final int SCALES = 1 << 12;
 
+  /** So many scales of a shifted form are tried, one beside the other. */
+  private static final long SHIFTED_SCALES = 1 << 14;
+
   private static final double LEAST = 0x1p-100;
 
   /** The range for a row, or nothing if no scale makes all elements equal. */
@@ -31,6 +34,9 @@ record ScaleRange(double lo, double hi) {
     double hi = (form.divides() ? 1 / rstd[0] : rstd[1]) * slack;
     Grid grid = Grid.at(form.float64(), lo);
     long last = grid.index(hi) + 2;
+    if (form.shifts()) {
+      return shifted(row, y, grid, last);
+    }
     ScaleRange range = exact(row, y, grid, last, row.centre(grid.number(last / 2)));
     if (range != null || !row.findsMean()) {
       return Optional.ofNullable(range);
@@ -45,6 +51,22 @@ record ScaleRange(double lo, double hi) {
       }
     }
     return Optional.empty();
+  }
+
+  /** An element of a shifted form does not grow steadily with the scale, so each scale is tried. */
+  private static Optional<ScaleRange> shifted(Elements row, double[] y, Grid grid, long last) {
+    MeanFit shifts = new MeanFit(row, y);
+    long stride = Math.max(1, last / SHIFTED_SCALES);
+    double lo = Double.NaN;
+    double hi = Double.NaN;
+    for (long k = -2; k <= last; k += stride) {
+      double scale = grid.number(k);
+      if (!Double.isNaN(shifts.forAll(scale))) {
+        lo = Double.isNaN(lo) ? scale : lo;
+        hi = scale;
+      }
+    }
+    return Double.isNaN(lo) ? Optional.empty() : Optional.of(new ScaleRange(lo, hi));
   }
 
   static int equalCount(Elements row, double[] y, double scale, double centre) {

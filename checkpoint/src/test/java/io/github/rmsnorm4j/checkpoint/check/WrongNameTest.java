@@ -154,4 +154,38 @@ class WrongNameTest {
     assertThat(report.unchanged()).isTrue();
     assertThat(report.verdict().getFirst()).startsWith("Y is X itself");
   }
+
+  /** LayerNorm as x * rstd - mean * rstd, of rows with a mean: Flax, and libtorch on CPUs. */
+  @ParameterizedTest
+  @CsvSource({"0, false", "1, false", "10, false", "0, true", "1, true", "10, true"})
+  void aShiftedLayerNormIsRecognised(double mean, boolean fused) {
+    Random random = new Random(7);
+    int width = 768;
+    Sample sample = new Sample(width, ElementType.FLOAT32, ElementType.FLOAT32, null, null, null);
+    for (int r = 0; r < 8; r++) {
+      float[] x = new float[width];
+      double sum = 0;
+      double squares = 0;
+      for (int i = 0; i < width; i++) {
+        x[i] = (float) (0.3 * (random.nextGaussian() + mean));
+        sum += x[i];
+        squares += (double) x[i] * x[i];
+      }
+      float rowMean = (float) (sum / width);
+      double variance = squares / width - sum / width * (sum / width);
+      float rstd = (float) (1 / Math.sqrt(variance + 1e-5));
+      float shift = -rowMean * rstd;
+      double[] row = new double[width];
+      double[] y = new double[width];
+      for (int i = 0; i < width; i++) {
+        row[i] = x[i];
+        y[i] = fused ? Math.fma(x[i], rstd, shift) : x[i] * rstd + shift;
+      }
+      sample.add(row, y, null);
+    }
+    CheckReport report = check(sample);
+    assertThat(report.named()).as(report.verdict().toString()).isNotEmpty();
+    assertThat(report.named().getFirst().kind()).contains(fused ? "fused shift" : "shifted");
+    assertThat(1e-5).isBetween(report.leastEpsilon(), report.greatestEpsilon());
+  }
 }
