@@ -23,7 +23,7 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
   private static final String WITH_UNTIE =
       "only with --untie, because the head is also the token embedding";
 
-  private static final String ONLY_READ = "a GGUF file is only read";
+  private static final String ONLY_READ = "only a folder of Hugging Face can be rewritten";
 
   /**
    * Asks both commands for their plans, which read no matrix.
