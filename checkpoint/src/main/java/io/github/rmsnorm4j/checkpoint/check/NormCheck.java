@@ -149,8 +149,13 @@ public final class NormCheck {
     return new Solver(recovered, sample, shares)
         .solveForEpsilon(Window.ACCURATE).stream()
             .filter(fit -> fit.needed() <= Math.max(best, Window.ACCURATE))
-            .filter(fit -> !Hypotheses.EPSILONS.contains(fit.statistic().epsilon()))
+            .filter(fit -> listed.stream().noneMatch(other -> named(other).equals(named(fit))))
             .toList();
+  }
+
+  /** A norm's words, in which epsilons that are equal to four digits are the same. */
+  private String named(Fit fit) {
+    return fit.norm().words(types, sample.width());
   }
 
   /** Whether some norm fits with sums so accurate that a narrow window is enough. */
@@ -174,7 +179,7 @@ public final class NormCheck {
     for (Fit fit : fits) {
       Finding finding =
           Finding.of(fit.norm(), types, sample.width(), Score.full(elements, fit.distances()));
-      named.put(finding.norm(), finding);
+      named.putIfAbsent(finding.norm(), finding);
     }
     double[] epsilons =
         fits.isEmpty() ? new double[] {Double.NaN, Double.NaN} : epsilons(fits.getFirst(), window);
