@@ -8,6 +8,8 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -49,6 +51,7 @@ class AllocationTest {
    */
   @ParameterizedTest
   @MethodSource("draws")
+  @Execution(ExecutionMode.CONCURRENT)
   void growsNeitherWithRowsNorWithWidth(Draw draw) throws Exception {
     String sharing = draw.sharing.stream().map(String::valueOf).collect(Collectors.joining(","));
     assertNoneOver(

@@ -40,13 +40,15 @@ class BitEqualityTest {
   @Test
   void anyCallOnEveryBackend() {
     Coverage coverage = new Coverage(Direction.FORWARD);
-    for (Recipe recipe : Recipe.all(Direction.FORWARD)) {
-      Case drawn = Case.of(recipe);
-      coverage.add(drawn.shape(), drawn.choice(), drawn.outOfRange());
-      for (Backend backend : Backends.of(drawn.shape().elements())) {
-        drawn.check(backend, 1 + (int) recipe.seed() % 3);
-      }
-    }
+    Recipe.all(Direction.FORWARD).parallelStream()
+        .forEach(
+            recipe -> {
+              Case drawn = Case.of(recipe);
+              coverage.add(drawn.shape(), drawn.choice(), drawn.outOfRange());
+              for (Backend backend : Backends.of(drawn.shape().elements())) {
+                drawn.check(backend, 1 + (int) recipe.seed() % 3);
+              }
+            });
     assertThat(coverage.missing()).isEmpty();
   }
 

@@ -39,7 +39,7 @@ final class Coverage {
   }
 
   /** Counts a call, what it had of the choices, and which of its rows were out of range. */
-  void add(Shape shape, int choice, boolean[] outOfRange) {
+  synchronized void add(Shape shape, int choice, boolean[] outOfRange) {
     Stratum stratum = Stratum.of(shape);
     seen.add(stratum);
     seen.add(new Width(shape.width()));
@@ -90,7 +90,7 @@ final class Coverage {
   }
 
   /** What no case was. Of rows longer than a super-block there are never many. */
-  List<Object> missing() {
+  synchronized List<Object> missing() {
     List<Object> missing = new ArrayList<>(Stratum.all(direction));
     IntStream narrow = IntStream.rangeClosed(1, 256).filter(n -> n < 32 || n % 32 == 0);
     IntStream.concat(narrow, IntStream.of(SOME_WIDTHS)).mapToObj(Width::new).forEach(missing::add);
