@@ -9,6 +9,9 @@ final class MeanFit {
   private final Elements row;
   private final double[] y;
 
+  /** The element that excluded the last scale: it is tried first, as it excludes many. */
+  private int strict;
+
   MeanFit(Elements row, double[] y) {
     this.row = row;
     this.y = y;
@@ -53,12 +56,14 @@ final class MeanFit {
     Centres centres = new Centres(scale);
     long from = -centres.reach;
     long to = centres.reach;
-    for (int i = 0; i < y.length; i++) {
+    for (int k = 0; k < y.length; k++) {
+      int i = (strict + k) % y.length;
       LongToDoubleFunction at = centres.element(i);
       double first = at.applyAsDouble(from);
       double other = at.applyAsDouble(to);
       long[] within = Sweep.within(at, y[i], from, to, first, other);
       if (within == null) {
+        strict = i;
         return Double.NaN;
       }
       from = within[0];

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 import java.util.Optional;
+import java.util.function.LongPredicate;
 import java.util.function.LongToDoubleFunction;
 
 /**
@@ -53,20 +54,42 @@ record ScaleRange(double lo, double hi) {
     return Optional.empty();
   }
 
-  /** An element of a shifted form does not grow steadily with the scale, so each scale is tried. */
+  /**
+   * An element of a shifted form does not grow steadily with the scale, because the shift depends
+   * on it. The scales that fit still lie side by side: shift and scale are bounded by straight
+   * lines.
+   */
   private static Optional<ScaleRange> shifted(Elements row, double[] y, Grid grid, long last) {
     MeanFit shifts = new MeanFit(row, y);
+    LongPredicate fits = k -> !Double.isNaN(shifts.forAll(grid.number(k)));
     long stride = Math.max(1, last / SHIFTED_SCALES);
-    double lo = Double.NaN;
-    double hi = Double.NaN;
-    for (long k = -2; k <= last; k += stride) {
-      double scale = grid.number(k);
-      if (!Double.isNaN(shifts.forAll(scale))) {
-        lo = Double.isNaN(lo) ? scale : lo;
-        hi = scale;
+    long lo = -2;
+    while (lo <= last && !fits.test(lo)) {
+      lo += stride;
+    }
+    if (lo > last) {
+      return Optional.empty();
+    }
+    long hi = last;
+    while (hi > lo && !fits.test(hi)) {
+      hi = Math.max(lo, hi - stride);
+    }
+    lo = edge(fits, lo, Math.max(-2, lo - stride));
+    hi = edge(fits, hi, Math.min(last, hi + stride));
+    return Optional.of(new ScaleRange(grid.number(lo), grid.number(hi)));
+  }
+
+  /** The last scale that fits, on the way from one that does to one that does not. */
+  private static long edge(LongPredicate fits, long inside, long outside) {
+    while (Math.abs(outside - inside) > 1) {
+      long middle = inside + (outside - inside) / 2;
+      if (fits.test(middle)) {
+        inside = middle;
+      } else {
+        outside = middle;
       }
     }
-    return Double.isNaN(lo) ? Optional.empty() : Optional.of(new ScaleRange(lo, hi));
+    return inside;
   }
 
   static int equalCount(Elements row, double[] y, double scale, double centre) {

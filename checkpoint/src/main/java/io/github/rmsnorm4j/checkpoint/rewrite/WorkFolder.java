@@ -193,12 +193,19 @@ final class WorkFolder implements Closeable {
     }
     Files.move(model, out, StandardCopyOption.ATOMIC_MOVE);
     force(out.toAbsolutePath().getParent());
+    deleteDone();
+    Files.delete(work.resolve(MANIFEST));
+    Files.delete(work.resolve(LOCK));
+    Files.delete(work);
+  }
+
+  /** Before the manifest: without one, a folder with such files is not known as our own. */
+  private void deleteDone() throws IOException {
     for (String name : names(work)) {
-      if (name.equals(MANIFEST) || name.equals(LOCK) || name.endsWith(DONE)) {
+      if (name.endsWith(DONE)) {
         Files.delete(work.resolve(name));
       }
     }
-    Files.delete(work);
   }
 
   /** A new name survives a power cut once its folder is on the disk. */
