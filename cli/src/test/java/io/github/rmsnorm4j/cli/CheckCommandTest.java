@@ -101,13 +101,26 @@ class CheckCommandTest {
     Path h = TestTensor.write(file("h.safetensors"), small("h", Dtype.BF16, 5, 20, WIDTH));
     y = file("y.safetensors");
     normalize("--residual", "" + h, "--residual-rounding", when, "--eps", "1e-5");
-    CommandResult result = check("--residual", "" + h, "--probe", "" + file("p.safetensors"));
+    CommandResult result = check("--residual", "" + h);
     assertThat(result.status()).describedAs(result.out() + result.err()).isZero();
     assertThat(unwrapped(result)).contains("eps 1e-5, residual " + when);
-    if (Files.exists(file("p.safetensors"))) {
-      assertThat(TestTensor.read(file("p.safetensors"), "residual").tensor())
-          .extracting(tensor -> tensor.dtype())
-          .isEqualTo(Dtype.BF16);
+  }
+
+  /** Rows of this size hide epsilon. */
+  @Test
+  void aProbeHasTheResidualToo() throws IOException {
+    x =
+        TestTensor.write(
+            file("x.safetensors"), TestTensor.random("x", Dtype.BF16, 0, 1, 20, WIDTH));
+    Path h = TestTensor.write(file("h.safetensors"), small("h", Dtype.BF16, 5, 20, WIDTH));
+    y = file("y.safetensors");
+    normalize("--residual", "" + h, "--eps", "1e-8");
+    Path probe = file("p.safetensors");
+    CommandResult result = check("--residual", "" + h, "--probe", "" + probe);
+    assertThat(result.status()).describedAs(result.out() + result.err()).isZero();
+    for (String name : List.of("x", "residual")) {
+      assertThat(TestTensor.read(probe, name).tensor().dtype()).isEqualTo(Dtype.BF16);
+      assertThat(TestTensor.read(probe, name).tensor().shape()).endsWith((long) WIDTH);
     }
   }
 
@@ -132,7 +145,8 @@ class CheckCommandTest {
     CommandResult result = check("--json", "" + json);
     assertThat(result.status()).isOne();
     assertThat(unwrapped(result))
-        .contains("None of the norms known here made Y. Y is not X times one factor", "The best, ");
+        .contains("None of the norms known here made Y. No factor per row makes Y of X")
+        .contains("or Y is not the output of this norm.");
     assertThat(Files.readString(json)).contains("\"status\" : \"UNKNOWN\"", "\"named\" : [ ]");
   }
 

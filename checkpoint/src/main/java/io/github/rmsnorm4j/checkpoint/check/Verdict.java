@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -161,16 +162,25 @@ final class Verdict {
       sentences.add("Each row is X times one factor, but no epsilon gives these factors.");
     } else {
       sentences.add(
-          "Y is not X times one factor per row, with its mean or without. Perhaps the gain, the bias or the residual is missing or is that of another norm, or Y is not the output of this norm.");
+          "No factor per row makes Y of X and the gain to the bit, with the mean subtracted or not.");
+    }
+    Optional<String> near = NearNorm.sentence(sample);
+    if (near.isPresent()) {
+      sentences.add(near.get());
+    } else if (!shaped) {
+      sentences.add(
+          "Perhaps the residual is missing or is that of another norm, or Y is not the output of this norm.");
     }
     Finding best = others.getFirst();
-    sentences.add(
-        String.format(
-            Locale.ROOT,
-            "The best, %s, makes %,d of %,d elements.",
-            best.norm(),
-            best.equal(),
-            best.elements()));
+    if (best.equal() > 0) {
+      sentences.add(
+          String.format(
+              Locale.ROOT,
+              "The best, %s, makes %,d of %,d elements.",
+              best.norm(),
+              best.equal(),
+              best.elements()));
+    }
   }
 
   /** The choices in which the named norms differ, each with its values. */
