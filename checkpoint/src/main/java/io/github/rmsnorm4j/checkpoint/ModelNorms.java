@@ -16,8 +16,8 @@ import java.util.Optional;
  * @param tied whether the head is the token embedding
  * @param ownHead the tensor of the head's weight where the head is not tied
  * @param headScale what the logits are multiplied by: {@code d^-0.5} for a tied T5, else 1
- * @param headScaleSetting the setting of {@code config.json} that says whether they are; empty if
- *     there is none, and they are where the head is tied
+ * @param untiedSettings the settings of {@code config.json} that are false where the head is not
+ *     tied: whether it is, and whether the logits are scaled
  * @param convertedType the {@code model_type} of the same model with RMSNorm, empty if the family
  *     cannot be converted
  * @param notConverted why LayerNorm cannot be replaced by RMSNorm, as the end of a sentence "cannot
@@ -34,7 +34,7 @@ public record ModelNorms(
     boolean tied,
     String ownHead,
     double headScale,
-    Optional<String> headScaleSetting,
+    List<String> untiedSettings,
     Optional<String> convertedType,
     Optional<String> notConverted,
     List<String> unknown) {
@@ -44,6 +44,7 @@ public record ModelNorms(
     norms = List.copyOf(norms);
     embeddings = List.copyOf(embeddings);
     writers = List.copyOf(writers);
+    untiedSettings = List.copyOf(untiedSettings);
     unknown = List.copyOf(unknown);
   }
 }

@@ -17,7 +17,7 @@ final class ModelSettings {
   private final Path file;
   private final Map<String, ?> fields;
 
-  /** What stands before a key: the settings of a model within another have one. */
+  /** What stands before a key: the settings of a model within another have one, and go first. */
   private final List<String> prefixes;
 
   private ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
@@ -28,7 +28,7 @@ final class ModelSettings {
 
   /** The fields of a {@code config.json}; those of a text model may be in {@code text_config}. */
   static ModelSettings ofConfig(Path file, Map<String, Object> fields) {
-    return new ModelSettings(file, fields, List.of("", "text_config."));
+    return new ModelSettings(file, fields, List.of("text_config.", ""));
   }
 
   /** The metadata of a GGUF file, in which a key begins with the architecture. */
@@ -64,6 +64,18 @@ final class ModelSettings {
   /** The first of the keys that is set, as it is written in the file. */
   Optional<String> key(List<String> keys) {
     return find(keys).map(Setting::key);
+  }
+
+  /** A key in each place where programs may look for it, whether it is set there or not. */
+  List<String> places(String key) {
+    return prefixes.stream()
+        .filter(prefix -> prefix.isEmpty() || has(prefix.substring(0, prefix.length() - 1)))
+        .map(prefix -> prefix + key)
+        .toList();
+  }
+
+  private boolean has(String object) {
+    return fields.get(object) instanceof Map;
   }
 
   /** How many layers there are. */

@@ -15,6 +15,9 @@ import java.util.Optional;
 
 /** Finds the norms of a model: the rules of its family, with the names of its own tensors. */
 final class NormFinder {
+  /** What programs read, where the rules name no setting. */
+  private static final String TIED = "tie_word_embeddings";
+
   private static final String HEAD = "{head}";
 
   private final TensorFile file;
@@ -48,10 +51,17 @@ final class NormFinder {
         tied,
         names.all(List.of(family.head())).getFirst() + WEIGHT,
         scale,
-        settings.key(family.headScaleKeys()),
+        untiedSettings(),
         family.converted(),
         notConverted(premise, embeddings, writers),
         names.unknown());
+  }
+
+  private List<String> untiedSettings() {
+    List<String> keys = family.tied().keys();
+    List<String> untied = new ArrayList<>(settings.places(keys.isEmpty() ? TIED : keys.getFirst()));
+    settings.key(family.headScaleKeys()).ifPresent(untied::add);
+    return untied;
   }
 
   private boolean tied() throws FormatException {

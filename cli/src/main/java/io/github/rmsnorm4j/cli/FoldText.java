@@ -57,9 +57,15 @@ final class FoldText {
       lines.add(
           rewriting.norms().tied()
               ? "--untie changes nothing: the last norm is not folded"
-              : "--untie changes nothing: the head is a matrix of its own already");
+              : "--untie changes nothing: the head is not tied");
     }
     plan.modelType().ifPresent(type -> converted(lines, type));
+    if (!rewriting.otherWeights().isEmpty()) {
+      paragraph(
+          lines,
+          "other files with weights are copied as they are, without any change: "
+              + String.join(", ", rewriting.otherWeights()));
+    }
     if (!rewriting.folders().isEmpty()) {
       paragraph(lines, "folders are not copied: " + String.join(", ", rewriting.folders()));
     }

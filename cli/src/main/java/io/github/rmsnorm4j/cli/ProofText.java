@@ -26,13 +26,27 @@ final class ProofText {
         lines,
         count.computed() == 0
             ? "rounding: no number was computed"
-            : String.format(
-                Locale.ROOT,
-                "rounding: %,d of %,d computed numbers are not numbers of their stored type and were"
-                    + " rounded to it, by a share of at most %.3g",
-                count.changed(),
-                count.computed(),
-                count.largest()));
+            : count.changed() == 0
+                ? String.format(
+                    Locale.ROOT,
+                    "rounding: all %,d computed numbers are numbers of their stored type",
+                    count.computed())
+                : String.format(
+                    Locale.ROOT,
+                    "rounding: %,d of %,d computed numbers are not numbers of their stored type and"
+                        + " were rounded to it, by a share of at most %.3g",
+                    count.changed(),
+                    count.computed(),
+                    count.largest()));
+    if (count.small() > 0) {
+      paragraph(
+          lines,
+          String.format(
+              Locale.ROOT,
+              "%,d of these are smaller than the normal numbers of their type: they lost digits or"
+                  + " became 0, and are not in that share",
+              count.small()));
+    }
     return lines;
   }
 

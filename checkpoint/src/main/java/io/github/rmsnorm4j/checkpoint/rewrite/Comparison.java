@@ -39,9 +39,8 @@ record Comparison(
       Optional<WholeModel> whole =
           reason.isPresent()
               ? Optional.empty()
-              : Optional.of(
-                  new LogitsProof(model.tensors(), progress).compare(model.path(), written));
-      return new Proof(findings, whole, reason.orElse(""));
+              : new LogitsProof(model.tensors(), progress).compare(model.path(), written);
+      return new Proof(findings, whole, reason.orElse("its own logits are not finite"));
     }
   }
 
@@ -60,7 +59,7 @@ record Comparison(
         found.tied(),
         found.ownHead(),
         found.headScale(),
-        found.headScaleSetting(),
+        found.untiedSettings(),
         found.convertedType(),
         found.notConverted(),
         found.unknown());

@@ -67,6 +67,15 @@ final class Elements {
     };
   }
 
+  /** The least normal number: smaller ones have fewer digits. */
+  static double leastNormal(Dtype dtype) {
+    return switch (type(dtype)) {
+      case FLOAT64 -> Double.MIN_NORMAL;
+      case FLOAT32, BFLOAT16 -> Float.MIN_NORMAL;
+      case FLOAT16 -> 0x1p-14;
+    };
+  }
+
   private static ElementType type(Dtype dtype) {
     return dtype.elementType().orElseThrow();
   }

@@ -52,11 +52,11 @@ final class Keeping {
     if (site.keptBecause().isPresent()) {
       return new NormOutcome(site, Fate.KEPT, site.keptBecause().get());
     }
-    Optional<String> unusable = unusable(site);
-    if (unusable.isEmpty() && !hasGain(site) && !hasBias(site)) {
+    requireFinite(site);
+    if (!hasGain(site) && !hasBias(site)) {
       return new NormOutcome(site, Fate.PLAIN, "it has no gain and no bias to fold");
     }
-    Optional<String> reason = unusable.isPresent() ? unusable : reason(site);
+    Optional<String> reason = reason(site);
     return new NormOutcome(site, reason.isPresent() ? Fate.KEPT : Fate.FOLDED, reason.orElse(""));
   }
 
@@ -75,14 +75,14 @@ final class Keeping {
     return DoubleStream.of(vectors.of(tensor)).anyMatch(wanted);
   }
 
-  /** Numbers that nothing can be computed with. */
-  private Optional<String> unusable(NormSite site) throws IOException {
+  /** Of a model that computes NaN there is nothing to keep equal. */
+  private void requireFinite(NormSite site) throws IOException {
     for (Optional<String> tensor : List.of(site.gain(), site.bias())) {
       if (tensor.isPresent() && any(tensor.get(), value -> !Double.isFinite(value))) {
-        return Optional.of(tensor.get() + " has numbers that are not finite");
+        throw new RefusedException(
+            "cannot be rewritten: %s has numbers that are not finite".formatted(tensor.get()));
       }
     }
-    return Optional.empty();
   }
 
   private Optional<String> reason(NormSite site) throws IOException {

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.function.LongConsumer;
 
@@ -54,13 +55,17 @@ final class LogitsProof {
     this.progress = progress;
   }
 
-  WholeModel compare(Path before, Path after) throws IOException {
+  /** Empty if the model's own logits are not finite, so that nothing can be said. */
+  Optional<WholeModel> compare(Path before, Path after) throws IOException {
     int[] tokens;
     float[] logits;
     double roundings = 0;
     try (LayerwiseLogits model = LayerwiseLogits.open(before)) {
       tokens = tokens(Math.min(most, model.positions()), model.vocabulary());
       logits = model.logits(tokens, read(MatrixChange.NONE));
+      if (!Double.isFinite(largestDifference(logits, new float[logits.length]))) {
+        return Optional.empty();
+      }
       for (int draw = 0; draw < DRAWS; draw++) {
         float[] moved = model.logits(tokens, read(rounded(SEED + draw)));
         roundings = Math.max(roundings, largestDifference(logits, moved));
@@ -68,12 +73,13 @@ final class LogitsProof {
     }
     try (LayerwiseLogits result = LayerwiseLogits.open(after)) {
       float[] others = result.logits(tokens, read(MatrixChange.NONE));
-      return new WholeModel(
-          tokens.length,
-          largestDifference(logits, new float[logits.length]),
-          largestDifference(logits, others),
-          roundings,
-          ALLOWED);
+      return Optional.of(
+          new WholeModel(
+              tokens.length,
+              largestDifference(logits, new float[logits.length]),
+              largestDifference(logits, others),
+              roundings,
+              ALLOWED));
     }
   }
 

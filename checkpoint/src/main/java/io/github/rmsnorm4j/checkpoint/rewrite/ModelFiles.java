@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.SafetensorsFile;
 import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.TensorFile;
@@ -7,6 +8,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -19,6 +22,10 @@ import java.util.stream.Stream;
 record ModelFiles(List<SafetensorsFile> shards, List<Path> others, List<String> folders) {
   static final String CONFIG = "config.json";
 
+  private static final Predicate<String> WEIGHTS =
+      Pattern.compile(".*\\.(safetensors|bin|pt|pth|gguf|ckpt|h5|msgpack|onnx|npz)")
+          .asMatchPredicate();
+
   static ModelFiles of(Path folder, TensorFile tensors) throws IOException {
     List<SafetensorsFile> shards =
         (tensors instanceof ShardedFile sharded ? sharded.shards() : List.of(tensors))
@@ -26,6 +33,14 @@ record ModelFiles(List<SafetensorsFile> shards, List<Path> others, List<String> 
     List<String> names = shards.stream().map(shard -> name(shard.path())).toList();
     try (Stream<Path> entries = Files.list(folder)) {
       List<Path> sorted = entries.sorted().toList();
+      for (Path entry : sorted) {
+        if (!Files.isRegularFile(entry) && !Files.isDirectory(entry)) {
+          throw new FormatException(
+              folder,
+              "has %s, which is no file, or a link to a file that is missing"
+                  .formatted(name(entry)));
+        }
+      }
       return new ModelFiles(
           shards,
           sorted.stream()
@@ -33,6 +48,11 @@ record ModelFiles(List<SafetensorsFile> shards, List<Path> others, List<String> 
               .toList(),
           sorted.stream().filter(Files::isDirectory).map(ModelFiles::name).toList());
     }
+  }
+
+  /** The names of the other files that programs may read weights from: nothing in them changes. */
+  List<String> otherWeights() {
+    return others.stream().map(ModelFiles::name).filter(WEIGHTS).toList();
   }
 
   static String name(Path file) {

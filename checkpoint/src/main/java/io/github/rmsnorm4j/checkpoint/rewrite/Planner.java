@@ -170,11 +170,7 @@ final class Planner {
         untied && !tensors.containsKey(model.ownHead())
             ? Optional.of(like(tensors.get(model.head().orElseThrow().weight())))
             : Optional.empty();
-    List<String> falseSettings = new ArrayList<>();
-    if (untied) {
-      falseSettings.add("tie_word_embeddings");
-      model.headScaleSetting().ifPresent(falseSettings::add);
-    }
+    List<String> falseSettings = untied ? model.untiedSettings() : List.of();
     return new Plan(goal, norms, edits, added, falseSettings, modelType);
   }
 

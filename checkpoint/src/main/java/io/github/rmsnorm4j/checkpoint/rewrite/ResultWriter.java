@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.github.rmsnorm4j.formats.ReplacingFile;
 import io.github.rmsnorm4j.formats.SafetensorsFile;
-import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
@@ -16,8 +15,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.LongConsumer;
-import java.util.stream.Collectors;
 
 /** Writes the files of a result, each whole or not at all. */
 final class ResultWriter {
@@ -28,6 +27,7 @@ final class ResultWriter {
   private final ModelFiles files;
   private final Vectors vectors;
   private final LongConsumer progress;
+  private final EditedSettings settings;
   private int kept;
 
   ResultWriter(
@@ -37,6 +37,7 @@ final class ResultWriter {
     this.files = files;
     this.vectors = vectors;
     this.progress = progress;
+    this.settings = new EditedSettings(plan, tensors, files);
   }
 
   /** Writes the files that are not finished yet, and returns the count of all roundings. */
@@ -112,50 +113,14 @@ final class ResultWriter {
 
   private void writeOther(Path from, Path to) throws IOException {
     try (ReplacingFile file = ReplacingFile.create(to, true)) {
-      boolean config = from.endsWith(ModelFiles.CONFIG);
-      boolean index = tensors instanceof ShardedFile && from.equals(tensors.path());
-      if (config && (plan.untied() || plan.modelType().isPresent())) {
-        file.write(utf8(config(Files.readString(from))));
-      } else if (index && plan.added().isPresent()) {
-        file.write(utf8(index(Files.readString(from), plan.added().get())));
+      Optional<String> edited = settings.edited(from);
+      if (edited.isPresent()) {
+        file.write(MemorySegment.ofArray(edited.get().getBytes(UTF_8)));
       } else {
         copy(from, file);
       }
       file.commit();
     }
-  }
-
-  private static MemorySegment utf8(JsonText text) {
-    return MemorySegment.ofArray(text.toString().getBytes(UTF_8));
-  }
-
-  private JsonText config(String text) throws IOException {
-    JsonText config = new JsonText(text);
-    for (String setting : plan.falseSettings()) {
-      config.set("false", setting);
-    }
-    if (plan.modelType().isPresent()) {
-      config.set(JsonText.quoted(plan.modelType().get()), "model_type");
-      List<String> architectures = config.texts("architectures");
-      if (!architectures.isEmpty()) {
-        config.set(
-            architectures.stream()
-                .map(name -> JsonText.quoted("Rmsnorm4j" + name))
-                .collect(Collectors.joining(", ", "[", "]")),
-            "architectures");
-      }
-    }
-    return config;
-  }
-
-  private JsonText index(String text, Tensor added) throws IOException {
-    JsonText index = new JsonText(text);
-    String size = ((ShardedFile) tensors).indexMetadata().get("total_size");
-    if (size != null && size.matches("\\d{1,18}")) {
-      index.set(String.valueOf(Long.parseLong(size) + added.bytes()), "metadata", "total_size");
-    }
-    String shard = ModelFiles.name(files.shards().getLast().path());
-    return index.set(JsonText.quoted(shard), "weight_map", added.name());
   }
 
   private static void copy(Path from, ReplacingFile file) throws IOException {

@@ -144,6 +144,15 @@ public final class Rewriting implements Closeable {
   }
 
   /**
+   * Other files in the model's folder that look like weights. They are copied as they are.
+   *
+   * @return their names
+   */
+  public List<String> otherWeights() {
+    return files.otherWeights();
+  }
+
+  /**
    * About how many bytes {@link #write} reads.
    *
    * @param prove whether the result is compared with the model
@@ -217,6 +226,7 @@ public final class Rewriting implements Closeable {
   public Result write(Path out, boolean prove, LongConsumer progress) throws IOException {
     requireUsable(out);
     TensorFile tensors = model.tensors();
+    new EditedSettings(plan, tensors, files).requireEditable();
     String manifest = Fingerprint.of(plan, files);
     try (WorkFolder work = WorkFolder.begin(out.toAbsolutePath().normalize(), manifest)) {
       ResultWriter writer =

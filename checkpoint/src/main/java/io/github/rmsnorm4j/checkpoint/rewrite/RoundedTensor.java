@@ -12,6 +12,7 @@ final class RoundedTensor {
   private final Dtype dtype;
   private long computed;
   private long changed;
+  private long small;
   private double largest;
 
   /** Takes the bytes of elements. */
@@ -46,13 +47,18 @@ final class RoundedTensor {
             into.write(stored[0].asSlice(0, bytes));
           });
     }
-    return new RoundingCount(computed, changed, largest);
+    return new RoundingCount(computed, changed, small, largest);
   }
 
   private void round(double[] values, int count, long first) throws RefusedException {
     computed += count;
     for (int i = 0; i < count; i++) {
       double exact = values[i];
+      if (!Double.isFinite(exact)) {
+        throw new RefusedException(
+            "%s: element %d is %s, it must be finite to be computed with"
+                .formatted(tensor.label(), first + i, exact));
+      }
       double rounded = Elements.round(exact, dtype);
       if (rounded != exact) {
         values[i] = rounded;
@@ -62,15 +68,16 @@ final class RoundedTensor {
   }
 
   private void count(double exact, double rounded, long element) throws RefusedException {
-    if (Double.isNaN(exact)) {
-      return;
-    }
     if (Double.isInfinite(rounded)) {
       throw new RefusedException(
           "%s: element %d becomes %s, which %s does not hold"
               .formatted(tensor.label(), element, exact, dtype.elementType().orElseThrow()));
     }
     changed++;
-    largest = Math.max(largest, Math.abs((rounded - exact) / exact));
+    if (Math.abs(rounded) < Elements.leastNormal(dtype)) {
+      small++;
+    } else {
+      largest = Math.max(largest, Math.abs((rounded - exact) / exact));
+    }
   }
 }

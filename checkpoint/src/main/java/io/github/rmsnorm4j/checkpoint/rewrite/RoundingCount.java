@@ -5,13 +5,18 @@ package io.github.rmsnorm4j.checkpoint.rewrite;
  *
  * @param computed numbers that were computed and stored
  * @param changed those among them that the stored type does not hold exactly
- * @param largest the largest change, as a share of the number
+ * @param small those among them that are smaller than the normal numbers of their type: they lose
+ *     digits, or become 0
+ * @param largest the largest change of the others, as a share of the number
  */
-public record RoundingCount(long computed, long changed, double largest) {
-  static final RoundingCount NONE = new RoundingCount(0, 0, 0);
+public record RoundingCount(long computed, long changed, long small, double largest) {
+  static final RoundingCount NONE = new RoundingCount(0, 0, 0, 0);
 
   RoundingCount plus(RoundingCount other) {
     return new RoundingCount(
-        computed + other.computed, changed + other.changed, Math.max(largest, other.largest));
+        computed + other.computed,
+        changed + other.changed,
+        small + other.small,
+        Math.max(largest, other.largest));
   }
 }

@@ -100,10 +100,10 @@ final class SiteProof {
     return tensor.dtype().elementType().isPresent();
   }
 
-  /** Rows of several sizes and means; in one of them epsilon is as large as the mean square. */
+  /** Rows of several sizes and means; in the last, epsilon is as large as the mean square. */
   private static double[][] randomRows(NormSite site) {
     Random random = new Random(SEED + site.name().hashCode());
-    double small = Math.sqrt(site.epsilon());
+    double small = site.epsilon() == 0 ? 1 : Math.sqrt(site.epsilon());
     double[][] shapes = {{1, 0.5}, {4, -3}, {small, small / 2}};
     double[][] rows = new double[shapes.length][site.width()];
     for (int r = 0; r < rows.length; r++) {

@@ -152,10 +152,13 @@ final class WorkFolder implements Closeable {
       return Optional.empty();
     }
     String[] words = Files.readString(done).strip().split(" ");
-    return words.length == 4 && Long.parseLong(words[0]) == Files.size(model.resolve(name))
+    return words.length == 5 && Long.parseLong(words[0]) == Files.size(model.resolve(name))
         ? Optional.of(
             new RoundingCount(
-                Long.parseLong(words[1]), Long.parseLong(words[2]), Double.parseDouble(words[3])))
+                Long.parseLong(words[1]),
+                Long.parseLong(words[2]),
+                Long.parseLong(words[3]),
+                Double.parseDouble(words[4])))
         : Optional.empty();
   }
 
@@ -163,11 +166,12 @@ final class WorkFolder implements Closeable {
   void finish(String name, RoundingCount count) throws IOException {
     write(
         work.resolve(name + DONE),
-        "%d %d %d %s\n"
+        "%d %d %d %d %s\n"
             .formatted(
                 Files.size(model.resolve(name)),
                 count.computed(),
                 count.changed(),
+                count.small(),
                 Double.toHexString(count.largest())));
   }
 

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -76,9 +77,9 @@ class LogitsProofTest {
     assertThat(proof.holds()).isTrue();
   }
 
-  /** A model whose logits are NaN proves nothing. */
+  /** Of a model whose own logits are NaN nothing can be said. */
   @Test
-  void logitsThatAreNotNumbersAreNotEqual() throws IOException {
+  void aModelWithoutFiniteLogitsIsProvenByPlacesAlone() throws IOException {
     TestModel model = TestModel.llama("llama", false);
     double[] head = model.values("lm_head.weight");
     Arrays.fill(head, 3e38);
@@ -87,9 +88,29 @@ class LogitsProofTest {
         Rewriting.open(
             in, Optional.empty(), Goal.FOLD, false, LogitsProofTest::withoutTheLastNorm)) {
       Proof proof = rewriting.write(folder.resolve("out"), true, _ -> {}).proof().orElseThrow();
+      assertThat(proof.whole()).isEmpty();
+      assertThat(proof.notRun()).isEqualTo("its own logits are not finite");
+      assertThat(proof.holds()).isTrue();
+    }
+  }
+
+  @Test
+  void aResultWithoutFiniteLogitsIsRefused() throws IOException {
+    Path in = TestModel.llama("llama", false).write(folder.resolve("in"), Dtype.F32, 1);
+    try (Rewriting rewriting =
+        Rewriting.open(in, Optional.empty(), Goal.FOLD, false, LogitsProofTest::withAHugeHead)) {
+      Proof proof = rewriting.write(folder.resolve("out"), true, _ -> {}).proof().orElseThrow();
       assertThat(proof.whole().orElseThrow().difference()).isNaN();
+      assertThat(proof.whole().orElseThrow().holds()).isFalse();
       assertThat(proof.holds()).isFalse();
     }
+  }
+
+  private static Plan withAHugeHead(Plan plan) {
+    var edits = new LinkedHashMap<>(plan.edits());
+    edits.put("lm_head.weight", new Edit("lm_head.weight", List.of(new Step.Fill(3e38))));
+    return new Plan(
+        plan.goal(), plan.norms(), edits, plan.added(), plan.falseSettings(), plan.modelType());
   }
 
   /** The head would overflow. */

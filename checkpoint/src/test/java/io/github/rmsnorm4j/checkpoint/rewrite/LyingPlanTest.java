@@ -214,7 +214,7 @@ class LyingPlanTest {
               norms.tied(),
               norms.ownHead(),
               norms.headScale(),
-              norms.headScaleSetting(),
+              norms.untiedSettings(),
               norms.convertedType(),
               norms.notConverted(),
               norms.unknown());

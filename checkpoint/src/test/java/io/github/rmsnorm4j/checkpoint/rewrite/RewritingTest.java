@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -245,5 +247,68 @@ class RewritingTest {
         .isInstanceOf(FormatException.class)
         .hasMessage(
             gguf + ": is a file; a folder of Hugging Face can be folded, GGUF is only read");
+  }
+
+  private void config(Path model, UnaryOperator<String> change) throws IOException {
+    Path config = model.resolve("config.json");
+    Files.writeString(config, change.apply(Files.readString(config)));
+  }
+
+  /** Programs read the setting of the text model, some that of the whole model. */
+  @Test
+  void aHeadIsUntiedInTheTextModelToo() throws IOException {
+    Path in = llama(1);
+    config(in, text -> "{\"model_type\": \"llama\", \"text_config\": " + text + "}");
+    assertThat(write(in, out(), Goal.FOLD, true).isInPlace()).isTrue();
+    String written = Files.readString(out.resolve("config.json"));
+    assertThat(written.split("\"tie_word_embeddings\": ?false", -1)).hasSize(3);
+    assertThat(written).doesNotContainPattern("\"tie_word_embeddings\": ?true");
+  }
+
+  @Test
+  void anEpsilonOfZeroIsNoDifference() throws IOException {
+    Path in = llama(1);
+    config(in, text -> text.replaceFirst("(\"rms_norm_eps\": ?)[^,}]*", "$10"));
+    assertThat(Files.readString(in.resolve("config.json"))).containsPattern("eps\": ?0\\s*[,}]");
+    assertThat(write(in, out(), Goal.FOLD, false).isInPlace()).isTrue();
+  }
+
+  @Test
+  void aConfigThatCannotBeEditedIsSeenBeforeAnythingIsWritten() throws IOException {
+    Path in = llama(1);
+    Path config = in.resolve("config.json");
+    String text = Files.readString(config);
+    Files.writeString(config, text, StandardCharsets.UTF_16);
+    assertThatThrownBy(() -> write(in, out(), Goal.FOLD, true))
+        .isInstanceOf(FormatException.class)
+        .hasMessage(config + ": has to be changed, but is not in UTF-8");
+    Files.writeString(config, "\ufeff" + text);
+    assertThatThrownBy(() -> write(in, out(), Goal.FOLD, true))
+        .isInstanceOf(FormatException.class)
+        .hasMessage(config + ": has to be changed, but begins with a byte order mark");
+    assertThat(folder.resolve("out.partial")).doesNotExist();
+    assertThat(write(in, out(), Goal.FOLD, false).isInPlace()).as("nothing to edit").isTrue();
+  }
+
+  @Test
+  void otherWeightsAreNamed() throws IOException {
+    Path in = llama(1);
+    Files.writeString(in.resolve("consolidated.safetensors"), "as it is");
+    Files.writeString(in.resolve("pytorch_model.bin"), "as it is");
+    Files.writeString(in.resolve("notes.txt"), "as it is");
+    try (Rewriting rewriting = Rewriting.open(in, Optional.empty(), Goal.FOLD, false)) {
+      assertThat(rewriting.otherWeights())
+          .containsExactly("consolidated.safetensors", "pytorch_model.bin");
+    }
+  }
+
+  @Test
+  void aLinkToAFileThatIsMissingIsNotLeftOut() throws IOException {
+    Path in = llama(1);
+    Files.createSymbolicLink(in.resolve("tokenizer.json"), Path.of("nowhere.json"));
+    assertThatThrownBy(() -> write(in, out(), Goal.FOLD, false))
+        .isInstanceOf(FormatException.class)
+        .hasMessage(
+            in + ": has tokenizer.json, which is no file, or a link to a file that is missing");
   }
 }

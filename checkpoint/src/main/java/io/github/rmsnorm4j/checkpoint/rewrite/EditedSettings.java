@@ -1,0 +1,87 @@
+package io.github.rmsnorm4j.checkpoint.rewrite;
+
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.ShardedFile;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** The {@code config.json} and the index of the shards, as the plan changes them. */
+final class EditedSettings {
+  private static final String BYTE_ORDER_MARK = "\ufeff";
+
+  private final Plan plan;
+  private final TensorFile tensors;
+  private final ModelFiles files;
+
+  EditedSettings(Plan plan, TensorFile tensors, ModelFiles files) {
+    this.plan = plan;
+    this.tensors = tensors;
+    this.files = files;
+  }
+
+  /** Edits the files without writing them, so that one that cannot be edited is seen first. */
+  void requireEditable() throws IOException {
+    for (Path file : files.others()) {
+      edited(file);
+    }
+  }
+
+  /** The text of a file that changes; empty for one that is copied. */
+  Optional<String> edited(Path file) throws IOException {
+    if (file.endsWith(ModelFiles.CONFIG) && (plan.untied() || plan.modelType().isPresent())) {
+      return Optional.of(config(read(file)).toString());
+    }
+    boolean index = tensors instanceof ShardedFile && file.equals(tensors.path());
+    return index && plan.added().isPresent()
+        ? Optional.of(index(read(file), plan.added().get()).toString())
+        : Optional.empty();
+  }
+
+  /** JSON is UTF-8; JSON parsers that guess read other files too, but most programs do not. */
+  private static JsonText read(Path file) throws IOException {
+    String text;
+    try {
+      text = Files.readString(file);
+    } catch (CharacterCodingException _) {
+      throw new FormatException(file, "has to be changed, but is not in UTF-8");
+    }
+    if (text.startsWith(BYTE_ORDER_MARK)) {
+      throw new FormatException(file, "has to be changed, but begins with a byte order mark");
+    }
+    return new JsonText(text);
+  }
+
+  private JsonText config(JsonText config) throws IOException {
+    for (String setting : plan.falseSettings()) {
+      config.set("false", setting.split("\\."));
+    }
+    if (plan.modelType().isPresent()) {
+      config.set(JsonText.quoted(plan.modelType().get()), "model_type");
+      List<String> architectures = config.texts("architectures");
+      if (!architectures.isEmpty()) {
+        config.set(
+            architectures.stream()
+                .map(name -> JsonText.quoted("Rmsnorm4j" + name))
+                .collect(Collectors.joining(", ", "[", "]")),
+            "architectures");
+      }
+    }
+    return config;
+  }
+
+  private JsonText index(JsonText index, Tensor added) throws IOException {
+    String size = ((ShardedFile) tensors).indexMetadata().get("total_size");
+    if (size != null && size.matches("\\d{1,18}")) {
+      index.set(String.valueOf(Long.parseLong(size) + added.bytes()), "metadata", "total_size");
+    }
+    String shard = ModelFiles.name(files.shards().getLast().path());
+    return index.set(JsonText.quoted(shard), "weight_map", added.name());
+  }
+}
