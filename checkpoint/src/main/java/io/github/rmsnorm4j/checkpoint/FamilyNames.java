@@ -18,6 +18,9 @@ final class FamilyNames {
   static final String WEIGHT = ".weight";
   static final String BIAS = ".bias";
 
+  /** More names than any model has tensors. */
+  private static final int MOST_NAMES = 1 << 20;
+
   private final Family family;
   private final Map<String, Tensor> tensors = new LinkedHashMap<>();
   private final Map<String, Integer> counts = new HashMap<>();
@@ -30,7 +33,22 @@ final class FamilyNames {
       boolean lacks = lacks(family.mayLack().get(counter));
       counts.put(counter, lacks ? 0 : settings.count(family.counts().get(counter)));
     }
+    requireFewNames(file);
     prefix = prefix(file);
+  }
+
+  /** A few braces too many would fill the memory. */
+  private void requireFewNames(TensorFile file) throws FormatException {
+    double size = 0;
+    for (String pattern : patterns()) {
+      size += NamePattern.size(pattern, counts);
+    }
+    if (size > MOST_NAMES) {
+      throw new FormatException(
+          file.path(),
+          "cannot be read by the rules of %s: they stand for %.3g names, at most %d are tried"
+              .formatted(family.name(), size, MOST_NAMES));
+    }
   }
 
   private boolean lacks(String sign) {
@@ -92,8 +110,8 @@ final class FamilyNames {
         has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty());
   }
 
-  /** The tensors that no rule tells of. */
-  List<String> unknown() {
+  /** Every pattern of a name in the rules. */
+  private List<String> patterns() {
     List<String> known = new ArrayList<>(family.embeddings());
     known.add(family.head());
     known.addAll(family.writers());
@@ -103,9 +121,14 @@ final class FamilyNames {
       known.addAll(rule.consumers());
       known.addAll(rule.orConsumers());
     }
+    return known;
+  }
+
+  /** The tensors that no rule tells of. */
+  List<String> unknown() {
     Set<String> exact = new HashSet<>();
     List<String> wild = new ArrayList<>();
-    for (String name : all(known)) {
+    for (String name : all(patterns())) {
       if (name.endsWith("*")) {
         wild.add(name);
       }

@@ -64,9 +64,9 @@ final class FamilyReader {
         rules.has("prefixes") ? rules.texts("prefixes") : List.of(""),
         counts(rules),
         rules.has("may_lack") ? texts(rules.object("may_lack")) : Map.of(),
-        rules.texts("width"),
+        rules.someTexts("width"),
         Set.copyOf(rules.texts("inputs_first")),
-        rules.texts("embeddings"),
+        rules.someTexts("embeddings"),
         rules.text("head"),
         tied(rules),
         rules.number("tied_head_power_of_width", 0),
@@ -88,7 +88,7 @@ final class FamilyReader {
     Rules counts = rules.object("counts");
     Map<String, List<String>> keys = new LinkedHashMap<>();
     for (String counter : counts.fields().keySet()) {
-      keys.put(counter, counts.texts(counter));
+      keys.put(counter, counts.someTexts(counter));
     }
     return keys;
   }
@@ -131,6 +131,9 @@ final class FamilyReader {
               rule.texts("or_consumers"),
               kept(rule),
               rule.flag("optional", false)));
+    }
+    if (norms.isEmpty()) {
+      throw rules.wrong("norms is empty, it must have one rule or more");
     }
     return norms;
   }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -55,6 +56,18 @@ final class NamePattern {
       names.addAll(counted(name, counts));
     }
     return names;
+  }
+
+  /** How many names the pattern stands for; infinite where a {@code double} does not hold it. */
+  static double size(String pattern, Map<String, Integer> counts) {
+    double size = 1;
+    for (MatchResult list : LIST.matcher(pattern).results().toList()) {
+      size *= list.group(1).split(",").length;
+    }
+    for (String word : words(pattern)) {
+      size *= counts.getOrDefault(word, 1);
+    }
+    return size;
   }
 
   private static List<String> counted(String name, Map<String, Integer> counts) {

@@ -49,7 +49,7 @@ final class NormFinder {
         writers,
         head,
         tied,
-        names.all(List.of(family.head())).getFirst() + WEIGHT,
+        headName() + WEIGHT,
         scale,
         untiedSettings(),
         family.converted(),
@@ -67,7 +67,7 @@ final class NormFinder {
   private boolean tied() throws FormatException {
     boolean absent = family.tied().absent();
     return family.tied().keys().isEmpty()
-        ? absent && !names.has(family.head() + WEIGHT)
+        ? absent && !names.has(headName() + WEIGHT)
         : settings.flag(family.tied().keys(), absent);
   }
 
@@ -76,9 +76,13 @@ final class NormFinder {
       String embedding = names.all(family.embeddings().subList(0, 1)).getFirst();
       return Optional.of(new Projection(embedding + WEIGHT, false, Optional.empty()));
     }
-    return names.has(family.head() + WEIGHT)
-        ? Optional.of(names.projection(family.head()))
+    return names.has(headName() + WEIGHT)
+        ? Optional.of(names.projection(headName()))
         : Optional.empty();
+  }
+
+  private String headName() {
+    return names.all(List.of(family.head())).getFirst();
   }
 
   private Optional<String> brokenPremise() throws FormatException {

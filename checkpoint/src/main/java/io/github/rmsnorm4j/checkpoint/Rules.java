@@ -56,6 +56,15 @@ record Rules(Path file, String where, Map<String, Object> fields, Rules around) 
     return has(field) ? as(field, get(field), Number.class, "a number").doubleValue() : absent;
   }
 
+  /** A list of one text or more; also if there is no such field, which is refused. */
+  List<String> someTexts(String field) throws FormatException {
+    List<String> texts = texts(field, get(field));
+    if (texts.isEmpty()) {
+      throw wrong(field + " is empty, it must have one text or more");
+    }
+    return texts;
+  }
+
   /** A list of texts; empty if there is none. */
   List<String> texts(String field) throws FormatException {
     return has(field) ? texts(field, get(field)) : List.of();

@@ -15,6 +15,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The norms of the trained model that comes with the project. */
 class StoredModelTest {
@@ -91,6 +93,44 @@ class StoredModelTest {
     assertThat(norms.norms().get(5).consumers())
         .containsExactly(projection("model.layers.4.self_attn.v_proj"));
     assertThat(norms.unknown()).hasSize(5 * 5).contains("model.layers.0.mlp.up_proj.weight");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "'embeddings': [] -> embeddings is empty, it must have one text or more",
+        "'counts': {'layer': []} -> layer is empty, it must have one text or more",
+        "'width': [] -> width is empty, it must have one text or more",
+        "'norms': [] -> norms is empty, it must have one rule or more",
+        "'others': ['{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"
+            + "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}']"
+            + " -> they stand for 1.07e+09 names, at most 1048576 are tried"
+      })
+  void refusesAMapThatNothingCanBeReadBy(String caseOf) throws IOException {
+    String[] parts = caseOf.split(" -> ");
+    Path map = folder.resolve("map.json");
+    Files.writeString(
+        map,
+        "{\"family\": \"Mine\", \"like\": \"Llama\", %s}".formatted(parts[0].replace('\'', '"')));
+    assertThatThrownBy(() -> norms(Optional.of(map)))
+        .isInstanceOf(FormatException.class)
+        .hasMessageContaining(parts[1]);
+  }
+
+  /** As every other name, that of the head may have a prefix. */
+  @Test
+  void theHeadOfAMapHasAPrefix() throws IOException {
+    Path map = folder.resolve("map.json");
+    Files.writeString(
+        map,
+        """
+        {"family": "Mine", "like": "Llama", "head": "{prefix}embed_tokens",
+         "tied": "if the head is not stored"}
+        """);
+    ModelNorms norms = norms(Optional.of(map));
+    assertThat(norms.tied()).isFalse();
+    assertThat(norms.head()).contains(projection("model.embed_tokens"));
+    assertThat(norms.ownHead()).isEqualTo("model.embed_tokens.weight");
   }
 
   @Test
