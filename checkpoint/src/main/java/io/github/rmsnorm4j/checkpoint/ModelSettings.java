@@ -81,7 +81,9 @@ final class ModelSettings {
   /** How many layers there are. */
   int count(List<String> keys) throws FormatException {
     Setting setting =
-        find(keys).orElseThrow(() -> new FormatException(file, "lacks " + keys.getFirst()));
+        find(keys)
+            .orElseThrow(
+                () -> new FormatException(file, "lacks " + prefixes.getLast() + keys.getFirst()));
     double value = number(setting);
     if (value != Math.rint(value) || value < 0 || value > MOST_LAYERS) {
       throw wrong(setting, "a whole number from 0 to " + MOST_LAYERS);

@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
           + " mean. So LayerNorm has no mean to subtract, and RMSNorm with the same epsilon computes"
           + " the same.",
       "",
-      "OUT has another model_type. This project's transformer loads it; the classes of transformers"
-          + " do not. A head that is tied to the embedding needs --untie, because the embedding is"
+      "OUT has another model_type. This project's transformer loads GPT-2 and GPT-NeoX with it; the"
+          + " classes of transformers do not. A head that is tied to the embedding needs --untie, because the embedding is"
           + " centred and the head must not be. OUT is compared with MODEL and put in place as with"
           + " rmsnorm fold.",
       ""

@@ -14,7 +14,7 @@ import picocli.CommandLine.Mixin;
       "",
       "MODEL is a folder of Hugging Face (config.json and .safetensors files). It is never written"
           + " to. In OUT every folded gain is 1 (0 where it is stored as g - 1), and the model"
-          + " computes the same. Norms whose outputs go elsewhere keep their gains, and the command"
+          + " computes the same logits. Norms whose outputs go elsewhere keep their gains, and the command"
           + " says why. A LayerNorm's bias is folded into the biases of the matrices. Numbers are"
           + " computed in float64 and rounded once to their stored type. All other tensors and files"
           + " are copied.",

@@ -35,7 +35,8 @@ final class FoldRun {
       names = "--untie",
       description =
           "Give a head that is tied to the token embedding a matrix of its own"
-              + " (tie_word_embeddings becomes false), so that it can take the last norm's gain.")
+              + " (tie_word_embeddings becomes false). Only so the last norm's gain can be folded, and"
+              + " the embedding centred.")
   private boolean untie;
 
   @Mixin private MapOption map;

@@ -34,6 +34,10 @@ final class OutFolder {
       throw new IllegalArgumentException(
           "MODEL is %s, which is where OUT is written first".formatted(in));
     }
+    if (Files.isSymbolicLink(out)) {
+      throw new IllegalArgumentException(
+          "OUT is %s, which is a link: name the folder itself".formatted(out));
+    }
     if (Files.exists(out, LinkOption.NOFOLLOW_LINKS) && !isEmptyFolder(out)) {
       throw new IllegalArgumentException(
           "OUT is %s, which exists already: only an empty folder is replaced".formatted(out));

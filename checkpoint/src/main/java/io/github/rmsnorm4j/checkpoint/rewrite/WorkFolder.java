@@ -84,6 +84,10 @@ final class WorkFolder implements Closeable {
   }
 
   private static void requireOwn(Path work, String manifest) throws IOException {
+    if (!Files.isDirectory(work)) {
+      throw new FileSystemException(
+          work.toString(), null, "is a file, and OUT grows in a folder of that name");
+    }
     Path file = work.resolve(MANIFEST);
     boolean begun = Files.isRegularFile(file);
     if (begun && Files.size(file) == manifest.getBytes(UTF_8).length) {

@@ -204,7 +204,12 @@ class RewritingTest {
     Path link = Files.createSymbolicLink(folder.resolve("link"), folder.resolve("nowhere"));
     assertThatThrownBy(() -> write(in, link, Goal.FOLD, false))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("exists already");
+        .hasMessage("OUT is " + link + ", which is a link: name the folder itself");
+    Path partial = Files.writeString(folder.resolve("new.partial"), "a file");
+    assertThatThrownBy(() -> write(in, folder.resolve("new"), Goal.FOLD, false))
+        .isInstanceOf(FileSystemException.class)
+        .hasMessage(partial + ": is a file, and OUT grows in a folder of that name");
+    assertThat(partial).hasContent("a file");
   }
 
   @Test
