@@ -19,6 +19,9 @@ final class DepthChart {
   /** As many marks as have room on a telephone. */
   private static final int MOST_TICKS = 12;
 
+  /** A share of the axis, so that the ranges of the first and last layer are not cut off. */
+  private static final double MARGIN = 0.03;
+
   private DepthChart() {}
 
   /** The chart; empty if no norm is in more than one layer. */
@@ -79,7 +82,7 @@ final class DepthChart {
     }
     int apart = step;
     double[] marks = IntStream.rangeClosed(0, last / step).mapToDouble(i -> i * apart).toArray();
-    return Axis.linear("layer").from(0).ticks(marks);
+    return Axis.linear("layer").from(-MARGIN * last).to(last + MARGIN * last).ticks(marks);
   }
 
   private static double[] of(NormGroup group, ToDoubleFunction<GainStatistics> figure) {
