@@ -102,6 +102,18 @@ final class FamilyNames {
     return all(patterns.stream().map(pattern -> NamePattern.with(pattern, at)).toList());
   }
 
+  /** How the names that have a counter begin, up to its number. */
+  List<String> beginnings(List<String> patterns, String counter) {
+    String word = "{" + counter + "}";
+    return patterns.stream()
+        .map(pattern -> NamePattern.with(pattern, Map.of("prefix", prefix)))
+        .flatMap(pattern -> NamePattern.lists(pattern).stream())
+        .filter(name -> name.contains(word))
+        .map(name -> name.substring(0, name.indexOf(word)))
+        .distinct()
+        .toList();
+  }
+
   Projection projection(String name) {
     String last = name.substring(name.lastIndexOf('.') + 1);
     return new Projection(

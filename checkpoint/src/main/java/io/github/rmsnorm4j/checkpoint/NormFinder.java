@@ -127,6 +127,7 @@ final class NormFinder {
       Optional<Projection> head,
       Optional<String> premise)
       throws FormatException {
+    List<String> beginnings = beginnings(rule, at);
     for (String name : names.all(List.of(rule.name()), at)) {
       if (rule.gain().isPresent() && !names.has(name + WEIGHT)) {
         if (rule.optional()) {
@@ -145,13 +146,25 @@ final class NormFinder {
               rule.kind(),
               width,
               settings.number(rule.epsilonKeys(), rule.epsilon()),
+              !rule.epsilonKeys().isEmpty() && settings.key(rule.epsilonKeys()).isEmpty(),
               rule.castOrder(),
               rule.gain().map(_ -> name + WEIGHT),
               rule.gain().orElse(GainForm.G),
               names.has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty(),
               consumers,
-              kept.or(() -> problem)));
+              kept.or(() -> problem),
+              beginnings));
     }
+  }
+
+  /** How the names in a rule begin, up to the number of the layer. */
+  private List<String> beginnings(NormRule rule, Map<String, Integer> at) {
+    List<String> all = new ArrayList<>(List.of(rule.name()));
+    all.addAll(rule.consumers());
+    all.addAll(rule.orConsumers());
+    return at.keySet().stream()
+        .flatMap(counter -> names.beginnings(all, counter).stream())
+        .toList();
   }
 
   private int width(NormRule rule, String name) throws FormatException {

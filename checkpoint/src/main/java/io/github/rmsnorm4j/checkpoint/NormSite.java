@@ -2,6 +2,8 @@ package io.github.rmsnorm4j.checkpoint;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A norm at its place in a stored model. Names are those of the model's tensors.
@@ -11,6 +13,8 @@ import java.util.Optional;
  * @param kind which norm
  * @param width elements of a row
  * @param epsilon what is added to the mean square or the variance
+ * @param epsilonAssumed whether the model does not set epsilon, so that it is the family's default;
+ *     false also where the family has no setting for it
  * @param castOrder where the norm rounds rows of 16 bits, as the architecture's code does: the name
  *     of a {@link io.github.rmsnorm4j.CastOrder} in lower case
  * @param gain the tensor of the gain; empty if the norm has none
@@ -20,6 +24,8 @@ import java.util.Optional;
  *     something other than matrices takes it
  * @param keptBecause why the gain cannot be moved into the consumers, as the end of a sentence "is
  *     left alone: ..."; empty if it can
+ * @param beginnings how the names of its tensors and its consumers' begin, up to the number of its
+ *     layer; empty outside of the layers
  */
 public record NormSite(
     String name,
@@ -27,12 +33,14 @@ public record NormSite(
     Kind kind,
     int width,
     double epsilon,
+    boolean epsilonAssumed,
     String castOrder,
     Optional<String> gain,
     GainForm gainForm,
     Optional<String> bias,
     List<Projection> consumers,
-    Optional<String> keptBecause) {
+    Optional<String> keptBecause,
+    List<String> beginnings) {
 
   /** Which norm. */
   public enum Kind {
@@ -42,8 +50,25 @@ public record NormSite(
     LAYER
   }
 
-  /** Copies the list. */
+  /** Copies the lists. */
   public NormSite {
     consumers = List.copyOf(consumers);
+    beginnings = List.copyOf(beginnings);
+  }
+
+  /**
+   * Replaces the number of the layer in names, so that the same site reads alike in every layer.
+   * Other numbers stay: of {@code encoder.block.1.layer.1} the second.
+   *
+   * @param text names of tensors of this norm and its consumers, and words between them
+   * @return the text with N in place of the number of the layer
+   */
+  public String general(String text) {
+    String general = text;
+    for (String beginning : beginnings) {
+      Pattern name = Pattern.compile("(?<![\\w.])" + Pattern.quote(beginning + layer) + "(?!\\d)");
+      general = name.matcher(general).replaceAll(Matcher.quoteReplacement(beginning + "N"));
+    }
+    return general;
   }
 }

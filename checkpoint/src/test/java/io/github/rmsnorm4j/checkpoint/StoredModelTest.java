@@ -48,6 +48,7 @@ class StoredModelTest {
                 NormSite.Kind.RMS,
                 64,
                 1e-5,
+                false,
                 "llama",
                 Optional.of("model.layers.0.input_layernorm.weight"),
                 GainForm.G,
@@ -56,7 +57,8 @@ class StoredModelTest {
                     projection("model.layers.0.self_attn.q_proj"),
                     projection("model.layers.0.self_attn.k_proj"),
                     projection("model.layers.0.self_attn.v_proj")),
-                Optional.empty()));
+                Optional.empty(),
+                List.of("model.layers.")));
     assertThat(norms.norms().get(9).name()).isEqualTo("model.layers.4.post_attention_layernorm");
     assertThat(norms.norms().getLast().layer()).isEqualTo(-1);
     assertThat(norms.norms().getLast().consumers())

@@ -106,7 +106,7 @@ final class FoldText {
           };
       groups
           .computeIfAbsent(
-              general(site, site.name()) + "\0" + general(site, fate), _ -> new ArrayList<>())
+              site.general(site.name()) + "\0" + site.general(fate), _ -> new ArrayList<>())
           .add(site);
     }
     return groups;
@@ -117,11 +117,6 @@ final class FoldText {
     boolean head = rewriting.norms().head().filter(consumer::equals).isPresent();
     String weight = head && plan.untied() ? rewriting.norms().ownHead() : consumer.weight();
     return weight.replaceFirst("\\.weight$", "");
-  }
-
-  /** The text with N in place of the number of the norm's layer. */
-  private static String general(NormSite site, String text) {
-    return site.layer() < 0 ? text : text.replace("." + site.layer() + ".", ".N.");
   }
 
   private static String text(String group, List<NormSite> sites) {

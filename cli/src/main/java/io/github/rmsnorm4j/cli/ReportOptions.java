@@ -29,7 +29,7 @@ final class ReportOptions {
   @Option(
       names = "--json",
       paramLabel = "FILE.json",
-      description = "Write all figures to this file, with every round or training.")
+      description = "Write all figures to this file as JSON, also those that are not shown.")
   private Path json;
 
   @Option(

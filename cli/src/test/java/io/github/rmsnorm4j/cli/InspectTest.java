@@ -104,6 +104,165 @@ class InspectTest {
         .contains("convert: no, it has RMSNorm already");
   }
 
+  /** The encoder of a T5; one of its names in each block has the number of the block twice. */
+  private Path encoder() throws IOException {
+    Path model = Files.createDirectories(folder.resolve("t5"));
+    Files.writeString(
+        model.resolve("config.json"),
+        "{\"model_type\": \"t5\", \"num_layers\": 3, \"d_model\": 4, \"layer_norm_epsilon\": 1e-6}");
+    List<TestTensor> tensors = new ArrayList<>();
+    tensors.add(TestTensor.random("shared.weight", Dtype.F32, 0, 1, 5, 4));
+    tensors.add(TestTensor.random("encoder.final_layer_norm.weight", Dtype.F32, 1, 2, 4));
+    for (int block = 0; block < 3; block++) {
+      String layer = "encoder.block." + block + ".layer.";
+      for (String name : List.of("q", "k", "v", "o")) {
+        String weight = layer + "0.SelfAttention." + name + ".weight";
+        tensors.add(TestTensor.random(weight, Dtype.F32, 0, 3, 4, 4));
+      }
+      for (String name : List.of("wi", "wo")) {
+        String weight = layer + "1.DenseReluDense." + name + ".weight";
+        tensors.add(TestTensor.random(weight, Dtype.F32, 0, 4, 4, 4));
+      }
+      tensors.add(TestTensor.random(layer + "0.layer_norm.weight", Dtype.F32, 1, 5, 4));
+      tensors.add(TestTensor.random(layer + "1.layer_norm.weight", Dtype.F32, 1, 6, 4));
+    }
+    TestTensor.write(model.resolve("model.safetensors"), tensors.toArray(TestTensor[]::new));
+    return model;
+  }
+
+  @Test
+  void ofANameTheNumberOfTheLayerAloneBecomesN() throws IOException {
+    Path model = encoder();
+    assertThat(inspect(model).out().lines().filter(line -> line.startsWith("encoder")))
+        .containsExactly(
+            "encoder.block.N.layer.0.layer_norm",
+            "encoder.block.N.layer.1.layer_norm",
+            "encoder.final_layer_norm");
+    CommandResult fold =
+        CommandResult.of("fold", model.toString(), "-o", folder.resolve("folded").toString());
+    assertThat(fold.status()).as(fold.err()).isZero();
+    assertThat(fold.out().replaceAll("\\s+", " "))
+        .contains(
+            "encoder.block.N.layer.1.layer_norm, N = 0 to 2: folded into"
+                + " encoder.block.N.layer.1.DenseReluDense.wi ")
+        .doesNotContain("layer.N");
+  }
+
+  /** A name can hold what would colour a terminal, turn its text around or begin a line. */
+  @Test
+  void namesAreSafeToPrint() throws IOException {
+    Path model = Files.createDirectories(folder.resolve("hostile"));
+    Files.writeString(
+        model.resolve("config.json"),
+        "{\"model_type\": \"llama\", \"num_hidden_layers\": 0, \"rms_norm_eps\": 1e-06}");
+    TestTensor.write(
+        model.resolve("model.safetensors"),
+        TestTensor.random("model.embed_tokens.weight", Dtype.F32, 0, 1, 5, 4),
+        TestTensor.random("lm_head.weight", Dtype.F32, 0, 1, 5, 4),
+        TestTensor.random("model.norm.weight", Dtype.F32, 1, 1, 4),
+        TestTensor.random("a\u001b[31m\nb\u202e", Dtype.F32, 1, 1, 4));
+    Path page = folder.resolve("hostile.html");
+    String out = inspect(model, "--report", page).out();
+    String shown = "a\\u{1b}[31m\\nb\\u{202e}";
+    assertThat(out)
+        .contains("do not tell of " + shown)
+        .contains("(" + shown + ")")
+        .doesNotContain("\u001b", "\u202e");
+    assertThat(page).content().contains(shown).doesNotContain("\u001b", "\u202e");
+  }
+
+  /** The last norm alone, which is all that a model without layers needs. */
+  private String withoutLayers(String settings) throws IOException {
+    Path model = Files.createDirectories(folder.resolve("no-layers"));
+    Files.writeString(
+        model.resolve("config.json"),
+        "{\"hidden_size\": 4, \"num_hidden_layers\": 0, " + settings + "}");
+    TestTensor.write(
+        model.resolve("model.safetensors"),
+        TestTensor.random("model.embed_tokens.weight", Dtype.F32, 0, 1, 5, 4),
+        TestTensor.of("model.norm.weight", Dtype.F32, new double[] {-0.25, 0, 0.25, 0.5}, 4));
+    CommandResult result = inspect(model);
+    assertThat(result.status()).as(result.err()).isZero();
+    return result.out().replaceAll("\\s+", " ");
+  }
+
+  @Test
+  void saysThatGemmasGainsAreShownWithTheirOne() throws IOException {
+    String gemma = withoutLayers("\"model_type\": \"gemma\", \"rms_norm_eps\": 1e-6");
+    assertThat(gemma)
+        .contains("gain g = 1 + stored number; \"looks like\" is about the stored numbers")
+        .contains(" 0.7500 1.125 1.500 0 0 g - 1");
+    assertThat(withoutLayers("\"model_type\": \"llama\", \"tie_word_embeddings\": true"))
+        .doesNotContain("1 + stored");
+  }
+
+  @Test
+  void anEpsilonThatTheModelDoesNotSetIsMarked() throws IOException {
+    String marked = "epsilon 1e-6 (default of the family, the model does not set it), cast order";
+    String llama = "\"model_type\": \"llama\", \"tie_word_embeddings\": true";
+    assertThat(withoutLayers(llama)).contains(marked);
+    assertThat(withoutLayers(llama + ", \"rms_norm_eps\": null")).contains(marked);
+    assertThat(withoutLayers(llama + ", \"rms_norm_eps\": 1e-6"))
+        .contains("epsilon 1e-6, cast order");
+  }
+
+  @Test
+  void itsHelpIsAboutItsOwnFigures() {
+    assertThat(inspect("--help").out())
+        .contains("Write all figures to this file")
+        .doesNotContain("round", "training");
+  }
+
+  /** What the chart of a page is drawn from. */
+  private String chart(Path model, Object... more) throws IOException {
+    Path page = folder.resolve("chart.html");
+    List<Object> all = new ArrayList<>(List.of(model, "--report", page, "--force"));
+    all.addAll(Arrays.asList(more));
+    CommandResult result = inspect(all.toArray());
+    assertThat(result.status()).as(result.err()).isZero();
+    return Files.readString(page);
+  }
+
+  @Test
+  void thePageHasATableForEachNormAndWholeLayers() throws IOException {
+    String page = chart(stories());
+    assertThat(page)
+        .contains("Llama with 11 norms; the head is tied to the embedding.")
+        .contains("<h2>model.layers.N.post_attention_layernorm</h2>")
+        .contains("<td class=\"number\">0.5238</td>")
+        .contains("\"ticks\":[0.0,1.0,2.0,3.0,4.0]")
+        .contains("\"name\":\"input_layernorm\"", "\"name\":\"post_attention_layernorm\"")
+        .contains("\"low\":0.49")
+        .containsOnlyOnce("Gains by depth")
+        .containsOnlyOnce("<pre");
+  }
+
+  /** A chart of one line has no legend, so its title has the name; many ranges hide each other. */
+  @Test
+  void thePagesChartFitsHowManyLinesThereAre() throws IOException {
+    Path map =
+        Files.writeString(
+            folder.resolve("map.json"),
+            """
+            {"family": "One", "like": "Llama", "norms": [
+              {"name": "model.layers.{layer}.input_layernorm", "kept": "residual"}]}
+            """);
+    assertThat(chart(stories(), "--map", map))
+        .contains("Mean gain by layer: model.layers.N.input_layernorm</h3>");
+    Files.writeString(
+        map,
+        """
+        {"family": "Four", "like": "Llama", "norms": [
+          {"name": "model.layers.{layer}.input_layernorm", "kept": "residual"},
+          {"name": "model.layers.{layer}.post_attention_layernorm", "kept": "residual"},
+          {"name": "model.layers.{layer}.input_layernorm", "kept": "rotation"},
+          {"name": "model.layers.{layer}.post_attention_layernorm", "kept": "rotation"}]}
+        """);
+    assertThat(chart(folder.resolve("stories"), "--map", map))
+        .contains("Mean gain by layer</h3>", "The tables below have the least and the greatest")
+        .doesNotContain("\"low\":0.");
+  }
+
   /** What fold and convert say themselves. */
   @Test
   void saysWhatFoldAndConvertWouldDo() {

@@ -1,13 +1,18 @@
 package io.github.rmsnorm4j.formats;
 
 /** Makes text from a file safe to print as one line on a terminal. */
-final class Printable {
+public final class Printable {
   private static final int LONGEST = 80;
 
   private Printable() {}
 
-  /** The text of any length, with every character escaped that is not plainly visible. */
-  static String escaped(String text) {
+  /**
+   * Escapes every character that is not plainly visible.
+   *
+   * @param text a text of any length
+   * @return one line of text
+   */
+  public static String escaped(String text) {
     StringBuilder out = new StringBuilder(text.length());
     text.codePoints().forEach(c -> append(out, c));
     return out.toString();

@@ -6,6 +6,9 @@ import java.util.Locale;
 
 /** The HTML of a page and of its larger parts. */
 final class Markup {
+  /** More names than this take more than two lines of a narrow legend. */
+  private static final int FEW = 4;
+
   private Markup() {}
 
   static String page(String title, CharSequence body, boolean charts) {
@@ -22,7 +25,8 @@ final class Markup {
     String id = "chart-" + number;
     html.append("<figure class=\"chart\" aria-labelledby=\"").append(id).append("-title\">\n");
     html.append("<h3 id=\"").append(id).append("-title\">").append(Printed.html(chart.title()));
-    html.append("</h3>\n<div class=\"plot\"><canvas id=\"").append(id);
+    String plot = chart.series().size() > FEW ? "plot many" : "plot";
+    html.append("</h3>\n<div class=\"").append(plot).append("\"><canvas id=\"").append(id);
     html.append("\" role=\"img\" aria-label=\"").append(Printed.html(chart.title()));
     html.append(". Its numbers are in the table below.\"></canvas></div>\n");
     html.append("<noscript><p>The chart needs JavaScript; its numbers are below.</p></noscript>\n");

@@ -161,8 +161,16 @@
     });
   }
 
+  // Lines have their points at the same x: their whiskers stand side by side, each on its own point still.
+  function apart(chart) {
+    const spread = chart.series.filter((s) => s.style === "line" && !hasBand(s) && s.points.some((p) => p.low !== null));
+    const step = Math.min(6, 8 / Math.max(spread.length - 1, 1));
+    return (series) => (spread.includes(series) ? (spread.indexOf(series) - (spread.length - 1) / 2) * step : 0);
+  }
+
   function drawWhiskers(plot, chart) {
     const { ctx } = plot;
+    const offset = apart(chart);
     eachShown(plot, chart, (series, elements, colour) => {
       if (hasBand(series) || series.style === "limit") {
         return;
@@ -172,7 +180,7 @@
       series.points.forEach((point, i) => {
         const spread = ends(plot, point);
         if (spread !== null) {
-          const x = elements[i].x;
+          const x = elements[i].x + offset(series);
           ctx.beginPath();
           ctx.moveTo(x, spread.low);
           ctx.lineTo(x, spread.high);

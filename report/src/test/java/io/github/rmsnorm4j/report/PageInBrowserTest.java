@@ -148,6 +148,50 @@ class PageInBrowserTest {
     assertThat(browser.requests()).contains("http://127.0.0.1:9/x.png"); // Wanted, and seen.
   }
 
+  /** Two lines through the same points, with the same spreads. */
+  @Test
+  void theWhiskersOfLinesStandSideBySide() throws IOException {
+    double[] x = {0, 1, 2};
+    double[] low = {1, 1, 1};
+    double[] mean = {2, 2, 2};
+    double[] high = {3, 3, 3};
+    Chart chart =
+        Chart.titled("Twice")
+            .with(Series.line("a", x, mean).spread(low, high))
+            .with(Series.line("b", x, mean).spread(low, high));
+    open(Page.titled("p").chart(chart), 1280, false);
+    assertThat(
+            browser.run(
+                """
+                const plot = Chart.getChart("chart-1"), ratio = plot.currentDevicePixelRatio;
+                const { x } = plot.getDatasetMeta(0).data[1], y = plot.scales.y.getPixelForValue(2.6);
+                const at = [x - 10, y, 20, 1].map((value) => Math.round(value * ratio));
+                const { data } = plot.ctx.getImageData(...at);
+                let seen = "";
+                for (let i = 0; i < data.length; i += 4) {
+                  const redder = data[i + 3] > 60 ? data[i] - data[i + 2] : 0;
+                  const colour = redder > 60 ? "orange " : redder < -60 ? "blue " : "";
+                  seen += seen.endsWith(colour) ? "" : colour;
+                }
+                return seen;
+                """))
+        .isEqualTo("blue orange ");
+  }
+
+  /** A telephone has no room for many names beside the lines. */
+  @Test
+  void aChartWithManyNamesIsHigherOnATelephone() throws IOException {
+    Chart chart = Chart.titled("Many");
+    for (int i = 0; i < 6; i++) {
+      double[] values = {i, i + 1};
+      chart = chart.with(Series.line("post_feedforward_layernorm_" + i, values, values));
+    }
+    open(Page.titled("p").chart(chart), 390, false);
+    assertThat(browser.run("return Math.round(Chart.getChart('chart-1').chartArea.height)"))
+        .asInstanceOf(LONG)
+        .isGreaterThan(200);
+  }
+
   @Test
   void anEmptyChartIsNoError() throws IOException {
     open(Page.titled("Nothing").chart(ExamplePage.empty()), 390, false);

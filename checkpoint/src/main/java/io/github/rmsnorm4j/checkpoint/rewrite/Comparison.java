@@ -72,11 +72,13 @@ record Comparison(
         NormSite.Kind.RMS,
         site.width(),
         site.epsilon(),
+        site.epsilonAssumed(),
         site.castOrder(),
         site.gain(),
         site.gainForm(),
         site.bias(),
         site.consumers(),
-        site.keptBecause());
+        site.keptBecause(),
+        site.beginnings());
   }
 }

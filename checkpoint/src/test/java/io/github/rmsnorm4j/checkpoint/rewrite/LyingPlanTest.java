@@ -233,12 +233,14 @@ class LyingPlanTest {
         site.kind(),
         site.width(),
         1e-6,
+        site.epsilonAssumed(),
         site.castOrder(),
         site.gain(),
         site.gainForm(),
         site.bias(),
         site.consumers(),
-        site.keptBecause());
+        site.keptBecause(),
+        site.beginnings());
   }
 
   /** What cannot be proven stays for a look at it, and the same command says the same again. */

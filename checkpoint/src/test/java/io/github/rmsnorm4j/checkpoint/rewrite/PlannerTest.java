@@ -68,12 +68,14 @@ class PlannerTest {
             kind,
             2,
             1e-5,
+            false,
             "llama",
             Optional.of(name + ".gain"),
             form,
             bias,
             List.of(consumers),
-            Optional.empty());
+            Optional.empty(),
+            List.of());
     norms.add(site);
     return site;
   }
@@ -180,12 +182,14 @@ class PlannerTest {
         n.kind(),
         n.width(),
         n.epsilon(),
+        n.epsilonAssumed(),
         n.castOrder(),
         n.gain(),
         n.gainForm(),
         n.bias(),
         n.consumers(),
-        Optional.of(reason));
+        Optional.of(reason),
+        n.beginnings());
   }
 
   @Test

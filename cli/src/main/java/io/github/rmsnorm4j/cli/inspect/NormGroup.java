@@ -24,28 +24,32 @@ record NormGroup(String name, List<InspectedNorm> norms) {
       groups.computeIfAbsent(key(norm.site(), prospects), _ -> new ArrayList<>()).add(norm);
     }
     return groups.values().stream()
-        .map(
-            group ->
-                new NormGroup(
-                    general(group.getFirst().site(), group.getFirst().site().name()), group))
+        .map(group -> new NormGroup(name(group.getFirst().site()), group))
         .toList();
+  }
+
+  private static String name(NormSite site) {
+    return site.general(site.name());
   }
 
   /** All that must be the same, so that it can be said once. */
   private static String key(NormSite site, Prospects prospects) {
     return String.join(
         "|",
-        general(site, site.name()),
-        site.kind() + " " + site.width() + " " + site.epsilon() + " " + site.bias().isPresent(),
+        name(site),
+        site.kind()
+            + " "
+            + site.width()
+            + " "
+            + site.epsilon()
+            + " "
+            + site.epsilonAssumed()
+            + " "
+            + site.bias().isPresent(),
         site.consumers().stream()
-            .map(consumer -> general(site, consumer.weight()))
+            .map(consumer -> site.general(consumer.weight()))
             .collect(Collectors.joining(",")),
-        general(site, prospects.of(site).or(site::keptBecause).orElse("")));
-  }
-
-  /** The text with N in place of the number of the norm's layer. */
-  private static String general(NormSite site, String text) {
-    return site.layer() < 0 ? text : text.replace("." + site.layer() + ".", ".N.");
+        site.general(prospects.of(site).or(site::keptBecause).orElse("")));
   }
 
   NormSite first() {
@@ -58,19 +62,25 @@ record NormGroup(String name, List<InspectedNorm> norms) {
   }
 
   private String consumer(Projection consumer) {
-    String weight = general(first(), consumer.weight()).replaceFirst("\\.weight$", "");
+    String weight = first().general(consumer.weight()).replaceFirst("\\.weight$", "");
+    return weight.substring(shared(name, List.of(weight)));
+  }
+
+  /** The length of the part of a name, up to a dot, that others begin with too. */
+  static int shared(String name, List<String> others) {
     int shared = 0;
     for (int dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
-      if (weight.startsWith(name.substring(0, dot + 1))) {
+      String part = name.substring(0, dot + 1);
+      if (others.stream().allMatch(other -> other.startsWith(part))) {
         shared = dot + 1;
       }
     }
-    return weight.substring(shared);
+    return shared;
   }
 
   /** Whether the gain can be folded, and why not. */
   String fold(Prospects prospects) {
     String rule = first().keptBecause().map(reason -> "no, " + reason).orElse("");
-    return general(first(), prospects.of(first()).orElse(rule));
+    return first().general(prospects.of(first()).orElse(rule));
   }
 }
