@@ -161,7 +161,7 @@
     });
   }
 
-  // Lines have their points at the same x: their whiskers stand side by side, each on its own point still.
+  // Points of several lines have the same x. Their whiskers stand side by side, but no farther off than a point is wide.
   function apart(chart) {
     const spread = chart.series.filter((s) => s.style === "line" && !hasBand(s) && s.points.some((p) => p.low !== null));
     const step = Math.min(6, 8 / Math.max(spread.length - 1, 1));
