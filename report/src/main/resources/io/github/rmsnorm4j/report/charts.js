@@ -119,7 +119,7 @@
     const { ctx, chartArea: area } = plot;
     ctx.save();
     ctx.beginPath();
-    ctx.rect(area.left, area.top, area.width, area.height);
+    ctx.rect(area.left - 8, area.top, area.width + 16, area.height); // The first and the last whiskers are whole.
     ctx.clip();
     chart.series.forEach((series, s) => {
       if (plot.isDatasetVisible(s)) {
