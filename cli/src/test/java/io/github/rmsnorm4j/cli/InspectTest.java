@@ -209,7 +209,7 @@ class InspectTest {
   @Test
   void itsHelpIsAboutItsOwnFigures() {
     assertThat(inspect("--help").out())
-        .contains("Write all figures to this file")
+        .contains("Write all figures to this file as JSON", "N in a name stands for")
         .doesNotContain("round", "training");
   }
 

@@ -119,7 +119,7 @@
     const { ctx, chartArea: area } = plot;
     ctx.save();
     ctx.beginPath();
-    ctx.rect(area.left, area.top, area.width, area.height);
+    ctx.rect(area.left - 8, area.top, area.width + 16, area.height); // The first and the last whiskers are whole.
     ctx.clip();
     chart.series.forEach((series, s) => {
       if (plot.isDatasetVisible(s)) {
@@ -161,7 +161,7 @@
     });
   }
 
-  // Lines have their points at the same x: their whiskers stand side by side, each on its own point still.
+  // Points of several lines have the same x. Their whiskers stand side by side, but no farther off than a point is wide.
   function apart(chart) {
     const spread = chart.series.filter((s) => s.style === "line" && !hasBand(s) && s.points.some((p) => p.low !== null));
     const step = Math.min(6, 8 / Math.max(spread.length - 1, 1));

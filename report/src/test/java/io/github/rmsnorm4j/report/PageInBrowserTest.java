@@ -31,6 +31,22 @@ class PageInBrowserTest {
       return wanted.filter((colour) => seen.has(colour));
       """;
 
+  /** From left to right, above a point of the first line. */
+  private static final String COLOURS_AT =
+      """
+      const plot = Chart.getChart("chart-1"), ratio = plot.currentDevicePixelRatio;
+      const { x } = plot.getDatasetMeta(0).data[arguments[0]], y = plot.scales.y.getPixelForValue(2.6);
+      const at = [x - 10, y, 20, 1].map((value) => Math.round(value * ratio));
+      const { data } = plot.ctx.getImageData(...at);
+      let seen = "";
+      for (let i = 0; i < data.length; i += 4) {
+        const redder = data[i + 3] > 60 ? data[i] - data[i + 2] : 0;
+        const colour = redder > 60 ? "orange " : redder < -60 ? "blue " : "";
+        seen += seen.endsWith(colour) ? "" : colour;
+      }
+      return seen;
+      """;
+
   @TempDir private static Path folder;
   private static Browser browser;
 
@@ -160,22 +176,9 @@ class PageInBrowserTest {
             .with(Series.line("a", x, mean).spread(low, high))
             .with(Series.line("b", x, mean).spread(low, high));
     open(Page.titled("p").chart(chart), 1280, false);
-    assertThat(
-            browser.run(
-                """
-                const plot = Chart.getChart("chart-1"), ratio = plot.currentDevicePixelRatio;
-                const { x } = plot.getDatasetMeta(0).data[1], y = plot.scales.y.getPixelForValue(2.6);
-                const at = [x - 10, y, 20, 1].map((value) => Math.round(value * ratio));
-                const { data } = plot.ctx.getImageData(...at);
-                let seen = "";
-                for (let i = 0; i < data.length; i += 4) {
-                  const redder = data[i + 3] > 60 ? data[i] - data[i + 2] : 0;
-                  const colour = redder > 60 ? "orange " : redder < -60 ? "blue " : "";
-                  seen += seen.endsWith(colour) ? "" : colour;
-                }
-                return seen;
-                """))
-        .isEqualTo("blue orange ");
+    for (int point = 0; point < 3; point++) {
+      assertThat(browser.run(COLOURS_AT, point)).as("point %d", point).isEqualTo("blue orange ");
+    }
   }
 
   /** A telephone has no room for many names beside the lines. */

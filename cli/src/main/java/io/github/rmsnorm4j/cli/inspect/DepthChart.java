@@ -19,7 +19,7 @@ final class DepthChart {
   /** As many marks as have room on a telephone. */
   private static final int MOST_TICKS = 12;
 
-  /** A share of the axis, so that the ranges of the first and last layer are not cut off. */
+  /** A share of the axis, so that the ranges of the first and last layer are not on its ends. */
   private static final double MARGIN = 0.03;
 
   private DepthChart() {}
