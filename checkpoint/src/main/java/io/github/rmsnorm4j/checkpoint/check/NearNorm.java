@@ -104,13 +104,14 @@ final class NearNorm {
     String gainWords = gainWords();
     String biasWords = biasWords();
     boolean asGiven = gainWords.isEmpty() && biasWords.isEmpty();
-    return "%s%s%s comes within %.2g %% of Y%s."
-        .formatted(
-            name,
-            gainWords,
-            biasWords,
-            100 * left,
-            asGiven ? ": perhaps it was computed in another type" : "");
+    return String.format(
+        Locale.ROOT,
+        "%s%s%s comes within %.2g %% of Y%s.",
+        name,
+        gainWords,
+        biasWords,
+        100 * left,
+        asGiven ? ": perhaps it was computed in another type" : "");
   }
 
   /** The gain, if it is not as it was given. */
@@ -133,7 +134,8 @@ final class NearNorm {
     double factor = factor(gain, given);
     if (isNear(gain, Arrays.stream(given).map(g -> g * factor).toArray())) {
       boolean sum = Math.abs(factor * Math.sqrt(gain.length) - 1) < NEAR;
-      return " times %.4g%s".formatted(factor, sum ? ", 1 / sqrt(width), so an L2 norm," : "");
+      return String.format(
+          Locale.ROOT, " times %.4g%s", factor, sum ? ", 1 / sqrt(width), so an L2 norm," : "");
     }
     return " with a gain from %s%s"
         .formatted(range(gain), sample.gain() == null ? "" : ", which is not --gain,");
@@ -141,7 +143,7 @@ final class NearNorm {
 
   private String biasWords() {
     double[] given = sample.bias() == null ? new double[bias.length] : sample.bias();
-    double scale = norm(sample.y(0)) / Math.sqrt(bias.length);
+    double scale = length(sample.y(0)) / Math.sqrt(bias.length);
     if (distance(bias, given) / Math.sqrt(bias.length) < NEAR * scale) {
       return "";
     }
@@ -163,12 +165,12 @@ final class NearNorm {
     for (int i = 0; i < to.length; i++) {
       products += to[i] * from[i];
     }
-    double norm = norm(from);
+    double norm = length(from);
     return norm == 0 ? 0 : products / norm / norm;
   }
 
   private static boolean isNear(double[] one, double[] other) {
-    return distance(one, other) < NEAR * norm(other);
+    return distance(one, other) < NEAR * length(other);
   }
 
   private static double distance(double[] one, double[] other) {
@@ -179,7 +181,7 @@ final class NearNorm {
     return Math.sqrt(sum);
   }
 
-  private static double norm(double[] values) {
+  private static double length(double[] values) {
     return distance(values, new double[values.length]);
   }
 }

@@ -44,7 +44,7 @@ final class EditedSettings {
         : Optional.empty();
   }
 
-  /** JSON is UTF-8; JSON parsers that guess read other files too, but most programs do not. */
+  /** Programs read these files as UTF-8, so one in another encoding is not changed. */
   private static JsonText read(Path file) throws IOException {
     String text;
     try {
