@@ -165,8 +165,8 @@ final class NearNorm {
     for (int i = 0; i < to.length; i++) {
       products += to[i] * from[i];
     }
-    double norm = length(from);
-    return norm == 0 ? 0 : products / norm / norm;
+    double length = length(from);
+    return length == 0 ? 0 : products / length / length;
   }
 
   private static boolean isNear(double[] one, double[] other) {

@@ -45,18 +45,24 @@ class WrongNameTest {
     return new Sample(WIDTH, type, type, null, null, null);
   }
 
+  /** The rows and their norm, with epsilon inside the root. */
+  private static Sample normalised(ElementType stored, double[][] rows, double epsilon) {
+    Sample sample = sample(stored);
+    for (double[] row : rows) {
+      sample.add(row, normalised(row, epsilon, EpsilonPlacement.INSIDE), null);
+    }
+    return sample;
+  }
+
   private static CheckReport check(Sample sample) {
     return new NormCheck(sample, List.of()).run(() -> {});
   }
 
-  /** The case that a reader found: epsilon 1e-6 outside the root is 10 ulp away in the last row. */
+  /** Epsilon 1e-6 outside the root is 10 ulp away in the last row. */
   @Test
   void anEpsilonOfNoTableIsNotNamedAsOneOfAnotherPlace() {
-    Sample sample = sample(ElementType.FLOAT32);
-    for (double[] row : rows(new Random(1), 64, 1)) {
-      sample.add(row, normalised(row, 3e-6, EpsilonPlacement.INSIDE), null);
-    }
-    CheckReport report = check(sample);
+    double[][] rows = rows(new Random(1), 64, 1);
+    CheckReport report = check(normalised(ElementType.FLOAT32, rows, 3e-6));
     assertThat(report.named().getFirst().epsilonAt()).isEqualTo("inside");
     assertThat(report.leastEpsilon()).isLessThanOrEqualTo(3e-6);
     assertThat(report.greatestEpsilon()).isGreaterThanOrEqualTo(3e-6);
@@ -98,11 +104,8 @@ class WrongNameTest {
   /** As NumPy stores the numbers of a list. */
   @Test
   void float32NumbersMayBeStoredAsFloat64() {
-    Sample sample = sample(ElementType.FLOAT64);
-    for (double[] row : rows(new Random(3), 20, 0.05)) {
-      sample.add(row, normalised(row, 1e-6, EpsilonPlacement.INSIDE), null);
-    }
-    CheckReport report = check(sample);
+    double[][] rows = rows(new Random(3), 20, 0.05);
+    CheckReport report = check(normalised(ElementType.FLOAT64, rows, 1e-6));
     assertThat(report.status()).isNotEqualTo(Status.UNKNOWN);
     assertThat(report.named()).anyMatch(norm -> norm.epsilon() == 1e-6);
     assertThat(report.named()).allMatch(norm -> norm.inputType().equals("f32"));
