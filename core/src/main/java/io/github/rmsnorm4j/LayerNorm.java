@@ -31,18 +31,31 @@ public final class LayerNorm extends Norm {
   public static final double DEFAULT_EPSILON = 1e-5;
 
   private LayerNorm(Builder builder) {
-    super(builder, true, builder.width(), CastOrder.FLOAT32);
+    super(builder);
   }
 
   /**
-   * Begins a LayerNorm without gain and bias, with epsilon {@value #DEFAULT_EPSILON}.
+   * Begins a LayerNorm of given choices, without gain and bias.
+   *
+   * @param spec the choices
+   * @param width elements per row
+   * @return a builder
+   * @throws IllegalArgumentException if the spec is that of an RMSNorm, or the width is below 1
+   */
+  public static Builder builder(NormSpec spec, int width) {
+    return new Builder(spec, width);
+  }
+
+  /**
+   * Begins a LayerNorm without gain and bias, with epsilon {@value #DEFAULT_EPSILON}: {@link
+   * NormSpec#LAYERNORM}.
    *
    * @param width elements per row
    * @return a builder
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder builder(int width) {
-    return new Builder(width);
+    return builder(NormSpec.LAYERNORM, width);
   }
 
   /**
@@ -64,8 +77,8 @@ public final class LayerNorm extends Norm {
 
   /** Collects the choices of a {@link LayerNorm}. */
   public static final class Builder extends Norm.Builder<Builder> {
-    private Builder(int width) {
-      super(width, DEFAULT_EPSILON);
+    private Builder(NormSpec spec, int width) {
+      super(spec, NormSpec.Kind.LAYER_NORM, width);
     }
 
     @Override
@@ -78,6 +91,7 @@ public final class LayerNorm extends Norm {
      *
      * @return an immutable norm with the choices made so far
      */
+    @Override
     public LayerNorm build() {
       return new LayerNorm(this);
     }

@@ -40,8 +40,12 @@ import java.lang.ref.Reference;
  */
 public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private final int width;
+  private final NormSpec spec;
+
+  /** The choices for float64 rows, and for all others; they differ where epsilon is by the type. */
+  private final NormChoices float64Choices;
+
   private final NormChoices choices;
-  private final double gainOffset;
   private final Parameter gain;
   private final Parameter bias;
   private final int threads;
@@ -53,31 +57,28 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   private final LastPlans<BackwardPlan> backwardPlans = new LastPlans<>();
 
-  /**
-   * A norm.
-   *
-   * @param part the number of elements from which the statistic is computed
-   */
-  Norm(Builder<?> builder, boolean centred, int part, CastOrder order) {
+  Norm(Builder<?> builder) {
     width = builder.width;
-    gainOffset = builder.gainOffset;
-    gain = builder.gain == null ? null : builder.gain.plus(gainOffset);
+    spec = builder.spec;
+    spec.requireFormula(builder.bias != null);
+    gain = builder.gain == null ? null : builder.gain.plus(spec.gainOffset());
     bias = builder.bias;
     threads = builder.threads;
     backend = builder.backend == null ? Backend.best() : builder.backend;
     memory = new CallMemory(backend.nativeAccess() && !builder.safe);
-    choices =
-        new NormChoices(
-            centred,
-            width,
-            part,
-            builder.epsilon,
-            builder.placement,
-            order,
-            builder.residual,
-            backend::machineBits,
-            backend::kernelBits,
-            backend.startsPlain());
+    choices = choices(ElementType.FLOAT32);
+    float64Choices = spec.epsilon().isPresent() ? choices : choices(ElementType.FLOAT64);
+  }
+
+  private NormChoices choices(ElementType rows) {
+    return new NormChoices(
+        spec,
+        width,
+        spec.part().elements(width),
+        spec.epsilon(rows),
+        backend::machineBits,
+        backend::kernelBits,
+        backend.startsPlain());
   }
 
   /**
@@ -90,12 +91,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * What keeps the root from 0.
+   * The choices that decide the formula.
    *
-   * @return epsilon, 0 or more
+   * @return the spec, from which {@link NormSpec#builder} begins an equal norm
    */
-  public final double epsilon() {
-    return choices.epsilon();
+  public final NormSpec spec() {
+    return spec;
   }
 
   /**
@@ -399,7 +400,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private void train(Rows x, Rows residual, Rows gain, Rows bias, Rows y, Saved saved) {
     NormArguments.requireNonNull(saved, "saved");
     NormArguments.check(width, x, residual, gain, bias, y, null, null);
-    saved.begin(this, choices.centred(), x.rows());
+    saved.begin(this, choices.isCentred(), x.rows());
     boolean output = saved.keep() == Keep.OUTPUT;
     if (output) {
       NormArguments.requireArithmetic(y, x, "y");
@@ -562,7 +563,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     try {
       BackwardCall call =
           new BackwardCall(
-              choices,
+              float64 ? float64Choices : choices,
               memory.of(dy),
               memory.of(kept),
               output,
@@ -599,7 +600,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   final void run(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     NormArguments.check(width, x, residual, gain, bias, y, mean, rstd);
-    requireNoBias(bias != null);
+    spec.requireFormula(bias != null);
     if (x.rows() == 0) {
       return;
     }
@@ -609,7 +610,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     try {
       ForwardCall call =
           new ForwardCall(
-              choices,
+              float64 ? float64Choices : choices,
               memory.of(x),
               residual == null ? null : memory.of(residual),
               memory.of(y),
@@ -640,15 +641,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       return gain == null ? null : gain.values(float64);
     }
     Object values = Parameter.values(ofCall, float64, staging);
-    return gainOffset == 0 ? values : Parameter.plus(values, gainOffset, width, staging);
-  }
-
-  /** The formulas of the other cast orders have no bias; with one they could round in two ways. */
-  final void requireNoBias(boolean bias) {
-    if (bias && choices.order() != CastOrder.FLOAT32) {
-      throw new IllegalArgumentException(
-          "cast order is " + choices.order() + ", with a bias it must be FLOAT32");
-    }
+    double offset = spec.gainOffset();
+    return offset == 0 ? values : Parameter.plus(values, offset, width, staging);
   }
 
   private ElementType gainType(Rows ofCall) {
@@ -662,31 +656,16 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     return bias == null ? null : bias.values(float64);
   }
 
-  /**
-   * For example {@code RmsNorm(4096, epsilon 1.0E-6, cast order LLAMA, gain)}: the width, epsilon,
-   * and what is not as the builder begins with.
-   */
+  /** For example {@code RmsNorm(4096, llama(eps=1e-5), gain)}. */
   @Override
   public String toString() {
-    StringBuilder text = new StringBuilder(getClass().getSimpleName());
-    text.append('(').append(width).append(", epsilon ").append(choices.epsilon());
-    if (choices.placement() != EpsilonPlacement.INSIDE) {
-      text.append(' ').append(choices.placement());
-    }
-    if (choices.part() != width) {
-      text.append(", part ").append(choices.part());
-    }
-    if (choices.order() != CastOrder.FLOAT32) {
-      text.append(", cast order ").append(choices.order());
-    }
-    if (choices.residual() != ResidualRounding.FIRST) {
-      text.append(", residual rounding ").append(choices.residual());
-    }
-    text.append(gain == null ? "" : ", gain");
-    if (gainOffset != 0) {
-      text.append(", gain offset ").append(gainOffset);
-    }
-    return text.append(bias == null ? "" : ", bias").append(')').toString();
+    return getClass().getSimpleName()
+        + "("
+        + width
+        + ", "
+        + spec
+        + (gain == null ? "" : ", gain")
+        + (bias == null ? ")" : ", bias)");
   }
 
   /**
@@ -698,36 +677,46 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   public abstract static sealed class Builder<B extends Builder<B>>
       permits RmsNorm.Builder, LayerNorm.Builder {
     private final int width;
-    private double epsilon;
-    private EpsilonPlacement placement = EpsilonPlacement.INSIDE;
-    private ResidualRounding residual = ResidualRounding.FIRST;
-    private double gainOffset;
+    private NormSpec spec;
     private Parameter gain;
     private Parameter bias;
     private int threads = Runtime.getRuntime().availableProcessors();
     private boolean safe;
     private Backend backend;
 
-    Builder(int width, double epsilon) {
+    Builder(NormSpec spec, NormSpec.Kind kind, int width) {
+      if (NormArguments.requireNonNull(spec, "spec").kind() != kind) {
+        throw new IllegalArgumentException("spec is " + spec + ", it must be of kind " + kind);
+      }
       if (width < 1) {
         throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
       }
+      spec.part().elements(width);
       this.width = width;
-      this.epsilon = epsilon;
+      this.spec = spec;
     }
 
     abstract B self();
 
+    /**
+     * Builds the norm.
+     *
+     * @return an immutable norm with the choices made so far
+     * @throws IllegalArgumentException if two choices exclude each other
+     */
+    public abstract Norm build();
+
+    final NormSpec spec() {
+      return spec;
+    }
+
+    final B with(NormSpec spec) {
+      this.spec = spec;
+      return self();
+    }
+
     final int width() {
       return width;
-    }
-
-    final double gainOffset() {
-      return gainOffset;
-    }
-
-    final boolean hasBias() {
-      return bias != null;
     }
 
     /**
@@ -739,12 +728,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @throws IllegalArgumentException if it is negative, infinite or NaN
      */
     public B epsilon(double epsilon) {
-      if (!(epsilon >= 0 && epsilon <= Double.MAX_VALUE)) {
-        throw new IllegalArgumentException(
-            "epsilon is " + epsilon + ", it must be finite and not negative");
-      }
-      this.epsilon = epsilon;
-      return self();
+      return with(spec.withEpsilon(epsilon));
     }
 
     /**
@@ -754,8 +738,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @return this
      */
     public B epsilonPlacement(EpsilonPlacement placement) {
-      this.placement = NormArguments.requireNonNull(placement, "placement");
-      return self();
+      return with(spec.withEpsilonPlacement(placement));
     }
 
     /**
@@ -767,11 +750,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @throws IllegalArgumentException if it is infinite or NaN
      */
     public B gainOffset(double offset) {
-      if (!Double.isFinite(offset)) {
-        throw new IllegalArgumentException("gain offset is " + offset + ", it must be finite");
-      }
-      gainOffset = offset;
-      return self();
+      return with(spec.withGainOffset(offset));
     }
 
     /**
@@ -781,8 +760,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
      * @return this
      */
     public B residualRounding(ResidualRounding rounding) {
-      residual = NormArguments.requireNonNull(rounding, "rounding");
-      return self();
+      return with(spec.withResidualRounding(rounding));
     }
 
     /**

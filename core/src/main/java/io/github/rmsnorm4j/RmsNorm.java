@@ -1,8 +1,5 @@
 package io.github.rmsnorm4j;
 
-import java.math.BigDecimal;
-import java.math.RoundingMode;
-
 /**
  * RMSNorm: divides each row by its root mean square. It does not subtract the mean.
  *
@@ -38,101 +35,99 @@ public final class RmsNorm extends Norm {
   /** The epsilon of {@link #builder}: 1e-6, as in Hugging Face's models and Keras. */
   public static final double DEFAULT_EPSILON = 1e-6;
 
-  /** The epsilon of PyTorch for {@code eps=None}, except for float64 rows: 2^-23 = 1.19e-7. */
-  public static final double PYTORCH_EPSILON = 0x1p-23;
-
-  /** The epsilon of PyTorch for {@code eps=None} and float64 rows: 2^-52 = 2.22e-16. */
-  public static final double PYTORCH_FLOAT64_EPSILON = 0x1p-52;
-
-  /** The epsilon of ONNX, TransformerEngine and many Llama checkpoints: 1e-5. */
-  public static final double ONNX_EPSILON = 1e-5;
-
-  /** The epsilon of the code published with the paper, which adds it outside the root: 1e-8. */
-  public static final double PAPER_EPSILON = 1e-8;
-
   private RmsNorm(Builder builder) {
-    super(builder, false, builder.part, builder.order);
+    super(builder);
   }
 
   /**
-   * Begins an RMSNorm without gain and bias, with epsilon {@value #DEFAULT_EPSILON}.
+   * Begins an RMSNorm of given choices, without gain and bias.
+   *
+   * @param spec the choices
+   * @param width elements per row
+   * @return a builder
+   * @throws IllegalArgumentException if the spec is that of a LayerNorm, the width is below 1, or
+   *     the part leaves no element of a row
+   */
+  public static Builder builder(NormSpec spec, int width) {
+    return new Builder(spec, width);
+  }
+
+  /**
+   * Begins an RMSNorm without gain and bias, with epsilon {@value #DEFAULT_EPSILON}: {@link
+   * NormSpec#RMSNORM}.
    *
    * @param width elements per row
    * @return a builder
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder builder(int width) {
-    return new Builder(width);
+    return builder(NormSpec.RMSNORM, width);
   }
 
   /**
-   * Begins the norm of Llama, Qwen and Mistral: LlamaRMSNorm of Hugging Face's transformers. The
-   * normalised row is rounded to the type of the input before it is multiplied by the gain. Epsilon
-   * is 1e-6.
+   * Begins the norm {@link NormSpec#LLAMA}.
    *
    * @param width elements per row
    * @return a builder without a gain
+   * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder llama(int width) {
-    return builder(width).castOrder(CastOrder.LLAMA);
+    return builder(NormSpec.LLAMA, width);
   }
 
   /**
-   * Begins the norm of Gemma 1 to 3: GemmaRMSNorm of Hugging Face's transformers. The checkpoint
-   * stores the gain less 1; the norm adds 1 in float32. The result is rounded once, at the end.
-   * Epsilon is 1e-6.
+   * Begins the norm {@link NormSpec#GEMMA}.
    *
    * @param width elements per row
    * @return a builder without a gain
+   * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder gemma(int width) {
-    return builder(width).gainOffset(1);
+    return builder(NormSpec.GEMMA, width);
   }
 
   /**
-   * Begins the norm of T5: T5LayerNorm of Hugging Face's transformers, which is an RMSNorm. The
-   * normalised row is rounded to the type of the gain if that has 16 bits. Epsilon is 1e-6.
+   * Begins the norm {@link NormSpec#T5}.
    *
    * @param width elements per row
    * @return a builder without a gain
+   * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder t5(int width) {
-    return builder(width).castOrder(CastOrder.T5);
+    return builder(NormSpec.T5, width);
   }
 
   /**
-   * Begins the norm of the code published with the paper (bzhangGo/rmsnorm, rmsnorm_torch.py):
-   * epsilon 1e-8, outside the root.
+   * Begins the norm {@link NormSpec#PAPER}.
    *
    * @param width elements per row
    * @return a builder without a gain
+   * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder paper(int width) {
-    return builder(width).epsilon(PAPER_EPSILON).epsilonPlacement(EpsilonPlacement.OUTSIDE);
+    return builder(NormSpec.PAPER, width);
   }
 
   /**
-   * Begins the norm of torch.nn.RMSNorm with {@code eps=None}. Epsilon is {@link #PYTORCH_EPSILON},
-   * or {@link #PYTORCH_FLOAT64_EPSILON} for float64 rows. The result is rounded once, at the end.
+   * Begins the norm {@link NormSpec#PYTORCH}.
    *
    * @param width elements per row
-   * @param input the type of the rows that the norm will normalise
    * @return a builder without a gain
+   * @throws IllegalArgumentException if the width is below 1
    */
-  public static Builder pytorch(int width, ElementType input) {
-    boolean float64 = NormArguments.requireNonNull(input, "input") == ElementType.FLOAT64;
-    return builder(width).epsilon(float64 ? PYTORCH_FLOAT64_EPSILON : PYTORCH_EPSILON);
+  public static Builder pytorch(int width) {
+    return builder(NormSpec.PYTORCH, width);
   }
 
   /**
-   * Begins the norm of ONNX's RMSNormalization-23 with the stash type float32. The row is divided
-   * by the root, and rounded to its type before it is multiplied by the gain. Epsilon is 1e-5.
+   * Begins the norm {@link NormSpec#ONNX}.
    *
    * @param width elements per row
    * @return a builder without a gain
+   * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder onnx(int width) {
-    return builder(width).epsilon(ONNX_EPSILON).castOrder(CastOrder.ONNX);
+    return builder(NormSpec.ONNX, width);
   }
 
   /**
@@ -153,12 +148,8 @@ public final class RmsNorm extends Norm {
 
   /** Collects the choices of an {@link RmsNorm}. */
   public static final class Builder extends Norm.Builder<Builder> {
-    private CastOrder order = CastOrder.FLOAT32;
-    private int part;
-
-    private Builder(int width) {
-      super(width, DEFAULT_EPSILON);
-      part = width;
+    private Builder(NormSpec spec, int width) {
+      super(spec, NormSpec.Kind.RMS_NORM, width);
     }
 
     @Override
@@ -173,8 +164,7 @@ public final class RmsNorm extends Norm {
      * @return this
      */
     public Builder castOrder(CastOrder order) {
-      this.order = NormArguments.requireNonNull(order, "order");
-      return this;
+      return with(spec().withCastOrder(order));
     }
 
     /**
@@ -189,8 +179,19 @@ public final class RmsNorm extends Norm {
         throw new IllegalArgumentException(
             "part is " + k + ", it must be between 1 and the width, " + width());
       }
-      part = k;
-      return this;
+      return part(RowPart.of(k, width()));
+    }
+
+    /**
+     * Partial RMSNorm: the mean square comes from a part of the row.
+     *
+     * @param part {@link RowPart#WHOLE} by default
+     * @return this
+     * @throws IllegalArgumentException if it leaves no element of a row
+     */
+    public Builder part(RowPart part) {
+      part.elements(width());
+      return with(spec().withPart(part));
     }
 
     /**
@@ -203,9 +204,7 @@ public final class RmsNorm extends Norm {
      * @throws IllegalArgumentException if it is anything else
      */
     public Builder partial(double p) {
-      requireShare(p);
-      BigDecimal share = BigDecimal.valueOf(p).multiply(BigDecimal.valueOf(width()));
-      return part(share.setScale(0, RoundingMode.CEILING).intValueExact());
+      return part(RowPart.of(p));
     }
 
     /**
@@ -218,19 +217,7 @@ public final class RmsNorm extends Norm {
      * @throws IllegalArgumentException if it is anything else
      */
     public Builder partialRoundedDown(double p) {
-      requireShare(p);
-      int k = (int) (width() * p);
-      if (k == 0) {
-        throw new IllegalArgumentException(
-            "p is " + p + ", it must leave at least one of the " + width() + " elements of a row");
-      }
-      return part(k);
-    }
-
-    private static void requireShare(double p) {
-      if (!(p > 0 && p <= 1)) {
-        throw new IllegalArgumentException("p is " + p + ", it must be above 0 and at most 1");
-      }
+      return part(RowPart.of(p).down());
     }
 
     /**
@@ -240,16 +227,9 @@ public final class RmsNorm extends Norm {
      * @throws IllegalArgumentException if two choices exclude each other: a bias and a cast order
      *     other than FLOAT32, or a gain offset and cast order T5
      */
+    @Override
     public RmsNorm build() {
-      if (order == CastOrder.T5 && gainOffset() != 0) {
-        throw new IllegalArgumentException(
-            "gain offset is "
-                + gainOffset()
-                + ", it must be 0 with cast order T5: that rounds to the type of the gain as stored");
-      }
-      RmsNorm norm = new RmsNorm(this);
-      norm.requireNoBias(hasBias());
-      return norm;
+      return new RmsNorm(this);
     }
   }
 }

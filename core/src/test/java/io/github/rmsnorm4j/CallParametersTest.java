@@ -117,20 +117,18 @@ class CallParametersTest {
   void parameterCountAndText() {
     RmsNorm.Builder rms = RmsNorm.builder(4);
     assertThat(rms.build().parameterCount()).isZero();
-    assertThat(rms.build()).hasToString("RmsNorm(4, epsilon 1.0E-6)");
+    assertThat(rms.build()).hasToString("RmsNorm(4, rmsnorm)");
     assertThat(rms.gain(new float[4]).build().parameterCount()).isEqualTo(4);
-    assertThat(rms.build()).hasToString("RmsNorm(4, epsilon 1.0E-6, gain)");
+    assertThat(rms.build()).hasToString("RmsNorm(4, rmsnorm, gain)");
     LayerNorm layer = LayerNorm.builder(4).gain(new float[4]).bias(new float[4]).build();
     assertThat(layer.parameterCount()).isEqualTo(8);
-    assertThat(layer).hasToString("LayerNorm(4, epsilon 1.0E-5, gain, bias)");
-    assertThat(RmsNorm.llama(4).gain(new float[4]).build())
-        .hasToString("RmsNorm(4, epsilon 1.0E-6, cast order LLAMA, gain)");
-    assertThat(RmsNorm.gemma(4).gain(new float[4]).build())
-        .hasToString("RmsNorm(4, epsilon 1.0E-6, gain, gain offset 1.0)");
+    assertThat(layer).hasToString("LayerNorm(4, layernorm, gain, bias)");
+    assertThat(RmsNorm.llama(4).gain(new float[4]).build()).hasToString("RmsNorm(4, llama, gain)");
+    assertThat(RmsNorm.gemma(4).gain(new float[4]).build()).hasToString("RmsNorm(4, gemma, gain)");
     assertThat(RmsNorm.paper(4).part(2).build())
-        .hasToString("RmsNorm(4, epsilon 1.0E-8 OUTSIDE, part 2)");
+        .hasToString("RmsNorm(4, rmsnorm(eps=1e-8 outside, part=1/2))");
     assertThat(RmsNorm.onnx(4).residualRounding(ResidualRounding.LAST).build())
-        .hasToString("RmsNorm(4, epsilon 1.0E-5, cast order ONNX, residual rounding LAST)");
+        .hasToString("RmsNorm(4, onnx(residual=last))");
     assertThat(layer.width()).isEqualTo(4);
   }
 

@@ -66,7 +66,7 @@ final class LibtorchTerms {
     width = answer.width();
     centred = answer.norm().endsWith("LAYER_NORM");
     offset = answer.norm().equals("GEMMA") ? 1 : 0;
-    epsilon = answer.ours().epsilon();
+    epsilon = answer.ours().spec().epsilon(ElementType.FLOAT32);
     boolean paper = answer.norm().equals("PAPER") || answer.norm().equals("PARTIAL");
     placement = paper ? EpsilonPlacement.OUTSIDE : EpsilonPlacement.INSIDE;
     boolean partial = answer.norm().equals("PARTIAL");

@@ -42,10 +42,10 @@ class NormArgumentsTest {
       refused(() -> LayerNorm.builder(4).epsilon(epsilon), "epsilon is " + epsilon);
     }
     for (double epsilon : new double[] {0.0, Double.MIN_VALUE, Double.MAX_VALUE}) {
-      assertThat(RmsNorm.builder(4).epsilon(epsilon).build().epsilon()).isEqualTo(epsilon);
+      assertThat(RmsNorm.builder(4).epsilon(epsilon).build().spec().epsilon()).hasValue(epsilon);
     }
-    assertThat(RMS.epsilon()).isEqualTo(1e-6);
-    assertThat(LAYER.epsilon()).isEqualTo(1e-5);
+    assertThat(RMS.spec().epsilon()).hasValue(1e-6);
+    assertThat(LAYER.spec().epsilon()).hasValue(1e-5);
   }
 
   @Test

@@ -66,7 +66,7 @@ class VariantArgumentsTest {
   @ParameterizedTest
   @ValueSource(doubles = {0, -0.0, -0.5, 1.0000000000000002, Double.NaN, Double.POSITIVE_INFINITY})
   void share(double p) {
-    String message = "p is " + p + ", it must be above 0 and at most 1";
+    String message = "part is " + p + ", it must be above 0 and at most 1";
     refused(() -> RmsNorm.builder(4).partial(p), message);
     refused(() -> RmsNorm.builder(4).partialRoundedDown(p), message);
   }
@@ -75,7 +75,7 @@ class VariantArgumentsTest {
   void aShareOfNothing() {
     refused(
         () -> RmsNorm.builder(4).partialRoundedDown(0.24),
-        "p is 0.24, it must leave at least one of the 4 elements of a row");
+        "part is 6/25 down, it must leave at least one of the 4 elements of a row");
     assertThat(partOf(RmsNorm.builder(4).partial(Double.MIN_VALUE))).isEqualTo(1);
   }
 
@@ -129,12 +129,13 @@ class VariantArgumentsTest {
 
   @Test
   void noNulls() {
-    assertThatThrownBy(() -> RmsNorm.builder(4).castOrder(null)).hasMessage("order is null");
+    assertThatThrownBy(() -> RmsNorm.builder(4).castOrder(null)).hasMessage("castOrder is null");
     assertThatThrownBy(() -> LayerNorm.builder(4).epsilonPlacement(null))
-        .hasMessage("placement is null");
+        .hasMessage("epsilonPlacement is null");
     assertThatThrownBy(() -> RmsNorm.builder(4).residualRounding(null))
-        .hasMessage("rounding is null");
-    assertThatThrownBy(() -> RmsNorm.pytorch(4, null)).hasMessage("input is null");
+        .hasMessage("residualRounding is null");
+    assertThatThrownBy(() -> RmsNorm.builder(null, 4)).hasMessage("spec is null");
+    assertThatThrownBy(() -> NormSpec.parse(null)).hasMessage("text is null");
     assertThatThrownBy(() -> RMS.addAndApply(rows(1, 4), null, rows(1, 4)))
         .isInstanceOf(NullPointerException.class)
         .hasMessage("residual is null");

@@ -45,7 +45,7 @@ class QuickstartIT {
     assertThat(run.status()).isZero();
     List<String> lines = run.out().lines().toList();
     assertThat(lines).hasSize(7);
-    assertThat(lines.getFirst()).isEqualTo("RmsNorm(4, epsilon 1.0E-6, gain)");
+    assertThat(lines.getFirst()).isEqualTo("RmsNorm(4, rmsnorm, gain)");
     assertThat(numbers(lines, "y ")).containsExactly(both(norm(FIRST), norm(SECOND)), within(1e-6));
     assertThat(numbers(lines, "bfloat16 ")[0]).isCloseTo(norm(FIRST)[0], within(0.001));
     assertThat(numbers(lines, "residual "))

@@ -67,8 +67,8 @@ public final class BackwardPlan {
     Backward formula(Storage storage, NormChoices norm) {
       return new Backward(
           storage,
-          norm.centred(),
-          norm.placement(),
+          norm.isCentred(),
+          norm.spec().epsilonPlacement(),
           kept,
           fromOutput,
           dy,
@@ -135,7 +135,8 @@ public final class BackwardPlan {
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
-    Forward forward = Forward.ofKept(storage, norm.centred(), norm.placement(), kind.kept);
+    Forward forward =
+        Forward.ofKept(storage, norm.isCentred(), norm.spec().epsilonPlacement(), kind.kept);
     machine = machineCode && bits == 0 ? machine(forward, norm) : null;
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);

@@ -43,7 +43,7 @@ public record ForwardCall(
       return null;
     }
     ElementType type =
-        switch (choices.order()) {
+        switch (choices.spec().castOrder()) {
           case FLOAT32 -> null;
           case LLAMA, ONNX -> x.type();
           case T5 -> gainType;

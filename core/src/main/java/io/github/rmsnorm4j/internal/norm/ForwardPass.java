@@ -74,7 +74,7 @@ final class ForwardPass implements AutoCloseable {
     frame.set(CallNumber.EPSILON, norm.epsilon());
     frame.set(Column.GAIN, plan.columns.of(Column.GAIN, call.gain()));
     frame.set(Column.BIAS, plan.columns.of(Column.BIAS, call.bias()));
-    if (!norm.centred()) {
+    if (!norm.isCentred()) {
       Arrays.fill(frame.of(RowNumber.MEAN), 0.0);
     }
   }

@@ -56,7 +56,8 @@ public final class ForwardPlan {
      */
     private static boolean canAddOnTheWay(NormChoices norm, ElementType residual) {
       boolean once = norm.part() == norm.width() && norm.width() <= RowSum.SUPER_BLOCK;
-      return once && (residual.bytes() > 2 || norm.residual() != ResidualRounding.LAST);
+      return once
+          && (residual.bytes() > 2 || norm.spec().residualRounding() != ResidualRounding.LAST);
     }
 
     Map<Operand, Memory> memory() {
@@ -111,12 +112,12 @@ public final class ForwardPlan {
     forward =
         new Forward(
             storage,
-            norm.centred(),
+            norm.isCentred(),
             norm.divides(),
-            norm.placement(),
+            norm.spec().epsilonPlacement(),
             kind.x,
             kind.residual,
-            norm.residual(),
+            norm.spec().residualRounding(),
             kind.onTheWay,
             kind.y,
             kind.cast,

@@ -55,7 +55,7 @@ final class LongRow {
       first(kernels.shift());
     }
     sums(kernels.pieces(), norm.part());
-    if (norm.centred() && norm.width() > ONE_PASS) {
+    if (norm.isCentred() && norm.width() > ONE_PASS) {
       double[] shift = frame.of(RowNumber.SHIFT);
       double[] sum = frame.of(RowNumber.SUM);
       shift[0] += sum[0] / norm.width();

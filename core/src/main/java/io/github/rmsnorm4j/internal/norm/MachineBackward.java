@@ -117,7 +117,7 @@ final class MachineBackward {
     frame.set(RowNumber.RSTD, call.rstd(), row, rows);
     if (call.mean() != null) {
       frame.set(RowNumber.MEAN, call.mean(), row, rows);
-    } else if (call.choices().centred()) {
+    } else if (call.choices().isCentred()) {
       frame.zero(RowNumber.MEAN, rows);
     }
   }

@@ -26,7 +26,7 @@ record MachineKernels(
       MachineKernel rows = MachineKernel.of(parts, bits, width, streams(use, parts, bits, width));
       return rows == null ? null : new MachineKernels(rows, null, null, null);
     }
-    boolean shifts = norm.centred();
+    boolean shifts = norm.isCentred();
     MachineKernel shift =
         shifts ? MachineKernel.of(List.of(forward.shift()), bits, 0, false) : null;
     MachineKernel pieces = MachineKernel.of(List.of(forward.pieceStatistic()), bits, 0, false);

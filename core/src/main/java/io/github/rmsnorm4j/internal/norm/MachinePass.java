@@ -132,7 +132,7 @@ final class MachinePass implements AutoCloseable {
   }
 
   private void keep(int row, int rows) {
-    if (call.mean() != null && call.choices().centred()) {
+    if (call.mean() != null && call.choices().isCentred()) {
       frame.copy(RowNumber.MEAN, 0, rows, call.mean(), row);
     }
     double[] rstd = call.rstd();

@@ -45,8 +45,9 @@ final class Rescaled {
   static boolean isNeeded(Frame frame, int row, NormChoices norm) {
     double sum = frame.of(RowNumber.SUM)[row];
     double squares = frame.of(RowNumber.SQUARES)[row];
-    boolean finite = Double.isFinite(squares) && (!norm.centred() || Double.isFinite(sum * sum));
-    double tiny = norm.placement() == EpsilonPlacement.INSIDE ? TINY_EPSILON : TINY_OUTSIDE;
+    boolean finite = Double.isFinite(squares) && (!norm.isCentred() || Double.isFinite(sum * sum));
+    double tiny =
+        norm.spec().epsilonPlacement() == EpsilonPlacement.INSIDE ? TINY_EPSILON : TINY_OUTSIDE;
     return !finite || squares < TINY_SUM && norm.epsilon() < tiny;
   }
 
@@ -67,7 +68,7 @@ final class Rescaled {
    *     elements times the scale of the call
    */
   boolean statistic(NormChoices norm, LongRow row, Frame frame) {
-    boolean centred = norm.centred();
+    boolean centred = norm.isCentred();
     double scale = frame.of(RowNumber.SQUARES)[0] < TINY_SUM ? UP : DOWN;
     int n = norm.part();
     double before = frame.of(RowNumber.MEAN)[0];
@@ -108,7 +109,7 @@ final class Rescaled {
 
   /** The roots of scaled elements, with epsilon times the scale, or times its square. */
   private void roots(NormChoices norm, Frame frame, double scale) {
-    boolean inside = norm.placement() == EpsilonPlacement.INSIDE;
+    boolean inside = norm.spec().epsilonPlacement() == EpsilonPlacement.INSIDE;
     double scaled = norm.epsilon() * scale;
     frame.set(CallNumber.EPSILON, inside ? scaled * scale : scaled);
     roots.run(frame, 1, 0, 0);

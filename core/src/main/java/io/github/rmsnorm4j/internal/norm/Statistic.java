@@ -19,7 +19,7 @@ record Statistic(Kernel rows, Kernel shift, Kernel pieces) {
     }
     return new Statistic(
         null,
-        norm.centred() ? kernels.of(forward.shift(), norm.width()) : null,
+        norm.isCentred() ? kernels.of(forward.shift(), norm.width()) : null,
         kernels.of(forward.pieceStatistic(), norm.width()));
   }
 }

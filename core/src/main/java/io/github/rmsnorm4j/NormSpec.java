@@ -1,0 +1,317 @@
+package io.github.rmsnorm4j;
+
+import java.util.List;
+import java.util.OptionalDouble;
+
+/**
+ * The choices of a norm that decide its formula: everything except width, gain, bias and the types
+ * of the rows. Two norms of equal spec, width, gain and bias give the same bits.
+ *
+ * <pre>{@code
+ * RmsNorm norm = RmsNorm.llama(4096).epsilon(1e-5).gain(weights).build();
+ * norm.spec();                                                   // llama(eps=1e-5)
+ * NormSpec.parse("llama(eps=1e-5)").builder(4096).gain(weights).build();   // the same norm
+ * }</pre>
+ *
+ * <p>{@link #parse} and {@link #toString} are inverse. The text is the name of a preset. Settings
+ * that differ follow in parentheses: {@code gemma(eps=1e-5)}, {@code rmsnorm(eps=1e-8 outside,
+ * part=1/16)}. {@link #parse} has all settings.
+ *
+ * @param kind RMSNorm or LayerNorm
+ * @param epsilon epsilon, finite and not negative; empty for that of the type of the rows, as
+ *     {@link #epsilon(ElementType)} gives it
+ * @param epsilonPlacement where epsilon goes
+ * @param castOrder where rows of 16 bits are rounded between input and output
+ * @param gainOffset a number that is added to each element of the gain; it has no effect without a
+ *     gain
+ * @param part the part of the row that the mean square is taken from
+ * @param residualRounding when the sum with a residual is rounded
+ */
+public record NormSpec(
+    Kind kind,
+    OptionalDouble epsilon,
+    EpsilonPlacement epsilonPlacement,
+    CastOrder castOrder,
+    double gainOffset,
+    RowPart part,
+    ResidualRounding residualRounding) {
+
+  /** Which of the two norms. */
+  public enum Kind {
+    /** {@link io.github.rmsnorm4j.RmsNorm}. */
+    RMS_NORM,
+    /** {@link io.github.rmsnorm4j.LayerNorm}. */
+    LAYER_NORM
+  }
+
+  /** RMSNorm with epsilon 1e-6, the epsilon of Hugging Face's models and Keras. */
+  public static final NormSpec RMSNORM = of(Kind.RMS_NORM, RmsNorm.DEFAULT_EPSILON);
+
+  /** LayerNorm with epsilon 1e-5, as in PyTorch and ONNX. */
+  public static final NormSpec LAYERNORM = of(Kind.LAYER_NORM, LayerNorm.DEFAULT_EPSILON);
+
+  /**
+   * Llama, Qwen and Mistral: LlamaRMSNorm of Hugging Face's transformers. The normalised row is
+   * rounded to the type of the input before it is multiplied by the gain. Epsilon is 1e-6; many
+   * checkpoints set 1e-5.
+   */
+  public static final NormSpec LLAMA = RMSNORM.withCastOrder(CastOrder.LLAMA);
+
+  /**
+   * Gemma 1 to 3: GemmaRMSNorm of Hugging Face's transformers. The checkpoint stores gain - 1; the
+   * norm adds 1 in float32. The result is rounded once, at the end. Epsilon is 1e-6.
+   */
+  public static final NormSpec GEMMA = RMSNORM.withGainOffset(1);
+
+  /**
+   * T5: T5LayerNorm of Hugging Face's transformers, which is an RMSNorm. The normalised row is
+   * rounded to the type of the gain if that has 16 bits. Epsilon is 1e-6.
+   */
+  public static final NormSpec T5 = RMSNORM.withCastOrder(CastOrder.T5);
+
+  /**
+   * The code published with the paper (bzhangGo/rmsnorm, rmsnorm_torch.py): epsilon 1e-8, outside
+   * the root.
+   */
+  public static final NormSpec PAPER =
+      RMSNORM.withEpsilon(1e-8).withEpsilonPlacement(EpsilonPlacement.OUTSIDE);
+
+  /**
+   * torch.nn.RMSNorm with {@code eps=None}: epsilon by the type of the rows, 2^-52 = 2.22e-16 for
+   * float64 and 2^-23 = 1.19e-7 for all others. The result is rounded once, at the end.
+   */
+  public static final NormSpec PYTORCH = RMSNORM.withEpsilonOfType();
+
+  /**
+   * ONNX's RMSNormalization-23 with the stash type float32. The row is divided by the root, and
+   * rounded to its type before it is multiplied by the gain. Epsilon is 1e-5.
+   */
+  public static final NormSpec ONNX = RMSNORM.withEpsilon(1e-5).withCastOrder(CastOrder.ONNX);
+
+  /**
+   * A spec with a name.
+   *
+   * @param name as texts have it
+   * @param spec its choices
+   * @param source whose norm it is
+   */
+  public record Preset(String name, NormSpec spec, String source) {}
+
+  private static final List<Preset> PRESETS =
+      List.of(
+          new Preset("rmsnorm", RMSNORM, "the default RMSNorm of this library, Keras"),
+          new Preset("layernorm", LAYERNORM, "LayerNorm of PyTorch and ONNX"),
+          new Preset(
+              "llama", LLAMA, "LlamaRMSNorm in Hugging Face's transformers: Llama, Qwen, Mistral"),
+          new Preset("gemma", GEMMA, "GemmaRMSNorm in Hugging Face's transformers: Gemma 1 to 3"),
+          new Preset("t5", T5, "T5LayerNorm in Hugging Face's transformers: T5"),
+          new Preset("paper", PAPER, "the PyTorch code published with the paper, bzhangGo/rmsnorm"),
+          new Preset("pytorch", PYTORCH, "torch.nn.RMSNorm with eps=None"),
+          new Preset("onnx", ONNX, "ONNX RMSNormalization-23 with stash type float32"));
+
+  /**
+   * Checks each choice.
+   *
+   * @throws NullPointerException if one is null
+   * @throws IllegalArgumentException if epsilon is negative or not finite, the offset is not
+   *     finite, or a LayerNorm has a cast order or a part of the row
+   */
+  public NormSpec {
+    NormArguments.requireNonNull(kind, "kind");
+    NormArguments.requireNonNull(epsilonPlacement, "epsilonPlacement");
+    NormArguments.requireNonNull(castOrder, "castOrder");
+    NormArguments.requireNonNull(part, "part");
+    NormArguments.requireNonNull(residualRounding, "residualRounding");
+    double eps = NormArguments.requireNonNull(epsilon, "epsilon").orElse(0);
+    require(
+        eps >= 0 && eps <= Double.MAX_VALUE, "epsilon", eps, "it must be finite and not negative");
+    require(Double.isFinite(gainOffset), "gain offset", gainOffset, "it must be finite");
+    if (kind == Kind.LAYER_NORM) {
+      require(
+          castOrder == CastOrder.FLOAT32, "cast order", castOrder, "a LayerNorm has only FLOAT32");
+      require(part.isWhole(), "part", part, "a LayerNorm has only 1");
+    }
+    // -0 is 0, so that equal choices are equal.
+    epsilon = epsilon.isPresent() ? OptionalDouble.of(eps + 0.0) : epsilon;
+    gainOffset += 0.0;
+  }
+
+  private static void require(boolean holds, String name, Object value, String allowed) {
+    if (!holds) {
+      throw new IllegalArgumentException(name + " is " + value + ", " + allowed);
+    }
+  }
+
+  private static NormSpec of(Kind kind, double epsilon) {
+    return new NormSpec(
+        kind,
+        OptionalDouble.of(epsilon),
+        EpsilonPlacement.INSIDE,
+        CastOrder.FLOAT32,
+        0,
+        RowPart.WHOLE,
+        ResidualRounding.FIRST);
+  }
+
+  /**
+   * The specs that have names, in the order of the project's pages.
+   *
+   * @return all presets
+   */
+  public static List<Preset> presets() {
+    return PRESETS;
+  }
+
+  /**
+   * Reads a spec: the name of a preset and, in parentheses, the settings that differ from it. Each
+   * is given once, in any order.
+   *
+   * <ul>
+   *   <li>{@code eps=1e-5}: epsilon; {@code eps=type}: that of the type of the rows; {@code
+   *       eps=1e-8 outside}, {@code inside} or {@code floor}: the place too
+   *   <li>{@code cast=float32}, {@code llama}, {@code t5} or {@code onnx}: the cast order
+   *   <li>{@code offset=1}: the gain offset
+   *   <li>{@code part=1/16} or {@code part=0.0625}: the part of the row that the mean square is
+   *       taken from; {@code part=1/16 down}: rounded down to whole elements
+   *   <li>{@code residual=first}, {@code between} or {@code last}: the rounding of the residual
+   * </ul>
+   *
+   * @param text for example {@code llama(eps=1e-5)}
+   * @return the spec
+   * @throws IllegalArgumentException if it is no such text, or its choices exclude each other
+   */
+  public static NormSpec parse(String text) {
+    return NormText.parse(NormArguments.requireNonNull(text, "text"));
+  }
+
+  /**
+   * Begins a norm of these choices. RMSNorm and LayerNorm have a builder of their own type too:
+   * {@link RmsNorm#builder(NormSpec, int)} and {@link LayerNorm#builder(NormSpec, int)}.
+   *
+   * @param width elements per row
+   * @return a builder without gain and bias
+   * @throws IllegalArgumentException if the width is below 1, or the part leaves no element
+   */
+  public Norm.Builder<?> builder(int width) {
+    return switch (kind) {
+      case RMS_NORM -> RmsNorm.builder(this, width);
+      case LAYER_NORM -> LayerNorm.builder(this, width);
+    };
+  }
+
+  /**
+   * Epsilon for rows of a type.
+   *
+   * @param rows their type
+   * @return {@link #epsilon()}, or where that is empty 2^-52 for float64 and 2^-23 for other types
+   */
+  public double epsilon(ElementType rows) {
+    return epsilon.orElse(rows == ElementType.FLOAT64 ? 0x1p-52 : 0x1p-23);
+  }
+
+  /**
+   * The same choices with another epsilon.
+   *
+   * @param epsilon finite and not negative
+   * @return another spec
+   * @throws IllegalArgumentException if it is negative, infinite or NaN
+   */
+  public NormSpec withEpsilon(double epsilon) {
+    return withEpsilon(OptionalDouble.of(epsilon));
+  }
+
+  /**
+   * The same choices with the epsilon of the type of the rows.
+   *
+   * @return another spec
+   */
+  public NormSpec withEpsilonOfType() {
+    return withEpsilon(OptionalDouble.empty());
+  }
+
+  private NormSpec withEpsilon(OptionalDouble epsilon) {
+    return new NormSpec(
+        kind, epsilon, epsilonPlacement, castOrder, gainOffset, part, residualRounding);
+  }
+
+  /**
+   * The same choices with epsilon at another place.
+   *
+   * @param placement where epsilon goes
+   * @return another spec
+   */
+  public NormSpec withEpsilonPlacement(EpsilonPlacement placement) {
+    return new NormSpec(kind, epsilon, placement, castOrder, gainOffset, part, residualRounding);
+  }
+
+  /**
+   * The same choices with another cast order.
+   *
+   * @param order {@link CastOrder#FLOAT32} for a LayerNorm
+   * @return another spec
+   * @throws IllegalArgumentException if this is a LayerNorm and the order another
+   */
+  public NormSpec withCastOrder(CastOrder order) {
+    return new NormSpec(kind, epsilon, epsilonPlacement, order, gainOffset, part, residualRounding);
+  }
+
+  /**
+   * The same choices with another gain offset.
+   *
+   * @param offset finite
+   * @return another spec
+   * @throws IllegalArgumentException if it is infinite or NaN
+   */
+  public NormSpec withGainOffset(double offset) {
+    return new NormSpec(kind, epsilon, epsilonPlacement, castOrder, offset, part, residualRounding);
+  }
+
+  /**
+   * The same choices with the statistic of another part of the row.
+   *
+   * @param part {@link RowPart#WHOLE} for a LayerNorm
+   * @return another spec
+   * @throws IllegalArgumentException if this is a LayerNorm and the part not the whole row
+   */
+  public NormSpec withPart(RowPart part) {
+    return new NormSpec(
+        kind, epsilon, epsilonPlacement, castOrder, gainOffset, part, residualRounding);
+  }
+
+  /**
+   * The same choices with another rounding of the residual.
+   *
+   * @param rounding when the sum with a residual is rounded
+   * @return another spec
+   */
+  public NormSpec withResidualRounding(ResidualRounding rounding) {
+    return new NormSpec(kind, epsilon, epsilonPlacement, castOrder, gainOffset, part, rounding);
+  }
+
+  /**
+   * Refuses choices that exclude each other. A gain offset and a cast order can be set one after
+   * the other, so they are compared when the norm is built, or the text read.
+   *
+   * @param bias whether the norm has one
+   * @throws IllegalArgumentException if the norm has no formula
+   */
+  void requireFormula(boolean bias) {
+    require(
+        castOrder != CastOrder.T5 || gainOffset == 0,
+        "gain offset",
+        gainOffset,
+        "it must be 0 with cast order T5: that rounds to the type of the gain as stored");
+    // The other orders round a row before it meets the gain; with a bias there would be two ways.
+    require(
+        !bias || castOrder == CastOrder.FLOAT32,
+        "cast order",
+        castOrder,
+        "with a bias it must be FLOAT32");
+  }
+
+  /** The text that {@link #parse} reads: {@code llama}, or {@code llama(eps=1e-5)}. */
+  @Override
+  public String toString() {
+    return NormText.of(this);
+  }
+}

@@ -1,0 +1,149 @@
+package io.github.rmsnorm4j;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.math.MathContext;
+import java.math.RoundingMode;
+
+/**
+ * The part of a row that its statistic is taken from: the first k elements, where k is a share of
+ * the width. All of the row, except in partial RMSNorm (Zhang and Sennrich, section 4).
+ *
+ * <p>The share is an exact fraction, so {@code 1/16} and {@code 0.0625} are equal.
+ *
+ * @param numerator of the share in lowest terms, above 0
+ * @param denominator of the share, at least the numerator
+ * @param roundedDown whether {@code k = (int) (width * share)}, with the share and the product in
+ *     float64, as in the code published with the paper; otherwise {@code k = ceil(width * share)},
+ *     exactly, as in the paper
+ */
+public record RowPart(BigInteger numerator, BigInteger denominator, boolean roundedDown) {
+  /** The whole row. */
+  public static final RowPart WHOLE = of(1, 1);
+
+  /** Denominators up to this are written as fractions: 1/16, but 0.000123. */
+  private static final BigInteger FRACTION = BigInteger.valueOf(1 << 16);
+
+  /**
+   * Reduces the fraction; the whole row has nothing to round.
+   *
+   * @throws IllegalArgumentException if the share is not above 0 and at most 1
+   */
+  public RowPart {
+    if (numerator.signum() <= 0 || numerator.compareTo(denominator) > 0) {
+      throw new IllegalArgumentException(
+          "part is %s/%s, it must be above 0 and at most 1".formatted(numerator, denominator));
+    }
+    BigInteger divisor = numerator.gcd(denominator);
+    numerator = numerator.divide(divisor);
+    denominator = denominator.divide(divisor);
+    roundedDown &= !numerator.equals(denominator);
+  }
+
+  /**
+   * A fraction, rounded up to whole elements.
+   *
+   * @param k elements, 1 to n
+   * @param n of how many
+   * @return the first k of n elements
+   * @throws IllegalArgumentException if k is not between 1 and n
+   */
+  public static RowPart of(long k, long n) {
+    return new RowPart(BigInteger.valueOf(k), BigInteger.valueOf(n), false);
+  }
+
+  /**
+   * A share, rounded up to whole elements. It counts as the decimal number that was written, so
+   * 0.07 of 100 is 7.
+   *
+   * @param share above 0, at most 1; 0.0625 in the paper
+   * @return the part
+   * @throws IllegalArgumentException if it is anything else
+   */
+  public static RowPart of(double share) {
+    if (!(share > 0 && share <= 1)) {
+      throw new IllegalArgumentException("part is " + share + ", it must be above 0 and at most 1");
+    }
+    return of(BigDecimal.valueOf(share));
+  }
+
+  private static RowPart of(BigDecimal share) {
+    BigInteger unit = BigInteger.TEN.pow(Math.max(share.scale(), 0));
+    return new RowPart(share.multiply(new BigDecimal(unit)).toBigIntegerExact(), unit, false);
+  }
+
+  /**
+   * The same share, rounded down to whole elements as in the code published with the paper: 0.29 of
+   * 100 is 28.
+   *
+   * @return the part
+   */
+  public RowPart down() {
+    return new RowPart(numerator, denominator, true);
+  }
+
+  /**
+   * Whether this is the whole row.
+   *
+   * @return whether the share is 1
+   */
+  public boolean isWhole() {
+    return numerator.equals(denominator);
+  }
+
+  /**
+   * How many elements these are.
+   *
+   * @param width elements of a row
+   * @return k, from 1 to the width
+   * @throws IllegalArgumentException if no element is left after rounding down
+   */
+  public int elements(int width) {
+    BigDecimal of = new BigDecimal(numerator);
+    BigDecimal all = new BigDecimal(denominator);
+    if (!roundedDown) {
+      return of.multiply(BigDecimal.valueOf(width))
+          .divide(all, 0, RoundingMode.CEILING)
+          .intValueExact();
+    }
+    int k = (int) (width * of.divide(all, MathContext.DECIMAL128).doubleValue());
+    if (k == 0) {
+      throw new IllegalArgumentException(
+          "part is %s, it must leave at least one of the %d elements of a row"
+              .formatted(this, width));
+    }
+    return k;
+  }
+
+  /** Reads what {@link #toString} writes, and decimal fractions. */
+  static RowPart parse(String text) {
+    String[] words = text.split(" ", -1);
+    boolean down = words.length == 2 && words[1].equals("down");
+    boolean known =
+        (words.length == 1 || down)
+            && words[0].matches("\\d{1,18}/0*[1-9]\\d{0,17}|\\d?(\\.\\d{1,340})?(?<=\\d)");
+    if (!known) {
+      throw new IllegalArgumentException("no part of a row");
+    }
+    String[] fraction = words[0].split("/");
+    RowPart part =
+        fraction.length == 2
+            ? of(Long.parseLong(fraction[0]), Long.parseLong(fraction[1]))
+            : of(new BigDecimal(words[0]));
+    return down ? part.down() : part;
+  }
+
+  /** For example {@code 1/16} or {@code 0.0625001 down}. */
+  @Override
+  public String toString() {
+    String share = numerator + "/" + denominator;
+    if (denominator.compareTo(FRACTION) > 0) {
+      try {
+        share = new BigDecimal(numerator).divide(new BigDecimal(denominator)).toPlainString();
+      } catch (ArithmeticException _) {
+        // Not a decimal number, so it stays a fraction.
+      }
+    }
+    return (isWhole() ? "1" : share) + (roundedDown ? " down" : "");
+  }
+}
