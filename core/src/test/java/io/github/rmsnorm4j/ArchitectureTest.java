@@ -84,7 +84,7 @@ class ArchitectureTest {
     "internal.machine,",
     "internal.lowering.machine, ElementType internal.formula internal.kernel internal.machine",
     "internal.parallel,",
-    "internal.norm, ElementType CastOrder EpsilonPlacement ResidualRounding internal.formula"
+    "internal.norm, NormSpec ElementType CastOrder EpsilonPlacement ResidualRounding internal.formula"
         + " internal.codec internal.kernel internal.lowering internal.lowering.machine"
         + " internal.parallel",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding"
