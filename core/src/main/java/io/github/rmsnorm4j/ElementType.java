@@ -1,5 +1,11 @@
 package io.github.rmsnorm4j;
 
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import io.github.rmsnorm4j.internal.codec.Narrow;
+import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 
 /**
@@ -11,21 +17,31 @@ import java.util.Locale;
  */
 public enum ElementType {
   /** IEEE 754 binary64, Java's {@code double}. NumPy {@code <f8}, safetensors {@code F64}. */
-  FLOAT64(8, "f64", "float64", "double"),
+  FLOAT64(8, 53, -1022, "f64", "float64", "double"),
   /** IEEE 754 binary32, Java's {@code float}. NumPy {@code <f4}, safetensors {@code F32}. */
-  FLOAT32(4, "f32", "float32", "float"),
+  FLOAT32(4, 24, -126, "f32", "float32", "float"),
   /** IEEE 754 binary16, held in a {@code short}. NumPy {@code <f2}, safetensors {@code F16}. */
-  FLOAT16(2, "f16", "float16", "half"),
+  FLOAT16(2, 11, -14, "f16", "float16", "half"),
   /** The upper half of a binary32, held in a {@code short}. Safetensors {@code BF16}. */
-  BFLOAT16(2, "bf16", "bfloat16", "bfloat16");
+  BFLOAT16(2, 8, -126, "bf16", "bfloat16", "bfloat16");
 
   private final int bytes;
+  private final int digits;
+  private final int leastExponent;
   private final String shortName;
   private final String longName;
   private final String torchName;
 
-  ElementType(int bytes, String shortName, String longName, String torchName) {
+  ElementType(
+      int bytes,
+      int digits,
+      int leastExponent,
+      String shortName,
+      String longName,
+      String torchName) {
     this.bytes = bytes;
+    this.digits = digits;
+    this.leastExponent = leastExponent;
     this.shortName = shortName;
     this.longName = longName;
     this.torchName = torchName;
@@ -38,6 +54,78 @@ public enum ElementType {
    */
   public int bytes() {
     return bytes;
+  }
+
+  /**
+   * The unit roundoff: the largest error of one rounding of a normal number, relative to it.
+   *
+   * @return 2^-53, 2^-24, 2^-11 or 2^-8
+   */
+  public double unitRoundoff() {
+    return Math.scalb(1.0, -digits);
+  }
+
+  /**
+   * The smallest normal number: smaller numbers have fewer digits.
+   *
+   * @return 2^-1022, 2^-126, 2^-14 or 2^-126
+   */
+  public double minNormal() {
+    return Math.scalb(1.0, leastExponent);
+  }
+
+  /**
+   * The smallest number above 0.
+   *
+   * @return 2^-1074, 2^-149, 2^-24 or 2^-133
+   */
+  public double minValue() {
+    return Math.scalb(1.0, leastExponent - digits + 1);
+  }
+
+  /**
+   * The nearest number of this type, ties to even.
+   *
+   * @param value any number
+   * @return it, rounded once; infinity beyond the largest number of the type
+   */
+  public double round(double value) {
+    return Narrow.round(value, this);
+  }
+
+  /**
+   * Reads an element. For single elements: a norm reads rows much faster.
+   *
+   * @param elements elements of this type in the byte order of the machine, from its first byte on
+   * @param index counts elements
+   * @return its exact value
+   * @throws IndexOutOfBoundsException if there is no such element
+   */
+  public double get(MemorySegment elements, long index) {
+    return switch (this) {
+      case FLOAT64 -> elements.getAtIndex(JAVA_DOUBLE_UNALIGNED, index);
+      case FLOAT32 -> elements.getAtIndex(JAVA_FLOAT_UNALIGNED, index);
+      case FLOAT16, BFLOAT16 ->
+          Narrow.toFloat(elements.getAtIndex(JAVA_SHORT_UNALIGNED, index), this);
+    };
+  }
+
+  /**
+   * Writes an element.
+   *
+   * @param elements elements of this type in the byte order of the machine, from its first byte on
+   * @param index counts elements
+   * @param value any number; it is rounded once, as {@link #round} does
+   * @throws IndexOutOfBoundsException if there is no such element
+   */
+  public void set(MemorySegment elements, long index, double value) {
+    switch (this) {
+      case FLOAT64 -> elements.setAtIndex(JAVA_DOUBLE_UNALIGNED, index, value);
+      case FLOAT32 -> elements.setAtIndex(JAVA_FLOAT_UNALIGNED, index, (float) value);
+      case FLOAT16, BFLOAT16 ->
+          elements.setAtIndex(
+              JAVA_SHORT_UNALIGNED, index, Narrow.toPattern(Narrow.roundToOdd(value), this));
+    }
   }
 
   /**

@@ -37,8 +37,8 @@ final class GradientTask implements Task {
     dy = rows(arena);
     dx = rows(arena);
     for (long i = 0; i < subject.elements(); i++) {
-      Elements.set(x.segment(), ElementType.FLOAT32, i, value(2 * i));
-      Elements.set(dy.segment(), ElementType.FLOAT32, i, value(2 * i + 1));
+      ElementType.FLOAT32.set(x.segment(), i, value(2 * i));
+      ElementType.FLOAT32.set(dy.segment(), i, value(2 * i + 1));
     }
     saved = new Saved(Keep.INPUT, subject.rows());
     norm.apply(x, dx, saved);
@@ -80,7 +80,7 @@ final class GradientTask implements Task {
       double[] expected = row(r, gainSums, biasSums);
       double[] got = new double[width];
       for (int i = 0; i < width; i++) {
-        got[i] = Elements.get(dx.segment(), ElementType.FLOAT32, (long) r * width + i);
+        got[i] = ElementType.FLOAT32.get(dx.segment(), (long) r * width + i);
       }
       compare("dx of row " + r, got, expected);
     }
@@ -98,8 +98,8 @@ final class GradientTask implements Task {
     double mean = 0;
     double squares = 0;
     for (int i = 0; i < n; i++) {
-      in[i] = Elements.get(x.segment(), ElementType.FLOAT32, (long) r * n + i);
-      slopes[i] = Elements.get(dy.segment(), ElementType.FLOAT32, (long) r * n + i);
+      in[i] = ElementType.FLOAT32.get(x.segment(), (long) r * n + i);
+      slopes[i] = ElementType.FLOAT32.get(dy.segment(), (long) r * n + i);
       mean += subject.kernel().hasBias() ? in[i] / n : 0;
     }
     for (double v : in) {

@@ -34,8 +34,8 @@ final class ResidualTask implements Task {
     residual = rows(arena);
     y = rows(arena);
     for (long i = 0; i < subject.elements(); i++) {
-      Elements.set(x.segment(), ElementType.FLOAT32, i, value(i));
-      Elements.set(residual.segment(), ElementType.FLOAT32, i, value(~i));
+      ElementType.FLOAT32.set(x.segment(), i, value(i));
+      ElementType.FLOAT32.set(residual.segment(), i, value(~i));
     }
   }
 
@@ -95,7 +95,7 @@ final class ResidualTask implements Task {
   }
 
   private void expect(int r, int i, String name, Rows rows, double exact, double allowed) {
-    double got = Elements.get(rows.segment(), ElementType.FLOAT32, (long) r * subject.width() + i);
+    double got = ElementType.FLOAT32.get(rows.segment(), (long) r * subject.width() + i);
     if (!(Math.abs(got - exact) <= allowed)) {
       throw new IllegalStateException(
           "%s on %s: %s of row %d, element %d is %s, it must be %s"

@@ -79,7 +79,7 @@ final class Workload implements Task {
     for (int row = 0; row < subject.rows(); row++) {
       double[] exact = subject.kernel().reference(values(row), gain, bias);
       for (int i = 0; i < exact.length; i++) {
-        double got = Elements.get(y.segment(), subject.type(), index(row, i));
+        double got = subject.type().get(y.segment(), index(row, i));
         double allowed = allowed(exact[i], bias == null ? 0 : bias[i]);
         if (!(Math.abs(got - exact[i]) <= allowed)) {
           throw new IllegalStateException(
@@ -103,15 +103,15 @@ final class Workload implements Task {
     double float32 = subject.kernel().roundings() * 0x1p-24 * size + 0x1p-148;
     return type == ElementType.FLOAT32
         ? float32
-        : float32 + Elements.unitRoundoff(type) * (Math.abs(exact) + float32) + 0x1p-25;
+        : float32 + type.unitRoundoff() * (Math.abs(exact) + float32) + 0x1p-25;
   }
 
   private void fill() {
     for (int row = 0; row < subject.rows(); row++) {
       double[] values = values(row);
       for (int i = 0; i < values.length; i++) {
-        Elements.set(x.segment(), subject.type(), index(row, i), values[i]);
-        Elements.set(other.segment(), subject.type(), index(row, i), 0);
+        subject.type().set(x.segment(), index(row, i), values[i]);
+        subject.type().set(other.segment(), index(row, i), 0);
       }
     }
   }

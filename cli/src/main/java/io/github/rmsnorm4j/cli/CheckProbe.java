@@ -10,7 +10,6 @@ import io.github.rmsnorm4j.measure.Paragraph;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -108,18 +107,7 @@ final class CheckProbe {
     long at = 0;
     for (double[] row : rows) {
       for (double value : row) {
-        float single = (float) value;
-        switch (type) {
-          case FLOAT64 -> elements.setAtIndex(ValueLayout.JAVA_DOUBLE, at++, value);
-          case FLOAT32 -> elements.setAtIndex(ValueLayout.JAVA_FLOAT, at++, single);
-          case FLOAT16 ->
-              elements.setAtIndex(ValueLayout.JAVA_SHORT, at++, Float.floatToFloat16(single));
-          case BFLOAT16 ->
-              elements.setAtIndex(
-                  ValueLayout.JAVA_SHORT,
-                  at++,
-                  (short) (Float.floatToRawIntBits(single) >>> Short.SIZE));
-        }
+        type.set(elements, at++, value);
       }
     }
     return elements;

@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /**
  * A gain or a bias in a file. Its length is known before any of it is read, so that one that does
@@ -52,20 +52,8 @@ record StoredParameter(String kind, TensorReference reference, long length) {
 
   /** The elements of a row, whatever their type: a double has each as it is. */
   static double[] values(Rows row) {
-    MemorySegment elements = row.segment();
     double[] values = new double[row.width()];
-    for (int i = 0; i < values.length; i++) {
-      values[i] =
-          switch (row.type()) {
-            case FLOAT64 -> elements.getAtIndex(ValueLayout.JAVA_DOUBLE_UNALIGNED, i);
-            case FLOAT32 -> elements.getAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, i);
-            case FLOAT16 ->
-                Float.float16ToFloat(elements.getAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i));
-            case BFLOAT16 ->
-                Float.intBitsToFloat(
-                    elements.getAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i) << Short.SIZE);
-          };
-    }
+    Arrays.setAll(values, i -> row.type().get(row.segment(), i));
     return values;
   }
 }

@@ -1,9 +1,5 @@
 package io.github.rmsnorm4j.formats;
 
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
 import io.github.rmsnorm4j.ElementType;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -204,25 +200,11 @@ public enum Dtype {
    *     them
    */
   public void decode(MemorySegment elements, double[] into, int count) {
-    switch (elementType) {
-      case null -> throw new IllegalArgumentException(name() + " is not read as numbers");
-      case FLOAT64 -> MemorySegment.copy(elements, JAVA_DOUBLE_UNALIGNED, 0, into, 0, count);
-      case FLOAT32 -> {
-        for (int i = 0; i < count; i++) {
-          into[i] = elements.getAtIndex(JAVA_FLOAT_UNALIGNED, i);
-        }
-      }
-      case FLOAT16 -> {
-        for (int i = 0; i < count; i++) {
-          into[i] = Float.float16ToFloat(elements.getAtIndex(JAVA_SHORT_UNALIGNED, i));
-        }
-      }
-      case BFLOAT16 -> {
-        for (int i = 0; i < count; i++) {
-          int upper = elements.getAtIndex(JAVA_SHORT_UNALIGNED, i) << Short.SIZE;
-          into[i] = Float.intBitsToFloat(upper);
-        }
-      }
+    if (elementType == null) {
+      throw new IllegalArgumentException(name() + " is not read as numbers");
+    }
+    for (int i = 0; i < count; i++) {
+      into[i] = elementType.get(elements, i);
     }
   }
 }

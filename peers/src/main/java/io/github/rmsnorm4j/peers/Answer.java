@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.peers;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.benchmarks.Elements;
 import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
@@ -53,7 +52,7 @@ final class Answer {
     if (type == ElementType.FLOAT64) {
       return FLOAT64;
     }
-    double roundings = type == ElementType.FLOAT32 ? 0 : Elements.unitRoundoff(type);
+    double roundings = type == ElementType.FLOAT32 ? 0 : type.unitRoundoff();
     if (!entrant.name().startsWith(Systems.OWN)) {
       // The published formula rounds to a narrow type twice, and its out= form more often.
       return FLOAT_SUMS + 3 * roundings;

@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.peers;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.RmsNorm;
-import io.github.rmsnorm4j.benchmarks.Elements;
 import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import java.lang.foreign.Arena;
@@ -117,7 +116,7 @@ final class Place {
   MemorySegment parameter(double[] values, ElementType type) {
     MemorySegment segment = allocate(type, values.length);
     for (int i = 0; i < values.length; i++) {
-      Elements.set(segment, type, i, values[i]);
+      type.set(segment, i, values[i]);
     }
     return segment;
   }
@@ -129,14 +128,14 @@ final class Place {
 
   private void fill(MemorySegment segment, int row, double[] values) {
     for (int i = 0; i < values.length; i++) {
-      Elements.set(segment, contest.type(), (long) row * values.length + i, values[i]);
+      contest.type().set(segment, (long) row * values.length + i, values[i]);
     }
   }
 
   double[] row(MemorySegment segment, int row) {
     double[] values = new double[contest.width()];
     for (int i = 0; i < values.length; i++) {
-      values[i] = Elements.get(segment, contest.type(), (long) row * values.length + i);
+      values[i] = contest.type().get(segment, (long) row * values.length + i);
     }
     return values;
   }

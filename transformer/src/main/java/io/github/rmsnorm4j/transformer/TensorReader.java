@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Tensor;
@@ -89,15 +90,9 @@ final class TensorReader {
       MemorySegment.copy(piece, ValueLayout.JAVA_FLOAT, 0, values, 0, values.length);
       return;
     }
+    ElementType type = dtype.elementType().orElseThrow();
     for (int i = 0; i < values.length; i++) {
-      values[i] =
-          switch (dtype) {
-            case F64 -> (float) piece.getAtIndex(ValueLayout.JAVA_DOUBLE, i);
-            case F16 -> Float.float16ToFloat(piece.getAtIndex(ValueLayout.JAVA_SHORT, i));
-            case BF16 ->
-                Float.intBitsToFloat(piece.getAtIndex(ValueLayout.JAVA_SHORT, i) << Short.SIZE);
-            default -> throw new IllegalStateException(dtype + " has been let through");
-          };
+      values[i] = (float) type.get(piece, i);
     }
   }
 }

@@ -35,22 +35,12 @@ final class Rounding {
 
   /** Half the distance between neighbours, relative to a number. */
   static double unit(ElementType type) {
-    return switch (type) {
-      case FLOAT64 -> 0x1p-53;
-      case FLOAT32 -> 0x1p-24;
-      case FLOAT16 -> 0x1p-11;
-      case BFLOAT16 -> 0x1p-8;
-    };
+    return type.unitRoundoff();
   }
 
   /** The least number above 0. */
   static double least(ElementType type) {
-    return switch (type) {
-      case FLOAT64 -> Double.MIN_VALUE;
-      case FLOAT32 -> Float.MIN_VALUE;
-      case FLOAT16 -> 0x1p-24;
-      case BFLOAT16 -> 0x1p-133;
-    };
+    return type.minValue();
   }
 
   /** The distance from a number to the next larger one of a type. */

@@ -65,12 +65,7 @@ final class Check {
 
   /** A fused norm rounds once at the end; a naive one after each operation. */
   private double allowed(Variant variant) {
-    double rounding =
-        switch (subject.type()) {
-          case FLOAT16 -> 0x1p-11;
-          case BFLOAT16 -> 0x1p-8;
-          case FLOAT32, FLOAT64 -> 0x1p-24;
-        };
+    double rounding = subject.type().unitRoundoff();
     boolean sums = subject.pass() == Pass.BACKWARD;
     if (variant.isFused()) {
       return sums ? Math.max(2 * rounding, 2e-5) : Math.max(2 * rounding, 8 * 0x1p-24);

@@ -1,8 +1,5 @@
 package io.github.rmsnorm4j.cli.compare;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
 import io.github.rmsnorm4j.ElementType;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
@@ -77,29 +74,14 @@ final class Data {
 
   void write(MemorySegment tensor, long row, double[] values) {
     for (int i = 0; i < values.length; i++) {
-      long at = (row * shape.width() + i) * type.bytes();
-      float value = (float) values[i];
-      switch (type) {
-        case FLOAT32 -> tensor.set(JAVA_FLOAT_UNALIGNED, at, value);
-        case FLOAT16 -> tensor.set(JAVA_SHORT_UNALIGNED, at, Float.floatToFloat16(value));
-        case BFLOAT16 ->
-            tensor.set(JAVA_SHORT_UNALIGNED, at, (short) (Float.floatToRawIntBits(value) >> 16));
-        case FLOAT64 -> throw new IllegalArgumentException("float64 is not compared");
-      }
+      type.set(tensor, row * shape.width() + i, values[i]);
     }
   }
 
   double[] read(MemorySegment tensor, long row) {
     double[] values = new double[shape.width()];
     for (int i = 0; i < values.length; i++) {
-      long at = (row * shape.width() + i) * type.bytes();
-      values[i] =
-          switch (type) {
-            case FLOAT32 -> tensor.get(JAVA_FLOAT_UNALIGNED, at);
-            case FLOAT16 -> Float.float16ToFloat(tensor.get(JAVA_SHORT_UNALIGNED, at));
-            case BFLOAT16 -> Float.intBitsToFloat(tensor.get(JAVA_SHORT_UNALIGNED, at) << 16);
-            case FLOAT64 -> throw new IllegalArgumentException("float64 is not compared");
-          };
+      values[i] = type.get(tensor, row * shape.width() + i);
     }
     return values;
   }

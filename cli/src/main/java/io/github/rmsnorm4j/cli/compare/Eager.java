@@ -136,7 +136,7 @@ final class Eager {
 
   /** As the type holds it, which every result of an operation is. */
   float rounded(float value) {
-    return Narrow.round(type, value);
+    return (float) type.round(value);
   }
 
   private MemorySegment elementwise(MemorySegment a, MemorySegment b, Elementwise operation) {

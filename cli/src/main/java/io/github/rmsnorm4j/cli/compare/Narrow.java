@@ -86,13 +86,4 @@ final class Narrow {
     int bits = Float.floatToRawIntBits(value);
     return (short) (bits + 0x7fff + (bits >>> 16 & 1) >> 16);
   }
-
-  /** A value as the type holds it. */
-  static float round(ElementType type, float value) {
-    return switch (type) {
-      case FLOAT16 -> Float.float16ToFloat(Float.floatToFloat16(value));
-      case BFLOAT16 -> Float.intBitsToFloat(bfloat16(value) << 16);
-      case FLOAT32, FLOAT64 -> value;
-    };
-  }
 }
