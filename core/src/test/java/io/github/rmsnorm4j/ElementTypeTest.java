@@ -36,9 +36,9 @@ class ElementTypeTest {
           .isEqualTo(Casts.round(value, type))
           .isEqualTo(type.round(value));
     }
-    for (double value : new double[] {Double.NaN, Double.POSITIVE_INFINITY, -0.0}) {
+    for (Double value : new Double[] {Double.NaN, Double.POSITIVE_INFINITY, -0.0}) {
       type.set(elements, 2, value);
-      assertThat(type.get(elements, 2)).isEqualTo(value);
+      assertThat((Double) type.get(elements, 2)).isEqualTo(value);
     }
     assertThat(type.get(elements, 0)).isZero();
   }
