@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.internal.norm.ForwardCall;
 import io.github.rmsnorm4j.internal.norm.ForwardPlan;
 import io.github.rmsnorm4j.internal.norm.ForwardRunner;
 import io.github.rmsnorm4j.internal.norm.LastPlans;
+import io.github.rmsnorm4j.internal.norm.MachineColumns;
 import io.github.rmsnorm4j.internal.norm.NormChoices;
 import io.github.rmsnorm4j.internal.norm.Staging;
 import java.lang.ref.Reference;
@@ -52,6 +53,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private final LastPlans<ForwardPlan> plans = new LastPlans<>();
 
   private final LastPlans<BackwardPlan> backwardPlans = new LastPlans<>();
+
+  private final MachineColumns columns = new MachineColumns();
 
   /**
    * A norm.
@@ -572,7 +575,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               memory.of(dx),
               gain(saved.gain(), float64, gains),
               output ? bias(saved.bias(), float64, biases) : null,
-              saved.gain() == null && saved.bias() == null,
+              saved.gain() == null && saved.bias() == null ? columns : null,
               gradients.gain() != null,
               gradients.bias() != null);
       boolean shared =
@@ -616,7 +619,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               gain(gain, float64, gains),
               gainType(gain),
               bias(bias, float64, biases),
-              gain == null && bias == null,
+              gain == null && bias == null ? columns : null,
               mean,
               rstd);
       ForwardPlan plan = ForwardPlan.of(call, x.rows(), plans);
