@@ -401,8 +401,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   private void train(Rows x, Rows residual, Rows gain, Rows bias, Rows y, Saved saved) {
     NormArguments.requireNonNull(saved, "saved");
-    NormArguments.check(width, x, residual, gain, bias, y, null, null);
-    saved.begin(this, choices.centred(), x.rows());
+    saved.requireRoom(NormArguments.requireNonNull(x, "x").rows());
+    double[] mean = choices.centred() ? saved.mean() : null;
+    check(x, residual, gain, bias, y, mean, saved.rstd());
     boolean output = saved.keep() == Keep.OUTPUT;
     if (output) {
       NormArguments.requireArithmetic(y, x, "y");
@@ -410,7 +411,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     } else if (residual == null) {
       NormArguments.requireDistinct(x, y);
     }
-    run(x, residual, gain, bias, y, saved.mean(), saved.rstd());
+    saved.begin(this, choices.centred());
+    compute(x, residual, gain, bias, y, saved.mean(), saved.rstd());
     saved.end(output ? y : residual == null ? x : residual, gain, bias);
   }
 
@@ -598,11 +600,22 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
   }
 
-  /** Every forward call ends here. It checks the arguments; the code below relies on that. */
+  /** A forward call that keeps nothing for a backward pass. */
   final void run(
+      Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+    check(x, residual, gain, bias, y, mean, rstd);
+    compute(x, residual, gain, bias, y, mean, rstd);
+  }
+
+  private void check(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     NormArguments.check(width, x, residual, gain, bias, y, mean, rstd);
     requireNoBias(bias != null);
+  }
+
+  /** Every forward call ends here. It relies on the checks. */
+  private void compute(
+      Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     if (x.rows() == 0) {
       return;
     }
