@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.internal.norm.ForwardCall;
 import io.github.rmsnorm4j.internal.norm.ForwardPlan;
 import io.github.rmsnorm4j.internal.norm.ForwardRunner;
 import io.github.rmsnorm4j.internal.norm.LastPlans;
+import io.github.rmsnorm4j.internal.norm.MachineColumns;
 import io.github.rmsnorm4j.internal.norm.NormChoices;
 import io.github.rmsnorm4j.internal.norm.Staging;
 import java.lang.ref.Reference;
@@ -56,6 +57,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private final LastPlans<ForwardPlan> plans = new LastPlans<>();
 
   private final LastPlans<BackwardPlan> backwardPlans = new LastPlans<>();
+
+  private final MachineColumns columns = new MachineColumns();
 
   Norm(Builder<?> builder) {
     width = builder.width;
@@ -399,8 +402,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   private void train(Rows x, Rows residual, Rows gain, Rows bias, Rows y, Saved saved) {
     NormArguments.requireNonNull(saved, "saved");
-    NormArguments.check(width, x, residual, gain, bias, y, null, null);
-    saved.begin(this, choices.isCentred(), x.rows());
+    saved.requireRoom(NormArguments.requireNonNull(x, "x").rows());
+    double[] mean = choices.isCentred() ? saved.mean() : null;
+    check(x, residual, gain, bias, y, mean, saved.rstd());
     boolean output = saved.keep() == Keep.OUTPUT;
     if (output) {
       NormArguments.requireArithmetic(y, x, "y");
@@ -408,7 +412,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     } else if (residual == null) {
       NormArguments.requireDistinct(x, y);
     }
-    run(x, residual, gain, bias, y, saved.mean(), saved.rstd());
+    saved.begin(this, choices.isCentred());
+    compute(x, residual, gain, bias, y, saved.mean(), saved.rstd());
     saved.end(output ? y : residual == null ? x : residual, gain, bias);
   }
 
@@ -573,7 +578,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               memory.of(dx),
               gain(saved.gain(), float64, gains),
               output ? bias(saved.bias(), float64, biases) : null,
-              saved.gain() == null && saved.bias() == null,
+              saved.gain() == null && saved.bias() == null ? columns : null,
               gradients.gain() != null,
               gradients.bias() != null);
       boolean shared =
@@ -596,11 +601,22 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
   }
 
-  /** Every forward call ends here. It checks the arguments; the code below relies on that. */
+  /** A forward call that keeps nothing for a backward pass. */
   final void run(
+      Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+    check(x, residual, gain, bias, y, mean, rstd);
+    compute(x, residual, gain, bias, y, mean, rstd);
+  }
+
+  private void check(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     NormArguments.check(width, x, residual, gain, bias, y, mean, rstd);
     spec.requireFormula(bias != null);
+  }
+
+  /** Every forward call ends here. It relies on the checks. */
+  private void compute(
+      Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     if (x.rows() == 0) {
       return;
     }
@@ -617,7 +633,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               gain(gain, float64, gains),
               gainType(gain),
               bias(bias, float64, biases),
-              gain == null && bias == null,
+              gain == null && bias == null ? columns : null,
               mean,
               rstd);
       ForwardPlan plan = ForwardPlan.of(call, x.rows(), plans);

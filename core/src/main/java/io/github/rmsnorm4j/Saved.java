@@ -66,19 +66,23 @@ public final class Saved {
     return mean;
   }
 
-  /** Prepares for a forward pass of a norm; what was kept before is lost. */
-  void begin(Norm norm, boolean centred, long rows) {
+  /** What was kept before is still there if a call is refused. */
+  void requireRoom(long rows) {
     if (rows > capacity) {
       throw new IllegalArgumentException(
           "saved has room for " + capacity + " rows, there are " + rows);
     }
-    kept = null;
-    this.norm = norm;
+  }
+
+  /** Begins a forward pass of a norm, after all checks; what was kept before is lost. */
+  void begin(Norm norm, boolean centred) {
     if (keep != Keep.NOTHING && rstd == null) {
       rstd = new double[capacity];
     }
     boolean means = keep == Keep.INPUT && centred;
     mean = !means ? null : mean == null ? new double[capacity] : mean;
+    kept = null;
+    this.norm = norm;
   }
 
   void end(Rows kept, Rows gain, Rows bias) {

@@ -48,6 +48,26 @@ class GradientArgumentsTest {
   }
 
   @Test
+  void aRefusedForwardPassLeavesWhatWasKept() {
+    LayerNorm layer = LayerNorm.builder(4).build();
+    layer.apply(x, y, saved);
+    Saved output = new Saved(Keep.OUTPUT, 2);
+    NORM.apply(x, y, output);
+    RmsNorm llama = RmsNorm.llama(4).gain(new float[] {1, 2, 3, 4}).build();
+    Rows one = Rows.of(new float[] {1, 0, 1, 1}, 4);
+    Rows keptRstd = Rows.of(saved.rstd(), 4 / 2);
+    refused(() -> NORM.apply(x, x, saved), "y is x, but the input is to be kept");
+    refused(() -> llama.apply(x, one, one, y, saved), "cast order is LLAMA");
+    refused(() -> NORM.apply(x, one, null, y, output), "gain[1] is 0");
+    refused(() -> NORM.apply(x, Rows.of(new double[8], 4), output), "y is float64");
+    refused(
+        () -> RmsNorm.builder(2).build().apply(keptRstd, Rows.of(new float[2], 2), saved),
+        "rstd overlaps rows of the call");
+    layer.backward(dy, saved, dx, null);
+    NORM.backward(dy, output, dx, null);
+  }
+
+  @Test
   void whatIsKeptMustStay() {
     refused(() -> NORM.apply(x, x, saved), "y is x, but the input is to be kept");
     refused(() -> NORM.apply(x, x, new Saved(Keep.NOTHING, 2)), "y is x");

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.machine;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -63,19 +62,6 @@ public final class SystemMemory {
     return at == -1
         ? Optional.empty()
         : Optional.of(MemorySegment.ofAddress(at).reinterpret(bytes));
-  }
-
-  /**
-   * Memory of zeros, which is freed when there is no reference to the segment any more. It does not
-   * count against the JVM's limit of direct memory, which belongs to the program.
-   */
-  @SuppressWarnings("restricted")
-  public static MemorySegment allocate(long bytes) {
-    Optional<MemorySegment> pages = map(wholePages(Math.max(1, bytes)), Access.READ_WRITE);
-    if (pages.isEmpty()) {
-      throw new OutOfMemoryError("the system has no " + bytes + " bytes of memory");
-    }
-    return pages.get().reinterpret(Arena.ofAuto(), SystemMemory::unmap).asSlice(0, bytes);
   }
 
   /**

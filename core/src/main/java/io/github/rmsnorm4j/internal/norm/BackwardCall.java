@@ -12,7 +12,7 @@ import io.github.rmsnorm4j.ElementType;
  * @param residual the gradient of the residual, which is added to dx, or null
  * @param gain float[] or double[] as the arithmetic is, with its offset, or null
  * @param bias float[] or double[], used only with the output, or null
- * @param keptParameters whether gain and bias are those of the norm, which never change
+ * @param ofNorm copies of gain and bias if they are those of the norm, which never change; or null
  * @param gainGradient whether the gradient of the gain is wanted
  * @param biasGradient whether the gradient of the bias is wanted
  */
@@ -27,7 +27,7 @@ public record BackwardCall(
     RowMemory dx,
     Object gain,
     Object bias,
-    boolean keptParameters,
+    MachineColumns ofNorm,
     boolean gainGradient,
     boolean biasGradient) {
 
@@ -40,6 +40,6 @@ public record BackwardCall(
   boolean isPaired() {
     return choices.part() == choices.width()
         && RowMemory.areBfloat16(kept, dy, residual, dx)
-        && (keptParameters || gain == null && bias == null);
+        && (ofNorm != null || gain == null && bias == null);
   }
 }

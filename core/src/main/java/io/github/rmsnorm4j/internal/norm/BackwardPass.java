@@ -94,13 +94,15 @@ final class BackwardPass implements AutoCloseable {
     residualStaging.shrink();
     frame.clear();
     if (machine != null) {
-      machine.close();
+      machine.end();
     }
     call = null;
     plan = null;
     gainSums = null;
     biasSums = null;
-    POOL.giveBack(this);
+    if (!POOL.giveBack(this) && machine != null) {
+      machine.close();
+    }
   }
 
   /** Does rows {@code from} to {@code to}, which begin a sub-tree, and returns their sums. */

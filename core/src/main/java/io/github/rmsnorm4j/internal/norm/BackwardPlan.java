@@ -50,7 +50,7 @@ public final class BackwardPlan {
           RowAccess.memory(call.dx(), storage),
           call.gain() != null,
           call.bias() != null,
-          call.keptParameters(),
+          call.ofNorm() != null,
           call.gainGradient(),
           call.biasGradient());
     }
@@ -95,7 +95,6 @@ public final class BackwardPlan {
   /** Whether machine code was wanted; it may not be possible. */
   private final boolean machineCode;
 
-  final MachineColumns machineColumns = new MachineColumns();
   final EvenFirst columns;
 
   final Statistic statistic;

@@ -4,33 +4,31 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
-/** Native memory for columns, where machine code reads them. One thread uses it at a time. */
-final class ColumnCopies {
-  /** Bytes of a column that is kept for other calls. */
-  private static final long MAX_KEPT = 1 << 22;
-
-  private final MemorySegment[] columns = new MemorySegment[Column.COUNT];
-
-  /** A column of a width, with undefined content. */
-  MemorySegment of(Column column, int width) {
-    long bytes = (long) width * Float.BYTES;
-    MemorySegment room = columns[column.ordinal()];
-    if (room == null || room.byteSize() < bytes) {
-      room = MachineFrame.memory(bytes);
-      columns[column.ordinal()] = room;
-    }
-    return room;
-  }
+/**
+ * Columns of a pass in native memory, where machine code reads them; none is longer than a
+ * super-block. One thread uses them at a time. Their owner closes them.
+ */
+final class ColumnCopies implements AutoCloseable {
+  private final NativeMemory[] columns = new NativeMemory[Column.COUNT];
 
   /**
-   * The address of the numbers of a gain or bias.
+   * Points a frame at a gain or bias.
    *
-   * @param kept the columns of the norm, or null for those of a call, which are copied
+   * @param numbers float[], or null without such a column
+   * @param ofNorm the columns of the norm; null for a gain and bias of the call
+   * @return whether they are where they always are: in the columns of the norm
    */
-  long address(Column column, float[] numbers, int width, MachineColumns kept) {
-    return (kept == null ? copy(column, numbers, width) : kept.of(column, numbers)).address();
+  boolean set(MachineFrame frame, Column column, Object numbers, int width, MachineColumns ofNorm) {
+    if (numbers == null) {
+      return true;
+    }
+    float[] floats = (float[]) numbers;
+    MemorySegment kept = ofNorm == null ? null : ofNorm.of(column, floats);
+    frame.set(column, (kept == null ? copy(column, floats, width) : kept).address());
+    return kept != null;
   }
 
   /** A copy of the first numbers of an array. */
@@ -40,11 +38,30 @@ final class ColumnCopies {
     return room;
   }
 
-  /** Frees long columns. */
-  void shrink() {
-    for (int c = 0; c < columns.length; c++) {
-      boolean keeps = columns[c] != null && columns[c].byteSize() <= MAX_KEPT;
-      columns[c] = keeps ? columns[c] : null;
+  /** A column of a width, with undefined content. */
+  MemorySegment of(Column column, int width) {
+    long bytes = (long) width * Float.BYTES;
+    NativeMemory room = columns[column.ordinal()];
+    if (room == null || room.segment().byteSize() < bytes) {
+      close(column);
+      room = new NativeMemory(bytes);
+      columns[column.ordinal()] = room;
+    }
+    return room.segment();
+  }
+
+  private void close(Column column) {
+    NativeMemory room = columns[column.ordinal()];
+    columns[column.ordinal()] = null;
+    if (room != null) {
+      room.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    for (Column column : Column.values()) {
+      close(column);
     }
   }
 }

@@ -9,7 +9,7 @@ import io.github.rmsnorm4j.ElementType;
  * @param gain float[] or double[] as the arithmetic is, with its offset, or null
  * @param gainType the type in which the caller gave the gain, null without one
  * @param bias float[] or double[], or null
- * @param kept whether gain and bias are those of the norm, which never change
+ * @param ofNorm copies of gain and bias if they are those of the norm, which never change; or null
  * @param mean takes the mean of each row, or null
  * @param rstd takes the rstd of each row, or null
  */
@@ -21,7 +21,7 @@ public record ForwardCall(
     Object gain,
     ElementType gainType,
     Object bias,
-    boolean kept,
+    MachineColumns ofNorm,
     double[] mean,
     double[] rstd) {
 
@@ -34,7 +34,7 @@ public record ForwardCall(
   boolean isPaired() {
     return choices.part() == choices.width()
         && RowMemory.areBfloat16(x, residual, y)
-        && (kept || gain == null && bias == null);
+        && (ofNorm != null || gain == null && bias == null);
   }
 
   /** The 16-bit type to which a row is rounded before the gain, or null. */

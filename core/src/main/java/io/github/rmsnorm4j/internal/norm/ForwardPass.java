@@ -53,7 +53,12 @@ final class ForwardPass implements AutoCloseable {
   /** A pass for a call. No other call uses it until it is closed. */
   static ForwardPass open(ForwardCall call, ForwardPlan plan) {
     ForwardPass pass = POOL.take();
-    pass.begin(call, plan);
+    try {
+      pass.begin(call, plan);
+    } catch (RuntimeException | Error e) {
+      pass.close();
+      throw e;
+    }
     return pass;
   }
 
@@ -91,7 +96,9 @@ final class ForwardPass implements AutoCloseable {
     before.clear();
     call = null;
     plan = null;
-    POOL.giveBack(this);
+    if (!POOL.giveBack(this)) {
+      scratch.close();
+    }
   }
 
   /** Normalises rows {@code from} to {@code to}. */

@@ -46,7 +46,7 @@ public final class ForwardPlan {
           added && RowAccess.isDirect(x, storage) && RowAccess.isDirect(y, storage),
           call.gain() != null,
           call.bias() != null,
-          call.kept(),
+          call.ofNorm() != null,
           call.cast());
     }
 
@@ -83,7 +83,6 @@ public final class ForwardPlan {
   /** The norm as machine code; null without. */
   final MachineKernels machine;
 
-  final MachineColumns machineColumns = new MachineColumns();
   final EvenFirst columns;
 
   final Statistic statistic;

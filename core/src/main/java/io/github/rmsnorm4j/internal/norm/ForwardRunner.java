@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 
 /** Runs a checked call on as many threads as pay. */
@@ -20,16 +21,20 @@ public final class ForwardRunner {
     }
     double bytes = (double) rows * call.choices().width() * elementBytes;
     int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
-    if (useful == 1) {
-      rows(call, plan, 0, rows);
-    } else {
-      RowScheduler.run(rows, useful, (from, to) -> rows(call, plan, from, to));
+    boolean isLong = plan.machine != null && call.choices().width() > RowSum.SUPER_BLOCK;
+    try (LongColumns columns = isLong ? new LongColumns(call) : null) {
+      if (useful == 1) {
+        rows(call, plan, columns, 0, rows);
+      } else {
+        RowScheduler.run(rows, useful, (from, to) -> rows(call, plan, columns, from, to));
+      }
     }
   }
 
-  private static void rows(ForwardCall call, ForwardPlan plan, long from, long to) {
+  private static void rows(
+      ForwardCall call, ForwardPlan plan, LongColumns columns, long from, long to) {
     if (plan.machine != null) {
-      try (MachinePass pass = MachinePass.open(call, plan)) {
+      try (MachinePass pass = MachinePass.open(call, plan, columns)) {
         pass.run(from, to);
       }
       return;

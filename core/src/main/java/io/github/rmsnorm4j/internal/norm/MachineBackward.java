@@ -10,7 +10,7 @@ import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
 
 /** The backward pass of blocks of rows by a kernel of machine code. */
-final class MachineBackward {
+final class MachineBackward implements AutoCloseable {
   /** Elements of one call of a kernel if rows are in arrays, see {@link MachinePass}. */
   private static final int PIECE = 1 << 13;
 
@@ -41,25 +41,24 @@ final class MachineBackward {
     frame.setWidth(width, width);
     frame.set(CallNumber.K, width);
     frame.set(CallNumber.EPSILON, call.choices().epsilon());
-    set(Column.GAIN, call.gain());
-    set(Column.BIAS, call.bias());
+    columns.set(frame, Column.GAIN, call.gain(), width, call.ofNorm());
+    columns.set(frame, Column.BIAS, call.bias(), width, call.ofNorm());
     place(0);
     most = frame.mostRows(PIECE, width);
   }
 
-  private void set(Column column, Object numbers) {
-    if (numbers != null) {
-      MachineColumns kept = call.keptParameters() ? plan.machineColumns : null;
-      frame.set(column, columns.address(column, (float[]) numbers, width, kept));
-    }
-  }
-
   /** Drops references to the call. */
-  void close() {
+  void end() {
     frame.clear();
-    columns.shrink();
     call = null;
     plan = null;
+  }
+
+  /** Gives the native memory back. Nobody may use it any more. */
+  @Override
+  public void close() {
+    frame.close();
+    columns.close();
   }
 
   /** Does the rows of a block; adds to the gradients of gain and bias, or null. */

@@ -3,28 +3,50 @@ package io.github.rmsnorm4j.internal.norm;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
+import io.github.rmsnorm4j.internal.machine.SystemMemory;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/** The gain and bias of a norm in native memory, copied once, because they never change. */
-final class MachineColumns {
+/**
+ * The gain and bias of a norm in native memory, copied once, because they never change. When the
+ * norm is dropped, the garbage collector gives the memory back. It may come late, so there is a
+ * limit for all norms together: beyond it, each call copies them again.
+ */
+public final class MachineColumns {
+  /** The most of all norms: four times that of a model with 250 norms of 16,384 elements. */
+  private static final long MAX_BYTES = 1 << 26;
+
+  /** The bytes of all norms. */
+  private static final AtomicLong BYTES = new AtomicLong();
+
   /** A key for these columns. A reference to the key does not keep their memory. */
   final Object key = new Object();
 
   private final AtomicReferenceArray<MemorySegment> copies =
       new AtomicReferenceArray<>(Column.COUNT);
 
+  /** The copy of a column; null beyond the limit. */
   MemorySegment of(Column column, float[] numbers) {
     MemorySegment copy = copies.get(column.ordinal());
-    if (copy == null) {
-      copy = MachineFrame.memory((long) numbers.length * Float.BYTES);
-      MemorySegment.copy(numbers, 0, copy, JAVA_FLOAT, 0, numbers.length);
-      // All threads must use the copy that is kept, because another one could be freed meanwhile.
-      if (!copies.compareAndSet(column.ordinal(), null, copy)) {
-        copy = copies.get(column.ordinal());
-      }
+    return copy == null ? make(column, numbers) : copy;
+  }
+
+  private MemorySegment make(Column column, float[] numbers) {
+    long bytes = SystemMemory.wholePages((long) numbers.length * Float.BYTES);
+    if (BYTES.get() + bytes > MAX_BYTES) {
+      return null;
     }
-    return copy;
+    NativeMemory memory = new NativeMemory(bytes, () -> BYTES.addAndGet(-bytes));
+    MemorySegment copy = memory.segment();
+    MemorySegment.copy(numbers, 0, copy, JAVA_FLOAT, 0, numbers.length);
+    boolean fits = BYTES.addAndGet(bytes) <= MAX_BYTES;
+    if (fits && copies.compareAndSet(column.ordinal(), null, copy)) {
+      return copy;
+    }
+    // Other threads have never seen it.
+    memory.close();
+    return copies.get(column.ordinal());
   }
 }

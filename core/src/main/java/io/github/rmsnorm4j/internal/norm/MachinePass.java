@@ -5,7 +5,6 @@ import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.Frame;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.util.List;
 
@@ -25,44 +24,52 @@ final class MachinePass implements AutoCloseable {
 
   private final MachineFrame frame = new MachineFrame();
 
-  /** Gain and bias of a call, if they are not those of the norm. */
+  /** Gain and bias that are not those of the norm, where rows are not long. */
   private final ColumnCopies columns = new ColumnCopies();
-
-  /** The addresses of gain and bias. */
-  private final long[] addresses = new long[Column.COUNT];
 
   private final MachineLongRow longRow = new MachineLongRow(frame, this::place);
 
-  /** The key of the columns that the frame is set for, or null. */
+  /** The key of the norm's columns that the frame is set for, or null. */
   private Object setFor;
+
+  /** Gain and bias of long rows; null for shorter ones. */
+  private LongColumns longColumns;
 
   private ForwardCall call;
   private ForwardPlan plan;
 
-  /** A pass for a call. No other call uses it until it is closed. */
-  static MachinePass open(ForwardCall call, ForwardPlan plan) {
+  /**
+   * A pass for a call. No other call uses it until it is closed.
+   *
+   * @param longColumns gain and bias of long rows; null for shorter ones
+   */
+  static MachinePass open(ForwardCall call, ForwardPlan plan, LongColumns longColumns) {
     MachinePass pass = POOL.take();
+    pass.longColumns = longColumns;
     pass.call = call;
     pass.plan = plan;
-    if (pass.setFor != plan.machineColumns.key) {
+    if (call.ofNorm() == null || pass.setFor != call.ofNorm().key) {
       pass.set();
     }
     return pass;
   }
 
-  /** Sets what is the same for all calls of a plan with the same gain and bias. */
+  /** Sets what is the same for all calls of a norm with its own gain and bias. */
   private void set() {
     NormChoices norm = call.choices();
     frame.setWidth(norm.width(), norm.part());
     frame.set(CallNumber.K, norm.part());
     frame.set(CallNumber.EPSILON, norm.epsilon());
-    set(Column.GAIN, call.gain());
-    set(Column.BIAS, call.bias());
-    boolean isLong = norm.width() > RowSum.SUPER_BLOCK;
-    if (isLong) {
+    setFor = null;
+    if (longColumns != null) {
       longRow.open(plan, norm);
+      return;
     }
-    setFor = call.kept() && !isLong ? plan.machineColumns.key : null;
+    boolean gain = columns.set(frame, Column.GAIN, call.gain(), norm.width(), call.ofNorm());
+    boolean bias = columns.set(frame, Column.BIAS, call.bias(), norm.width(), call.ofNorm());
+    if (gain && bias && call.ofNorm() != null) {
+      setFor = call.ofNorm().key;
+    }
   }
 
   /** Drops references to the call, and returns this pass to the pool. */
@@ -70,24 +77,18 @@ final class MachinePass implements AutoCloseable {
   public void close() {
     frame.clear();
     longRow.close();
-    columns.shrink();
+    longColumns = null;
     call = null;
     plan = null;
-    POOL.giveBack(this);
-  }
-
-  private void set(Column column, Object numbers) {
-    if (numbers != null) {
-      MachineColumns kept = call.kept() ? plan.machineColumns : null;
-      long address = columns.address(column, (float[]) numbers, call.choices().width(), kept);
-      addresses[column.ordinal()] = address;
-      frame.set(column, address);
+    if (!POOL.giveBack(this)) {
+      frame.close();
+      columns.close();
     }
   }
 
   /** Normalises rows; plain Java continues with rows that are out of range. */
   void run(long from, long to) {
-    if (call.choices().width() > RowSum.SUPER_BLOCK) {
+    if (longColumns != null) {
       longRows(from, to);
       return;
     }
@@ -116,11 +117,10 @@ final class MachinePass implements AutoCloseable {
     }
   }
 
-  /** Points the frame at a piece of a long row. */
+  /** Points the frame at a piece of a long row, and of gain and bias. */
   private void place(long row, long column, int rows, int n) {
     place(row, column);
-    frame.set(Column.GAIN, addresses[Column.GAIN.ordinal()] + column * Float.BYTES);
-    frame.set(Column.BIAS, addresses[Column.BIAS.ordinal()] + column * Float.BYTES);
+    longColumns.place(frame, column);
   }
 
   private void place(long row, long column) {

@@ -6,11 +6,12 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Memory of each kind that kernels may write, and that is not read. */
-final class Scratch {
+/** Memory of each kind that kernels may write, and that is not read. Its owner closes it. */
+final class Scratch implements AutoCloseable {
   private static final long ALIGNMENT = 64;
 
   private final Object[] arrays = new Object[Operand.COUNT];
+  private final Arena[] arenas = new Arena[Operand.COUNT];
   private final MemorySegment[] segments = new MemorySegment[Operand.COUNT];
 
   /** Points an operand of a frame at n elements of the kind of its rows. */
@@ -20,11 +21,28 @@ final class Scratch {
     if (rows.segment().isNative()) {
       long bytes = (long) n * type.bytes();
       if (segments[i] == null || segments[i].byteSize() < bytes) {
-        segments[i] = Arena.ofAuto().allocate(bytes, ALIGNMENT);
+        close(i);
+        arenas[i] = Arena.ofShared();
+        segments[i] = arenas[i].allocate(bytes, ALIGNMENT);
       }
       frame.place(operand, null, segments[i].address(), 0);
     } else {
       frame.place(operand, array(i, type, n), 0, 0);
+    }
+  }
+
+  private void close(int i) {
+    if (arenas[i] != null) {
+      arenas[i].close();
+      arenas[i] = null;
+      segments[i] = null;
+    }
+  }
+
+  @Override
+  public void close() {
+    for (int i = 0; i < arenas.length; i++) {
+      close(i);
     }
   }
 

@@ -81,14 +81,19 @@ public final class Staging {
       return maker.get();
     }
 
-    /** Gives an object back; if the pool is full, it is dropped. */
-    void giveBack(T object) {
+    /**
+     * Gives an object back.
+     *
+     * @return false if the pool is full: the object is still the caller's
+     */
+    boolean giveBack(T object) {
       int start = (int) Thread.currentThread().threadId();
       for (int i = 0; i < SLOTS; i++) {
         if (slots.compareAndSet(Math.floorMod(start + i, SLOTS), null, object)) {
-          return;
+          return true;
         }
       }
+      return false;
     }
   }
 }

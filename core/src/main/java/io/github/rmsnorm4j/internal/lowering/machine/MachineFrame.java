@@ -10,16 +10,16 @@ import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import io.github.rmsnorm4j.internal.machine.SystemMemory;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 
 /**
  * What machine code works on: rows, columns and numbers, in native memory of its own. One thread
- * uses it at a time.
+ * uses it at a time. Its owner closes it.
  */
-public final class MachineFrame {
+public final class MachineFrame implements AutoCloseable {
   /** Rows that a kernel does at once, at most. */
   static final int MAX_ROWS = 256;
 
@@ -28,7 +28,9 @@ public final class MachineFrame {
   /** 32 elements that are there, and behind them 32 that are not. */
   private static final MemorySegment MASK = mask();
 
-  final MemorySegment area = memory(Area.BYTES);
+  private final NativeMemory memory = new NativeMemory(Area.BYTES);
+
+  final MemorySegment area = memory.segment();
 
   /** Where an operand's rows are relative to; null for all of native memory. */
   final MemorySegment[] bases = new MemorySegment[Operand.COUNT];
@@ -42,7 +44,7 @@ public final class MachineFrame {
   }
 
   private static MemorySegment mask() {
-    MemorySegment mask = memory(2L * RowSum.LANES * Long.BYTES);
+    MemorySegment mask = new NativeMemory(2L * RowSum.LANES * Long.BYTES).segment();
     for (int lane = 0; lane < RowSum.LANES; lane++) {
       mask.setAtIndex(JAVA_LONG, lane, -1L);
     }
@@ -58,9 +60,10 @@ public final class MachineFrame {
     return hasArrays ? Math.clamp(elements / width, 1, MAX_ROWS) : MAX_ROWS;
   }
 
-  /** Native memory for what machine code reads and writes; see {@link SystemMemory#allocate}. */
-  public static MemorySegment memory(long bytes) {
-    return SystemMemory.allocate(bytes);
+  /** Gives the native memory back. Nobody may use the frame any more. */
+  @Override
+  public void close() {
+    memory.close();
   }
 
   /** Forgets where rows are. */

@@ -10,9 +10,12 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -22,7 +25,7 @@ import java.util.Map;
  * row with a NaN, or with numbers that are NaN, has to be refused: first the last row, then an
  * earlier one among those that go through the parts together.
  */
-final class Trial {
+final class Trial implements AutoCloseable {
   /** Two blocks, a group of 32, and an end of 16, 8, 4, 2 and 1. */
   private static final int WIDTH = 2 * RowSum.BLOCK + RowSum.LANES + 31;
 
@@ -53,6 +56,7 @@ final class Trial {
   private final Map<Operand, MemorySegment> tried = new EnumMap<>(Operand.class);
   private final Map<Operand, MemorySegment> plain = new EnumMap<>(Operand.class);
   private final Map<Column, MemorySegment> columns = new EnumMap<>(Column.class);
+  private final List<NativeMemory> memory = new ArrayList<>();
   private final Frame frame = new Frame();
   private final MachineFrame machineFrame = new MachineFrame();
   private int random = 1;
@@ -118,7 +122,20 @@ final class Trial {
    */
   private static boolean passes(
       Target target, MachineKernel kernel, int bad, int done, int unsummed) {
-    return new Trial(target, bad, unsummed).passes(kernel, done);
+    try (Trial trial = new Trial(target, bad, unsummed)) {
+      return trial.passes(kernel, done);
+    }
+  }
+
+  @Override
+  public void close() {
+    machineFrame.close();
+    memory.forEach(NativeMemory::close);
+  }
+
+  private MemorySegment memory(long bytes) {
+    memory.add(new NativeMemory(bytes));
+    return memory.getLast().segment();
   }
 
   /** Numbers of about 1, from a generator that is the same everywhere. */
@@ -140,7 +157,7 @@ final class Trial {
 
   private void allocate(Operand operand, ElementType type) {
     int apart = stride(type) / type.bytes();
-    MemorySegment segment = MachineFrame.memory((long) rows * stride(type));
+    MemorySegment segment = memory((long) rows * stride(type));
     float[] numbers = new float[rows * apart];
     for (int i = 0; i < numbers.length; i++) {
       numbers[i] = number(i == bad * apart ? NAN : pattern(i), type);
@@ -149,7 +166,7 @@ final class Trial {
     short[] patterns = new short[numbers.length];
     Memory.write(type, null, segment.address(), numbers, patterns, numbers.length);
     tried.put(operand, segment);
-    plain.put(operand, MachineFrame.memory(segment.byteSize()).copyFrom(segment));
+    plain.put(operand, memory(segment.byteSize()).copyFrom(segment));
   }
 
   /** Of float16 a subnormal one, too, where the float32 is subnormal. */
@@ -166,7 +183,7 @@ final class Trial {
       numbers[i] = Float.intBitsToFloat(pattern(i));
     }
     frame.set(column, numbers);
-    MemorySegment segment = MachineFrame.memory((long) width * Float.BYTES);
+    MemorySegment segment = memory((long) width * Float.BYTES);
     machineFrame.set(column, segment.copyFrom(MemorySegment.ofArray(numbers)).address());
     columns.put(column, segment);
   }

@@ -1,0 +1,99 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+
+/**
+ * Where machine code finds gain and bias of a call whose rows are longer than a super-block, for
+ * all threads of the call. Columns that the norm does not have in native memory are copied until
+ * the call closes them. Their memory is kept for other calls, up to a limit.
+ */
+final class LongColumns implements AutoCloseable {
+  /** The most bytes that are kept. */
+  private static final long MAX_BYTES = 1 << 26;
+
+  /** What came back last is first. Its lock also guards the number of bytes. */
+  private static final ArrayDeque<NativeMemory> KEPT = new ArrayDeque<>();
+
+  private static long bytesKept;
+
+  private final long[] addresses = new long[Column.COUNT];
+  private final NativeMemory[] copies = new NativeMemory[Column.COUNT];
+
+  /** The columns of a call; they are open until it is done on all threads. */
+  LongColumns(ForwardCall call) {
+    boolean done = false;
+    try {
+      open(call, Column.GAIN, call.gain());
+      open(call, Column.BIAS, call.bias());
+      done = true;
+    } finally {
+      if (!done) {
+        close();
+      }
+    }
+  }
+
+  private void open(ForwardCall call, Column column, Object numbers) {
+    if (numbers == null) {
+      return;
+    }
+    int i = column.ordinal();
+    float[] floats = (float[]) numbers;
+    MemorySegment there = call.ofNorm() == null ? null : call.ofNorm().of(column, floats);
+    if (there == null) {
+      int width = call.choices().width();
+      copies[i] = take((long) width * Float.BYTES);
+      there = copies[i].segment();
+      MemorySegment.copy(floats, 0, there, JAVA_FLOAT, 0, width);
+    }
+    addresses[i] = there.address();
+  }
+
+  /** Points a frame at the columns from one on. */
+  void place(MachineFrame frame, long from) {
+    frame.set(Column.GAIN, addresses[Column.GAIN.ordinal()] + from * Float.BYTES);
+    frame.set(Column.BIAS, addresses[Column.BIAS.ordinal()] + from * Float.BYTES);
+  }
+
+  @Override
+  public void close() {
+    for (NativeMemory copy : copies) {
+      if (copy != null) {
+        keep(copy);
+      }
+    }
+  }
+
+  private static NativeMemory take(long bytes) {
+    synchronized (KEPT) {
+      for (Iterator<NativeMemory> all = KEPT.iterator(); all.hasNext(); ) {
+        NativeMemory memory = all.next();
+        if (memory.segment().byteSize() >= bytes) {
+          all.remove();
+          bytesKept -= memory.segment().byteSize();
+          return memory;
+        }
+      }
+    }
+    return new NativeMemory(bytes);
+  }
+
+  private static void keep(NativeMemory copy) {
+    synchronized (KEPT) {
+      KEPT.addFirst(copy);
+      bytesKept += copy.segment().byteSize();
+      while (bytesKept > MAX_BYTES) {
+        NativeMemory oldest = KEPT.removeLast();
+        bytesKept -= oldest.segment().byteSize();
+        oldest.close();
+      }
+    }
+  }
+}
