@@ -11,20 +11,21 @@ final class OutFolder {
   private OutFolder() {}
 
   /**
-   * Checks that a folder can be written without touching anything that is there.
+   * Checks that a folder is not in the way of the model.
    *
-   * @throws IllegalArgumentException if it cannot
+   * @return the folder, with no link in the path to it
+   * @throws IllegalArgumentException if it is
    */
-  static void require(Path in, Path out) throws IOException {
+  static Path place(Path in, Path out) throws IOException {
     Path parent = out.toAbsolutePath().getParent();
-    if (out.toString().isEmpty() || out.getFileName() == null || parent == null) {
+    if (out.toString().isEmpty() || parent == null || out.endsWith(".") || out.endsWith("..")) {
       throw new IllegalArgumentException("OUT is '" + out + "', it must name a folder");
     }
     if (!Files.isDirectory(parent)) {
       throw new IllegalArgumentException(
           "OUT is %s, but there is no folder %s".formatted(out, parent));
     }
-    Path real = parent.toRealPath().resolve(out.toAbsolutePath().normalize().getFileName());
+    Path real = parent.toRealPath().resolve(out.getFileName());
     Path model = in.toRealPath();
     if (real.startsWith(model)) {
       throw new IllegalArgumentException(
@@ -34,6 +35,15 @@ final class OutFolder {
       throw new IllegalArgumentException(
           "MODEL is %s, which is where OUT is written first".formatted(in));
     }
+    return real;
+  }
+
+  /**
+   * Checks that a folder can be written without touching anything that is there.
+   *
+   * @throws IllegalArgumentException if it cannot
+   */
+  static void requireFree(Path out) throws IOException {
     if (Files.isSymbolicLink(out)) {
       throw new IllegalArgumentException(
           "OUT is %s, which is a link: name the folder itself".formatted(out));
