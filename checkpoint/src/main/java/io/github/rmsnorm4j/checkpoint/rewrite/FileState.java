@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -12,7 +13,7 @@ import java.util.Set;
 /**
  * What the system says of a file, a folder, or a link itself. After a change or a replacement it
  * says something else: on Unix it keeps the time of the last change or renaming ({@code ctime}),
- * which programs cannot set.
+ * which programs cannot set. Of a folder this is not so.
  */
 record FileState(Map<String, Object> attributes) {
   private static final String BASIC =
@@ -20,11 +21,13 @@ record FileState(Map<String, Object> attributes) {
 
   static FileState of(Path path) throws IOException {
     boolean unix = path.getFileSystem().supportedFileAttributeViews().contains("unix");
-    return new FileState(
-        Files.readAttributes(
-            path,
-            unix ? "unix:" + BASIC + ",ctime,permissions" : BASIC,
-            LinkOption.NOFOLLOW_LINKS));
+    String names = unix ? "unix:" + BASIC + ",ctime,permissions" : BASIC;
+    Map<String, Object> all =
+        new HashMap<>(Files.readAttributes(path, names, LinkOption.NOFOLLOW_LINKS));
+    if (all.get("isDirectory").equals(true)) {
+      all.keySet().removeAll(Set.of("size", "lastModifiedTime", "ctime"));
+    }
+    return new FileState(all);
   }
 
   boolean isFile() {

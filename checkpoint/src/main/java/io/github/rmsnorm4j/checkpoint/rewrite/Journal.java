@@ -13,7 +13,12 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The file that says what is in {@code OUT.partial}: in its first line what the result is made
@@ -24,12 +29,18 @@ final class Journal implements Closeable {
   /** Some ten times as many lines as a model may have shards. */
   private static final long LONGEST = 1 << 20;
 
-  private final FileChannel channel;
-  private final List<String> lines;
+  private static final String REFUSED = "refused";
 
-  private Journal(FileChannel channel, List<String> lines) {
+  /** A shard's number, size, time of change, and the count of its roundings. */
+  private static final Pattern SHARD =
+      Pattern.compile(
+          "(\\d{1,6}) (\\d{1,18} \\S+) (\\d{1,18}) (\\d{1,18}) (\\d{1,18}) (0x[0-9a-f.]+p-?\\d{1,4})");
+
+  private final FileChannel channel;
+  private final Map<Integer, Matcher> shards = new HashMap<>();
+
+  private Journal(FileChannel channel) {
     this.channel = channel;
-    this.lines = lines;
   }
 
   /**
@@ -55,24 +66,40 @@ final class Journal implements Closeable {
       if (!isLocked(channel)) {
         throw new FileSystemException(folder.toString(), null, "another process is at work there");
       }
-      String text =
-          channel.size() > LONGEST
-              ? "too long"
-              : new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
-      String complete = text.substring(0, text.lastIndexOf('\n') + 1);
-      List<String> lines = complete.lines().toList();
-      if (lines.isEmpty() ? !first.startsWith(text) : !lines.getFirst().equals(first)) {
-        throw ofAnother(folder);
-      }
-      channel.truncate(complete.getBytes(UTF_8).length);
-      Journal journal = new Journal(channel, lines);
-      if (lines.isEmpty()) {
-        journal.append(first);
-      }
+      Journal journal = new Journal(channel);
+      journal.read(folder, first);
       return journal;
     } catch (Throwable e) {
       channel.close();
       throw e;
+    }
+  }
+
+  private void read(Path folder, String first) throws IOException {
+    String text =
+        channel.size() > LONGEST
+            ? "too long"
+            : new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
+    String complete = text.substring(0, text.lastIndexOf('\n') + 1);
+    List<String> lines = complete.lines().toList();
+    if (lines.isEmpty() ? !first.startsWith(text) : !lines.getFirst().equals(first)) {
+      throw ofAnother(folder);
+    }
+    if (lines.contains(REFUSED)) {
+      throw new FileSystemException(
+          folder.toString(),
+          null,
+          "holds a result that differs from the model: delete it, or write elsewhere");
+    }
+    for (String line : lines) {
+      Matcher shard = SHARD.matcher(line);
+      if (shard.matches()) {
+        shards.put(Integer.valueOf(shard.group(1)), shard);
+      }
+    }
+    channel.truncate(complete.getBytes(UTF_8).length);
+    if (lines.isEmpty()) {
+      append(first);
     }
   }
 
@@ -91,13 +118,45 @@ final class Journal implements Closeable {
         "is of another command, or the model has changed since: delete it, or write elsewhere");
   }
 
-  /** The lines that were there when it was opened; the first is that of {@link #open}. */
-  List<String> lines() {
-    return lines;
+  /**
+   * The count of a finished shard's roundings.
+   *
+   * @param shard its number in the model
+   * @param state the state of the file that is there
+   * @return empty if that is not the file that was finished
+   */
+  Optional<RoundingCount> count(int shard, FileState state) {
+    return Optional.ofNullable(shards.get(shard))
+        .filter(line -> state.isFile() && line.group(2).equals(state.toString()))
+        .map(
+            line ->
+                new RoundingCount(
+                    Long.parseLong(line.group(3)),
+                    Long.parseLong(line.group(4)),
+                    Long.parseLong(line.group(5)),
+                    Double.parseDouble(line.group(6))));
+  }
+
+  /** Remembers that a shard is finished. */
+  void finish(int shard, FileState state, RoundingCount count) throws IOException {
+    append(
+        "%d %s %d %d %d %s"
+            .formatted(
+                shard,
+                state,
+                count.computed(),
+                count.changed(),
+                count.small(),
+                Double.toHexString(count.largest())));
+  }
+
+  /** Remembers that the result is not equal to the model. It is kept, but not taken up again. */
+  void refuse() throws IOException {
+    append(REFUSED);
   }
 
   /** Adds a line, which is on the disk afterwards. */
-  void append(String line) throws IOException {
+  private void append(String line) throws IOException {
     ByteBuffer bytes = UTF_8.encode(line + "\n");
     while (bytes.hasRemaining()) {
       channel.write(bytes, channel.size());

@@ -9,6 +9,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -140,7 +141,7 @@ record Listing(Path folder, SortedMap<String, Entry> entries) {
   }
 
   /**
-   * Compares with a later listing. Folders may change, because nothing in them is read.
+   * Compares with a later listing.
    *
    * @throws FileSystemException if something was added, removed, changed or replaced
    */
@@ -148,14 +149,7 @@ record Listing(Path folder, SortedMap<String, Entry> entries) {
     TreeSet<String> names = new TreeSet<>(entries.keySet());
     names.addAll(now.entries.keySet());
     for (String name : names) {
-      Entry before = entries.get(name);
-      boolean folders = before != null && before.state().isFolder();
-      Entry after = now.entries.get(name);
-      boolean same =
-          folders
-              ? after != null && after.state().isFolder()
-              : before != null && before.equals(after);
-      if (!same) {
+      if (!Objects.equals(entries.get(name), now.entries.get(name))) {
         throw changed(name);
       }
     }

@@ -1,9 +1,13 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.stream.Stream;
 
 /** Where a result may be put. */
@@ -60,6 +64,32 @@ final class OutFolder {
     }
     try (Stream<Path> entries = Files.list(path)) {
       return entries.findAny().isEmpty();
+    }
+  }
+
+  /**
+   * Gives a folder its final name, in one step. Of what may be there, the system replaces an empty
+   * folder alone.
+   *
+   * @throws FileAlreadyExistsException if something else is there
+   */
+  static void put(Path folder, Path out) throws IOException {
+    try {
+      Files.move(folder, out, StandardCopyOption.ATOMIC_MOVE);
+    } catch (FileSystemException e) {
+      throw Files.exists(out, LinkOption.NOFOLLOW_LINKS)
+          ? new FileAlreadyExistsException(out.toString(), null, "has appeared meanwhile")
+          : e;
+    }
+    force(out.getParent());
+  }
+
+  /** A new name survives a power cut once its folder is on the disk. */
+  private static void force(Path folder) {
+    try (FileChannel channel = FileChannel.open(folder)) {
+      channel.force(true);
+    } catch (IOException _) {
+      // Not every system opens folders; the files are on the disk already.
     }
   }
 }

@@ -3,14 +3,11 @@ package io.github.rmsnorm4j.checkpoint.rewrite;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -48,11 +45,6 @@ final class WorkFolder implements Closeable {
   /** What a process leaves that is killed while it writes such a file. */
   private static final String LEFT = "\\.?part\\.safetensors(\\.[0-9a-f]+\\.tmp)?";
 
-  /** A shard's number, size, time of change, and the count of its roundings. */
-  private static final String MARK =
-      "\\d{1,6} \\d{1,18} \\S+( \\d{1,18}){3} 0x[0-9a-f.]+p-?\\d{1,4}";
-
-  private static final String REFUSED = "refused";
   private static final int PIECE = 4 << 20;
   private static final Set<PosixFilePermission> OWNER =
       PosixFilePermissions.fromString("rwx------");
@@ -61,9 +53,6 @@ final class WorkFolder implements Closeable {
   private final Path work;
   private final Path model;
   private final Journal journal;
-
-  /** The line of each finished shard, by its number. */
-  private final Map<Integer, String[]> marks = new HashMap<>();
 
   /** The files of the result that are finished. */
   private final Map<String, FileState> finished = new HashMap<>();
@@ -110,16 +99,6 @@ final class WorkFolder implements Closeable {
 
   private void takeUp(Set<String> names) throws IOException {
     requireOwner();
-    for (String line : journal.lines()) {
-      if (line.equals(REFUSED)) {
-        throw refused(
-            work, "holds a result that differs from the model: delete it, or write elsewhere");
-      }
-      if (line.matches(MARK)) {
-        String[] words = line.split(" ");
-        marks.put(Integer.valueOf(words[0]), words);
-      }
-    }
     for (String name : names(work)) {
       Path left = work.resolve(name);
       if (!FileState.of(left).isFile() && !name.equals(MODEL)) {
@@ -199,31 +178,18 @@ final class WorkFolder implements Closeable {
       return Optional.empty();
     }
     FileState state = FileState.of(model.resolve(name));
-    String[] mark = marks.get(shard);
-    if (mark == null || !state.isFile() || !state.toString().equals(mark[1] + " " + mark[2])) {
+    Optional<RoundingCount> count = journal.count(shard, state);
+    if (count.isEmpty()) {
       throw changed(model.resolve(name));
     }
     finished.put(name, state);
-    return Optional.of(
-        new RoundingCount(
-            Long.parseLong(mark[3]),
-            Long.parseLong(mark[4]),
-            Long.parseLong(mark[5]),
-            Double.parseDouble(mark[6])));
+    return count;
   }
 
   /** Gives a written shard its name, and remembers that it is finished. */
   void finish(int shard, String name, FileState like, RoundingCount count) throws IOException {
-    // The mark comes first. So a shard without one is not of this command.
-    journal.append(
-        "%d %s %d %d %d %s"
-            .formatted(
-                shard,
-                FileState.of(work.resolve(PART)),
-                count.computed(),
-                count.changed(),
-                count.small(),
-                Double.toHexString(count.largest())));
+    // The journal comes first. So a shard that is not in it is not of this command.
+    journal.finish(shard, FileState.of(work.resolve(PART)), count);
     finish(name, like);
   }
 
@@ -277,9 +243,9 @@ final class WorkFolder implements Closeable {
     return true;
   }
 
-  /** Remembers that the result is not equal to the model. It is kept, but not taken up again. */
+  /** What was written is kept, but not taken up again. */
   void refuse() throws IOException {
-    journal.append(REFUSED);
+    journal.refuse();
   }
 
   /**
@@ -297,15 +263,7 @@ final class WorkFolder implements Closeable {
       }
     }
     like.givePermissions(model, OWNER);
-    try {
-      // Of what may be there, the system replaces an empty folder alone.
-      Files.move(model, out, StandardCopyOption.ATOMIC_MOVE);
-    } catch (FileSystemException e) {
-      throw exists(out)
-          ? new FileAlreadyExistsException(out.toString(), null, "has appeared meanwhile")
-          : e;
-    }
-    force(out.getParent());
+    OutFolder.put(model, out);
     delete(work);
   }
 
@@ -331,15 +289,6 @@ final class WorkFolder implements Closeable {
       Files.delete(work);
     } catch (DirectoryNotEmptyException _) {
       // Somebody has put something there, which stays.
-    }
-  }
-
-  /** A new name survives a power cut once its folder is on the disk. */
-  private static void force(Path folder) {
-    try (FileChannel channel = FileChannel.open(folder)) {
-      channel.force(true);
-    } catch (IOException _) {
-      // Not every system opens folders; the files are on the disk already.
     }
   }
 
