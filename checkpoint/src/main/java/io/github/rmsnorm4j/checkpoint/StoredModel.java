@@ -2,13 +2,16 @@ package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.GgufFile;
+import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A model on the disk, open for reading: a folder of Hugging Face with {@code config.json} and
@@ -69,6 +72,20 @@ public final class StoredModel implements Closeable {
    */
   public Optional<Path> config() {
     return Optional.ofNullable(config);
+  }
+
+  /**
+   * The files that are read.
+   *
+   * @return their paths: the files of tensors, their index, and the {@code config.json}, if there
+   *     are any
+   */
+  public List<Path> files() {
+    Stream<TensorFile> shards =
+        tensors instanceof ShardedFile sharded ? sharded.shards().stream() : Stream.empty();
+    return Stream.of(Stream.of(tensors.path()), shards.map(TensorFile::path), config().stream())
+        .flatMap(paths -> paths)
+        .toList();
   }
 
   /**

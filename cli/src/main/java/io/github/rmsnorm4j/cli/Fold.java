@@ -17,11 +17,13 @@ import picocli.CommandLine.Mixin;
           + " computes the same logits. Norms whose outputs go elsewhere keep their gains, and the command"
           + " says why. A LayerNorm's bias is folded into the biases of the matrices. Numbers are"
           + " computed in float64 and rounded once to their stored type. All other tensors and files"
-          + " are copied.",
+          + " are copied. A link to a file of MODEL stays a link. A link to a file elsewhere is refused,"
+          + " except to a blob in the cache of Hugging Face.",
       "",
       "Then OUT is compared with MODEL, as both are stored. If a difference is larger than its"
           + " bound, nothing is put in place. Until the end, all is in the folder OUT.partial. After a"
-          + " kill or with a full disk the same command takes it up again.",
+          + " kill or with a full disk the same command takes it up again. What others put there or at"
+          + " OUT is neither changed nor removed.",
       ""
     },
     footer = {

@@ -66,7 +66,7 @@ final class FoldRun {
                 + ": not put in place: the result differs from the model by more than rounding"
                 + " explains; it is in "
                 + out
-                + ".partial");
+                + ".partial, to be deleted before another try");
       }
     }
     if (!quiet) {

@@ -58,7 +58,7 @@ final class Inspect implements Callable<Integer> {
           spec.commandLine(), "MODEL is empty, it must name a folder or a GGUF file");
     }
     try (StoredModel model = StoredModel.open(path);
-        ReportOptions.Files files = reports.begin()) {
+        ReportOptions.Files files = begin(model)) {
       Inspection inspection = Inspection.of(model, map.file());
       Prospects prospects = Prospects.of(path, map.file());
       InspectionText.lines(inspection, prospects).forEach(spec.commandLine().getOut()::println);
@@ -68,5 +68,11 @@ final class Inspect implements Callable<Integer> {
           Records.write(inspection));
     }
     return ExitCode.OK;
+  }
+
+  private ReportOptions.Files begin(StoredModel model) throws IOException {
+    reports.requireNotRead(model.files());
+    reports.requireNotRead(map.file().stream().toList());
+    return reports.begin();
   }
 }

@@ -68,6 +68,20 @@ final class ReportOptions {
     requireName(spec.commandLine(), "--json", json, ".json");
   }
 
+  /** Refuses to replace a file that the command reads, also with {@code --force}. */
+  void requireNotRead(List<Path> read) throws IOException {
+    for (Path file : read) {
+      for (Path written : new Path[] {report, json}) {
+        if (written != null && DistinctFiles.same(written, file)) {
+          String text =
+              "%s is %s, which is read: name another file"
+                  .formatted(written.equals(json) ? "--json" : "--report", written);
+          throw wrongUse(spec.commandLine(), null, text);
+        }
+      }
+    }
+  }
+
   /**
    * Refuses a name that is empty or has another ending.
    *

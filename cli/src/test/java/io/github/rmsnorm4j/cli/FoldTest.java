@@ -171,7 +171,7 @@ class FoldTest {
     assertThat(result.outLines()).last().asString().endsWith("which is exceeded");
     assertThat(result.err())
         .isEqualToIgnoringNewLines(
-            "rmsnorm fold: %s: not put in place: the result differs from the model by more than rounding explains; it is in %s.partial"
+            "rmsnorm fold: %s: not put in place: the result differs from the model by more than rounding explains; it is in %s.partial, to be deleted before another try"
                 .formatted(out, out));
     assertThat(out).doesNotExist();
   }

@@ -66,6 +66,42 @@ class InspectTest {
     assertThat(again.err()).contains("exists already; --force replaces it").hasLineCount(1);
   }
 
+  /** Also with --force, and through a link. */
+  @Test
+  void neverReplacesAFileThatItReads() throws IOException {
+    Path model = stories();
+    Path map =
+        Files.writeString(folder.resolve("map.json"), "{\"family\":\"A\",\"like\":\"Llama\"}");
+    Path link = Files.createSymbolicLink(folder.resolve("link.json"), model.resolve("config.json"));
+    Path html = folder.resolve("link.html");
+    Files.createSymbolicLink(html, model.resolve("model.safetensors"));
+    for (Path file : List.of(model.resolve("config.json"), link, map, html)) {
+      String option = file.equals(html) ? "--report" : "--json";
+      byte[] before = Files.readAllBytes(file);
+      CommandResult result = inspect(model, "--map", map, option, file, "--force");
+      assertThat(result.status()).isEqualTo(2);
+      assertThat(result.err())
+          .startsWith(
+              "rmsnorm inspect: %s is %s, which is read: name another file".formatted(option, file))
+          .hasLineCount(1);
+      assertThat(file).hasBinaryContent(before);
+    }
+    Path own = model.resolve("norms.json");
+    assertThat(inspect(model, "--json", own).status()).isZero();
+    assertThat(inspect(model, "--json", own, "--force").status()).isZero();
+  }
+
+  /** What stands in the way of a fold is told; it does not stand in the way of inspecting. */
+  @Test
+  void aLinkThatLeadsOutIsTold() throws IOException {
+    Path model = stories();
+    Files.createSymbolicLink(model.resolve("notes.md"), Path.of("../secret.txt"));
+    Files.writeString(folder.resolve("secret.txt"), "secret");
+    CommandResult result = inspect(model);
+    assertThat(result.status()).isZero();
+    assertThat(result.out()).contains("is a link to ../secret.txt");
+  }
+
   /** A Llama of one layer whose gains are near 0, with a tensor that no rule tells of. */
   private Path oddModel() throws IOException {
     Path model = Files.createDirectories(folder.resolve("odd"));

@@ -18,8 +18,13 @@ public final class Printable {
     return out.toString();
   }
 
-  /** The same, without the middle if the text is longer than a name should be. */
-  static String shortened(String text) {
+  /**
+   * The same, without the middle if the text is longer than a name should be.
+   *
+   * @param text a text of any length
+   * @return one line of text, which says its length where a part is left out
+   */
+  public static String shortened(String text) {
     if (text.length() <= LONGEST) {
       return escaped(text);
     }

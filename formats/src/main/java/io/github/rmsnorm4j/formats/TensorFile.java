@@ -51,11 +51,11 @@ public abstract sealed class TensorFile implements Closeable
   }
 
   private static TensorFile openFolder(Path folder) throws IOException {
-    for (String name : List.of(MODEL, INDEX)) {
-      Path file = folder.resolve(name);
-      if (Files.exists(file)) {
-        return open(file);
-      }
+    if (Files.exists(folder.resolve(MODEL))) {
+      return open(StoredBytes.open(folder.resolve(MODEL)));
+    }
+    if (Files.exists(folder.resolve(INDEX))) {
+      return ShardedFile.ofIndex(folder.resolve(INDEX));
     }
     throw new FormatException(folder, "is a folder with neither %s nor %s".formatted(MODEL, INDEX));
   }

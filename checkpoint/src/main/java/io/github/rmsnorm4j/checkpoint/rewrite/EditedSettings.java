@@ -1,12 +1,15 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +17,7 @@ import java.util.stream.Collectors;
 
 /** The {@code config.json} and the index of the shards, as the plan changes them. */
 final class EditedSettings {
+  private static final String CONFIG = "config.json";
   private static final String BYTE_ORDER_MARK = "\ufeff";
 
   private final Plan plan;
@@ -28,27 +32,33 @@ final class EditedSettings {
 
   /** Edits the files without writing them, so that one that cannot be edited is seen first. */
   void requireEditable() throws IOException {
-    for (Path file : files.others()) {
-      edited(file);
+    for (String name : files.others()) {
+      edited(name);
     }
   }
 
   /** The text of a file that changes; empty for one that is copied. */
-  Optional<String> edited(Path file) throws IOException {
-    if (file.endsWith(ModelFiles.CONFIG) && (plan.untied() || plan.modelType().isPresent())) {
-      return Optional.of(config(read(file)).toString());
+  Optional<String> edited(String name) throws IOException {
+    boolean config =
+        name.equals(files.listing().name(CONFIG))
+            && (plan.untied() || plan.modelType().isPresent());
+    boolean index =
+        tensors instanceof ShardedFile
+            && name.equals(files.name(tensors))
+            && plan.added().isPresent();
+    if (!config && !index) {
+      return Optional.empty();
     }
-    boolean index = tensors instanceof ShardedFile && file.equals(tensors.path());
-    return index && plan.added().isPresent()
-        ? Optional.of(index(read(file), plan.added().get()).toString())
-        : Optional.empty();
+    JsonText text = read(name);
+    return Optional.of((config ? config(text) : index(text, plan.added().get())).toString());
   }
 
   /** Programs read these files as UTF-8, so one in another encoding is not changed. */
-  private static JsonText read(Path file) throws IOException {
+  private JsonText read(String name) throws IOException {
+    Path file = files.listing().entries().get(name).file();
     String text;
-    try {
-      text = Files.readString(file);
+    try (InputStream in = files.listing().open(name)) {
+      text = UTF_8.newDecoder().decode(ByteBuffer.wrap(in.readAllBytes())).toString();
     } catch (CharacterCodingException _) {
       throw new FormatException(file, "has to be changed, but is not in UTF-8");
     }
@@ -81,7 +91,7 @@ final class EditedSettings {
     if (size != null && size.matches("\\d{1,18}")) {
       index.set(String.valueOf(Long.parseLong(size) + added.bytes()), "metadata", "total_size");
     }
-    String shard = ModelFiles.name(files.shards().getLast().path());
+    String shard = files.shards().getLast().path().getFileName().toString();
     return index.set(JsonText.quoted(shard), "weight_map", added.name());
   }
 }

@@ -7,11 +7,11 @@ import io.github.rmsnorm4j.formats.SafetensorsFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +25,7 @@ final class ResultWriter {
   private final Plan plan;
   private final TensorFile tensors;
   private final ModelFiles files;
+  private final Listing listing;
   private final Vectors vectors;
   private final LongConsumer progress;
   private final EditedSettings settings;
@@ -35,6 +36,7 @@ final class ResultWriter {
     this.plan = plan;
     this.tensors = tensors;
     this.files = files;
+    this.listing = files.listing();
     this.vectors = vectors;
     this.progress = progress;
     this.settings = new EditedSettings(plan, tensors, files);
@@ -42,25 +44,25 @@ final class ResultWriter {
 
   /** Writes the files that are not finished yet, and returns the count of all roundings. */
   RoundingCount write(WorkFolder work) throws IOException {
+    for (String name : listing.names(listing::isLink)) {
+      work.link(name, listing.name(name));
+    }
+    for (String name : files.others()) {
+      writeOther(name, work);
+    }
     RoundingCount all = RoundingCount.NONE;
-    for (SafetensorsFile shard : files.shards()) {
-      String name = ModelFiles.name(shard.path());
-      RoundingCount count = work.finished(name).orElse(null);
+    for (int i = 0; i < files.shards().size(); i++) {
+      SafetensorsFile shard = files.shards().get(i);
+      String name = files.name(shard);
+      RoundingCount count = work.finished(i, name).orElse(null);
       if (count == null) {
-        count = writeShard(shard, work.model().resolve(name));
-        work.finish(name, count);
+        count = writeShard(shard, work.part());
+        work.finish(i, name, listing.state(name), count);
       } else {
         kept++;
-        progress.accept(Files.size(shard.path()));
+        progress.accept(listing.state(name).size());
       }
       all = all.plus(count);
-    }
-    for (Path file : files.others()) {
-      String name = ModelFiles.name(file);
-      if (work.finished(name).isEmpty()) {
-        writeOther(file, work.model().resolve(name));
-        work.finish(name, RoundingCount.NONE);
-      }
     }
     return all;
   }
@@ -91,11 +93,11 @@ final class ResultWriter {
   /** A tensor that is added goes behind those of the last shard. */
   private TensorWriter begin(SafetensorsFile shard, Path to) throws IOException {
     if (plan.added().isEmpty() || shard != files.shards().getLast()) {
-      return TensorWriter.like(to, shard, true);
+      return TensorWriter.like(to, shard, false);
     }
     List<Tensor> more = new ArrayList<>(shard.tensors());
     more.add(plan.added().get());
-    return TensorWriter.create(to, more, shard.metadata(), true);
+    return TensorWriter.create(to, more, shard.metadata(), false);
   }
 
   private void copy(TensorFile shard, Tensor tensor, TensorWriter writer) throws IOException {
@@ -111,24 +113,26 @@ final class ResultWriter {
     }
   }
 
-  private void writeOther(Path from, Path to) throws IOException {
-    try (ReplacingFile file = ReplacingFile.create(to, true)) {
-      Optional<String> edited = settings.edited(from);
-      if (edited.isPresent()) {
-        file.write(MemorySegment.ofArray(edited.get().getBytes(UTF_8)));
-      } else {
-        copy(from, file);
+  private void writeOther(String name, WorkFolder work) throws IOException {
+    try (InputStream content = content(name)) {
+      if (work.isFinished(name, content)) {
+        return;
       }
-      file.commit();
+      try (ReplacingFile file = ReplacingFile.create(work.part(), false)) {
+        byte[] piece = new byte[PIECE];
+        for (int length = content.read(piece); length > 0; length = content.read(piece)) {
+          file.write(MemorySegment.ofArray(piece).asSlice(0, length));
+        }
+        file.commit();
+      }
     }
+    work.finish(name, listing.state(name));
   }
 
-  private static void copy(Path from, ReplacingFile file) throws IOException {
-    byte[] piece = new byte[PIECE];
-    try (InputStream in = Files.newInputStream(from)) {
-      for (int length = in.read(piece); length > 0; length = in.read(piece)) {
-        file.write(MemorySegment.ofArray(piece).asSlice(0, length));
-      }
-    }
+  private InputStream content(String name) throws IOException {
+    Optional<String> edited = settings.edited(name);
+    return edited.isPresent()
+        ? new ByteArrayInputStream(edited.get().getBytes(UTF_8))
+        : listing.open(name);
   }
 }

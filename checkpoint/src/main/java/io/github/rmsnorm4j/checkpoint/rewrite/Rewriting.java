@@ -8,16 +8,16 @@ import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.transformer.LayerwiseLogits;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 
 /**
  * Rewrites a model in a folder of Hugging Face: folds its norms, or converts it from LayerNorm to
@@ -35,13 +35,18 @@ public final class Rewriting implements Closeable {
   private final Optional<String> notRun;
 
   private Rewriting(
-      StoredModel model, Optional<Path> map, Goal goal, boolean untie, UnaryOperator<Plan> altered)
+      Listing listing,
+      StoredModel model,
+      Optional<Path> map,
+      Goal goal,
+      boolean untie,
+      UnaryOperator<Plan> altered)
       throws IOException {
     this.model = model;
     this.map = map;
     this.norms = model.norms(map);
     this.notRun = LayerwiseLogits.unsupported(model.path());
-    this.files = ModelFiles.of(model.path(), model.tensors());
+    this.files = ModelFiles.of(listing, model.tensors());
     Map<String, Tensor> tensors = new LinkedHashMap<>();
     model.tensors().tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
     Planner planner = new Planner(norms, tensors, new StoredVectors(model.tensors()), untie);
@@ -93,14 +98,18 @@ public final class Rewriting implements Closeable {
   static Rewriting open(
       Path folder, Optional<Path> map, Goal goal, boolean untie, UnaryOperator<Plan> altered)
       throws IOException {
-    if (Files.exists(folder) && !Files.isDirectory(folder)) {
+    if (!Files.exists(folder)) {
+      throw new NoSuchFileException(folder.toString(), null, "there is no such folder");
+    }
+    if (!Files.isDirectory(folder)) {
       throw new FormatException(
           folder,
           "is a file; a folder of Hugging Face can be %s, GGUF is only read".formatted(goal));
     }
+    Listing listing = Listing.of(folder, goal);
     StoredModel model = StoredModel.open(folder);
     try {
-      return new Rewriting(model, map, goal, untie, altered);
+      return new Rewriting(listing, model, map, goal, untie, altered);
     } catch (Throwable e) {
       model.close();
       throw e;
@@ -140,7 +149,7 @@ public final class Rewriting implements Closeable {
    * @return their names
    */
   public List<String> folders() {
-    return files.folders();
+    return files.listing().names(entry -> entry.state().isFolder());
   }
 
   /**
@@ -180,7 +189,8 @@ public final class Rewriting implements Closeable {
   }
 
   /**
-   * Checks where a result may be put. {@link #write} does so too.
+   * Checks where a result may be put, as {@link #write} does too. If that result was put there by a
+   * process that was killed then, what it left of {@code OUT.partial} is deleted.
    *
    * @param out the folder to write
    * @throws IllegalArgumentException if it exists and is not empty, is the model or in it, or its
@@ -188,7 +198,14 @@ public final class Rewriting implements Closeable {
    * @throws IOException if a folder cannot be read
    */
   public void requireUsable(Path out) throws IOException {
-    OutFolder.require(model.path(), out);
+    place(out);
+  }
+
+  private Path place(Path out) throws IOException {
+    Path place = OutFolder.place(model.path(), out);
+    WorkFolder.deleteEmptied(place, Fingerprint.of(plan, files));
+    OutFolder.requireFree(out);
+    return place;
   }
 
   /**
@@ -224,30 +241,35 @@ public final class Rewriting implements Closeable {
    * @throws IOException if something cannot be read or written
    */
   public Result write(Path out, boolean prove, LongConsumer progress) throws IOException {
-    requireUsable(out);
+    Path place = place(out);
     TensorFile tensors = model.tensors();
+    Listing listing = files.listing();
     new EditedSettings(plan, tensors, files).requireEditable();
-    String manifest = Fingerprint.of(plan, files);
-    try (WorkFolder work = WorkFolder.begin(out.toAbsolutePath().normalize(), manifest)) {
+    Set<String> names = Set.copyOf(listing.names(entry -> entry.state().isFile()));
+    try (WorkFolder work = WorkFolder.begin(place, Fingerprint.of(plan, files), names)) {
       ResultWriter writer =
           new ResultWriter(plan, tensors, files, new StoredVectors(tensors), progress);
       RoundingCount rounding = writer.write(work);
-      Optional<Proof> proof =
-          prove ? Optional.of(comparison().prove(work.model(), progress)) : Optional.empty();
-      if (!Fingerprint.of(plan, files).equals(manifest)) {
-        throw new FileSystemException(
-            model.path().toString(), null, "was changed while it was read");
-      }
+      Optional<Proof> proof = prove ? Optional.of(prove(work, progress)) : Optional.empty();
+      listing.requireSame(Listing.of(model.path(), plan.goal()));
       Result result = new Result(writer.kept(), rounding, proof);
       if (result.isInPlace()) {
-        work.putInPlace(files.all().stream().map(ModelFiles::name).collect(Collectors.toSet()));
+        work.putInPlace(FileState.of(listing.folder()));
+      } else {
+        work.refuse();
       }
       return result;
     }
   }
 
-  private Comparison comparison() {
-    return new Comparison(model, norms, map, plan.goal(), notRun);
+  /** What cannot be compared is not taken up again, as little as what differs. */
+  private Proof prove(WorkFolder work, LongConsumer progress) throws IOException {
+    try {
+      return new Comparison(model, norms, map, plan.goal(), notRun).prove(work.model(), progress);
+    } catch (FormatException | RefusedException e) {
+      work.refuse();
+      throw e;
+    }
   }
 
   /** Closes the model. */

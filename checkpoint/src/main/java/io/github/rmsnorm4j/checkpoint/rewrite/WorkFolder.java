@@ -1,81 +1,95 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import io.github.rmsnorm4j.formats.ReplacingFile;
 import java.io.Closeable;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
+import java.io.InputStream;
 import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.List;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Pattern;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The folder {@code OUT.partial}, in which a result grows until it is whole. It holds:
+ * The folder {@code OUT.partial}, in which a result grows until it is whole. Only its owner may use
+ * it. It holds:
  *
  * <ul>
- *   <li>{@code model}: the files of the result; this folder becomes OUT in one step
- *   <li>{@code manifest}: what the result is made from, the {@link Fingerprint}
- *   <li>{@code NAME.done} for each finished file: its size, and the count of its roundings
- *   <li>{@code lock}: locked by the process that is at work
+ *   <li>{@code model}: the finished files of the result; this folder becomes OUT in one step
+ *   <li>{@code part.safetensors}: the file that is being written, whatever its name will be
+ *   <li>{@code journal}: what the result is made from, and what is finished, see {@link Journal}
  * </ul>
  *
- * <p>A process that is given the same manifest keeps the finished files. With another manifest the
- * folder is refused; nothing in it is deleted.
+ * <p>A process with the same journal keeps the finished files. With another journal, or with
+ * anything in it that this command did not leave there, the folder is refused. Nothing of others is
+ * deleted, replaced, or written through a link.
  */
 final class WorkFolder implements Closeable {
-  private static final String MANIFEST = "manifest";
-  private static final String LOCK = "lock";
-  private static final String DONE = ".done";
+  private static final String JOURNAL = "journal";
+  private static final String MODEL = "model";
 
-  /** What a {@link ReplacingFile} leaves if its process is killed. */
-  private static final Pattern LEFT = Pattern.compile("\\..*\\.[0-9a-f]{8}\\.tmp");
+  /** The ending decides the format of a file with tensors. */
+  private static final String PART = "part.safetensors";
+
+  /** What a process leaves that is killed while it writes such a file. */
+  private static final String LEFT = "\\.?part\\.safetensors(\\.[0-9a-f]+\\.tmp)?";
+
+  private static final int PIECE = 4 << 20;
+  private static final Set<PosixFilePermission> OWNER =
+      PosixFilePermissions.fromString("rwx------");
 
   private final Path out;
   private final Path work;
   private final Path model;
-  private final FileChannel lock;
+  private final Journal journal;
 
-  private WorkFolder(Path out, Path work, FileChannel lock) {
+  /** The files of the result that are finished. */
+  private final Map<String, FileState> finished = new HashMap<>();
+
+  private WorkFolder(Path out, Path work, Journal journal) {
     this.out = out;
     this.work = work;
-    this.model = work.resolve("model");
-    this.lock = lock;
+    this.model = work.resolve(MODEL);
+    this.journal = journal;
   }
 
   /**
    * Begins, or takes up again what another process left.
    *
    * @param out where the result is put in the end
-   * @param manifest what it is made from
+   * @param first what it is made from, the first line of the journal
+   * @param names those of all files that the result will have
    * @throws FileSystemException if {@code OUT.partial} is something else
    */
-  static WorkFolder begin(Path out, String manifest) throws IOException {
-    Path work = out.resolveSibling(out.getFileName() + ".partial");
-    if (Files.exists(work)) {
-      requireOwn(work, manifest);
+  static WorkFolder begin(Path out, String first, Set<String> names) throws IOException {
+    Path work = partial(out);
+    if (!exists(work)) {
+      boolean posix = work.getFileSystem().supportedFileAttributeViews().contains("posix");
+      FileAttribute<?>[] attributes = {PosixFilePermissions.asFileAttribute(OWNER)};
+      Files.createDirectory(work, posix ? attributes : new FileAttribute<?>[0]);
     }
-    Files.createDirectories(work);
-    WorkFolder folder = new WorkFolder(out, work, lock(work));
+    if (!FileState.of(work).isFolder()) {
+      throw refused(work, "is no folder, and OUT grows in a folder of that name");
+    }
+    Set<String> there = names(work);
+    if (!(there.isEmpty() || there.contains(JOURNAL))
+        || there.stream().anyMatch(name -> !name.matches(JOURNAL + "|" + MODEL + "|" + LEFT))) {
+      throw Journal.ofAnother(work);
+    }
+    WorkFolder folder = new WorkFolder(out, work, Journal.open(work.resolve(JOURNAL), first));
     try {
-      if (!Files.exists(work.resolve(MANIFEST))) {
-        write(work.resolve(MANIFEST), manifest);
-      }
-      Files.createDirectories(folder.model);
-      deleteLeft(work);
-      deleteLeft(folder.model);
+      folder.takeUp(names);
       return folder;
     } catch (Throwable e) {
       folder.close();
@@ -83,65 +97,61 @@ final class WorkFolder implements Closeable {
     }
   }
 
-  private static void requireOwn(Path work, String manifest) throws IOException {
-    if (!Files.isDirectory(work)) {
-      throw new FileSystemException(
-          work.toString(), null, "is a file, and OUT grows in a folder of that name");
+  private void takeUp(Set<String> names) throws IOException {
+    requireOwner();
+    for (String name : names(work)) {
+      Path left = work.resolve(name);
+      if (!FileState.of(left).isFile() && !name.equals(MODEL)) {
+        throw changed(left);
+      }
+      if (name.matches(LEFT)) {
+        Files.delete(left);
+      }
     }
-    Path file = work.resolve(MANIFEST);
-    boolean begun = Files.isRegularFile(file);
-    if (begun && Files.size(file) == manifest.getBytes(UTF_8).length) {
-      begun = Files.readString(file).equals(manifest);
-    } else {
-      begun = !begun && names(work).stream().allMatch(n -> n.equals(LOCK) || isLeft(n));
+    if (!exists(model)) {
+      Files.createDirectory(model);
     }
-    if (!begun) {
-      throw new FileSystemException(
-          work.toString(),
-          null,
-          "is of another command, or the model has changed since: delete it, or write elsewhere");
+    if (!FileState.of(model).isFolder()) {
+      throw changed(model);
     }
-  }
-
-  private static boolean isLeft(String name) {
-    return LEFT.matcher(name).matches();
-  }
-
-  private static List<String> names(Path folder) throws IOException {
-    try (Stream<Path> entries = Files.list(folder)) {
-      return entries.map(ModelFiles::name).toList();
-    }
-  }
-
-  private static void deleteLeft(Path folder) throws IOException {
-    for (String name : names(folder)) {
-      if (isLeft(name)) {
-        Files.delete(folder.resolve(name));
+    for (String name : names(model)) {
+      if (!names.contains(name)) {
+        throw changed(model.resolve(name));
       }
     }
   }
 
-  private static FileChannel lock(Path work) throws IOException {
-    FileChannel lock =
-        FileChannel.open(work.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    boolean locked;
-    try {
-      locked = lock.tryLock() != null;
-    } catch (OverlappingFileLockException _) {
-      locked = false;
+  /** Another user could change what is there at any time, also when it has become OUT. */
+  private void requireOwner() throws IOException {
+    Path mine = Files.createTempFile(work, PART + ".", ".tmp");
+    UserPrincipal me = Files.getOwner(mine);
+    Files.delete(mine);
+    if (!Files.getOwner(work, LinkOption.NOFOLLOW_LINKS).equals(me)) {
+      throw refused(work, "belongs to another user: delete it, or write elsewhere");
     }
-    if (!locked) {
-      lock.close();
-      throw new FileSystemException(work.toString(), null, "another process is at work there");
-    }
-    return lock;
   }
 
-  private static void write(Path path, String text) throws IOException {
-    try (ReplacingFile file = ReplacingFile.create(path, true)) {
-      file.write(MemorySegment.ofArray(text.getBytes(UTF_8)));
-      file.commit();
+  private static Path partial(Path out) {
+    return out.resolveSibling(out.getFileName() + ".partial");
+  }
+
+  private static boolean exists(Path path) {
+    return Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private static Set<String> names(Path folder) throws IOException {
+    try (Stream<Path> entries = Files.list(folder)) {
+      return entries.map(entry -> entry.getFileName().toString()).collect(Collectors.toSet());
     }
+  }
+
+  private static FileSystemException refused(Path path, String reason) {
+    return new FileSystemException(path.toString(), null, reason);
+  }
+
+  private FileSystemException changed(Path file) {
+    return refused(
+        file, "is not as this command left it: delete %s, or write elsewhere".formatted(work));
   }
 
   /** The folder with the files of the result. */
@@ -149,85 +159,142 @@ final class WorkFolder implements Closeable {
     return model;
   }
 
-  /** The count of a file's roundings, if the file is finished. */
-  Optional<RoundingCount> finished(String name) throws IOException {
-    Path done = work.resolve(name + DONE);
-    if (!Files.exists(done) || !Files.exists(model.resolve(name))) {
-      return Optional.empty();
+  /** Where to write the next file. Nothing is there. */
+  Path part() throws IOException {
+    Path part = work.resolve(PART);
+    if (exists(part)) {
+      throw changed(part);
     }
-    String[] words = Files.readString(done).strip().split(" ");
-    return words.length == 5 && Long.parseLong(words[0]) == Files.size(model.resolve(name))
-        ? Optional.of(
-            new RoundingCount(
-                Long.parseLong(words[1]),
-                Long.parseLong(words[2]),
-                Long.parseLong(words[3]),
-                Double.parseDouble(words[4])))
-        : Optional.empty();
+    return part;
   }
 
-  /** Remembers that a file is finished, which must be on the disk. */
-  void finish(String name, RoundingCount count) throws IOException {
-    write(
-        work.resolve(name + DONE),
-        "%d %d %d %d %s\n"
-            .formatted(
-                Files.size(model.resolve(name)),
-                count.computed(),
-                count.changed(),
-                count.small(),
-                Double.toHexString(count.largest())));
+  /**
+   * The count of a shard's roundings, if the shard is finished.
+   *
+   * @param shard its number in the model
+   */
+  Optional<RoundingCount> finished(int shard, String name) throws IOException {
+    if (!exists(model.resolve(name))) {
+      return Optional.empty();
+    }
+    FileState state = FileState.of(model.resolve(name));
+    Optional<RoundingCount> count = journal.count(shard, state);
+    if (count.isEmpty()) {
+      throw changed(model.resolve(name));
+    }
+    finished.put(name, state);
+    return count;
+  }
+
+  /** Gives a written shard its name, and remembers that it is finished. */
+  void finish(int shard, String name, FileState like, RoundingCount count) throws IOException {
+    // The journal comes first. So a shard that is not in it is not of this command.
+    journal.finish(shard, FileState.of(work.resolve(PART)), count);
+    finish(name, like);
+  }
+
+  /**
+   * Gives a written file its name.
+   *
+   * @param like the file of the model whose permissions it gets
+   */
+  void finish(String name, FileState like) throws IOException {
+    Path part = work.resolve(PART);
+    like.givePermissions(part, Set.of());
+    Files.move(part, model.resolve(name));
+    finished.put(name, FileState.of(model.resolve(name)));
+  }
+
+  /** Makes a link to another file of the result. */
+  void link(String name, String target) throws IOException {
+    Path link = model.resolve(name);
+    if (!exists(link)) {
+      Files.createSymbolicLink(link, Path.of(target));
+    }
+    if (!Files.isSymbolicLink(link) || !Files.readSymbolicLink(link).toString().equals(target)) {
+      throw changed(link);
+    }
+    finished.put(name, FileState.of(link));
+  }
+
+  /**
+   * Whether a file is finished.
+   *
+   * @param content what must be in it; read only if there is such a file
+   */
+  boolean isFinished(String name, InputStream content) throws IOException {
+    Path file = model.resolve(name);
+    if (!exists(file)) {
+      return false;
+    }
+    FileState state = FileState.of(file);
+    if (!state.isFile()) {
+      throw changed(file);
+    }
+    try (InputStream written = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+      for (byte[] piece = {0}; piece.length > 0; ) {
+        piece = content.readNBytes(PIECE);
+        if (!Arrays.equals(piece, written.readNBytes(PIECE))) {
+          throw changed(file);
+        }
+      }
+    }
+    finished.put(name, state);
+    return true;
+  }
+
+  /** What was written is kept, but not taken up again. */
+  void refuse() throws IOException {
+    journal.refuse();
   }
 
   /**
    * Gives the result its name, in one step.
    *
-   * @param files the names of all files that it has
+   * @param like the folder of the model, whose permissions it gets
    */
-  void putInPlace(Set<String> files) throws IOException {
-    Set<String> there = Set.copyOf(names(model));
-    if (!there.equals(files)) {
-      String wrong =
-          Stream.concat(there.stream(), files.stream())
-              .filter(name -> !(there.contains(name) && files.contains(name)))
-              .sorted()
-              .collect(Collectors.joining(", "));
-      throw new FileSystemException(model.toString(), null, "was changed meanwhile: " + wrong);
+  void putInPlace(FileState like) throws IOException {
+    TreeSet<String> names = new TreeSet<>(names(model));
+    names.addAll(finished.keySet());
+    for (String name : names) {
+      Path file = model.resolve(name);
+      if (!exists(file) || !FileState.of(file).equals(finished.get(name))) {
+        throw changed(file);
+      }
     }
-    try {
-      Files.deleteIfExists(out); // Only an empty folder can be deleted.
-    } catch (DirectoryNotEmptyException _) {
-      throw new FileAlreadyExistsException(out.toString(), null, "has appeared meanwhile");
-    }
-    Files.move(model, out, StandardCopyOption.ATOMIC_MOVE);
-    force(out.toAbsolutePath().getParent());
-    deleteDone();
-    Files.delete(work.resolve(MANIFEST));
-    Files.delete(work.resolve(LOCK));
-    Files.delete(work);
+    like.givePermissions(model, OWNER);
+    OutFolder.put(model, out);
+    delete(work);
   }
 
-  /** Before the manifest: without one, a folder with such files is not known as our own. */
-  private void deleteDone() throws IOException {
-    for (String name : names(work)) {
-      if (name.endsWith(DONE)) {
-        Files.delete(work.resolve(name));
+  /**
+   * Deletes what is left of a folder whose result is in place, if its process was killed then.
+   *
+   * @param first as in {@link #begin}
+   */
+  static void deleteEmptied(Path out, String first) throws IOException {
+    Path work = partial(out);
+    if (exists(work) && FileState.of(work).isFolder() && names(work).equals(Set.of(JOURNAL))) {
+      try (Journal _ = Journal.open(work.resolve(JOURNAL), first)) {
+        delete(work);
+      } catch (FileSystemException _) {
+        // It is of another command, or at work.
       }
     }
   }
 
-  /** A new name survives a power cut once its folder is on the disk. */
-  private static void force(Path folder) {
-    try (FileChannel channel = FileChannel.open(folder)) {
-      channel.force(true);
-    } catch (IOException _) {
-      // Not every system opens folders; the files are on the disk already.
+  private static void delete(Path work) throws IOException {
+    Files.delete(work.resolve(JOURNAL));
+    try {
+      Files.delete(work);
+    } catch (DirectoryNotEmptyException _) {
+      // Somebody has put something there, which stays.
     }
   }
 
   /** Lets others work there. What was not put in place stays, to be taken up again. */
   @Override
   public void close() throws IOException {
-    lock.close();
+    journal.close();
   }
 }

@@ -97,7 +97,8 @@ class InterruptedRewritingTest {
         caught++;
         // Every other time the next process takes over what this one left.
         if (kill % 2 == 0) {
-          resumed += Files.exists(partial.resolve("model-00001-of-00008.safetensors.done")) ? 1 : 0;
+          resumed +=
+              Files.exists(partial.resolve("model/model-00001-of-00008.safetensors")) ? 1 : 0;
           fold(out);
           assertThat(RewritingTest.files(out)).isEqualTo(whole);
           assertThat(partial).doesNotExist();
