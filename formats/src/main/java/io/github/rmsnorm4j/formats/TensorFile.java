@@ -54,10 +54,19 @@ public abstract sealed class TensorFile implements Closeable
     for (String name : List.of(MODEL, INDEX)) {
       Path file = folder.resolve(name);
       if (Files.exists(file)) {
-        return open(file);
+        return requireModel(open(file));
       }
     }
     throw new FormatException(folder, "is a folder with neither %s nor %s".formatted(MODEL, INDEX));
+  }
+
+  /** The content decides of which kind a file is, and a folder's is of one kind. */
+  private static TensorFile requireModel(TensorFile file) throws IOException {
+    if (file instanceof SafetensorsFile || file instanceof ShardedFile) {
+      return file;
+    }
+    file.close();
+    throw new FormatException(file.path(), "is no .safetensors file, as its name says");
   }
 
   /**
