@@ -7,6 +7,8 @@ import io.github.rmsnorm4j.ElementType;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -64,42 +66,45 @@ class NearNormTest {
   void aGainThatWasNotApplied(boolean layer) {
     String name = layer ? "LayerNorm" : "RMSNorm";
     String verdict = verdict(gain, null, made(layer, (n, _) -> n));
-    assertThat(verdict).contains(name + " without --gain comes within ", " % of Y.");
+    assertThat(verdict)
+        .contains(name + " with epsilon ", " without --gain comes within ", " % of Y.");
   }
 
   @Test
   void aGainThatIsMissing() {
     String verdict = verdict(null, null, made(false, (n, i) -> n * gain[i]));
     double least = Arrays.stream(gain).min().orElseThrow();
-    assertThat(verdict).contains("RMSNorm with a gain from %.4f to ".formatted(least));
+    assertThat(verdict)
+        .contains("RMSNorm with epsilon ", " with a gain from %.4f to ".formatted(least));
     assertThat(verdict).doesNotContain("--gain", "bias");
   }
 
   @Test
   void theGainOfAnotherNorm() {
     String verdict = verdict(gain, null, made(false, (n, i) -> n * other[i]));
-    assertThat(verdict).contains("RMSNorm with a gain from ", ", which is not --gain, comes");
+    assertThat(verdict)
+        .contains("RMSNorm with epsilon ", " with a gain from ", ", which is not --gain, comes");
   }
 
   @Test
   void aSumInPlaceOfAMean() {
     double root = Math.sqrt(WIDTH);
     String verdict = verdict(gain, null, made(false, (n, i) -> n / root * gain[i]));
-    assertThat(verdict).contains("RMSNorm times 0.1250, 1 / sqrt(width), so an L2 norm, comes");
+    assertThat(verdict).contains(" times 0.1250, 1 / sqrt(width), so an L2 norm, comes");
   }
 
   @Test
   void aFactor() {
     String verdict = verdict(gain, null, made(false, (n, i) -> n * 3 * gain[i]));
-    assertThat(verdict).contains("RMSNorm times 3.000 comes");
+    assertThat(verdict).contains(" times 3.000 comes");
   }
 
   @Test
   void aBiasThatIsMissingOrAnother() {
     double[][] y = made(true, (n, i) -> n * gain[i] + bias[i]);
-    assertThat(verdict(gain, null, y)).contains("LayerNorm plus a bias from ");
+    assertThat(verdict(gain, null, y)).contains("LayerNorm with epsilon ", " plus a bias from ");
     assertThat(verdict(gain, other, y))
-        .contains("LayerNorm plus a bias from ", ", which is not --bias, comes");
+        .contains(" plus a bias from ", ", which is not --bias, comes");
   }
 
   /** Exact in float64 and rounded once: named, with its epsilon, whether that is a usual one. */
@@ -115,6 +120,23 @@ class NearNormTest {
         .contains("computed in f64");
     assertThat(epsilon).isBetween(report.leastEpsilon(), report.greatestEpsilon());
     assertThat(first.epsilon()).isCloseTo(epsilon, withinPercentage(1));
+  }
+
+  /** The distance is that of the norm as it is named; nothing is fitted to each row. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theDistanceAndTheBestEpsilon(boolean layer) {
+    double[][] y = made(layer, 0.25, 0, (n, i) -> n * gain[i]);
+    for (double[] row : y) {
+      double error = 1 + (random.nextBoolean() ? 2e-3 : -2e-3);
+      Arrays.setAll(row, i -> (float) (row[i] * error));
+    }
+    Matcher words =
+        Pattern.compile("with epsilon (0\\.\\d+|\\d\\.\\d+e-1) comes within (\\S+) % of Y")
+            .matcher(verdict(gain, null, y));
+    assertThat(words.find()).isTrue();
+    assertThat(Double.parseDouble(words.group(1))).isCloseTo(0.25, withinPercentage(5));
+    assertThat(Double.parseDouble(words.group(2))).isBetween(0.15, 0.4);
   }
 
   /** The sum of squares is divided by the width less 1. */
