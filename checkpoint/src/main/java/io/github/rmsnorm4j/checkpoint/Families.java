@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Printable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -52,7 +53,7 @@ final class Families {
     if (other == null) {
       throw family.wrong(
           "like is '%s', it must be one of %s"
-              .formatted(like.get(), String.join(", ", rules.keySet())));
+              .formatted(Printable.shortened(like.get()), String.join(", ", rules.keySet())));
     }
     Map<String, Object> fields = new LinkedHashMap<>(other.fields());
     fields.putAll(family.fields());
@@ -90,7 +91,7 @@ final class Families {
     throw new FormatException(
         file,
         "has %s '%s', whose norms are not known; known are %s, and --map FILE tells of others"
-            .formatted(key, value, String.join(", ", known)));
+            .formatted(key, Printable.shortened(value), String.join(", ", known)));
   }
 
   /** The family that a user's file describes. */

@@ -6,15 +6,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The rules for the norms of a family of models. Names are patterns as {@link NamePattern} has
- * them, without the ending {@code .weight} or {@code .bias}.
+ * The rules for the norms of a family of models. Names are patterns, without the ending {@code
+ * .weight} or {@code .bias}.
  *
  * @param name what users call the family
  * @param modelTypes the values of {@code model_type} in {@code config.json}
  * @param architectures the values of {@code general.architecture} in a GGUF file
  * @param prefixes what may stand for {@code {prefix}}; the first with which there is an embedding
  * @param counts for each word that counts layers, the settings that say how many there are
- * @param mayLack for such a word, tensors without which there are no such layers
+ * @param mayLack for such a word, a tensor without which there are no such layers; {@code *} at its
+ *     end stands for anything
  * @param width the settings that say how wide the residual stream is
  * @param inputsFirst last parts of the names of matrices that are stored (inputs, outputs)
  * @param embeddings the token embedding, and learned positions
@@ -38,14 +39,14 @@ record Family(
     Map<String, String> mayLack,
     List<String> width,
     Set<String> inputsFirst,
-    List<String> embeddings,
-    String head,
+    List<NamePattern> embeddings,
+    NamePattern head,
     Tied tied,
     double tiedHeadPower,
     List<String> headScaleKeys,
     List<NormRule> norms,
-    List<String> writers,
-    List<String> others,
+    List<NamePattern> writers,
+    List<NamePattern> others,
     List<Premise> premises,
     Optional<String> converted) {
 
@@ -82,14 +83,14 @@ record Family(
    * @param optional whether a model may lack it
    */
   record NormRule(
-      String name,
+      NamePattern name,
       NormSite.Kind kind,
       List<String> epsilonKeys,
       double epsilon,
       String castOrder,
       Optional<GainForm> gain,
-      List<String> consumers,
-      List<String> orConsumers,
+      List<NamePattern> consumers,
+      List<NamePattern> orConsumers,
       Optional<String> kept,
       boolean optional) {}
 }

@@ -2,64 +2,71 @@ package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.checkpoint.Family.NormRule;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /** What the names in a family's rules stand for in one model. */
 final class FamilyNames {
   static final String WEIGHT = ".weight";
   static final String BIAS = ".bias";
 
-  /** More names than any model has tensors. */
-  private static final int MOST_NAMES = 1 << 20;
+  /** Several times more names than the rules of any model stand for. */
+  private static final int MOST_NAMES = 1 << 18;
 
+  private final TensorFile file;
   private final Family family;
-  private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+  private final NavigableMap<String, Tensor> tensors = new TreeMap<>();
   private final Map<String, Integer> counts = new HashMap<>();
   private final String prefix;
 
   FamilyNames(TensorFile file, ModelSettings settings, Family family) throws FormatException {
+    this.file = file;
     this.family = family;
     file.tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
     for (String counter : family.counts().keySet()) {
-      boolean lacks = lacks(family.mayLack().get(counter));
-      counts.put(counter, lacks ? 0 : settings.count(family.counts().get(counter)));
+      String sign = family.mayLack().get(counter);
+      boolean lacks = sign != null && matching(tensors.navigableKeySet(), sign).findAny().isEmpty();
+      counts.put(counter, lacks ? 0 : settings.layers(family.counts().get(counter)));
     }
-    requireFewNames(file);
-    prefix = prefix(file);
+    requireFewNames();
+    prefix = prefix();
   }
 
-  /** A few braces too many would fill the memory. */
-  private void requireFewNames(TensorFile file) throws FormatException {
-    double size = 0;
-    for (String pattern : patterns()) {
-      size += NamePattern.size(pattern, counts);
+  /** A few braces too many would take hours, or fill the memory. */
+  private void requireFewNames() throws FormatException {
+    double size = patterns().mapToDouble(pattern -> pattern.size(counts)).sum();
+    for (NormRule rule : family.norms()) {
+      // What takes its output is looked up for each of the norms, and so are settings.
+      String counter = counter(rule.name());
+      double norms = Math.max(rule.name().size(counts), counts.getOrDefault(counter, 1));
+      Map<String, Integer> at = Map.of(counter, 0);
+      double each = consumers(rule).mapToDouble(names -> names.with(at).size(counts)).sum();
+      size += norms * (each + rule.epsilonKeys().size() + family.width().size());
     }
     if (size > MOST_NAMES) {
       throw new FormatException(
           file.path(),
           "cannot be read by the rules of %s: they stand for %.3g names, at most %d are tried"
-              .formatted(family.name(), size, MOST_NAMES));
+              .formatted(Printable.shortened(family.name()), size, MOST_NAMES));
     }
   }
 
-  private boolean lacks(String sign) {
-    return sign != null && tensors.keySet().stream().noneMatch(name -> matches(sign, name));
-  }
-
-  private String prefix(TensorFile file) throws FormatException {
+  private String prefix() throws FormatException {
     List<String> tried = new ArrayList<>();
     for (String prefix : family.prefixes()) {
-      String name =
-          NamePattern.with(family.embeddings().getFirst(), Map.of("prefix", prefix)) + WEIGHT;
+      NamePattern embedding = family.embeddings().getFirst().with(Map.of("prefix", prefix));
+      String name = one("embedding", embedding) + WEIGHT;
       if (tensors.containsKey(name)) {
         return prefix;
       }
@@ -69,6 +76,29 @@ final class FamilyNames {
         file.path(),
         "lacks %s, which a model of the family %s has"
             .formatted(String.join(" or ", tried), family.name()));
+  }
+
+  /** The name of a tensor of which a model has one. */
+  private String one(String what, NamePattern pattern) throws FormatException {
+    if (pattern.size(counts) != 1) {
+      throw new FormatException(
+          file.path(),
+          "cannot be read by the rules of %s: the %s '%s' stands for %.0f names, it must stand for one"
+              .formatted(
+                  Printable.shortened(family.name()),
+                  what,
+                  Printable.shortened(pattern.toString()),
+                  pattern.size(counts)));
+    }
+    return pattern.names(counts).findFirst().orElseThrow();
+  }
+
+  String embedding() throws FormatException {
+    return one("embedding", here(family.embeddings().getFirst()));
+  }
+
+  String head() throws FormatException {
+    return one("head", here(family.head()));
   }
 
   /** The tensor of that name, null if there is none. */
@@ -81,37 +111,33 @@ final class FamilyNames {
   }
 
   /** The word of a pattern that counts layers; empty if it has none. */
-  String counter(String pattern) {
-    return NamePattern.words(pattern).stream().filter(counts::containsKey).findFirst().orElse("");
+  String counter(NamePattern pattern) {
+    return pattern.words().stream().filter(counts::containsKey).findFirst().orElse("");
   }
 
   int layers(String counter) {
     return counts.get(counter);
   }
 
+  private NamePattern here(NamePattern pattern) {
+    return pattern.with(Map.of("prefix", prefix));
+  }
+
   /** Every name that the patterns stand for. */
-  List<String> all(List<String> patterns) {
-    return patterns.stream()
-        .map(pattern -> NamePattern.with(pattern, Map.of("prefix", prefix)))
-        .flatMap(pattern -> NamePattern.all(pattern, counts).stream())
-        .toList();
+  Stream<String> all(List<NamePattern> patterns) {
+    return all(patterns, Map.of());
   }
 
   /** Every name that the patterns stand for in one layer. */
-  List<String> all(List<String> patterns, Map<String, Integer> at) {
-    return all(patterns.stream().map(pattern -> NamePattern.with(pattern, at)).toList());
+  Stream<String> all(List<NamePattern> patterns, Map<String, Integer> at) {
+    return patterns.stream().flatMap(pattern -> here(pattern).with(at).names(counts));
   }
 
   /** How the names that have a counter begin, up to its number. */
-  List<String> beginnings(List<String> patterns, String counter) {
-    String word = "{" + counter + "}";
-    return patterns.stream()
-        .map(pattern -> NamePattern.with(pattern, Map.of("prefix", prefix)))
-        .flatMap(pattern -> NamePattern.lists(pattern).stream())
-        .filter(name -> name.contains(word))
-        .map(name -> name.substring(0, name.indexOf(word)))
-        .distinct()
-        .toList();
+  Stream<String> beginnings(NormRule rule, String counter) {
+    return Stream.concat(Stream.of(rule.name()), consumers(rule))
+        .flatMap(pattern -> here(pattern).before(counter))
+        .distinct();
   }
 
   Projection projection(String name) {
@@ -122,38 +148,41 @@ final class FamilyNames {
         has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty());
   }
 
+  private static Stream<NamePattern> consumers(NormRule rule) {
+    return Stream.concat(rule.consumers().stream(), rule.orConsumers().stream());
+  }
+
   /** Every pattern of a name in the rules. */
-  private List<String> patterns() {
-    List<String> known = new ArrayList<>(family.embeddings());
-    known.add(family.head());
-    known.addAll(family.writers());
-    known.addAll(family.others());
-    for (NormRule rule : family.norms()) {
-      known.add(rule.name());
-      known.addAll(rule.consumers());
-      known.addAll(rule.orConsumers());
-    }
-    return known;
+  private Stream<NamePattern> patterns() {
+    return Stream.of(
+            family.embeddings().stream(),
+            Stream.of(family.head()),
+            family.writers().stream(),
+            family.others().stream(),
+            family.norms().stream()
+                .flatMap(rule -> Stream.concat(Stream.of(rule.name()), consumers(rule))))
+        .flatMap(patterns -> patterns);
   }
 
   /** The tensors that no rule tells of. */
   List<String> unknown() {
-    Set<String> exact = new HashSet<>();
-    List<String> wild = new ArrayList<>();
-    for (String name : all(patterns())) {
-      if (name.endsWith("*")) {
-        wild.add(name);
-      }
-      exact.addAll(List.of(name, name + WEIGHT, name + BIAS));
-    }
-    return tensors.keySet().stream()
-        .filter(name -> !exact.contains(name))
-        .filter(name -> wild.stream().noneMatch(pattern -> matches(pattern, name)))
-        .toList();
+    NavigableSet<String> unknown = new TreeSet<>(tensors.navigableKeySet());
+    all(patterns().toList())
+        .forEach(
+            name -> {
+              matching(unknown, name).toList().forEach(unknown::remove);
+              unknown.remove(name + WEIGHT);
+              unknown.remove(name + BIAS);
+            });
+    return file.tensors().stream().map(Tensor::name).filter(unknown::contains).toList();
   }
 
-  /** Whether a name is that of a pattern that ends in {@code *}. */
-  private static boolean matches(String pattern, String name) {
-    return name.startsWith(pattern.substring(0, pattern.length() - 1));
+  /** The names that are one; or that begin like one which ends in {@code *}. */
+  private static Stream<String> matching(NavigableSet<String> names, String name) {
+    if (!name.endsWith("*")) {
+      return Stream.of(name).filter(names::contains);
+    }
+    String beginning = name.substring(0, name.length() - 1);
+    return names.tailSet(beginning).stream().takeWhile(known -> known.startsWith(beginning));
   }
 }

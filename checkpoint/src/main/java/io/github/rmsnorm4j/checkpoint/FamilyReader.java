@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.checkpoint.Family.NormRule;
 import io.github.rmsnorm4j.checkpoint.Family.Premise;
 import io.github.rmsnorm4j.checkpoint.Family.Tied;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Printable;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -61,19 +62,19 @@ final class FamilyReader {
         rules.text("family"),
         rules.texts("model_types"),
         rules.texts("gguf_architectures"),
-        rules.has("prefixes") ? rules.texts("prefixes") : List.of(""),
+        prefixes(rules),
         counts(rules),
         rules.has("may_lack") ? texts(rules.object("may_lack")) : Map.of(),
         rules.someTexts("width"),
         Set.copyOf(rules.texts("inputs_first")),
-        rules.someTexts("embeddings"),
-        rules.text("head"),
+        patterns(rules, "embeddings", rules.someTexts("embeddings")),
+        pattern(rules, "head", rules.text("head")),
         tied(rules),
         rules.number("tied_head_power_of_width", 0),
         rules.texts("head_scaled"),
         norms(rules),
-        rules.texts("writers"),
-        rules.texts("others"),
+        patterns(rules, "writers", rules.texts("writers")),
+        patterns(rules, "others", rules.texts("others")),
         premises(rules),
         rules.optionalText("converted"));
   }
@@ -82,6 +83,44 @@ final class FamilyReader {
     Set<String> all = new HashSet<>(some);
     all.addAll(others);
     return all;
+  }
+
+  private static NamePattern pattern(Rules rules, String field, String text)
+      throws FormatException {
+    try {
+      return NamePattern.of(text);
+    } catch (IllegalArgumentException e) {
+      String shown = Printable.shortened(text);
+      throw rules.wrong("%s has '%s', which %s".formatted(field, shown, e.getMessage()));
+    }
+  }
+
+  private static List<NamePattern> patterns(Rules rules, String field, List<String> texts)
+      throws FormatException {
+    List<NamePattern> patterns = new ArrayList<>();
+    for (String text : texts) {
+      patterns.add(pattern(rules, field, text));
+    }
+    return patterns;
+  }
+
+  private static List<String> prefixes(Rules rules) throws FormatException {
+    List<String> prefixes = rules.has("prefixes") ? rules.texts("prefixes") : List.of("");
+    for (String prefix : prefixes) {
+      if (prefix.contains("{") || prefix.contains("}")) {
+        String shown = Printable.shortened(prefix);
+        throw rules.wrong("prefixes has '%s', a prefix has no braces".formatted(shown));
+      }
+    }
+    return prefixes;
+  }
+
+  private static double epsilon(Rules epsilon) throws FormatException {
+    double value = epsilon.number("default", 0);
+    if (value < 0) {
+      throw epsilon.wrong("default is " + value + ", it must be finite and not negative");
+    }
+    return value;
   }
 
   private static Map<String, List<String>> counts(Rules rules) throws FormatException {
@@ -121,14 +160,14 @@ final class FamilyReader {
       epsilon.allow(Set.of("keys", "default"));
       norms.add(
           new NormRule(
-              rule.text("name"),
+              pattern(rule, "name", rule.text("name")),
               kind(rule),
               epsilon.texts("keys"),
-              epsilon.number("default", 0),
+              epsilon(epsilon),
               castOrder(rule),
               gain(rule),
-              rule.texts("consumers"),
-              rule.texts("or_consumers"),
+              patterns(rule, "consumers", rule.texts("consumers")),
+              patterns(rule, "or_consumers", rule.texts("or_consumers")),
               kept(rule),
               rule.flag("optional", false)));
     }
@@ -142,14 +181,14 @@ final class FamilyReader {
     return switch (rule.text("norm")) {
       case "rms" -> NormSite.Kind.RMS;
       case "layer" -> NormSite.Kind.LAYER;
-      default -> throw rule.wrong("norm is '" + rule.text("norm") + "', it must be rms or layer");
+      default -> throw rule.other("norm", "rms or layer");
     };
   }
 
   private static String castOrder(Rules rule) throws FormatException {
     String order = rule.text("cast_order");
     if (!Set.of("float32", "llama", "t5", "onnx").contains(order)) {
-      throw rule.wrong("cast_order is '" + order + "', it must be float32, llama, t5 or onnx");
+      throw rule.other("cast_order", "float32, llama, t5 or onnx");
     }
     return order;
   }
@@ -164,7 +203,7 @@ final class FamilyReader {
     if (gain.equals("none")) {
       return Optional.empty();
     }
-    throw rule.wrong("gain is '" + gain + "', it must be g, g - 1 or none");
+    throw rule.other("gain", "g, g - 1 or none");
   }
 
   private Optional<String> kept(Rules rule) throws FormatException {

@@ -1,7 +1,8 @@
 package io.github.rmsnorm4j.checkpoint;
 
-import java.util.Arrays;
+import java.util.DoubleSummaryStatistics;
 import java.util.Optional;
+import java.util.function.DoubleConsumer;
 
 /**
  * What the gain of a norm is like.
@@ -29,28 +30,51 @@ public record GainStatistics(
   /** A trained gain is seldom below 0, a gain less 1 often is. */
   private static final double FEW = 0.05;
 
-  /** Of stored numbers. */
-  static GainStatistics of(double[] stored, GainForm form) {
-    double[] finite = Arrays.stream(stored).filter(Double::isFinite).toArray();
-    double[] gains = Arrays.stream(finite).map(value -> value + form.offset()).toArray();
-    return new GainStatistics(
-        Arrays.stream(gains).min().orElse(Double.NaN),
-        Arrays.stream(gains).average().orElse(Double.NaN),
-        Arrays.stream(gains).max().orElse(Double.NaN),
-        (int) Arrays.stream(gains).filter(gain -> gain == 0).count(),
-        (int) Arrays.stream(gains).filter(gain -> gain < 0).count(),
-        stored.length - finite.length,
-        looksLike(finite));
-  }
+  /** Takes the stored numbers of a gain one after the other. */
+  static final class Counter implements DoubleConsumer {
+    private final GainForm form;
+    private final DoubleSummaryStatistics stored = new DoubleSummaryStatistics();
+    private int dead;
+    private int negative;
+    private int negativeStored;
+    private int nonFinite;
 
-  private static Optional<GainForm> looksLike(double[] stored) {
-    double mean = Arrays.stream(stored).average().orElse(Double.NaN);
-    double negative = Arrays.stream(stored).filter(value -> value < 0).count();
-    double share = negative / Math.max(stored.length, 1);
-    boolean zero = stored.length > 0 && Arrays.stream(stored).allMatch(value -> value == 0);
-    if (zero || mean < NEARER_TO_0 && share >= FEW) {
-      return Optional.of(GainForm.G_MINUS_1);
+    Counter(GainForm form) {
+      this.form = form;
     }
-    return mean >= NEARER_TO_0 && share < FEW ? Optional.of(GainForm.G) : Optional.empty();
+
+    @Override
+    public void accept(double value) {
+      if (!Double.isFinite(value)) {
+        nonFinite++;
+        return;
+      }
+      stored.accept(value);
+      negativeStored += value < 0 ? 1 : 0;
+      dead += value + form.offset() == 0 ? 1 : 0;
+      negative += value + form.offset() < 0 ? 1 : 0;
+    }
+
+    GainStatistics statistics() {
+      boolean none = stored.getCount() == 0;
+      return new GainStatistics(
+          none ? Double.NaN : stored.getMin() + form.offset(),
+          none ? Double.NaN : stored.getAverage() + form.offset(),
+          none ? Double.NaN : stored.getMax() + form.offset(),
+          dead,
+          negative,
+          nonFinite,
+          none ? Optional.empty() : looksLike());
+    }
+
+    private Optional<GainForm> looksLike() {
+      double mean = stored.getAverage();
+      double share = (double) negativeStored / stored.getCount();
+      boolean zero = stored.getMin() == 0 && stored.getMax() == 0;
+      if (zero || mean < NEARER_TO_0 && share >= FEW) {
+        return Optional.of(GainForm.G_MINUS_1);
+      }
+      return mean >= NEARER_TO_0 && share < FEW ? Optional.of(GainForm.G) : Optional.empty();
+    }
   }
 }

@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param norms every norm, in the order of {@link ModelNorms#norms()}
  */
 public record Inspection(ModelNorms model, List<InspectedNorm> norms) {
+  private static final int PIECE = 1 << 16;
 
   /**
    * Inspects a model. Of its tensors only the gains are read.
@@ -44,16 +46,23 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms) {
     return new InspectedNorm(
         site,
         gain.dtype().elementType().map(ElementType::shortName),
-        Optional.of(GainStatistics.of(numbers(file, gain), site.gainForm())));
+        Optional.of(statistics(file, gain, site.gainForm())));
   }
 
-  private static double[] numbers(TensorFile file, Tensor gain) throws IOException {
-    double[] numbers = new double[Math.toIntExact(gain.elements())];
+  private static GainStatistics statistics(TensorFile file, Tensor gain, GainForm form)
+      throws IOException {
+    GainStatistics.Counter counter = new GainStatistics.Counter(form);
+    double[] numbers = new double[(int) Math.min(PIECE, gain.elements())];
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment elements = arena.allocate(gain.bytes(), Double.BYTES);
-      file.read(gain, 0, numbers.length, elements);
-      gain.dtype().decode(elements, numbers, numbers.length);
+      MemorySegment elements =
+          arena.allocate((long) numbers.length * gain.dtype().bits() / Byte.SIZE, Double.BYTES);
+      for (long at = 0; at < gain.elements(); at += PIECE) {
+        int count = (int) Math.min(PIECE, gain.elements() - at);
+        file.read(gain, at, count, elements);
+        gain.dtype().decode(elements, numbers, count);
+        Arrays.stream(numbers, 0, count).forEach(counter);
+      }
     }
-    return numbers;
+    return counter.statistics();
   }
 }

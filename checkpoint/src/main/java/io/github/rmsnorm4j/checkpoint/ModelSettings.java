@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Printable;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,9 @@ import java.util.Optional;
 final class ModelSettings {
   /** More layers than any model has. Limits the number of names that are made from a setting. */
   private static final int MOST_LAYERS = 10_000;
+
+  /** Wider than any model is. Limits the memory for a gain. */
+  static final int GREATEST_WIDTH = 1 << 24;
 
   private final Path file;
   private final Map<String, ?> fields;
@@ -79,14 +83,23 @@ final class ModelSettings {
   }
 
   /** How many layers there are. */
-  int count(List<String> keys) throws FormatException {
+  int layers(List<String> keys) throws FormatException {
+    return count(keys, MOST_LAYERS);
+  }
+
+  /** How many elements a row has. */
+  int width(List<String> keys) throws FormatException {
+    return count(keys, GREATEST_WIDTH);
+  }
+
+  private int count(List<String> keys, int most) throws FormatException {
     Setting setting =
         find(keys)
             .orElseThrow(
                 () -> new FormatException(file, "lacks " + prefixes.getLast() + keys.getFirst()));
     double value = number(setting);
-    if (value != Math.rint(value) || value < 0 || value > MOST_LAYERS) {
-      throw wrong(setting, "a whole number from 0 to " + MOST_LAYERS);
+    if (value != Math.rint(value) || value < 0 || value > most) {
+      throw wrong(setting, "a whole number from 0 to " + most);
     }
     return (int) value;
   }
@@ -129,6 +142,11 @@ final class ModelSettings {
 
   private FormatException wrong(Setting setting, String allowed) {
     return new FormatException(
-        file, "has %s %s, it must be %s".formatted(setting.key, setting.value, allowed));
+        file,
+        "has %s %s, it must be %s"
+            .formatted(
+                Printable.shortened(setting.key),
+                Printable.shortened(setting.value.toString()),
+                allowed));
   }
 }

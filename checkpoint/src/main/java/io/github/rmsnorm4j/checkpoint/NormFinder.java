@@ -6,24 +6,29 @@ import static io.github.rmsnorm4j.checkpoint.FamilyNames.WEIGHT;
 import io.github.rmsnorm4j.checkpoint.Family.NormRule;
 import io.github.rmsnorm4j.checkpoint.Family.Premise;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /** Finds the norms of a model: the rules of its family, with the names of its own tensors. */
 final class NormFinder {
   /** What programs read, where the rules name no setting. */
   private static final String TIED = "tie_word_embeddings";
 
-  private static final String HEAD = "{head}";
+  private static final List<NamePattern> HEAD = List.of(NamePattern.of("{head}"));
 
   private final TensorFile file;
   private final ModelSettings settings;
   private final Family family;
   private final FamilyNames names;
+  private final Set<String> named = new HashSet<>();
 
   NormFinder(TensorFile file, ModelSettings settings, Family family) throws FormatException {
     this.file = file;
@@ -38,10 +43,9 @@ final class NormFinder {
     Optional<String> premise = brokenPremise();
     List<NormSite> norms = norms(head, premise);
     List<Projection> writers = projections(family.writers());
-    List<String> embeddings =
-        names.all(family.embeddings()).stream().map(name -> name + WEIGHT).toList();
+    List<String> embeddings = names.all(family.embeddings()).map(name -> name + WEIGHT).toList();
     boolean scaled = settings.flag(family.headScaleKeys(), tied);
-    double scale = scaled ? Math.pow(settings.count(family.width()), family.tiedHeadPower()) : 1;
+    double scale = scaled ? Math.pow(settings.width(family.width()), family.tiedHeadPower()) : 1;
     return new ModelNorms(
         family.name(),
         norms,
@@ -49,7 +53,7 @@ final class NormFinder {
         writers,
         head,
         tied,
-        headName() + WEIGHT,
+        names.head() + WEIGHT,
         scale,
         untiedSettings(),
         family.converted(),
@@ -67,22 +71,17 @@ final class NormFinder {
   private boolean tied() throws FormatException {
     boolean absent = family.tied().absent();
     return family.tied().keys().isEmpty()
-        ? absent && !names.has(headName() + WEIGHT)
+        ? absent && !names.has(names.head() + WEIGHT)
         : settings.flag(family.tied().keys(), absent);
   }
 
   private Optional<Projection> head(boolean tied) throws FormatException {
     if (tied) {
-      String embedding = names.all(family.embeddings().subList(0, 1)).getFirst();
-      return Optional.of(new Projection(embedding + WEIGHT, false, Optional.empty()));
+      return Optional.of(new Projection(names.embedding() + WEIGHT, false, Optional.empty()));
     }
-    return names.has(headName() + WEIGHT)
-        ? Optional.of(names.projection(headName()))
-        : Optional.empty();
-  }
-
-  private String headName() {
-    return names.all(List.of(family.head())).getFirst();
+    return Optional.of(names.head())
+        .filter(head -> names.has(head + WEIGHT))
+        .map(names::projection);
   }
 
   private Optional<String> brokenPremise() throws FormatException {
@@ -127,13 +126,20 @@ final class NormFinder {
       Optional<Projection> head,
       Optional<String> premise)
       throws FormatException {
-    List<String> beginnings = beginnings(rule, at);
-    for (String name : names.all(List.of(rule.name()), at)) {
+    List<String> beginnings =
+        at.keySet().stream().flatMap(word -> names.beginnings(rule, word)).toList();
+    for (String name : names.all(List.of(rule.name()), at).toList()) {
       if (rule.gain().isPresent() && !names.has(name + WEIGHT)) {
         if (rule.optional()) {
           continue;
         }
         throw lacks(name + WEIGHT);
+      }
+      if (!named.add(name)) {
+        throw new FormatException(
+            file.path(),
+            "the rules of %s name the norm %s twice"
+                .formatted(Printable.shortened(family.name()), Printable.shortened(name)));
       }
       int width = width(rule, name);
       List<Projection> consumers = new ArrayList<>();
@@ -157,22 +163,15 @@ final class NormFinder {
     }
   }
 
-  /** How the names in a rule begin, up to the number of the layer. */
-  private List<String> beginnings(NormRule rule, Map<String, Integer> at) {
-    List<String> all = new ArrayList<>(List.of(rule.name()));
-    all.addAll(rule.consumers());
-    all.addAll(rule.orConsumers());
-    return at.keySet().stream()
-        .flatMap(counter -> names.beginnings(all, counter).stream())
-        .toList();
-  }
-
   private int width(NormRule rule, String name) throws FormatException {
     if (rule.gain().isEmpty()) {
-      return settings.count(family.width());
+      return settings.width(family.width());
     }
     Tensor gain = names.tensor(name + WEIGHT);
-    boolean vector = gain.shape().size() == 1 && gain.elements() >= 1 && gain.elements() <= 1 << 24;
+    boolean vector =
+        gain.shape().size() == 1
+            && gain.elements() >= 1
+            && gain.elements() <= ModelSettings.GREATEST_WIDTH;
     if (!vector || gain.dtype().elementType().isEmpty()) {
       throw new FormatException(
           file.path(), gain.name(), "is " + gain + ", a gain has one axis of floating numbers");
@@ -193,12 +192,12 @@ final class NormFinder {
       int width,
       List<Projection> consumers)
       throws FormatException {
-    if (rule.consumers().equals(List.of(HEAD))) {
+    if (rule.consumers().equals(HEAD)) {
       head.ifPresent(consumers::add);
     } else {
-      List<String> first = names.all(rule.consumers(), at);
-      boolean other = !rule.orConsumers().isEmpty() && !stored(first);
-      for (String name : other ? names.all(rule.orConsumers(), at) : first) {
+      boolean other = !rule.orConsumers().isEmpty() && !stored(names.all(rule.consumers(), at));
+      List<NamePattern> consuming = other ? rule.orConsumers() : rule.consumers();
+      for (String name : names.all(consuming, at).toList()) {
         if (!names.has(name + WEIGHT)) {
           return Optional.of(name + WEIGHT + ", which takes its output, is not in the model");
         }
@@ -231,13 +230,14 @@ final class NormFinder {
     return Optional.empty();
   }
 
-  private boolean stored(List<String> all) {
-    return all.stream().allMatch(name -> names.has(name + WEIGHT));
+  private boolean stored(Stream<String> all) {
+    return all.allMatch(name -> names.has(name + WEIGHT));
   }
 
   /** Those that are in the model. */
-  private List<Projection> projections(List<String> patterns) {
-    return names.all(patterns).stream()
+  private List<Projection> projections(List<NamePattern> patterns) {
+    return names
+        .all(patterns)
         .filter(name -> names.has(name + WEIGHT))
         .map(names::projection)
         .toList();
@@ -272,7 +272,7 @@ final class NormFinder {
   private Optional<String> lastNormIsMissing() {
     return family.norms().stream()
         .filter(NormRule::optional)
-        .flatMap(rule -> names.all(List.of(rule.name())).stream())
+        .flatMap(rule -> names.all(List.of(rule.name())))
         .filter(name -> !names.has(name + WEIGHT))
         .findFirst()
         .map(name -> "it has no " + name + ", so the head reads the residual stream with its mean");
@@ -290,6 +290,8 @@ final class NormFinder {
 
   private FormatException lacks(String name) {
     return new FormatException(
-        file.path(), "lacks %s, which the rules of %s name".formatted(name, family.name()));
+        file.path(),
+        "lacks %s, which the rules of %s name"
+            .formatted(Printable.shortened(name), Printable.shortened(family.name())));
   }
 }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Printable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -18,12 +19,14 @@ import java.util.Set;
  * @param around the object whose fields hold where this one has none; null for none
  */
 record Rules(Path file, String where, Map<String, Object> fields, Rules around) {
+  /** Longer than any pattern or reason. Limits what names cost that are made from a pattern. */
+  private static final int LONGEST_TEXT = 1000;
 
   /** Refuses fields that nothing reads, as one that is misspelled. */
   void allow(Set<String> known) throws FormatException {
     for (String field : fields.keySet()) {
       if (!known.contains(field)) {
-        throw wrong("the field '" + field + "' is not known");
+        throw wrong("the field '" + Printable.shortened(field) + "' is not known");
       }
     }
   }
@@ -41,7 +44,17 @@ record Rules(Path file, String where, Map<String, Object> fields, Rules around) 
   }
 
   String text(String field) throws FormatException {
-    return as(field, get(field), String.class, "a text");
+    return text(field, get(field), "a text");
+  }
+
+  private String text(String field, Object value, String what) throws FormatException {
+    String text = as(field, value, String.class, what);
+    if (text.length() > LONGEST_TEXT) {
+      throw wrong(
+          "%s has %d characters, at most %d are read"
+              .formatted(Printable.shortened(field), text.length(), LONGEST_TEXT));
+    }
+    return text;
   }
 
   Optional<String> optionalText(String field) throws FormatException {
@@ -53,7 +66,12 @@ record Rules(Path file, String where, Map<String, Object> fields, Rules around) 
   }
 
   double number(String field, double absent) throws FormatException {
-    return has(field) ? as(field, get(field), Number.class, "a number").doubleValue() : absent;
+    double number =
+        has(field) ? as(field, get(field), Number.class, "a number").doubleValue() : absent;
+    if (!Double.isFinite(number)) {
+      throw wrong(field + " is " + number + ", it must be finite and not negative");
+    }
+    return number;
   }
 
   /** A list of one text or more; also if there is no such field, which is refused. */
@@ -73,7 +91,7 @@ record Rules(Path file, String where, Map<String, Object> fields, Rules around) 
   private List<String> texts(String field, Object value) throws FormatException {
     List<String> texts = new ArrayList<>();
     for (Object element : as(field, value, List.class, "a list of texts")) {
-      texts.add(as(field, element, String.class, "a list of texts"));
+      texts.add(text(field, element, "a list of texts"));
     }
     return texts;
   }
@@ -109,9 +127,15 @@ record Rules(Path file, String where, Map<String, Object> fields, Rules around) 
 
   private <T> T as(String field, Object value, Class<T> type, String what) throws FormatException {
     if (!type.isInstance(value)) {
-      throw wrong(field + " is not " + what);
+      throw wrong(Printable.shortened(field) + " is not " + what);
     }
     return type.cast(value);
+  }
+
+  /** A text that is none of those that a field may have. */
+  FormatException other(String field, String allowed) throws FormatException {
+    return wrong(
+        "%s is '%s', it must be %s".formatted(field, Printable.shortened(text(field)), allowed));
   }
 
   FormatException wrong(String problem) {

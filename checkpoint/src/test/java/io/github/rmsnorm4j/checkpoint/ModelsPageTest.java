@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -53,7 +54,7 @@ class ModelsPageTest {
     return family.norms().stream()
         .filter(rule -> rule.kept().isPresent())
         .map(NormRule::name)
-        .flatMap(name -> NamePattern.lists(name).stream())
+        .flatMap(name -> name.names(Map.of()))
         .map(name -> "`" + name.substring(name.lastIndexOf('.') + 1) + "`")
         .collect(Collectors.joining(", "));
   }

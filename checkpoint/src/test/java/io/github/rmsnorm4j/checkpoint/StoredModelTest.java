@@ -106,7 +106,7 @@ class StoredModelTest {
         "'norms': [] -> norms is empty, it must have one rule or more",
         "'others': ['{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"
             + "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}']"
-            + " -> they stand for 1.07e+09 names, at most 1048576 are tried"
+            + " -> they stand for 1.07e+09 names, at most 262144 are tried"
       })
   void refusesAMapThatNothingCanBeReadBy(String caseOf) throws IOException {
     String[] parts = caseOf.split(" -> ");

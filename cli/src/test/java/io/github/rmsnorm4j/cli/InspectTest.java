@@ -140,6 +140,30 @@ class InspectTest {
         .contains("convert: no, it has RMSNorm already");
   }
 
+  /** Of a tied head and another one that is stored no element is read, so they are not compared. */
+  @Test
+  void aHeadThatIsStoredTwiceIsNotCompared() throws IOException {
+    Path model = oddModel();
+    Path config = model.resolve("config.json");
+    String tied = Files.readString(config).replace("{", "{\"tie_word_embeddings\": true, ");
+    Files.writeString(config, tied);
+    Path map = folder.resolve("map.json");
+    Files.writeString(
+        map,
+        "{\"family\": \"Mine\", \"like\": \"Llama\", \"others\": [\"model.layers.0.mlp.router\"]}");
+    CommandResult result = inspect(model, "--map", map);
+    assertThat(result.out().replaceAll("\\s+", " "))
+        .contains(
+            "fold: only with --untie, because the head is also the token embedding, and if"
+                + " lm_head.weight is a copy of it");
+    CommandResult fold =
+        CommandResult.of(
+            "fold", "" + model, "" + folder.resolve("out"), "--untie", "--map", "" + map);
+    assertThat(fold.status()).isEqualTo(1);
+    assertThat(fold.err()).contains("lm_head.weight is not model.embed_tokens.weight");
+    assertThat(folder.resolve("out.partial")).doesNotExist();
+  }
+
   /** The encoder of a T5; one of its names in each block has the number of the block twice. */
   private Path encoder() throws IOException {
     Path model = Files.createDirectories(folder.resolve("t5"));

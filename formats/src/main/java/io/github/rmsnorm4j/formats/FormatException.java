@@ -19,7 +19,7 @@ public final class FormatException extends IOException {
    * @param problem what is wrong, as the end of a sentence that begins with the name of the file
    */
   public FormatException(Path file, String problem) {
-    super(Printable.escaped(file.toString()) + ": " + Printable.escaped(problem));
+    super(Printable.escaped(file.toString()) + ": " + Printable.message(problem));
   }
 
   /**

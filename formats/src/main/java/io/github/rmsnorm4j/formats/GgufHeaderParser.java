@@ -9,9 +9,6 @@ import java.util.stream.LongStream;
 
 /** Reads the header of a GGUF file: its version, its metadata, and the list of its tensors. */
 final class GgufHeaderParser {
-  /** A hundred times more than models have. */
-  private static final int MOST_FIELDS = 10_000;
-
   private static final int LONGEST_KEY = 65_535;
   private static final int LONGEST_TEXT = 16 << 20;
 
@@ -81,9 +78,9 @@ final class GgufHeaderParser {
           "is GGUF of version %s, known are 2 and 3".formatted(Integer.toUnsignedString(version)));
     }
     long tensors = in.count(LEAST_TENSOR, "tensors");
-    requireAtMost(tensors, SafetensorsHeaderParser.MOST_TENSORS, "tensors");
+    requireAtMost(tensors, SafetensorsHeader.MOST_TENSORS, "tensors");
     long values = in.count(LEAST_FIELD, "entries of metadata");
-    requireAtMost(values, MOST_FIELDS, "entries of metadata");
+    requireAtMost(values, SafetensorsHeader.MOST_METADATA, "entries of metadata");
     for (long i = 0; i < values; i++) {
       readField();
     }

@@ -14,9 +14,15 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.CharacterCodingException;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** A part of a file as a stream of JSON tokens. Every error is a {@link FormatException}. */
 final class JsonTokens {
+  /** As long as the longest text. Limits the memory for all texts of an object together. */
+  private static final int LONGEST_TEXTS = 16 << 20;
+
   /** Names are not cached: a cache of names that an attacker chose costs more than it saves. */
   private static final JsonFactory JSON =
       JsonFactory.builder()
@@ -28,7 +34,7 @@ final class JsonTokens {
                   .maxNestingDepth(8)
                   .maxNumberLength(40)
                   .maxNameLength(64 << 10)
-                  .maxStringLength(16 << 20)
+                  .maxStringLength(LONGEST_TEXTS)
                   .build())
           .build();
 
@@ -106,22 +112,59 @@ final class JsonTokens {
 
   void expect(JsonToken token, String expected) throws IOException {
     if (json.nextToken() != token) {
-      throw new FormatException(
-          bytes.path(), what + " has something else where it should have " + expected);
+      throw wrong("has something else where it should have " + expected);
     }
+  }
+
+  /**
+   * Reads an object as texts, in its order. Numbers and truth values are texts as they are written;
+   * other values are passed over.
+   *
+   * @param field its name, for messages
+   * @param onlyTexts whether all other values are refused
+   */
+  Map<String, String> texts(String field, boolean onlyTexts) throws IOException {
+    Map<String, String> texts = new LinkedHashMap<>();
+    long length = 0;
+    expect(JsonToken.START_OBJECT, "an object as " + field);
+    while (next() == JsonToken.FIELD_NAME) {
+      String key = name();
+      if (onlyTexts) {
+        expect(JsonToken.VALUE_STRING, "only texts in " + field);
+      } else if (!next().isScalarValue()) {
+        skip();
+        continue;
+      }
+      String text = text();
+      length += key.length() + text.length();
+      if (texts.put(key, text) != null) {
+        throw wrong("has '%s' twice in %s".formatted(Printable.shortened(key), field));
+      }
+      if (texts.size() > SafetensorsHeader.MOST_METADATA) {
+        throw wrong(
+            "has more than %d entries in %s".formatted(SafetensorsHeader.MOST_METADATA, field));
+      }
+      if (length > LONGEST_TEXTS) {
+        throw wrong("has more than %d characters in %s".formatted(LONGEST_TEXTS, field));
+      }
+    }
+    return Collections.unmodifiableMap(texts);
+  }
+
+  FormatException wrong(String problem) {
+    return new FormatException(bytes.path(), what + " " + problem);
   }
 
   void expectEnd() throws IOException {
     if (json.nextToken() != null) {
-      throw new FormatException(bytes.path(), what + " goes on after its end");
+      throw wrong("goes on after its end");
     }
   }
 
   /** JSON can hold half a surrogate pair. UTF-8 cannot, so it could not be written again. */
   private String wellFormed(String text) throws FormatException {
     if (!UTF_8.newEncoder().canEncode(text)) {
-      throw new FormatException(
-          bytes.path(), what + " has half a character in '" + Printable.shortened(text) + "'");
+      throw wrong("has half a character in '" + Printable.shortened(text) + "'");
     }
     return text;
   }

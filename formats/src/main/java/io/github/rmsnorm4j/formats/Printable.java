@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.formats;
 /** Makes text from a file safe to print as one line on a terminal. */
 public final class Printable {
   private static final int LONGEST = 80;
+  private static final int LONGEST_MESSAGE = 800;
 
   private Printable() {}
 
@@ -25,11 +26,25 @@ public final class Printable {
    * @return one line of text, which says its length where a part is left out
    */
   public static String shortened(String text) {
-    if (text.length() <= LONGEST) {
+    return shortened(text, LONGEST);
+  }
+
+  /**
+   * The same, without the middle if the text is longer than a message should be.
+   *
+   * @param text a text of any length
+   * @return one line of text
+   */
+  public static String message(String text) {
+    return shortened(text, LONGEST_MESSAGE);
+  }
+
+  private static String shortened(String text, int longest) {
+    if (text.length() <= longest) {
       return escaped(text);
     }
     // A surrogate pair that is cut in two is escaped as two halves.
-    int half = LONGEST / 2;
+    int half = longest / 2;
     String head = text.substring(0, half);
     String tail = text.substring(text.length() - half);
     return escaped(head) + "..." + escaped(tail) + " (" + text.length() + " characters)";

@@ -16,6 +16,12 @@ record SafetensorsHeader(
     Map<String, Entry> entries, List<Tensor> tensors, Map<String, String> metadata) {
   static final String METADATA_KEY = "__metadata__";
 
+  /** Twice as many as the largest models have in all files; limits the memory for a header. */
+  static final int MOST_TENSORS = 500_000;
+
+  /** A hundred times more than models have. */
+  static final int MOST_METADATA = 10_000;
+
   /**
    * A tensor and its place in the file.
    *
@@ -25,12 +31,11 @@ record SafetensorsHeader(
    */
   record Entry(Tensor tensor, long begin, long end) {}
 
-  /** Takes over the maps; no other code writes to them. */
-  static SafetensorsHeader of(
-      LinkedHashMap<String, Entry> entries, LinkedHashMap<String, String> metadata) {
+  /** Takes over the map; no other code writes to them. */
+  static SafetensorsHeader of(LinkedHashMap<String, Entry> entries, Map<String, String> metadata) {
     return new SafetensorsHeader(
         Collections.unmodifiableMap(entries),
         entries.values().stream().map(Entry::tensor).toList(),
-        Collections.unmodifiableMap(metadata));
+        metadata);
   }
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -14,14 +15,10 @@ import java.util.Optional;
  * memory for a header is in proportion to its length in the file.
  */
 final class SafetensorsHeaderParser {
-  /** Ten times more than the file of any model has; limits the memory for a header of 100 MB. */
-  static final int MOST_TENSORS = 1_000_000;
-
   private final StoredBytes bytes;
   private final JsonTokens json;
   private final LinkedHashMap<String, Entry> entries = new LinkedHashMap<>();
-  private final LinkedHashMap<String, String> metadata = new LinkedHashMap<>();
-  private boolean metadataSeen;
+  private Map<String, String> metadata;
 
   private SafetensorsHeaderParser(StoredBytes bytes, JsonTokens json) {
     this.bytes = bytes;
@@ -42,30 +39,18 @@ final class SafetensorsHeaderParser {
     while (json.next() == JsonToken.FIELD_NAME) {
       String name = json.name();
       if (name.equals(SafetensorsHeader.METADATA_KEY)) {
-        readMetadata();
+        if (metadata != null) {
+          throw wrong("has __metadata__ twice");
+        }
+        metadata = json.texts(name, true);
       } else if (entries.put(name, readEntry(name)) != null) {
         throw wrong("has two tensors named '" + Printable.shortened(name) + "'");
-      } else if (entries.size() > MOST_TENSORS) {
-        throw wrong("has more than " + MOST_TENSORS + " tensors");
+      } else if (entries.size() > SafetensorsHeader.MOST_TENSORS) {
+        throw wrong("has more than " + SafetensorsHeader.MOST_TENSORS + " tensors");
       }
     }
     json.expectEnd();
-    return SafetensorsHeader.of(entries, metadata);
-  }
-
-  private void readMetadata() throws IOException {
-    if (metadataSeen) {
-      throw wrong("has __metadata__ twice");
-    }
-    metadataSeen = true;
-    json.expect(JsonToken.START_OBJECT, "an object as __metadata__");
-    while (json.next() == JsonToken.FIELD_NAME) {
-      String key = json.name();
-      json.expect(JsonToken.VALUE_STRING, "only texts in __metadata__");
-      if (metadata.put(key, json.text()) != null) {
-        throw wrong("has '" + Printable.shortened(key) + "' twice in __metadata__");
-      }
-    }
+    return SafetensorsHeader.of(entries, metadata == null ? Map.of() : metadata);
   }
 
   private Entry readEntry(String name) throws IOException {

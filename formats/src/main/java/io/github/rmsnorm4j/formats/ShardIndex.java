@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.formats;
 
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -38,19 +37,16 @@ record ShardIndex(
           bytes.path(),
           "is an index of %d bytes, at most %d are read".formatted(bytes.size(), LONGEST));
     }
-    return JsonTokens.read(
-        bytes, 0, bytes.size(), "the index", json -> new Parser(bytes, json).index());
+    return JsonTokens.read(bytes, 0, bytes.size(), "the index", json -> new Parser(json).index());
   }
 
   private static final class Parser {
-    private final StoredBytes bytes;
     private final JsonTokens json;
     private final TreeMap<String, Integer> shards = new TreeMap<>();
-    private LinkedHashMap<String, String> metadata;
+    private Map<String, String> metadata;
     private LinkedHashMap<String, String> shardOf;
 
-    Parser(StoredBytes bytes, JsonTokens json) {
-      this.bytes = bytes;
+    Parser(JsonTokens json) {
       this.json = json;
     }
 
@@ -58,7 +54,12 @@ record ShardIndex(
       json.expect(JsonToken.START_OBJECT, "an object");
       while (json.next() == JsonToken.FIELD_NAME) {
         switch (json.name()) {
-          case METADATA -> readMetadata();
+          case METADATA -> {
+            if (metadata != null) {
+              throw json.wrong("has metadata twice");
+            }
+            metadata = json.texts(METADATA, false);
+          }
           case WEIGHT_MAP -> readWeightMap();
           default -> {
             json.next();
@@ -68,31 +69,14 @@ record ShardIndex(
       }
       json.expectEnd();
       if (shardOf == null) {
-        throw wrong("lacks " + WEIGHT_MAP + ", so it is no index of a sharded model");
+        throw json.wrong("lacks " + WEIGHT_MAP + ", so it is no index of a sharded model");
       }
-      Map<String, String> known = metadata == null ? Map.of() : metadata;
-      return new ShardIndex(Collections.unmodifiableMap(known), shards, shardOf);
-    }
-
-    private void readMetadata() throws IOException {
-      if (metadata != null) {
-        throw wrong("has metadata twice");
-      }
-      metadata = new LinkedHashMap<>();
-      json.expect(JsonToken.START_OBJECT, "an object as metadata");
-      while (json.next() == JsonToken.FIELD_NAME) {
-        String key = json.name();
-        if (!json.next().isScalarValue()) {
-          json.skip();
-        } else if (metadata.put(key, json.text()) != null) {
-          throw wrong("has '" + Printable.shortened(key) + "' twice in metadata");
-        }
-      }
+      return new ShardIndex(metadata == null ? Map.of() : metadata, shards, shardOf);
     }
 
     private void readWeightMap() throws IOException {
       if (shardOf != null) {
-        throw wrong("has weight_map twice");
+        throw json.wrong("has weight_map twice");
       }
       shardOf = new LinkedHashMap<>();
       Map<String, String> names = new HashMap<>();
@@ -102,13 +86,13 @@ record ShardIndex(
         json.expect(JsonToken.VALUE_STRING, "only names of files in weight_map");
         String shard = names.computeIfAbsent(json.text(), name -> name);
         if (shardOf.put(tensor, shard) != null) {
-          throw wrong("has '" + Printable.shortened(tensor) + "' twice in weight_map");
+          throw json.wrong("has '" + Printable.shortened(tensor) + "' twice in weight_map");
         }
         if (shards.merge(shard, 1, Integer::sum) == 1) {
           checkNew(shard);
         }
-        if (shardOf.size() > SafetensorsHeaderParser.MOST_TENSORS) {
-          throw wrong("has more than " + SafetensorsHeaderParser.MOST_TENSORS + " tensors");
+        if (shardOf.size() > SafetensorsHeader.MOST_TENSORS) {
+          throw json.wrong("has more than " + SafetensorsHeader.MOST_TENSORS + " tensors");
         }
       }
     }
@@ -116,7 +100,7 @@ record ShardIndex(
     /** A shard is a file of its own beside the index, and nothing else on the machine. */
     private void checkNew(String shard) throws FormatException {
       if (shards.size() > MOST_SHARDS) {
-        throw wrong("has more than " + MOST_SHARDS + " shards");
+        throw json.wrong("has more than " + MOST_SHARDS + " shards");
       }
       boolean plain =
           shard.endsWith(EXTENSION)
@@ -124,14 +108,10 @@ record ShardIndex(
               && shard.chars().noneMatch(c -> c == '/' || c == '\\' || c == ':')
               && Printable.escaped(shard).equals(shard);
       if (!plain) {
-        throw wrong(
+        throw json.wrong(
             "names the shard '%s', allowed are plain names of %s files beside the index"
                 .formatted(Printable.shortened(shard), EXTENSION));
       }
-    }
-
-    private FormatException wrong(String problem) {
-      return new FormatException(bytes.path(), "the index " + problem);
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.formats;
 
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -89,6 +90,10 @@ public final class ShardedFile extends TensorFile {
       bytes = StoredBytes.open(path().resolveSibling(name));
     } catch (NoSuchFileException _) {
       throw new FormatException(path(), "names the shard %s, which is missing".formatted(name));
+    } catch (InvalidPathException _) {
+      throw new FormatException(
+          path(),
+          "names the shard %s, a name that no file can have in this locale".formatted(name));
     }
     try {
       return new SafetensorsFile(bytes);

@@ -52,12 +52,21 @@ public abstract sealed class TensorFile implements Closeable
 
   private static TensorFile openFolder(Path folder) throws IOException {
     if (Files.exists(folder.resolve(MODEL))) {
-      return open(StoredBytes.open(folder.resolve(MODEL)));
+      return requireModel(open(StoredBytes.open(folder.resolve(MODEL))));
     }
     if (Files.exists(folder.resolve(INDEX))) {
       return ShardedFile.ofIndex(folder.resolve(INDEX));
     }
     throw new FormatException(folder, "is a folder with neither %s nor %s".formatted(MODEL, INDEX));
+  }
+
+  /** The content decides of which kind a file is, and a folder's is of one kind. */
+  private static TensorFile requireModel(TensorFile file) throws IOException {
+    if (file instanceof SafetensorsFile) {
+      return file;
+    }
+    file.close();
+    throw new FormatException(file.path(), "is no .safetensors file, as its name says");
   }
 
   /**

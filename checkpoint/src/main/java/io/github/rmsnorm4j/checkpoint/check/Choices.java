@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.ResidualRounding;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * One value of each choice that makes a form.
@@ -30,9 +31,9 @@ record Choices(
     BiasAddition bias) {
 
   /** Every combination. */
-  static List<Choices> all(Types types) {
+  static List<Choices> all(Types types, Set<ElementType> inputs) {
     List<Choices> all = new ArrayList<>();
-    for (ElementType input : types.inputs()) {
+    for (ElementType input : inputs) {
       for (ElementType output : types.outputs()) {
         for (Centring centring : Centring.values()) {
           for (ResidualRounding residual : ResidualRounding.values()) {

@@ -68,7 +68,8 @@ final class Contrasts {
     named.forEach(each -> known.add(List.of(each.form(), each.statistic())));
     Stream<List<Hypothesis>> ofForms =
         Stream.of(Choice.values()).map(choice -> others(norm, choice));
-    Stream<List<Hypothesis>> ofStatistics = Stream.of(epsilons(norm), places(norm), parts(norm));
+    Stream<List<Hypothesis>> ofStatistics =
+        Stream.of(epsilons(norm), places(norm), parts(norm), population(norm));
     return Stream.concat(ofForms, ofStatistics)
         .flatMap(
             choice ->
@@ -101,7 +102,7 @@ final class Contrasts {
 
   private List<Hypothesis> epsilons(Hypothesis norm) {
     return Hypotheses.EPSILONS.stream()
-        .map(epsilon -> new Statistic(norm.statistic().part(), epsilon, place(norm, epsilon)))
+        .map(epsilon -> norm.statistic().with(epsilon, place(norm, epsilon)))
         .map(statistic -> new Hypothesis(norm.form(), norm.orders(), statistic))
         .filter(each -> !each.statistic().equals(norm.statistic()))
         .toList();
@@ -115,7 +116,16 @@ final class Contrasts {
     Statistic statistic = norm.statistic();
     return Stream.of(EpsilonPlacement.values())
         .filter(place -> statistic.epsilon() > 0 && place != statistic.place())
-        .map(place -> new Statistic(statistic.part(), statistic.epsilon(), place))
+        .map(place -> statistic.with(statistic.epsilon(), place))
+        .map(each -> new Hypothesis(norm.form(), norm.orders(), each))
+        .toList();
+  }
+
+  /** Of a norm with sample variance the one that divides by the width. */
+  private static List<Hypothesis> population(Hypothesis norm) {
+    Statistic statistic = norm.statistic();
+    return Stream.of(new Statistic(statistic.part(), statistic.epsilon(), statistic.place()))
+        .filter(_ -> statistic.sample())
         .map(each -> new Hypothesis(norm.form(), norm.orders(), each))
         .toList();
   }

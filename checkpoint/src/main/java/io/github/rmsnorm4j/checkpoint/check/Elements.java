@@ -151,8 +151,22 @@ final class Elements {
   }
 
   /** The distance between neighbours of the type of the arithmetic. */
-  double ulp(double value) {
+  private double ulp(double value) {
     return float64 ? Math.ulp(value) : Math.ulp((float) value);
+  }
+
+  /** The place of a number among those of the type of the arithmetic; that of 0 is 0. */
+  long ordinal(double value) {
+    double size = Math.abs(value);
+    long bits = float64 ? Double.doubleToLongBits(size) : Float.floatToIntBits((float) size);
+    return value < 0 ? -bits : bits;
+  }
+
+  /** The number at a place. */
+  double ofOrdinal(long place) {
+    long bits = Math.abs(place);
+    double size = float64 ? Double.longBitsToDouble(bits) : Float.intBitsToFloat((int) bits);
+    return place < 0 ? -size : size;
   }
 
   double value(int i) {

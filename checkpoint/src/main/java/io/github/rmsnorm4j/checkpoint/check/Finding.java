@@ -7,7 +7,7 @@ import java.util.Locale;
  * How well one norm explains Y.
  *
  * @param norm the norm in words
- * @param kind RMSNorm, or LayerNorm with the way its mean is subtracted
+ * @param kind RMSNorm, or LayerNorm with the way its mean and variance are taken
  * @param castOrders the cast orders with this formula; more than one where the types make no
  *     difference between them
  * @param epsilon its epsilon
@@ -53,7 +53,7 @@ public record Finding(
     Form form = norm.form();
     return new Finding(
         norm.words(types, width),
-        form.centring().toString(),
+        norm.kind(),
         norm.orders().stream().map(CastForm::toString).toList(),
         norm.statistic().epsilon(),
         lower(norm.statistic().place()),

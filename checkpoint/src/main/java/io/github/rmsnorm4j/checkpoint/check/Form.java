@@ -85,7 +85,9 @@ record Form(
     if (bias == BiasAddition.FUSED) {
       words.append(", bias fused");
     }
-    if (input != types.x()) {
+    if (input.bytes() > types.x().bytes()) {
+      words.append(", computed in f64");
+    } else if (input != types.x()) {
       words.append(", X as ").append(input.shortName());
     }
     if (output != types.y()) {

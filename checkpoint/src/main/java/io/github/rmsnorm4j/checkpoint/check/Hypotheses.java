@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.reference.Definitions;
 import java.util.ArrayList;
@@ -25,8 +26,22 @@ final class Hypotheses {
 
   /** All forms for these types, each with the cast orders that give it. */
   static Map<Form, List<CastForm>> forms(Types types) {
+    return forms(types, types.inputs());
+  }
+
+  /** Those that compute narrower rows in float64 and round once; none of rows of float64. */
+  static Map<Form, List<CastForm>> inFloat64(Types types) {
     Map<Form, List<CastForm>> forms = new LinkedHashMap<>();
-    for (Choices choices : Choices.all(types)) {
+    if (types.x() != ElementType.FLOAT64) {
+      forms.putAll(forms(types, Set.of(ElementType.FLOAT64)));
+      forms.keySet().removeIf(Form::shifts);
+    }
+    return forms;
+  }
+
+  private static Map<Form, List<CastForm>> forms(Types types, Set<ElementType> inputs) {
+    Map<Form, List<CastForm>> forms = new LinkedHashMap<>();
+    for (Choices choices : Choices.all(types, inputs)) {
       if (choices.exist()) {
         List<CastForm> orders = forms.computeIfAbsent(choices.form(types), _ -> new ArrayList<>());
         if (!orders.contains(choices.order())) {

@@ -11,13 +11,13 @@ import java.util.List;
  * @param statistic what rstd is made of
  */
 record Hypothesis(Form form, List<CastForm> orders, Statistic statistic) {
+  /** RMSNorm or LayerNorm, and how its mean and variance are taken. */
+  String kind() {
+    return form.centring() + (statistic.sample() ? " with sample variance" : "");
+  }
+
   /** In the field's words, for example "RMSNorm, llama, eps 1e-5". */
   String words(Types types, int width) {
-    return form.centring()
-        + ", "
-        + orders.getFirst()
-        + ", "
-        + statistic.words(width)
-        + form.words(types);
+    return kind() + ", " + orders.getFirst() + ", " + statistic.words(width) + form.words(types);
   }
 }

@@ -4,8 +4,6 @@ import java.util.function.LongToDoubleFunction;
 
 /** Finds the mean that a system may have had, or its shift, within what its sums may err. */
 final class MeanFit {
-  private static final double FINEST = 0x1p-20;
-
   private final Elements row;
   private final double[] y;
 
@@ -17,27 +15,24 @@ final class MeanFit {
     this.y = y;
   }
 
-  /** Centres that a system may have had with a scale. */
+  /** Centres that a system may have had with a scale: all numbers of the arithmetic. */
   private final class Centres {
     final double scale;
-    final double centre;
-    final double step;
-    final long reach;
+    final long exact;
+    final long from;
+    final long to;
 
     Centres(double scale) {
       this.scale = scale;
-      centre = row.centre(scale);
+      double centre = row.centre(scale);
       double tolerance = row.centreTolerance(scale);
-      step = Math.max(row.ulp(centre), tolerance * FINEST);
-      reach = (long) Math.ceil(tolerance / step);
-    }
-
-    double number(long k) {
-      return row.rounded(centre + k * step);
+      exact = row.ordinal(centre);
+      from = row.ordinal(centre - tolerance);
+      to = row.ordinal(centre + tolerance);
     }
 
     LongToDoubleFunction element(int i) {
-      return k -> row.at(i, scale, number(k));
+      return k -> row.at(i, scale, row.ofOrdinal(k));
     }
   }
 
@@ -46,16 +41,16 @@ final class MeanFit {
     Centres centres = new Centres(scale);
     Sweep sweep = new Sweep(y.length);
     for (int i = 0; i < y.length; i++) {
-      sweep.add(centres.element(i), y[i], -centres.reach, centres.reach);
+      sweep.add(centres.element(i), y[i], centres.from, centres.to);
     }
-    return centres.number(sweep.best(0));
+    return row.ofOrdinal(sweep.best(centres.exact));
   }
 
   /** A centre that makes all elements equal, for a given scale; NaN if there is none. */
   double forAll(double scale) {
     Centres centres = new Centres(scale);
-    long from = -centres.reach;
-    long to = centres.reach;
+    long from = centres.from;
+    long to = centres.to;
     for (int k = 0; k < y.length; k++) {
       int i = (strict + k) % y.length;
       LongToDoubleFunction at = centres.element(i);
@@ -69,6 +64,6 @@ final class MeanFit {
       from = within[0];
       to = within[1];
     }
-    return centres.number(Math.clamp(0, from, to));
+    return row.ofOrdinal(Math.clamp(centres.exact, from, to));
   }
 }

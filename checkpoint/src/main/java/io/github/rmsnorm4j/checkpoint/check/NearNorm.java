@@ -1,14 +1,19 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Where no norm makes Y: the gain and the bias with which RMSNorm or LayerNorm come near it. They
- * are solved for, each column by least squares over the rows, with epsilon 0. So a user sees what
- * was left out or mixed up.
+ * are solved for, each column by least squares over the rows, and so is epsilon. What is near the
+ * given gain or bias counts as that, so the distance is that of the norm as it is named. So a user
+ * sees what was left out or mixed up.
  */
 final class NearNorm {
   /** Fewer rows would be near by chance: a column has two unknowns. */
@@ -19,16 +24,31 @@ final class NearNorm {
 
   private final Sample sample;
   private final boolean layer;
+  private final double epsilon;
+  private final double[][] normalised;
   private final double[] gain;
   private final double[] bias;
+  private final String words;
   private final double left;
 
-  private NearNorm(Sample sample, boolean layer) {
+  /** Solves each column; a gain or a bias that is near a known one is that one. */
+  private NearNorm(Sample sample, boolean layer, double epsilon) {
     this.sample = sample;
     this.layer = layer;
-    gain = new double[sample.width()];
-    bias = new double[sample.width()];
-    left = solve();
+    this.epsilon = epsilon;
+    int width = sample.width();
+    gain = new double[width];
+    bias = new double[width];
+    normalised = new double[sample.rows()][];
+    for (int row = 0; row < normalised.length; row++) {
+      normalised[row] = normalised(row);
+    }
+    for (int column = 0; column < width; column++) {
+      int j = column;
+      solve(j, row -> normalised[row][j]);
+    }
+    words = gainWords() + biasWords();
+    left = left();
   }
 
   /** What would have to be otherwise, in one sentence; empty if neither norm is near. */
@@ -36,43 +56,88 @@ final class NearNorm {
     if (sample.rows() < LEAST_ROWS) {
       return Optional.empty();
     }
-    NearNorm rms = new NearNorm(sample, false);
-    NearNorm layer = new NearNorm(sample, true);
+    NearNorm rms = withBestEpsilon(sample, false);
+    NearNorm layer = withBestEpsilon(sample, true);
     NearNorm nearer = layer.left < rms.left / 2 ? layer : rms;
-    return nearer.left < NEAR ? Optional.of(nearer.words()) : Optional.empty();
+    return nearer.left < NEAR ? Optional.of(nearer.sentence()) : Optional.empty();
   }
 
-  /** Solves each column; gives the root of the share of Y that is left. */
-  private double solve() {
-    int rows = sample.rows();
-    double[][] normalised = new double[rows][];
-    for (int row = 0; row < rows; row++) {
-      normalised[row] = normalised(row);
+  private static NearNorm withBestEpsilon(Sample sample, boolean layer) {
+    NearNorm zero = new NearNorm(sample, layer, 0);
+    double given = zero.bestEpsilon(zero.givenGain(), zero.givenBias());
+    double solved = zero.bestEpsilon(zero.gain, zero.bias);
+    return Stream.of(zero, new NearNorm(sample, layer, given), new NearNorm(sample, layer, solved))
+        .min(Comparator.comparingDouble(near -> near.left))
+        .orElseThrow();
+  }
+
+  private double[] givenGain() {
+    double[] ones = new double[gain.length];
+    Arrays.fill(ones, 1);
+    return sample.gain() == null ? ones : sample.gain();
+  }
+
+  private double[] givenBias() {
+    return sample.bias() == null ? new double[bias.length] : sample.bias();
+  }
+
+  /** The middle one of those that make the rows as long as Y is. */
+  private double bestEpsilon(double[] withGain, double[] withBias) {
+    return Math.max(
+        0,
+        IntStream.range(0, normalised.length)
+            .mapToDouble(row -> epsilon(row, withGain, withBias))
+            .sorted()
+            .skip(normalised.length / 2)
+            .findFirst()
+            .orElse(0));
+  }
+
+  private double epsilon(int row, double[] withGain, double[] withBias) {
+    double products = 0;
+    double squares = 0;
+    for (int i = 0; i < gain.length; i++) {
+      double direction = withGain[i] * normalised[row][i];
+      products += direction * (sample.y(row)[i] - withBias[i]);
+      squares += direction * direction;
     }
+    double factor = products / squares;
+    return factor > 0 ? moment(values(row)) * (1 / (factor * factor) - 1) : 0;
+  }
+
+  /** The share of Y that is left. */
+  private double left() {
     double missed = 0;
     double all = 0;
-    for (int column = 0; column < gain.length; column++) {
-      int j = column;
-      solve(j, row -> normalised[row][j]);
-      for (int row = 0; row < rows; row++) {
-        double y = sample.y(row)[j];
-        double difference = y - gain[j] * normalised[row][j] - bias[j];
+    for (int row = 0; row < normalised.length; row++) {
+      double[] y = sample.y(row);
+      for (int i = 0; i < y.length; i++) {
+        double difference = y[i] - gain[i] * normalised[row][i] - bias[i];
         missed += difference * difference;
-        all += y * y;
+        all += y[i] * y[i];
       }
     }
     return Math.sqrt(missed / all);
   }
 
-  private double[] normalised(int row) {
+  /** A row with its residual. */
+  private double[] values(int row) {
     double[] n = sample.x(row).clone();
     double[] residual = sample.residual(row);
     for (int i = 0; residual != null && i < n.length; i++) {
       n[i] += residual[i];
     }
-    double[] moments = RowSums.moments(n);
-    double mean = layer ? moments[0] : 0;
-    double root = Math.sqrt(layer ? moments[1] : RowSums.meanSquare(n, n.length));
+    return n;
+  }
+
+  private double moment(double[] row) {
+    return layer ? RowSums.moments(row)[1] : RowSums.meanSquare(row, row.length);
+  }
+
+  private double[] normalised(int row) {
+    double[] n = values(row);
+    double mean = layer ? RowSums.moments(n)[0] : 0;
+    double root = Math.sqrt(moment(n) + epsilon);
     for (int i = 0; i < n.length; i++) {
       n[i] = root == 0 ? 0 : (n[i] - mean) / root;
     }
@@ -99,40 +164,33 @@ final class NearNorm {
     bias[column] = meanY - gain[column] * meanN;
   }
 
-  private String words() {
-    String name = layer ? "LayerNorm" : "RMSNorm";
-    String gainWords = gainWords();
-    String biasWords = biasWords();
-    boolean asGiven = gainWords.isEmpty() && biasWords.isEmpty();
+  private String sentence() {
     return String.format(
         Locale.ROOT,
-        "%s%s%s comes within %.2g %% of Y%s.",
-        name,
-        gainWords,
-        biasWords,
+        "%s with epsilon %s%s comes within %.2g %% of Y%s.",
+        layer ? "LayerNorm" : "RMSNorm",
+        Statistic.epsilonText(epsilon),
+        words,
         100 * left,
-        asGiven ? ": perhaps it was computed in another type" : "");
+        words.isEmpty() ? ": perhaps it was computed in another type" : "");
   }
 
   /** The gain, if it is not as it was given. */
   private String gainWords() {
-    double[] ones = new double[gain.length];
-    Arrays.fill(ones, 1);
-    double[] given = sample.gain() == null ? ones : sample.gain();
-    if (isNear(gain, given)) {
+    double[] given = givenGain();
+    if (isNear(given)) {
       return "";
     }
-    if (isNear(gain, ones)) {
+    if (isNear(DoubleStream.generate(() -> 1).limit(gain.length).toArray())) {
       return " without --gain";
     }
     for (double offset : Hypotheses.OFFSETS) {
-      if (sample.gain() != null
-          && isNear(gain, Arrays.stream(given).map(g -> g + offset).toArray())) {
+      if (sample.gain() != null && isNear(Arrays.stream(given).map(g -> g + offset).toArray())) {
         return " with --gain + %.0f".formatted(offset);
       }
     }
     double factor = factor(gain, given);
-    if (isNear(gain, Arrays.stream(given).map(g -> g * factor).toArray())) {
+    if (isNear(Arrays.stream(given).map(g -> g * factor).toArray())) {
       boolean sum = Math.abs(factor * Math.sqrt(gain.length) - 1) < NEAR;
       return String.format(
           Locale.ROOT, " times %.4g%s", factor, sum ? ", 1 / sqrt(width), so an L2 norm," : "");
@@ -142,9 +200,10 @@ final class NearNorm {
   }
 
   private String biasWords() {
-    double[] given = sample.bias() == null ? new double[bias.length] : sample.bias();
+    double[] given = givenBias();
     double scale = length(sample.y(0)) / Math.sqrt(bias.length);
     if (distance(bias, given) / Math.sqrt(bias.length) < NEAR * scale) {
+      System.arraycopy(given, 0, bias, 0, bias.length);
       return "";
     }
     return " plus a bias from %s%s"
@@ -169,8 +228,13 @@ final class NearNorm {
     return length == 0 ? 0 : products / length / length;
   }
 
-  private static boolean isNear(double[] one, double[] other) {
-    return distance(one, other) < NEAR * length(other);
+  /** Whether the gain is near a known one; then it is that one. */
+  private boolean isNear(double[] known) {
+    boolean near = distance(gain, known) < NEAR * length(known);
+    if (near) {
+      System.arraycopy(known, 0, gain, 0, gain.length);
+    }
+    return near;
   }
 
   private static double distance(double[] one, double[] other) {

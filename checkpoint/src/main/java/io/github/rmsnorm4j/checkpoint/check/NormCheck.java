@@ -18,7 +18,7 @@ public final class NormCheck {
   private final Sample sample;
   private final Types types;
   private final List<Double> shares;
-  private final Map<Form, List<CastForm>> forms;
+  private Map<Form, List<CastForm>> forms;
   private final Recovered.Rows rows;
   private List<Hypothesis> named = List.of();
 
@@ -73,18 +73,24 @@ public final class NormCheck {
    * @return which norms fit
    */
   public CheckReport run(Runnable afterEachForm) {
-    List<Recovered> recovered = recovered(afterEachForm);
+    List<Recovered> recovered = recovered(forms, afterEachForm);
     long window = Window.FULL;
     List<Fit> fits = listed(recovered, window);
     if (accurate(fits)) {
       window = Window.NEAR;
       fits = listed(recovered, window);
     }
-    boolean solved = fits.isEmpty();
-    if (solved) {
+    if (fits.isEmpty()) {
       fits = new Solver(recovered, sample, shares).solve(window);
     } else {
       fits.addAll(unlisted(recovered, fits));
+    }
+    if (fits.isEmpty()) {
+      Map<Form, List<CastForm>> wide = Hypotheses.inFloat64(types);
+      List<Recovered> exact = recovered(wide, () -> {});
+      fits = listed(exact, window);
+      fits = fits.isEmpty() ? new Solver(exact, sample, shares).solve(window) : fits;
+      forms = fits.isEmpty() ? forms : wide;
     }
     fits.sort(
         Comparator.<Fit>comparingLong(fit -> fit.needed() <= Window.ACCURATE ? 0 : fit.needed())
@@ -96,7 +102,7 @@ public final class NormCheck {
     named = fits.stream().map(Fit::norm).toList();
     List<Finding> others =
         named.isEmpty() ? contrasts.closest(recovered) : contrasts.around(named.getFirst(), named);
-    return report(fits, solved, others, recovered, window);
+    return report(fits, others, recovered, window);
   }
 
   /**
@@ -113,9 +119,9 @@ public final class NormCheck {
     return named;
   }
 
-  private List<Recovered> recovered(Runnable afterEachForm) {
+  private List<Recovered> recovered(Map<Form, List<CastForm>> of, Runnable afterEachForm) {
     List<Recovered> recovered = new ArrayList<>();
-    for (Map.Entry<Form, List<CastForm>> entry : forms.entrySet()) {
+    for (Map.Entry<Form, List<CastForm>> entry : of.entrySet()) {
       Recovered.of(entry, sample, rows).ifPresent(recovered::add);
       afterEachForm.run();
     }
@@ -168,12 +174,16 @@ public final class NormCheck {
                     && fit.recovered().telling() >= Window.ENOUGH_ROWS);
   }
 
+  /** Whether an epsilon or a part is in no table. */
+  private boolean solved(Fit fit) {
+    Statistic statistic = fit.statistic();
+    return !Hypotheses.statistics(sample.width(), fit.recovered().form().layer(), shares)
+        .contains(new Statistic(statistic.part(), statistic.epsilon(), statistic.place()));
+  }
+
   private CheckReport report(
-      List<Fit> fits,
-      boolean solved,
-      List<Finding> others,
-      List<Recovered> recovered,
-      long window) {
+      List<Fit> fits, List<Finding> others, List<Recovered> recovered, long window) {
+    boolean solved = !fits.isEmpty() && fits.stream().allMatch(this::solved);
     long elements = (long) sample.rows() * sample.width();
     Map<String, Finding> named = new LinkedHashMap<>();
     for (Fit fit : fits) {

@@ -97,6 +97,7 @@ public record Probe(List<double[]> x, List<double[]> residual, int told, List<St
       this.type =
           norms.stream()
               .map(norm -> norm.form().input())
+              .filter(input -> input.bytes() <= types.x().bytes())
               .max(Comparator.comparingInt(ElementType::bytes))
               .orElse(types.x());
       this.parameters = norms.stream().map(norm -> Parameters.of(norm.form(), sample)).toList();

@@ -77,7 +77,7 @@ record Recovered(Form form, List<CastForm> orders, List<Elements> rows, List<Sca
       double high = Grid.at(form.float64(), range.hi()).number(reach);
       double least = form.divides() ? low : 1 / high;
       double greatest = form.divides() ? high : 1 / low;
-      double m = rows.get(row).moment(like.part());
+      double m = like.moment(rows.get(row).moment(like.part()));
       double q = Math.sqrt(m);
       switch (like.place()) {
         case INSIDE -> {

@@ -28,7 +28,11 @@ final class Solver {
     for (Recovered form : recovered) {
       if (form.telling() >= 2) {
         epsilons(form, window, fits);
-        parts(form, window, fits);
+        if (form.form().layer()) {
+          sampleVariance(form, window, fits);
+        } else {
+          parts(form, window, fits);
+        }
       }
     }
     return fits;
@@ -47,16 +51,38 @@ final class Solver {
 
   private void epsilons(Recovered form, long window, List<NormCheck.Fit> fits) {
     int width = sample.width();
-    for (int part : form.form().layer() ? List.of(width) : Hypotheses.parts(width, shares)) {
+    boolean layer = form.form().layer();
+    for (int part : layer ? List.of(width) : Hypotheses.parts(width, shares)) {
       for (EpsilonPlacement place : EpsilonPlacement.values()) {
-        double[] range = form.epsilons(new Statistic(part, 0, place), window);
-        if (range != null && range[0] < GREATEST_EPSILON && range[1] > 0) {
-          double epsilon = roundest(range[0], Math.min(range[1], GREATEST_EPSILON));
-          Statistic statistic = new Statistic(part, epsilon, place);
-          if (place != EpsilonPlacement.FLOOR || aboveSomeFloor(form, statistic)) {
-            add(form, statistic, window, fits);
-          }
-        }
+        epsilon(form, new Statistic(part, 0, place), window, fits);
+      }
+    }
+  }
+
+  /**
+   * LayerNorm with the sample variance, a mistake of ports: with an epsilon of the table, or not.
+   */
+  private void sampleVariance(Recovered form, long window, List<NormCheck.Fit> fits) {
+    int before = fits.size();
+    for (Statistic usual : Hypotheses.statistics(sample.width(), true, shares)) {
+      Statistic statistic = new Statistic(usual.part(), usual.epsilon(), usual.place(), true);
+      add(form, statistic, window, fits);
+    }
+    for (EpsilonPlacement place : EpsilonPlacement.values()) {
+      if (fits.size() == before) {
+        epsilon(form, new Statistic(sample.width(), 0, place, true), window, fits);
+      }
+    }
+  }
+
+  private static void epsilon(
+      Recovered form, Statistic zero, long window, List<NormCheck.Fit> fits) {
+    double[] range = form.epsilons(zero, window);
+    if (range != null && range[0] < GREATEST_EPSILON && range[1] > 0) {
+      double epsilon = roundest(range[0], Math.min(range[1], GREATEST_EPSILON));
+      Statistic statistic = zero.with(epsilon, zero.place());
+      if (zero.place() != EpsilonPlacement.FLOOR || aboveSomeFloor(form, statistic)) {
+        add(form, statistic, window, fits);
       }
     }
   }
@@ -68,9 +94,6 @@ final class Solver {
   }
 
   private void parts(Recovered form, long window, List<NormCheck.Fit> fits) {
-    if (form.form().layer()) {
-      return;
-    }
     // The first row excludes most parts, by sums that are good enough for that.
     Elements first = form.rows().getFirst();
     double sum = 0;

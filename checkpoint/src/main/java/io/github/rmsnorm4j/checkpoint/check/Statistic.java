@@ -9,14 +9,30 @@ import java.util.Locale;
  * @param part the number of elements that the mean square is of
  * @param epsilon keeps the root from 0
  * @param place where epsilon is
+ * @param sample whether the sum of squares is divided by the part less 1: the sample variance
  */
-record Statistic(int part, double epsilon, EpsilonPlacement place) {
+record Statistic(int part, double epsilon, EpsilonPlacement place, boolean sample) {
+  Statistic(int part, double epsilon, EpsilonPlacement place) {
+    this(part, epsilon, place, false);
+  }
+
+  /** With another epsilon and its place. */
+  Statistic with(double otherEpsilon, EpsilonPlacement at) {
+    return new Statistic(part, otherEpsilon, at, sample);
+  }
+
+  /** What epsilon is added to, of a mean square or variance. */
+  double moment(double m) {
+    return sample ? m * part / (part - 1) : m;
+  }
+
   /** The root of a mean square or variance. */
   double root(double m) {
+    double root = Math.sqrt(place == EpsilonPlacement.INSIDE ? moment(m) + epsilon : moment(m));
     return switch (place) {
-      case INSIDE -> Math.sqrt(m + epsilon);
-      case OUTSIDE -> Math.sqrt(m) + epsilon;
-      case FLOOR -> Math.max(Math.sqrt(m), epsilon);
+      case INSIDE -> root;
+      case OUTSIDE -> root + epsilon;
+      case FLOOR -> Math.max(root, epsilon);
     };
   }
 

@@ -71,8 +71,8 @@ final class Sweep {
     if (other != target) {
       long low = start;
       long high = to;
-      while (high - low > 1) {
-        long middle = low + (high - low) / 2;
+      while (low + 1 < high) {
+        long middle = middle(low, high);
         if (at.applyAsDouble(middle) == target) {
           low = middle;
         } else {
@@ -84,13 +84,18 @@ final class Sweep {
     return new long[] {start, end};
   }
 
+  /** Between two numbers whose difference may overflow. */
+  private static long middle(long low, long high) {
+    return (low & high) + ((low ^ high) >> 1);
+  }
+
   /** The first k at which the function has reached the value. */
   private static long edge(
       LongToDoubleFunction at, double target, int direction, long from, long to) {
     long low = from;
     long high = to;
-    while (high - low > 1) {
-      long middle = low + (high - low) / 2;
+    while (low + 1 < high) {
+      long middle = middle(low, high);
       if (direction * (at.applyAsDouble(middle) - target) < 0) {
         low = middle;
       } else {

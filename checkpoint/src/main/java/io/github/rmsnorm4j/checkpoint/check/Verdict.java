@@ -91,6 +91,13 @@ final class Verdict {
                       .distinct()
                       .collect(Collectors.joining(", "))));
     }
+    if (first.kind().endsWith("sample variance")) {
+      sentences.add(
+          String.format(
+              Locale.ROOT,
+              "LayerNorm divides the sum of squares by the width. This divides it by the width - 1, a common mistake of ports, which makes Y up to %.2g %% smaller.",
+              100 * (1 - Math.sqrt(1 - 1.0 / sample.width()))));
+    }
     orders(sentences);
     if (solved) {
       sentences.add("No norm of the table fits: epsilon or the part of a row was solved for.");

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import io.github.rmsnorm4j.formats.Printable;
 import java.io.IOException;
 
 /**
@@ -11,9 +12,9 @@ public final class RefusedException extends IOException {
   /**
    * Makes a refusal.
    *
-   * @param reason the model and the reason, in one line
+   * @param reason the model and the reason; the middle of a long one is left out
    */
   public RefusedException(String reason) {
-    super(reason);
+    super(Printable.message(reason));
   }
 }

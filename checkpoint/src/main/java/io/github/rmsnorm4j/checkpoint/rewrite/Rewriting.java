@@ -55,7 +55,6 @@ public final class Rewriting implements Closeable {
     } catch (RefusedException e) {
       throw new RefusedException(model.path() + " " + e.getMessage());
     }
-    requireOneHead();
   }
 
   private static boolean isCopy(TensorFile file, String source, String copy) throws IOException {
@@ -64,16 +63,28 @@ public final class Rewriting implements Closeable {
     }
   }
 
-  /** Of a tied head and another one that is stored, programs use one or the other. */
+  /**
+   * A tensor that {@link #write} takes for a copy of another one, which it compares first: of a
+   * tied head and a head that is stored too, programs use one or the other.
+   *
+   * @return the head that is stored though the head is tied; empty if nothing is to be compared
+   */
+  public Optional<String> assumedCopy() {
+    return plan.edits().entrySet().stream()
+        .filter(edit -> !edit.getValue().source().equals(edit.getKey()))
+        .map(Map.Entry::getKey)
+        .filter(head -> plan.added().stream().noneMatch(tensor -> tensor.name().equals(head)))
+        .findFirst();
+  }
+
   private void requireOneHead() throws IOException {
-    TensorFile file = model.tensors();
-    for (Map.Entry<String, Edit> edit : plan.edits().entrySet()) {
-      String source = edit.getValue().source();
-      boolean stored = file.tensors().stream().anyMatch(t -> t.name().equals(edit.getKey()));
-      if (stored && !source.equals(edit.getKey()) && !isCopy(file, source, edit.getKey())) {
+    if (assumedCopy().isPresent()) {
+      String head = assumedCopy().get();
+      String source = plan.edits().get(head).source();
+      if (!isCopy(model.tensors(), source, head)) {
         throw new RefusedException(
             "%s cannot be %s: %s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"
-                .formatted(model.path(), plan.goal(), edit.getKey(), source));
+                .formatted(model.path(), plan.goal(), head, source));
       }
     }
   }
@@ -237,11 +248,13 @@ public final class Rewriting implements Closeable {
    * @param progress told of bytes as they are read
    * @return what was written, and the proof. If that does not hold, nothing is put in place
    * @throws IllegalArgumentException if nothing can be written there
-   * @throws RefusedException if a number is too large for its type
+   * @throws RefusedException if a number is too large for its type, or {@link #assumedCopy} is no
+   *     copy
    * @throws IOException if something cannot be read or written
    */
   public Result write(Path out, boolean prove, LongConsumer progress) throws IOException {
     Path place = place(out);
+    requireOneHead();
     TensorFile tensors = model.tensors();
     Listing listing = files.listing();
     new EditedSettings(plan, tensors, files).requireEditable();

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -100,6 +101,30 @@ class OtherSumsTest {
           assertNamed(random, order, type, 20, width, mean);
         }
         assertNamed(random, order, type, 5, 16384, mean);
+      }
+    }
+  }
+
+  /**
+   * The mean is 0 but for roundings, so a sum in float32 has no digit of it; or it is 1, and the
+   * float32 numbers below 1 are nearer to each other than those above.
+   */
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void recognisesRowsThatAreCentredOrHaveAMeanOfOne(Order order) {
+    for (int mean = 0; mean <= 1; mean++) {
+      for (int seed = 0; seed < 10; seed++) {
+        Random random = new Random(seed);
+        int width = new int[] {64, 768, 4096}[seed % 3];
+        double[][] x = TypedRows.random(random, 6, width, 0, 1, ElementType.FLOAT32);
+        for (double[] row : x) {
+          double shift = mean - RowSums.moments(row)[0];
+          Arrays.setAll(row, i -> (float) (row[i] + shift));
+        }
+        double[] gain = TypedRows.random(random, 1, width, 1, 0.5, ElementType.FLOAT32)[0];
+        double[][] y = layerNorm(x, gain, ElementType.FLOAT32, order);
+        String what = "%s, seed %d, mean %d".formatted(order, seed, mean);
+        assertNamed(what, "LayerNorm", x, gain, ElementType.FLOAT32, y);
       }
     }
   }

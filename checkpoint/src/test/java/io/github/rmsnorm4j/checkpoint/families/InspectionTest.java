@@ -260,6 +260,15 @@ class InspectionTest {
         .hasLineCount(1);
   }
 
+  /** Wider than the number of layers may be large; a tied T5's logits are scaled by the width. */
+  @Test
+  void modelsMayBeWide() throws IOException {
+    TinyModel model = Layouts.ALL.get("t5").model(StoredType.F32, 11);
+    double scale = Math.pow(12_288, -0.5);
+    assertThat(inspect(model.with("d_model", 12_288)).model().headScale()).isEqualTo(scale);
+    refused(model.with("d_model", 1 << 25), "it must be a whole number from 0 to 16777216");
+  }
+
   /** A matrix that is missing, or is not of floating numbers, keeps its norm from being folded. */
   @Test
   void consumersThatCannotTakeAGainAreNamed() throws IOException {

@@ -41,23 +41,34 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
     Optional<String> refused = refused(model, map, Goal.FOLD, false);
     if (refused.isEmpty()) {
       Map<String, NormOutcome> untied = outcomes(model, map, true);
+      String withUntie = withUntie(model, map, Goal.FOLD);
       outcomes(model, map, false)
-          .forEach((name, outcome) -> fold.put(name, text(outcome, untied.get(name))));
+          .forEach((name, outcome) -> fold.put(name, text(outcome, untied.get(name), withUntie)));
     }
     Optional<String> kept = refused(model, map, Goal.CONVERT, false);
     Optional<String> never = refused(model, map, Goal.CONVERT, true);
     String convert =
         kept.isEmpty()
             ? "yes, LayerNorm can become RMSNorm"
-            : never.isEmpty() ? WITH_UNTIE : "no, " + never.get();
+            : never.isEmpty() ? withUntie(model, map, Goal.CONVERT) : "no, " + never.get();
     return new Prospects(fold, refused, convert);
   }
 
-  private static String text(NormOutcome outcome, NormOutcome untied) {
+  /** The condition on which a norm before a tied head can be changed. */
+  private static String withUntie(Path model, Optional<Path> map, Goal goal) throws IOException {
+    try (Rewriting untied = Rewriting.open(model, map, goal, true)) {
+      return WITH_UNTIE
+          + untied.assumedCopy().map(head -> ", and if " + head + " is a copy of it").orElse("");
+    } catch (RefusedException _) {
+      return WITH_UNTIE;
+    }
+  }
+
+  private static String text(NormOutcome outcome, NormOutcome untied, String withUntie) {
     return switch (outcome.fate()) {
       case FOLDED -> "yes";
       case PLAIN -> "not needed, " + outcome.reason();
-      case KEPT -> untied.fate() == NormOutcome.Fate.FOLDED ? WITH_UNTIE : "no, " + untied.reason();
+      case KEPT -> untied.fate() == NormOutcome.Fate.FOLDED ? withUntie : "no, " + untied.reason();
     };
   }
 
