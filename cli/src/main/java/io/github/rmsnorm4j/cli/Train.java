@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.cli.compare.Comparison;
 import io.github.rmsnorm4j.cli.train.Corpus;
 import io.github.rmsnorm4j.cli.train.Live;
-import io.github.rmsnorm4j.cli.train.Natives;
 import io.github.rmsnorm4j.cli.train.Outcome;
 import io.github.rmsnorm4j.cli.train.Plan;
 import io.github.rmsnorm4j.cli.train.ReportPage;
