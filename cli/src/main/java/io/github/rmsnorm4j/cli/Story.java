@@ -116,6 +116,7 @@ final class Story implements Callable<Integer> {
         }
         if (rows != null) {
           rows.write();
+          say("--activations wrote " + rows);
         }
       }
     }

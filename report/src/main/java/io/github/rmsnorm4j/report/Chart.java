@@ -16,7 +16,7 @@ import java.util.Objects;
  * Chart.titled("Time by width")
  *     .over(Axis.logarithmic("width (elements)"), Axis.linear("time (ms)").from(0))
  *     .with(Series.line("RMSNorm", widths, medians).spread(fastest, slowest))
- *     .caption("Median of 9 runs; the band is their whole spread.")
+ *     .caption("Median of 9 runs, with their whole spread.")
  * }</pre>
  */
 public final class Chart {

@@ -99,7 +99,8 @@ public final class Series {
   }
 
   /**
-   * Adds how far each value spreads: a band around a line, whiskers on bars and points.
+   * Adds how far each value spreads: a band around a line of more than 20 points, whiskers
+   * everywhere else.
    *
    * @param low lower ends, one for each value; NaN where there is none
    * @param high upper ends, as many

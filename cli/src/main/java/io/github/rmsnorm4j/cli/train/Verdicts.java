@@ -195,7 +195,7 @@ public final class Verdicts {
         results.pairs().stream()
             .map(Pair::loss)
             .filter(loss -> loss.values() > 1 && !loss.excludesZero())
-            .mapToDouble(Interval::halfWidth)
+            .mapToDouble(Interval::farthest)
             .max()
             .orElse(Double.NaN);
     String hidden =
