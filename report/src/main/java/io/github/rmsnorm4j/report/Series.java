@@ -114,7 +114,7 @@ public final class Series {
       Point p = points.get(i);
       if (low[i] > high[i]) {
         throw new IllegalArgumentException(
-            "series %s: the lower end %s of value %d is above its upper end %s"
+            "series %s: the lower end %s of value %s is above its upper end %s"
                 .formatted(Printed.quoted(name), low[i], i, high[i]));
       }
       spread.add(new Point(p.x, p.y, low[i], high[i], p.label));
@@ -143,7 +143,7 @@ public final class Series {
   private static void requireLength(String name, String what, int length, int values) {
     if (length != values) {
       throw new IllegalArgumentException(
-          "series %s: there are %d %s for %d values, as many are needed"
+          "series %s: there are %s %s for %s values, as many are needed"
               .formatted(Printed.quoted(name), length, what, values));
     }
   }
