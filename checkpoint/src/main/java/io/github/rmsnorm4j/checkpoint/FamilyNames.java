@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.formats.TensorFile;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
@@ -57,8 +58,12 @@ final class FamilyNames {
     if (size > MOST_NAMES) {
       throw new FormatException(
           file.path(),
-          "cannot be read by the rules of %s: they stand for %.3g names, at most %d are tried"
-              .formatted(Printable.shortened(family.name()), size, MOST_NAMES));
+          String.format(
+              Locale.ROOT,
+              "cannot be read by the rules of %s: they stand for %.3g names, at most %s are tried",
+              Printable.shortened(family.name()),
+              size,
+              MOST_NAMES));
     }
   }
 

@@ -33,9 +33,9 @@ public final class PeerTables {
   private String machine() {
     Machine m = results.machine();
     return """
-    ### Beside its peers: %s, %d-bit vectors
+    ### Beside its peers: %s, %s-bit vectors
 
-    Measured on %s. %d processors, %s. Java: %s, flags `%s`. Backend: %s. Beside it: %s.
+    Measured on %s. %s processors, %s. Java: %s, flags `%s`. Backend: %s. Beside it: %s.
 
     """
         .formatted(
@@ -69,7 +69,7 @@ public final class PeerTables {
   /** A row for each system, a column for each shape. */
   private String table(String title, List<Contest> contests, int threads) {
     StringBuilder table = new StringBuilder("| %s, %s |".formatted(title, threads(threads)));
-    contests.forEach(c -> table.append(" %d x %d |".formatted(c.rows(), c.width())));
+    contests.forEach(c -> table.append(" %s x %s |".formatted(c.rows(), c.width())));
     table.append("\n| --- |").append(" ---: |".repeat(contests.size())).append("\n");
     List<String> systems =
         results.figures().stream()
