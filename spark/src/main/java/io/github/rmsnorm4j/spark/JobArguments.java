@@ -11,9 +11,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.apache.spark.ml.Transformer;
 import org.apache.spark.ml.param.DoubleArrayParam;
-import org.apache.spark.ml.param.DoubleParam;
 import org.apache.spark.ml.param.IntParam;
 import org.apache.spark.ml.param.Param;
 
@@ -24,7 +22,6 @@ import org.apache.spark.ml.param.Param;
  * @param out the folder to write
  * @param column what to normalise
  * @param outputColumn where the result goes, null for the column's own place
- * @param layer LayerNorm in place of RMSNorm
  * @param params of the transformer, as texts
  * @param master null for Spark's own choice
  * @param conf settings of Spark
@@ -36,14 +33,13 @@ record JobArguments(
     String out,
     String column,
     String outputColumn,
-    boolean layer,
     Map<String, String> params,
     String master,
     Map<String, String> conf,
     boolean force,
     TaskProgress.Style progress) {
   private static final String USAGE =
-      "usage: IN -o OUT --column NAME [--output-column NAME] [--norm rms|layer] [--set PARAM=VALUE]..."
+      "usage: IN -o OUT --column NAME [--output-column NAME] [--like NORM] [--set PARAM=VALUE]..."
           + " [--master URL] [--conf KEY=VALUE]... [--force] [--progress lines|bar|none]";
 
   private static final String STANDALONE = "spark://";
@@ -72,7 +68,7 @@ record JobArguments(
         case "--force" -> options.put(args[i], "");
         case "--set" -> pair(params, args[i], value(args, ++i));
         case "--conf" -> pair(conf, args[i], value(args, ++i));
-        case "-o", "--column", "--output-column", "--norm", "--master", "--progress" ->
+        case "-o", "--column", "--output-column", "--like", "--master", "--progress" ->
             options.put(args[i], value(args, ++i));
         default -> {
           if (args[i].startsWith("--") || options.putIfAbsent("IN", args[i]) != null) {
@@ -82,6 +78,9 @@ record JobArguments(
       }
     }
     params.replaceAll(JobArguments::text);
+    if (options.containsKey("--like")) {
+      params.put("norm", options.get("--like"));
+    }
     conf.forEach(JobArguments::requireInTime);
     String master = options.get("--master");
     require(
@@ -89,19 +88,20 @@ record JobArguments(
         "--master",
         master,
         "local, local[N], local[*], spark://HOST:PORT, yarn or k8s://...");
-    String norm = options.getOrDefault("--norm", "rms");
-    require(norm.equals("rms") || norm.equals("layer"), "--norm", norm, "rms or layer");
-    return new JobArguments(
-        needed(options, "IN"),
-        needed(options, "-o"),
-        needed(options, "--column"),
-        options.get("--output-column"),
-        norm.equals("layer"),
-        params,
-        master,
-        conf,
-        options.containsKey("--force"),
-        style(options.getOrDefault("--progress", "lines")));
+    JobArguments arguments =
+        new JobArguments(
+            needed(options, "IN"),
+            needed(options, "-o"),
+            needed(options, "--column"),
+            options.get("--output-column"),
+            params,
+            master,
+            conf,
+            options.containsKey("--force"),
+            style(options.getOrDefault("--progress", "lines")));
+    // A norm that cannot be is refused before Spark is started, which takes seconds.
+    arguments.transformer(arguments.resultColumn()).settings();
+    return arguments;
   }
 
   private static String text(String param, String value) {
@@ -200,16 +200,13 @@ record JobArguments(
    * @param result the column to add
    * @throws IllegalArgumentException if it has no such param, or not with such a value
    */
-  Transformer transformer(String result) {
-    Transformer transformer =
-        layer
-            ? new LayerNormalizer().setInputCol(column).setOutputCol(result)
-            : new RmsNormalizer().setInputCol(column).setOutputCol(result);
+  RowNormalizer transformer(String result) {
+    RowNormalizer transformer = new RowNormalizer().setInputCol(column).setOutputCol(result);
     params.forEach((name, value) -> set(transformer, name, value));
     return transformer;
   }
 
-  private static void set(Transformer transformer, String name, String text) {
+  private static void set(RowNormalizer transformer, String name, String text) {
     if (!transformer.hasParam(name)) {
       throw new IllegalArgumentException(
           "--set %s: there is no such param, there are %s"
@@ -224,7 +221,6 @@ record JobArguments(
     try {
       value =
           switch ((Object) param) {
-            case DoubleParam _ -> Double.valueOf(text.strip());
             case IntParam _ -> Integer.valueOf(text.strip());
             case DoubleArrayParam _ -> numbers(text);
             default -> text;
