@@ -198,18 +198,10 @@ final class Spark implements Callable<Integer> {
     }
     List<String> arguments = new ArrayList<>(List.of(in, "-o", out, "--column", column));
     option(arguments, "--output-column", outputColumn);
-    option(arguments, "--norm", settings.kind());
-    param(arguments, "preset", settings.like());
-    param(arguments, "castOrder", settings.castOrder());
-    ElementType stored = parameter(arguments, "gain", settings.gain(), written);
-    // Some cast orders ask what a gain is stored in; LayerNorm has none.
-    param(arguments, "gainType", settings.kind() == NormSettings.Kind.rms ? stored : null);
-    param(arguments, "gainOffset", settings.gainOffset());
+    option(arguments, "--like", settings.spec());
+    // Some cast orders ask what a gain is stored in.
+    param(arguments, "gainType", parameter(arguments, "gain", settings.gain(), written));
     parameter(arguments, "bias", settings.bias(), written);
-    param(arguments, "epsilon", settings.epsilon());
-    param(arguments, "epsilonPlacement", settings.epsilonPlace());
-    param(arguments, "partial", settings.partial());
-    param(arguments, "partialRounding", settings.partRounded());
     param(arguments, "inputType", packed);
     param(arguments, "outputType", type);
     param(arguments, "handleInvalid", invalid);

@@ -32,8 +32,7 @@ class SparkTest {
 
   @Test
   void wrongUseIsSaidBeforeAnythingIsBuilt() {
-    assertThat(wrongUse("--norm", "layer", "--like", "llama"))
-        .contains("--like is llama, it needs --norm rms");
+    assertThat(wrongUse("--like", "lama")).contains("norm is 'lama', it may be rmsnorm, ");
     assertThat(wrongUse("--gain-offset", "1")).contains("--gain-offset is 1.0, it needs --gain");
     assertThat(wrongUse("--threads", "2", "--master", "local"))
         .contains("--threads and --master exclude each other");
@@ -54,24 +53,22 @@ class SparkTest {
 
   @Test
   void optionsBecomeParamsOfTheTransformer() throws IOException {
-    assertThat(arguments("--like", "gemma", "--eps", "1e-5", "--threads", "2"))
+    assertThat(arguments("--like", "llama", "--eps", "1e-5", "--threads", "2"))
         .isEqualTo(
-            "in -o out --column c --norm rms --set preset=gemma --set epsilon=1.0E-5"
-                + " --master local[2] --progress lines");
-    assertThat(arguments("--norm=layer", "--eps-at=floor", "--dtype=f16", "--packed=bf16"))
+            "in -o out --column c --like llama(eps=1e-5) --master local[2] --progress lines");
+    assertThat(arguments("--like=layernorm", "--eps-at=floor", "--dtype=f16", "--packed=bf16"))
         .isEqualTo(
-            "in -o out --column c --norm layer --set epsilonPlacement=floor --set inputType=bfloat16"
+            "in -o out --column c --like layernorm(eps=1e-5 floor) --set inputType=bfloat16"
                 + " --set outputType=float16 --progress lines");
     assertThat(
             arguments(
                 "--handle-invalid=skip", "--master=spark://h:1", "--conf=a=b", "--conf=c=d", "-fq"))
         .isEqualTo(
-            "in -o out --column c --norm rms --set handleInvalid=skip --master spark://h:1"
+            "in -o out --column c --like rmsnorm --set handleInvalid=skip --master spark://h:1"
                 + " --conf a=b --conf c=d --force --progress none");
     assertThat(arguments("--partial=0.5", "--partial-rounding=down", "--output-column=d"))
         .isEqualTo(
-            "in -o out --column c --output-column d --norm rms --set partial=0.5"
-                + " --set partialRounding=down --progress lines");
+            "in -o out --column c --output-column d --like rmsnorm(part=1/2 down) --progress lines");
   }
 
   @Test
@@ -83,7 +80,7 @@ class SparkTest {
 
     List<String> words = parsed("--gain", gain.toString()).arguments(written);
 
-    assertThat(words).contains("gain=@" + written.getFirst(), "gainType=bfloat16");
+    assertThat(words).contains("rmsnorm", "gain=@" + written.getFirst(), "gainType=bfloat16");
     assertThat(written).hasSize(1);
     assertThat(written.getFirst()).hasContent("1.5\n-0.25\nNaN\n-Infinity\n");
     Files.delete(written.getFirst());

@@ -12,9 +12,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.apache.spark.ml.Transformer;
 import org.apache.spark.ml.param.DoubleArrayParam;
-import org.apache.spark.ml.param.DoubleParam;
 import org.apache.spark.ml.param.IntParam;
 import org.apache.spark.ml.param.Param;
 
@@ -25,7 +23,6 @@ import org.apache.spark.ml.param.Param;
  * @param out the folder to write
  * @param column what to normalise
  * @param outputColumn where the result goes, null for the column's own place
- * @param layer LayerNorm in place of RMSNorm
  * @param params of the transformer, as texts
  * @param master null for Spark's own choice
  * @param conf settings of Spark
@@ -37,20 +34,19 @@ record JobArguments(
     String out,
     String column,
     String outputColumn,
-    boolean layer,
     Map<String, String> params,
     String master,
     Map<String, String> conf,
     boolean force,
     TaskProgress.Style progress) {
   private static final String USAGE =
-      "usage: IN -o OUT --column NAME [--output-column NAME] [--norm rms|layer] [--like NAME] [--gain FILE]"
+      "usage: IN -o OUT --column NAME [--output-column NAME] [--like NORM] [--gain FILE]"
           + " [--handle-invalid error|keep|skip] [--set PARAM=VALUE]..."
           + " [--master URL] [--conf KEY=VALUE]... [--force] [--progress lines|bar|none]";
 
   /** Options that the command line has too, and the params that they are. */
   private static final Map<String, String> PARAMS =
-      Map.of("--like", "preset", "--handle-invalid", "handleInvalid");
+      Map.of("--like", "norm", "--handle-invalid", "handleInvalid");
 
   private static final String STANDALONE = "spark://";
   private static final Pattern ADDRESS = Pattern.compile("(.+):(\\d{1,5})");
@@ -80,7 +76,7 @@ record JobArguments(
         case "--gain" -> params.put("gain", "@" + value(args, ++i));
         case "--set" -> pair(params, args[i], value(args, ++i));
         case "--conf" -> pair(conf, args[i], value(args, ++i));
-        case "-o", "--column", "--output-column", "--norm", "--master", "--progress" ->
+        case "-o", "--column", "--output-column", "--master", "--progress" ->
             options.put(args[i], value(args, ++i));
         default -> {
           if (args[i].startsWith("--") || options.putIfAbsent("IN", args[i]) != null) {
@@ -97,19 +93,20 @@ record JobArguments(
         "--master",
         master,
         "local, local[N], local[*], spark://HOST:PORT, yarn or k8s://...");
-    String norm = options.getOrDefault("--norm", "rms");
-    require(norm.equals("rms") || norm.equals("layer"), "--norm", norm, "rms or layer");
-    return new JobArguments(
-        needed(options, "IN"),
-        needed(options, "-o"),
-        needed(options, "--column"),
-        options.get("--output-column"),
-        norm.equals("layer"),
-        params,
-        master,
-        conf,
-        options.containsKey("--force"),
-        style(options.getOrDefault("--progress", "lines")));
+    JobArguments arguments =
+        new JobArguments(
+            needed(options, "IN"),
+            needed(options, "-o"),
+            needed(options, "--column"),
+            options.get("--output-column"),
+            params,
+            master,
+            conf,
+            options.containsKey("--force"),
+            style(options.getOrDefault("--progress", "lines")));
+    // A norm that cannot be is refused before Spark is started, which takes seconds.
+    arguments.transformer(arguments.resultColumn()).settings();
+    return arguments;
   }
 
   private static String text(String param, String value) {
@@ -209,16 +206,13 @@ record JobArguments(
    * @param result the column to add
    * @throws IllegalArgumentException if it has no such param, or not with such a value
    */
-  Transformer transformer(String result) {
-    Transformer transformer =
-        layer
-            ? new LayerNormalizer().setInputCol(column).setOutputCol(result)
-            : new RmsNormalizer().setInputCol(column).setOutputCol(result);
+  RowNormalizer transformer(String result) {
+    RowNormalizer transformer = new RowNormalizer().setInputCol(column).setOutputCol(result);
     params.forEach((name, value) -> set(transformer, name, value));
     return transformer;
   }
 
-  private static void set(Transformer transformer, String name, String text) {
+  private static void set(RowNormalizer transformer, String name, String text) {
     if (!transformer.hasParam(name)) {
       throw new IllegalArgumentException(
           "--set %s: there is no such param, there are %s"
@@ -234,7 +228,6 @@ record JobArguments(
     try {
       value =
           switch ((Object) param) {
-            case DoubleParam _ -> Double.valueOf(number = text.strip());
             case IntParam _ -> Integer.valueOf(number = text.strip());
             case DoubleArrayParam _ -> {
               String[] words = text.replaceAll("[\\[\\],]", " ").strip().split("\\s+");

@@ -12,7 +12,6 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
-import org.apache.spark.ml.Transformer;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Observation;
@@ -72,13 +71,14 @@ public final class NormalizeParquet {
   }
 
   /**
-   * In this program's words: transformers begin with a name of their own, which tells one from
-   * another in a pipeline, and the column is one of their params.
+   * In this program's words: a transformer begins with its own name, which tells it from others in
+   * a pipeline, and has params where the job has options.
    */
   private static String wrongUse(String message) {
     return message
         .replaceFirst("^\\w+Normalizer_\\w+: ", "")
-        .replaceFirst("^inputCol is", "--column is");
+        .replaceFirst("^inputCol is", "--column is")
+        .replaceFirst("^norm is", "--like is");
   }
 
   /** The advice of a transformer, as the options that this program has. */
@@ -256,7 +256,7 @@ public final class NormalizeParquet {
         result += "'";
       }
     }
-    Transformer transformer = arguments.transformer(result);
+    RowNormalizer transformer = arguments.transformer(result);
     Column count = functions.count(functions.lit(1)).as("rows");
     Dataset<Row> all =
         transformer.transform(way().equals("skip") ? rows.observe(read, count) : rows);

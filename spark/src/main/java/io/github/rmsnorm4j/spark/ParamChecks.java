@@ -1,9 +1,9 @@
 package io.github.rmsnorm4j.spark;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
 import java.io.Serializable;
 import java.util.List;
-import java.util.function.DoublePredicate;
 import scala.Function1;
 
 /**
@@ -50,18 +50,15 @@ final class ParamChecks {
     return check(name, value -> (int) value >= 1, "it must be at least 1");
   }
 
-  /** Numbers. */
-  Function1<Object, Object> number(String name, Range range, String allowed) {
-    return check(name, value -> range.test((double) value), allowed);
-  }
-
   /** Values of a gain or a bias. */
   Function1<double[], Object> elements(String name) {
     return check(name, value -> value.length > 0, "it must have as many elements as a row");
   }
 
-  /** A part of the numbers. */
-  interface Range extends DoublePredicate, Serializable {}
+  /** Texts of norms, refused in the words of {@link NormSpec}. */
+  Function1<String, Object> norm() {
+    return refuse(text -> NormSpec.parse(String.valueOf(text)));
+  }
 
   /** A part of all values. */
   private interface Allowed<T> extends Serializable {
@@ -69,14 +66,30 @@ final class ParamChecks {
   }
 
   private <T> Function1<T, Object> check(String name, Allowed<T> allowed, String sentence) {
-    String stage = uid;
-    return (Function1<T, Object> & Serializable)
+    return refuse(
         value -> {
           if (value == null || !allowed.test(value)) {
             throw new IllegalArgumentException(
-                "%s: %s is %s, %s".formatted(stage, name, shown(value), sentence));
+                "%s is %s, %s".formatted(name, shown(value), sentence));
           }
-          return true;
+        });
+  }
+
+  /** Throws {@link IllegalArgumentException} where a value is not allowed. */
+  private interface Refusal<T> extends Serializable {
+    void check(T value);
+  }
+
+  private <T> Function1<T, Object> refuse(Refusal<T> refusal) {
+    String stage = uid;
+    return (Function1<T, Object> & Serializable)
+        value -> {
+          try {
+            refusal.check(value);
+            return true;
+          } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(stage + ": " + e.getMessage(), e);
+          }
         };
   }
 

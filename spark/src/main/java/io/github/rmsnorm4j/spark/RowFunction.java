@@ -154,7 +154,7 @@ public final class RowFunction implements Serializable {
   private Norm norm(int width) {
     Norm last = norm;
     if (last == null || last.width() != width) {
-      last = settings.norm(width, in.element());
+      last = settings.norm(width);
       norm = last;
     }
     return last;
@@ -174,7 +174,7 @@ public final class RowFunction implements Serializable {
     return parts().hashCode();
   }
 
-  /** For a plan that somebody reads: the norm, for example {@code RmsNorm of 768, gain}. */
+  /** For a plan that somebody reads: the norm, for example {@code llama of 768, gain}. */
   @Override
   public String toString() {
     return settings.toString();

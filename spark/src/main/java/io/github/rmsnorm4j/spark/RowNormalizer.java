@@ -1,23 +1,34 @@
 package io.github.rmsnorm4j.spark;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Supplier;
 import org.apache.spark.ml.Transformer;
 import org.apache.spark.ml.param.DoubleArrayParam;
-import org.apache.spark.ml.param.DoubleParam;
 import org.apache.spark.ml.param.IntParam;
 import org.apache.spark.ml.param.Param;
+import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.util.DefaultParamsReader;
 import org.apache.spark.ml.util.DefaultParamsWritable;
+import org.apache.spark.ml.util.Identifiable$;
+import org.apache.spark.ml.util.MLReader;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A transformer of Spark ML that normalises the rows of a column: {@link RmsNormalizer} or {@link
- * LayerNormalizer}.
+ * A transformer of Spark ML that normalises the rows of a column with RMSNorm or LayerNorm.
+ *
+ * <pre>{@code
+ * Dataset<Row> normed =
+ *     new RowNormalizer()
+ *         .setInputCol("embedding")
+ *         .setOutputCol("normed")
+ *         .setNorm("llama(eps=1e-5)")
+ *         .setGain(gain)
+ *         .transform(dataset);
+ * }</pre>
  *
  * <p><b>Columns.</b> {@code array<float>}, {@code array<double>}, vectors of Spark ML, of which
  * sparse ones become dense, and binary columns of packed float16, bfloat16, float32 or float64 in
@@ -32,31 +43,44 @@ import org.apache.spark.sql.types.StructType;
  * <p><b>Plans.</b> Nothing is computed before an action asks for it, and one row at a time on the
  * task's own thread. The result is a function of the row: it does not matter how often and where
  * Spark computes it.
- *
- * @param <T> the transformer's own type
  */
-public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends Transformer
-    implements DefaultParamsWritable permits RmsNormalizer, LayerNormalizer {
+public final class RowNormalizer extends Transformer implements DefaultParamsWritable {
   private static final long serialVersionUID = 1;
 
   private final String uid;
   private final Param<String> inputCol;
   private final Param<String> outputCol;
+  private final Param<String> norm;
   private final IntParam width;
   private final DoubleArrayParam gain;
-  private final DoubleParam gainOffset;
+  private final Param<String> gainType;
   private final DoubleArrayParam bias;
-  private final DoubleParam epsilon;
-  private final Param<String> epsilonPlacement;
   private final Param<String> inputType;
   private final Param<String> outputType;
   private final Param<String> handleInvalid;
 
-  RowNormalizer(String uid) {
+  /** A stage with a name of its own. */
+  public RowNormalizer() {
+    this(Identifiable$.MODULE$.randomUID("rowNormalizer"));
+  }
+
+  /**
+   * A stage of a name.
+   *
+   * @param uid its name, unique among stages
+   */
+  public RowNormalizer(String uid) {
     this.uid = uid;
     ParamChecks checks = new ParamChecks(uid);
     inputCol = new Param<>(uid, "inputCol", "input column name", checks.column("inputCol"));
     outputCol = new Param<>(uid, "outputCol", "output column name", checks.column("outputCol"));
+    norm =
+        new Param<>(
+            uid,
+            "norm",
+            "the norm: rmsnorm, layernorm, llama, ... with other settings in parentheses, as in"
+                + " llama(eps=1e-5)",
+            checks.norm());
     width =
         new IntParam(
             uid,
@@ -70,36 +94,19 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
             "gain",
             "what normalized elements are multiplied by (default: none)",
             checks.elements("gain"));
-    gainOffset =
-        new DoubleParam(
+    gainType =
+        new Param<>(
             uid,
-            "gainOffset",
-            "what is added to every element of the gain: 1 for one that is stored less 1 (default:"
-                + " the preset's, or 0)",
-            checks.number("gainOffset", Double::isFinite, "it must be finite"));
+            "gainType",
+            "what the gain is stored in, to which t5 rounds: float16, bfloat16, float32 or float64"
+                + " (default: float64)",
+            checks.type("gainType"));
     bias =
         new DoubleArrayParam(
             this,
             "bias",
             "what is added to each element in the end (default: none)",
             checks.elements("bias"));
-    epsilon =
-        new DoubleParam(
-            uid,
-            "epsilon",
-            "what is added to the mean square or the variance (default: the preset's, or 1e-6 for"
-                + " RMSNorm and 1e-5 for LayerNorm)",
-            checks.number(
-                "epsilon",
-                value -> value >= 0 && value <= Double.MAX_VALUE,
-                "it must be finite and not negative"));
-    epsilonPlacement =
-        new Param<>(
-            uid,
-            "epsilonPlacement",
-            "where epsilon goes: inside the root, outside it, or as the floor of the root (default:"
-                + " the preset's, or inside)",
-            checks.oneOf("epsilonPlacement", List.of("inside", "outside", "floor")));
     inputType =
         new Param<>(
             uid,
@@ -121,35 +128,49 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
                 + " fails), keep (the result is null) or skip (they are left out)",
             checks.oneOf("handleInvalid", List.of("error", "keep", "skip")));
     setDefault(outputCol, uid + "__output");
+    setDefault(norm, NormSpec.RMSNORM.toString());
     setDefault(handleInvalid, "error");
   }
 
-  abstract T self();
-
-  /** What the params say of the norm. */
-  abstract NormSettings settings();
-
-  <V> T with(Param<V> param, V value) {
-    set(param, value);
-    return self();
+  /**
+   * What reads a stage that was saved.
+   *
+   * @return a reader
+   */
+  public static MLReader<RowNormalizer> read() {
+    return new DefaultParamsReader<>();
   }
 
-  /** A param's value, or null if it is not set. */
-  <V> V orNull(Param<V> param) {
+  /**
+   * Reads a stage that was saved.
+   *
+   * @param path where it is
+   * @return the stage, with its name and params
+   */
+  public static RowNormalizer load(String path) {
+    return read().load(path);
+  }
+
+  /** What the params say of the norm. */
+  NormSettings settings() {
+    return new NormSettings(
+        getNorm(),
+        isSet(width) ? (Integer) getWidth() : null,
+        orNull(gain),
+        typeOrNull(gainType),
+        orNull(bias));
+  }
+
+  private <V> RowNormalizer with(Param<V> param, V value) {
+    set(param, value);
+    return this;
+  }
+
+  private <V> V orNull(Param<V> param) {
     return isDefined(param) ? getOrDefault(param) : null;
   }
 
-  /** A number's value, or null: to Java's generics the numbers of Scala are objects. */
-  <V> V orNull(Param<Object> param, Class<V> type) {
-    return type.cast(orNull(param));
-  }
-
-  EpsilonPlacement placementOrNull() {
-    String name = orNull(epsilonPlacement);
-    return name == null ? null : EpsilonPlacement.valueOf(name.toUpperCase(Locale.ROOT));
-  }
-
-  ElementType typeOrNull(Param<String> param) {
+  private ElementType typeOrNull(Param<String> param) {
     String name = orNull(param);
     return name == null ? null : ElementType.ofName(name);
   }
@@ -204,6 +225,17 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
   }
 
   /**
+   * The same stage with other values.
+   *
+   * @param extra params that are to have other values
+   * @return a copy of the same name
+   */
+  @Override
+  public RowNormalizer copy(ParamMap extra) {
+    return defaultCopy(extra);
+  }
+
+  /**
    * This stage among others.
    *
    * @return its unique name
@@ -218,7 +250,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return the param
    */
-  public final Param<String> inputCol() {
+  public Param<String> inputCol() {
     return inputCol;
   }
 
@@ -228,7 +260,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return what was set
    * @throws java.util.NoSuchElementException if nothing was
    */
-  public final String getInputCol() {
+  public String getInputCol() {
     return getOrDefault(inputCol);
   }
 
@@ -239,7 +271,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
-  public final T setInputCol(String name) {
+  public RowNormalizer setInputCol(String name) {
     return with(inputCol, name);
   }
 
@@ -248,7 +280,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return the param
    */
-  public final Param<String> outputCol() {
+  public Param<String> outputCol() {
     return outputCol;
   }
 
@@ -257,7 +289,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return what was set, or the default
    */
-  public final String getOutputCol() {
+  public String getOutputCol() {
     return getOrDefault(outputCol);
   }
 
@@ -268,8 +300,37 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
-  public final T setOutputCol(String name) {
+  public RowNormalizer setOutputCol(String name) {
     return with(outputCol, name);
+  }
+
+  /**
+   * The text of a {@link NormSpec}. By default {@code rmsnorm}.
+   *
+   * @return the param
+   */
+  public Param<String> norm() {
+    return norm;
+  }
+
+  /**
+   * The value of {@link #norm}.
+   *
+   * @return what was set, or the default
+   */
+  public String getNorm() {
+    return getOrDefault(norm);
+  }
+
+  /**
+   * Sets {@link #norm}.
+   *
+   * @param value as {@link NormSpec#parse} reads it, for example {@code llama(eps=1e-5)}
+   * @return this
+   * @throws IllegalArgumentException if it is anything else
+   */
+  public RowNormalizer setNorm(String value) {
+    return with(norm, value);
   }
 
   /**
@@ -278,7 +339,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return the param
    */
-  public final IntParam width() {
+  public IntParam width() {
     return width;
   }
 
@@ -288,7 +349,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return what was set
    * @throws java.util.NoSuchElementException if nothing was
    */
-  public final int getWidth() {
+  public int getWidth() {
     return (int) getOrDefault(width);
   }
 
@@ -299,7 +360,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
-  public final T setWidth(int value) {
+  public RowNormalizer setWidth(int value) {
     return with(width, value);
   }
 
@@ -308,7 +369,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return the param
    */
-  public final DoubleArrayParam gain() {
+  public DoubleArrayParam gain() {
     return gain;
   }
 
@@ -318,7 +379,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return what was set
    * @throws java.util.NoSuchElementException if nothing was
    */
-  public final double[] getGain() {
+  public double[] getGain() {
     return getOrDefault(gain);
   }
 
@@ -329,39 +390,39 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
-  public final T setGain(double[] value) {
+  public RowNormalizer setGain(double[] value) {
     return with(gain, value == null ? null : value.clone());
   }
 
   /**
-   * What is added to every element of the gain: 1 for models that store their gain less 1, as Gemma
-   * does. By default the preset's, or 0.
+   * What the gain is stored in, which only the cast order of T5 asks for. By default float64.
    *
    * @return the param
    */
-  public final DoubleParam gainOffset() {
-    return gainOffset;
+  public Param<String> gainType() {
+    return gainType;
   }
 
   /**
-   * The value of {@link #gainOffset}.
+   * The value of {@link #gainType}.
    *
    * @return what was set
    * @throws java.util.NoSuchElementException if nothing was
    */
-  public final double getGainOffset() {
-    return (double) getOrDefault(gainOffset);
+  public String getGainType() {
+    return getOrDefault(gainType);
   }
 
   /**
-   * Sets {@link #gainOffset}.
+   * Sets {@link #gainType}.
    *
-   * @param value finite
+   * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
+   *     name that {@link ElementType#ofName} knows
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
-  public final T setGainOffset(double value) {
-    return with(gainOffset, value);
+  public RowNormalizer setGainType(String value) {
+    return with(gainType, value);
   }
 
   /**
@@ -369,7 +430,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return the param
    */
-  public final DoubleArrayParam bias() {
+  public DoubleArrayParam bias() {
     return bias;
   }
 
@@ -379,7 +440,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return what was set
    * @throws java.util.NoSuchElementException if nothing was
    */
-  public final double[] getBias() {
+  public double[] getBias() {
     return getOrDefault(bias);
   }
 
@@ -390,68 +451,8 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
-  public final T setBias(double[] value) {
+  public RowNormalizer setBias(double[] value) {
     return with(bias, value == null ? null : value.clone());
-  }
-
-  /**
-   * What keeps the root from 0. By default the preset's, or the library's.
-   *
-   * @return the param
-   */
-  public final DoubleParam epsilon() {
-    return epsilon;
-  }
-
-  /**
-   * The value of {@link #epsilon}.
-   *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
-   */
-  public final double getEpsilon() {
-    return (double) getOrDefault(epsilon);
-  }
-
-  /**
-   * Sets {@link #epsilon}.
-   *
-   * @param value finite and not negative
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
-   */
-  public final T setEpsilon(double value) {
-    return with(epsilon, value);
-  }
-
-  /**
-   * Where epsilon goes. By default the preset's, or {@code inside} the root.
-   *
-   * @return the param
-   */
-  public final Param<String> epsilonPlacement() {
-    return epsilonPlacement;
-  }
-
-  /**
-   * The value of {@link #epsilonPlacement}.
-   *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
-   */
-  public final String getEpsilonPlacement() {
-    return getOrDefault(epsilonPlacement);
-  }
-
-  /**
-   * Sets {@link #epsilonPlacement}.
-   *
-   * @param value {@code inside}, {@code outside} or {@code floor}
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
-   */
-  public final T setEpsilonPlacement(String value) {
-    return with(epsilonPlacement, value);
   }
 
   /**
@@ -459,7 +460,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return the param
    */
-  public final Param<String> inputType() {
+  public Param<String> inputType() {
     return inputType;
   }
 
@@ -469,7 +470,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return what was set
    * @throws java.util.NoSuchElementException if nothing was
    */
-  public final String getInputType() {
+  public String getInputType() {
     return getOrDefault(inputType);
   }
 
@@ -481,7 +482,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
-  public final T setInputType(String value) {
+  public RowNormalizer setInputType(String value) {
     return with(inputType, value);
   }
 
@@ -490,7 +491,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return the param
    */
-  public final Param<String> outputType() {
+  public Param<String> outputType() {
     return outputType;
   }
 
@@ -500,7 +501,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return what was set
    * @throws java.util.NoSuchElementException if nothing was
    */
-  public final String getOutputType() {
+  public String getOutputType() {
     return getOrDefault(outputType);
   }
 
@@ -512,7 +513,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
-  public final T setOutputType(String value) {
+  public RowNormalizer setOutputType(String value) {
     return with(outputType, value);
   }
 
@@ -523,7 +524,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return the param
    */
-  public final Param<String> handleInvalid() {
+  public Param<String> handleInvalid() {
     return handleInvalid;
   }
 
@@ -532,7 +533,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    *
    * @return what was set, or the default
    */
-  public final String getHandleInvalid() {
+  public String getHandleInvalid() {
     return getOrDefault(handleInvalid);
   }
 
@@ -543,7 +544,7 @@ public abstract sealed class RowNormalizer<T extends RowNormalizer<T>> extends T
    * @return this
    * @throws IllegalArgumentException if it is anything else
    */
-  public final T setHandleInvalid(String value) {
+  public RowNormalizer setHandleInvalid(String value) {
     return with(handleInvalid, value);
   }
 }

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.spark;
 
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.RowPart;
 import java.io.Serializable;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
@@ -10,14 +12,30 @@ import org.apache.spark.unsafe.bitset.BitSetMethods;
  * What a row must be to be normalised. NaN and infinity may be in it: they propagate.
  *
  * @param width the only one, or null where every row has its own
- * @param part of a row, of which something must be left when it is rounded down
+ * @param leastWidth the smallest one of which the norm's part leaves an element
  * @param elementBytes of packed elements
  * @param nullable whether elements of arrays can be null
  */
-record RowRules(Integer width, double part, int elementBytes, boolean nullable)
+record RowRules(Integer width, int leastWidth, int elementBytes, boolean nullable)
     implements Serializable {
   static RowRules of(NormSettings settings, RowColumn in, boolean nullable) {
-    return new RowRules(settings.width(), settings.leastPart(), in.element().bytes(), nullable);
+    int least = leastWidth(NormSpec.parse(settings.norm()).part());
+    return new RowRules(settings.width(), least, in.element().bytes(), nullable);
+  }
+
+  private static int leastWidth(RowPart part) {
+    int least = 1;
+    int most = Integer.MAX_VALUE;
+    while (least < most) {
+      int middle = least + (most - least) / 2;
+      try {
+        part.elements(middle);
+        most = middle;
+      } catch (IllegalArgumentException _) {
+        least = middle + 1;
+      }
+    }
+    return least;
   }
 
   /** What is wrong with an array, a vector or packed elements; null if nothing is. */
@@ -44,9 +62,9 @@ record RowRules(Integer width, double part, int elementBytes, boolean nullable)
     if (n == 0) {
       return "a row is empty";
     }
-    return (int) (n * part) > 0
+    return n >= leastWidth
         ? null
-        : "a row is %s wide, of which partial %s, rounded down, leaves nothing".formatted(n, part);
+        : "a row is %s wide, it must be %s or more for the norm's part".formatted(n, leastWidth);
   }
 
   private static String nullProblem(ArrayData row) {

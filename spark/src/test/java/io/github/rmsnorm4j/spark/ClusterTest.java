@@ -50,13 +50,7 @@ class ClusterTest {
       int status =
           NormalizeParquet.status(
               new String[] {
-                in.toString(),
-                "-o",
-                out.toString(),
-                "--column",
-                "embedding",
-                "--set",
-                "preset=llama"
+                in.toString(), "-o", out.toString(), "--column", "embedding", "--like", "llama"
               },
               new PrintStream(said, true, StandardCharsets.UTF_8));
 

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.RmsNorm;
 import java.nio.file.Path;
@@ -9,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.SparkException;
 import org.apache.spark.ml.attribute.AttributeGroup;
+import org.apache.spark.ml.feature.Normalizer;
 import org.apache.spark.ml.feature.VectorAssembler;
 import org.apache.spark.ml.linalg.SQLDataTypes;
 import org.apache.spark.ml.linalg.Vector;
@@ -44,8 +46,8 @@ class ColumnsTest {
     return spark.createDataFrame(rows, new StructType().add(name, type));
   }
 
-  private static RmsNormalizer stage() {
-    return new RmsNormalizer().setInputCol("x").setOutputCol("y");
+  private static RowNormalizer stage() {
+    return new RowNormalizer().setInputCol("x").setOutputCol("y");
   }
 
   @ParameterizedTest
@@ -67,12 +69,12 @@ class ColumnsTest {
     assertFails(stage(), new Float[] {1f, null, 3f}, "column 'x': element 1 of a row is null; ");
     assertFails(stage(), new Float[0], "column 'x': a row is empty; ");
     assertFails(
-        stage().setPartial(0.25).setPartialRounding("down"),
+        stage().setNorm("rmsnorm(part=0.25 down)"),
         ROW,
-        "column 'x': a row is 3 wide, of which partial 0.25, rounded down, leaves nothing; ");
+        "column 'x': a row is 3 wide, it must be 4 or more for the norm's part; ");
   }
 
-  private void assertFails(RmsNormalizer stage, Float[] row, String message) {
+  private void assertFails(RowNormalizer stage, Float[] row, String message) {
     // From a file or a shuffle, that Spark does not evaluate while it plans.
     Dataset<Row> rows = column("x", FLOATS, ROW, row).repartition(2);
     assertThatThrownBy(() -> stage.transform(rows).collectAsList())
@@ -127,7 +129,7 @@ class ColumnsTest {
   }
 
   /** The first rows are valid, the others not. */
-  private void assertHandled(RmsNormalizer stage, DataType type, Object[] rows, int valid) {
+  private void assertHandled(RowNormalizer stage, DataType type, Object[] rows, int valid) {
     Dataset<Row> dataset = column("x", type, rows).repartition(1);
     List<Row> kept = stage.setHandleInvalid("keep").transform(dataset).collectAsList();
     assertThat(kept).hasSize(rows.length);
@@ -153,6 +155,31 @@ class ColumnsTest {
         .extracting(row -> row.get(1))
         .containsExactly(Vectors.dense(wanted), Vectors.dense(wanted));
     assertThat(rows.getFirst().get(0)).isEqualTo(sparse);
+  }
+
+  /** The lines of docs/spark.md about unit length, and what becomes of zeros. */
+  @Test
+  void unitLengthAndRowsOfZeros() {
+    Vector zeros = Vectors.dense(0, 0, 0, 0);
+    double gain = Math.pow(4, -0.5);
+    RowNormalizer unit =
+        stage().setNorm("rmsnorm(eps=0)").setGain(new double[] {gain, gain, gain, gain});
+    Normalizer own = new Normalizer().setInputCol("x").setOutputCol("z");
+    List<Row> rows =
+        own.transform(
+                unit.transform(
+                    column("x", SQLDataTypes.VectorType(), Vectors.dense(2, -4, 5, 6), zeros)
+                        .repartition(1)))
+            .collectAsList();
+    assertThat(Vectors.norm(rows.get(0).getAs("y"), 2)).isCloseTo(1, within(1e-15));
+    assertThat(rows.get(1).<Vector>getAs("y").toArray()).containsOnly(Double.NaN);
+    assertThat(rows.get(1).<Vector>getAs("z")).isEqualTo(zeros);
+    assertThat(
+            stage()
+                .transform(column("x", SQLDataTypes.VectorType(), zeros))
+                .head()
+                .<Vector>getAs("y"))
+        .isEqualTo(zeros);
   }
 
   @Test
@@ -182,7 +209,7 @@ class ColumnsTest {
     "array<double>, f64, , array<double>"
   })
   void theColumnOfTheResult(String in, String inputType, String outputType, String out) {
-    RmsNormalizer stage = stage();
+    RowNormalizer stage = stage();
     if (inputType != null) {
       stage.setInputType(inputType);
     }
@@ -204,45 +231,45 @@ class ColumnsTest {
   void columnsThatCannotBe() {
     StructType schema = new StructType().add("x", DataTypes.StringType).add("y", FLOATS);
     assertRefused(
-        new RmsNormalizer("stage"),
+        new RowNormalizer("stage"),
         schema,
         "stage: inputCol is not set, it must name a column of array<float>, array<double>, vector"
             + " (of spark.ml) or binary");
     assertRefused(
-        new RmsNormalizer("stage").setInputCol("z"),
+        new RowNormalizer("stage").setInputCol("z"),
         schema,
         "stage: inputCol is 'z', the columns are x, y");
     assertRefused(
-        new RmsNormalizer("stage").setInputCol("x"),
+        new RowNormalizer("stage").setInputCol("x"),
         schema,
         "stage: inputCol is 'x', a column of string, it may be of array<float>, array<double>,"
             + " vector (of spark.ml) or binary");
     assertRefused(
-        new RmsNormalizer("stage").setInputCol("y").setOutputCol("X"),
+        new RowNormalizer("stage").setInputCol("y").setOutputCol("X"),
         schema,
         "stage: outputCol is 'X', there is such a column already");
     assertRefused(
-        new RmsNormalizer("stage").setInputCol("y").setInputType("f16"),
+        new RowNormalizer("stage").setInputCol("y").setInputType("f16"),
         schema,
         "stage: inputType is float16, column 'y' is array<float>, of float32");
     assertRefused(
-        new RmsNormalizer("stage").setInputCol("x"),
+        new RowNormalizer("stage").setInputCol("x"),
         new StructType().add("x", DataTypes.BinaryType),
         "stage: inputType is not set, column 'x' is binary: say whether it holds float16, bfloat16,"
             + " float32 or float64");
     assertRefused(
-        new RmsNormalizer("stage").setInputCol("x"),
+        new RowNormalizer("stage").setInputCol("x"),
         new StructType().add("x", new org.apache.spark.mllib.linalg.VectorUDT()),
         "stage: inputCol is 'x', a column of spark.mllib's vector, it may be of array<float>,"
             + " array<double>, vector (of spark.ml) or binary");
     assertRefused(
-        new RmsNormalizer("stage").setInputCol("x"),
+        new RowNormalizer("stage").setInputCol("x"),
         new StructType().add("x", DataTypes.createArrayType(DataTypes.IntegerType)),
         "stage: inputCol is 'x', a column of array<int>, it may be of array<float>, array<double>,"
             + " vector (of spark.ml) or binary");
   }
 
-  private void assertRefused(RmsNormalizer stage, StructType schema, String message) {
+  private void assertRefused(RowNormalizer stage, StructType schema, String message) {
     assertThatThrownBy(() -> stage.transformSchema(schema))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(message);
@@ -274,7 +301,7 @@ class ColumnsTest {
 
   @Test
   void theOutputIsNamedAfterTheStageByDefault() {
-    RmsNormalizer stage = new RmsNormalizer("stage").setInputCol("x");
+    RowNormalizer stage = new RowNormalizer("stage").setInputCol("x");
     assertThat(stage.transform(column("x", FLOATS)).columns())
         .containsExactly("x", "stage__output");
   }

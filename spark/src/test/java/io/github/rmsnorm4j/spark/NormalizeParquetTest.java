@@ -123,10 +123,8 @@ class NormalizeParquetTest {
             "y",
             "--set",
             "gain=@" + gain,
-            "--set",
-            "epsilon=0.25",
-            "--set",
-            "preset=gemma",
+            "--like",
+            "gemma(eps=0.25)",
             "--progress",
             "none");
     assertThat(result).isEqualTo(new Result(0, ""));
@@ -166,7 +164,7 @@ class NormalizeParquetTest {
 
   @Test
   void layerNorm() {
-    assertThat(normalize("--norm", "layer").status()).isZero();
+    assertThat(normalize("--like", "layernorm").status()).isZero();
     float[] row = {4, -3};
     LayerNorm.builder(2).build().apply(row, row);
     assertThat(read(out).get(3).getList(1)).isEqualTo(List.of(row[0], row[1]));
@@ -175,12 +173,12 @@ class NormalizeParquetTest {
   @Test
   void whatExistsIsReplacedOnlyIfAskedFor() throws IOException {
     assertThat(normalize().status()).isZero();
-    Result again = normalize("--set", "preset=llama");
+    Result again = normalize("--like", "llama");
     assertThat(again.err())
         .isEqualTo("rmsnorm spark: " + out + ": exists already; --force replaces it\n");
     assertThat(again.status()).isEqualTo(2);
 
-    assertThat(normalize("--force", "--set", "epsilon=100").status()).isZero();
+    assertThat(normalize("--force", "--like", "rmsnorm(eps=100)").status()).isZero();
     assertThat(read(out).get(1).getList(1))
         .isEqualTo(row(RmsNorm.builder(2).epsilon(100).build(), 1));
     assertThat(left()).hasSize(2);
@@ -367,18 +365,19 @@ class NormalizeParquetTest {
     assertThat(wrong("other"))
         .startsWith("rmsnorm spark: --column is 'other', a column of bigint, it may be of array");
     assertThat(wrong("a.b", "--output-column", "id")).contains("has a column of that name");
-    assertThat(wrong("a.b", "--set", "epsilon=x"))
-        .contains("epsilon has 'x', which is no number; it is: what is added to");
     assertThat(wrong("a.b", "--set", "gain=1,two,3"))
         .contains("gain has 'two', which is no number; it is: what normalized elements");
     assertThat(wrong("a.b", "--set", "width=1.5"))
         .contains("width has '1.5', which is no whole number; it is: elements per row");
-    assertThat(wrong("a.b", "--set", "epsilon=-1")).contains("it must be finite and not negative");
+    assertThat(wrong("a.b", "--set", "width=0")).contains("it must be at least 1");
+    assertThat(wrong("a.b", "--like", "llama(eps=-1)"))
+        .startsWith("rmsnorm spark: --like is 'llama(eps=-1)', eps may be a finite number");
+    assertThat(wrong("a.b", "--like", "llama", "--set", "bias=1 2"))
+        .contains("cast order is LLAMA, with a bias it must be FLOAT32");
     assertThat(wrong("a.b", "--set", "eps=1")).contains("no such param, there are bias, ");
-    assertThat(wrong("a.b", "--set", "preset=bert")).contains("bert", "llama");
+    assertThat(wrong("a.b", "--like", "bert")).contains("bert", "llama");
     assertThat(wrong("a.b", "--set", "=1")).contains("--set is =1, it must be NAME=VALUE");
     assertThat(wrong("a.b", "--master", "moon")).contains("--master is moon, it may be local");
-    assertThat(wrong("a.b", "--norm", "batch")).contains("--norm is batch, it may be rms or layer");
     assertThat(wrong("a.b", "--set", "gain=@" + folder.resolve("none")))
         .contains("gain is ", "none: the file cannot be read: ");
     assertThat(wrong("a.b", "--conf", "spark.driver.memory=8g"))

@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.spark.ml.param.DoubleArrayParam;
-import org.apache.spark.ml.param.DoubleParam;
 import org.apache.spark.ml.param.IntParam;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.param.ParamMap;
@@ -43,34 +42,31 @@ class ParamsTest {
         bad(new double[0], "gain", "gain is empty, it must have as many elements as a row"),
         bad(null, "gain", "gain is null, it must have as many elements as a row"),
         bad(new double[0], "bias", "bias is empty, it must have as many elements as a row"),
-        bad(Double.NaN, "gainOffset", "gainOffset is NaN, it must be finite"),
-        bad(1 / 0.0, "gainOffset", "gainOffset is Infinity, it must be finite"),
-        bad(-1e-6, "epsilon", "epsilon is -1.0E-6, it must be finite and not negative"),
-        bad(Double.NaN, "epsilon", "epsilon is NaN, it must be finite and not negative"),
-        bad(1 / 0.0, "epsilon", "epsilon is Infinity, it must be finite and not negative"),
-        bad(
-            "INSIDE",
-            "epsilonPlacement",
-            "epsilonPlacement is 'INSIDE', it may be inside, outside or floor"),
         bad("int8", "inputType", "inputType is 'int8', " + types),
         bad("", "outputType", "outputType is '', " + types),
         bad("drop", "handleInvalid", "handleInvalid is 'drop', it may be error, keep or skip"),
+        bad("f8", "gainType", "gainType is 'f8', " + types),
         bad(
             "bert",
-            "preset",
-            "preset is 'bert', it may be llama, gemma, t5, paper, pytorch or onnx"),
-        bad("gemma", "castOrder", "castOrder is 'gemma', it may be float32, llama, t5 or onnx"),
-        bad("f8", "gainType", "gainType is 'f8', " + types),
-        bad(0.0, "partial", "partial is 0.0, it must be above 0 and at most 1"),
-        bad(1.5, "partial", "partial is 1.5, it must be above 0 and at most 1"),
-        bad(Double.NaN, "partial", "partial is NaN, it must be above 0 and at most 1"),
-        bad("even", "partialRounding", "partialRounding is 'even', it may be up or down"));
+            "norm",
+            "norm is 'bert', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx,"
+                + " and settings may follow: llama(eps=1e-5)"),
+        bad(
+            "llama(eps=-1)",
+            "norm",
+            "norm is 'llama(eps=-1)', eps may be a finite number of 0 or more, or type; inside,"
+                + " outside or floor may follow"),
+        bad(
+            "t5(offset=1)",
+            "norm",
+            "norm is 't5(offset=1)', gain offset is 1.0, it must be 0 with cast order T5: that"
+                + " rounds to the type of the gain as stored"));
   }
 
   @ParameterizedTest(name = "{0}: {1}")
   @MethodSource("badValues")
   void aBadValueIsRefusedWhenItIsSet(String name, Object value, String message) {
-    RmsNormalizer stage = new RmsNormalizer("stage");
+    RowNormalizer stage = new RowNormalizer("stage");
     Param<Object> param = stage.getParam(name);
     assertThatThrownBy(() -> stage.set(param, value))
         .isInstanceOf(IllegalArgumentException.class)
@@ -82,11 +78,11 @@ class ParamsTest {
   void everyParamHasABadValueAbove() {
     Set<String> tried = new HashSet<>();
     badValues().forEach(arguments -> tried.add((String) arguments.get()[0]));
-    assertThat(Stream.of(new RmsNormalizer().params()).map(Param::name))
+    assertThat(Stream.of(new RowNormalizer().params()).map(Param::name))
         .containsExactlyInAnyOrderElementsOf(tried);
   }
 
-  private static Arguments together(String message, Consumer<RmsNormalizer> set) {
+  private static Arguments together(String message, Consumer<RowNormalizer> set) {
     return Arguments.of(message, set);
   }
 
@@ -98,11 +94,9 @@ class ParamsTest {
         together(
             "bias has 3 elements, the rows are 1 wide",
             s -> s.setGain(new double[1]).setBias(three)),
-        together("partialRounding is down, it needs partial", s -> s.setPartialRounding("down")),
         together(
-            "partial is 0.1, rounded down it must leave at least one of the 3 elements of a row",
-            s -> s.setGain(three).setPartial(0.1).setPartialRounding("down")),
-        together("gainOffset is 1.0, it needs gain, which it is added to", s -> s.setGainOffset(1)),
+            "part is 1/10 down, it must leave at least one of the 3 elements of a row",
+            s -> s.setGain(three).setNorm("rmsnorm(part=0.1 down)")),
         together("gainType is float16, it needs gain", s -> s.setGainType("half")),
         together(
             "gain[1] is 0.1, no number of gainType bfloat16",
@@ -114,26 +108,14 @@ class ParamsTest {
             "gain[0] is 70000.0, no number of gainType float16",
             s -> s.setGain(new double[] {70000}).setGainType("f16")),
         together(
-            "gainOffset is 1.0, with preset t5 it must be 0",
-            s -> s.setPreset("t5").setGain(three).setGainOffset(1)),
-        together(
-            "gainOffset is 1.0, with castOrder t5 it must be 0",
-            s -> s.setCastOrder("t5").setGain(three).setGainOffset(1)),
-        together(
-            "castOrder is t5, with preset gemma it needs gainOffset 0",
-            s -> s.setPreset("gemma").setCastOrder("t5").setGain(three)),
-        together(
-            "preset is llama, with bias it may be gemma, paper or pytorch",
-            s -> s.setPreset("llama").setBias(three)),
-        together(
-            "castOrder is onnx, with bias it may be float32",
-            s -> s.setCastOrder("onnx").setBias(three)));
+            "cast order is LLAMA, with a bias it must be FLOAT32",
+            s -> s.setNorm("llama").setBias(three)));
   }
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("badTogether")
-  void paramsThatDoNotGoTogether(String message, Consumer<RmsNormalizer> set) {
-    RmsNormalizer stage = new RmsNormalizer("stage").setInputCol("x");
+  void paramsThatDoNotGoTogether(String message, Consumer<RowNormalizer> set) {
+    RowNormalizer stage = new RowNormalizer("stage").setInputCol("x");
     set.accept(stage);
     assertThatThrownBy(() -> stage.transformSchema(SCHEMA))
         .isInstanceOf(IllegalArgumentException.class)
@@ -143,56 +125,50 @@ class ParamsTest {
   @Test
   void paramsThatGoTogetherAfterAll() {
     double[] three = {1, 2, 3};
-    List<RmsNormalizer> stages =
+    List<RowNormalizer> stages =
         List.of(
-            new RmsNormalizer().setPreset("t5").setGain(three).setGainOffset(0),
-            new RmsNormalizer().setPreset("gemma").setCastOrder("t5"),
-            new RmsNormalizer()
-                .setPreset("gemma")
-                .setCastOrder("t5")
-                .setGain(three)
-                .setGainOffset(0),
-            new RmsNormalizer().setPreset("llama").setCastOrder("float32").setBias(three),
-            new RmsNormalizer()
+            new RowNormalizer().setNorm("t5").setGain(three).setGainType("bf16"),
+            new RowNormalizer().setNorm("gemma"),
+            new RowNormalizer().setNorm("layernorm").setGain(three).setGainType("f16"),
+            new RowNormalizer().setNorm("llama(cast=float32)").setBias(three),
+            new RowNormalizer()
                 .setGain(new double[] {Double.NaN, -0.0, 0x1p-149})
                 .setGainType("f32"));
-    for (RmsNormalizer stage : stages) {
+    for (RowNormalizer stage : stages) {
       assertThat(stage.setInputCol("x").transformSchema(SCHEMA).size()).isEqualTo(2);
     }
   }
 
   @Test
   void everyParamIsExplainedAndReadBack() {
-    RmsNormalizer stage = new RmsNormalizer();
+    RowNormalizer stage = new RowNormalizer();
     for (Param<?> param : stage.params()) {
       assertThat(param.doc()).as(param.name()).isNotBlank();
     }
-    assertThat(stage.explainParams()).contains("epsilonPlacement: where epsilon goes");
+    assertThat(stage.explainParams()).contains("norm: the norm: rmsnorm, ", "(default: rmsnorm)");
     assertThat(stage.getHandleInvalid()).isEqualTo("error");
-    assertThatThrownBy(stage::getEpsilon).isInstanceOf(NoSuchElementException.class);
-    assertThat(stage.setEpsilon(1e-5).getEpsilon()).isEqualTo(1e-5);
+    assertThat(stage.getNorm()).isEqualTo("rmsnorm");
+    assertThatThrownBy(stage::getWidth).isInstanceOf(NoSuchElementException.class);
+    assertThatThrownBy(stage::getGain).isInstanceOf(NoSuchElementException.class);
     assertThat(stage.setWidth(8).getWidth()).isEqualTo(8);
-    assertThat(stage.setPartial(0.5).getPartial()).isEqualTo(0.5);
-    assertThat(stage.setPreset("t5").getPreset()).isEqualTo("t5");
+    assertThat(stage.setNorm(" llama ( eps=1e-5 ) ").getNorm()).isEqualTo(" llama ( eps=1e-5 ) ");
     assertThat(stage.setGain(new double[] {1}).getGain()).containsExactly(1);
-    assertThat(new LayerNormalizer().params()).hasSize(11);
   }
 
   @Test
   void aCopyIsAnotherStageOfTheSameName() {
-    RmsNormalizer stage = new RmsNormalizer("stage").setInputCol("x").setEpsilon(1e-5);
-    RmsNormalizer copy = stage.copy(new ParamMap().put(stage.epsilon().w(0.5)));
+    RowNormalizer stage = new RowNormalizer("stage").setInputCol("x").setNorm("llama");
+    RowNormalizer copy = stage.copy(new ParamMap().put(stage.norm().w("gemma")));
     assertThat(copy.uid()).isEqualTo("stage");
-    assertThat(copy.getEpsilon()).isEqualTo(0.5);
+    assertThat(copy.getNorm()).isEqualTo("gemma");
     assertThat(copy.getInputCol()).isEqualTo("x");
-    assertThat(stage.getEpsilon()).isEqualTo(1e-5);
-    assertThat(new LayerNormalizer("layer").copy(ParamMap.empty()).uid()).isEqualTo("layer");
+    assertThat(stage.getNorm()).isEqualTo("llama");
   }
 
   @Test
   void whatBecomesOfTheCallersArrayLaterDoesNotMatter() {
     double[] gain = {1, 2, 3};
-    RmsNormalizer stage = new RmsNormalizer().setGain(gain).setBias(gain);
+    RowNormalizer stage = new RowNormalizer().setGain(gain).setBias(gain);
     gain[0] = 7;
     assertThat(stage.getGain()).containsExactly(1, 2, 3);
     NormSettings settings = stage.settings();
@@ -205,19 +181,17 @@ class ParamsTest {
   /** PySpark's wrapper asks for a param by name, for a pair with a value, and sets the pair. */
   @Test
   void valuesAsPythonGivesThem() {
-    RmsNormalizer stage = new RmsNormalizer("stage");
+    RowNormalizer stage = new RowNormalizer("stage");
     stage.set(((DoubleArrayParam) (Param<?>) stage.getParam("gain")).w(List.of(1.0, 2.0)));
     stage.set(((IntParam) stage.getParam("width")).w(2));
-    stage.set(((DoubleParam) stage.getParam("epsilon")).w(0.25));
-    stage.set(stage.getParam("preset").w("llama"));
+    stage.set(stage.getParam("norm").w("llama"));
     stage.setDefault(
         CollectionConverters.<ParamPair<?>>asScala(
                 List.of(stage.getParam("outputCol").w("from Python")))
             .toSeq());
     assertThat(stage.getGain()).containsExactly(1, 2);
     assertThat(stage.getWidth()).isEqualTo(2);
-    assertThat(stage.getEpsilon()).isEqualTo(0.25);
-    assertThat(stage.getPreset()).isEqualTo("llama");
+    assertThat(stage.getNorm()).isEqualTo("llama");
     assertThat(stage.getOutputCol()).isEqualTo("from Python");
     assertThatThrownBy(
             () -> ((DoubleArrayParam) (Param<?>) stage.getParam("gain")).w(List.<Double>of()))

@@ -41,27 +41,21 @@ class PersistenceTest {
 
   @Test
   void aStageWithEveryParam() throws IOException {
-    RmsNormalizer stage =
-        new RmsNormalizer("stage")
+    RowNormalizer stage =
+        new RowNormalizer("stage")
             .setInputCol("x")
             .setOutputCol("y")
             .setWidth(GAIN.length)
             .setGain(GAIN)
             .setGainType("float64")
-            .setGainOffset(0.1)
             .setBias(GAIN)
-            .setEpsilon(Double.MIN_VALUE)
-            .setEpsilonPlacement("floor")
+            .setNorm("rmsnorm(eps=4.9e-324 floor, offset=0.1, part=0.3 down)")
             .setInputType("bf16")
             .setOutputType("f64")
-            .setHandleInvalid("skip")
-            .setPreset("paper")
-            .setCastOrder("float32")
-            .setPartial(0.3)
-            .setPartialRounding("down");
+            .setHandleInvalid("skip");
     assertThat(stage.params()).allMatch(stage::isSet);
     stage.save(path());
-    RmsNormalizer loaded = RmsNormalizer.load(path());
+    RowNormalizer loaded = RowNormalizer.load(path());
     assertThat(loaded.uid()).isEqualTo("stage");
     assertThat(loaded.params()).allMatch(loaded::isSet);
     assertThat(loaded.settings()).isEqualTo(stage.settings());
@@ -72,12 +66,12 @@ class PersistenceTest {
 
   @Test
   void aStageWithNone() throws IOException {
-    new LayerNormalizer("stage").save(path());
-    LayerNormalizer loaded = LayerNormalizer.load(path());
+    new RowNormalizer("stage").save(path());
+    RowNormalizer loaded = RowNormalizer.load(path());
     assertThat(loaded.params())
         .noneMatch(loaded::isSet)
         .filteredOn(loaded::isDefined)
-        .containsExactlyInAnyOrder(loaded.outputCol(), loaded.handleInvalid());
+        .containsExactlyInAnyOrder(loaded.outputCol(), loaded.norm(), loaded.handleInvalid());
     assertThat(loaded.getOutputCol()).isEqualTo("stage__output");
   }
 
@@ -92,8 +86,12 @@ class PersistenceTest {
         new Pipeline()
             .setStages(
                 new PipelineStage[] {
-                  new LayerNormalizer().setInputCol("x").setOutputCol("centred").setGain(gain),
-                  new RmsNormalizer().setInputCol("centred").setOutputCol("y").setPreset("gemma"),
+                  new RowNormalizer()
+                      .setNorm("layernorm")
+                      .setInputCol("x")
+                      .setOutputCol("centred")
+                      .setGain(gain),
+                  new RowNormalizer().setInputCol("centred").setOutputCol("y").setNorm("gemma"),
                   new Normalizer().setInputCol("y").setOutputCol("z")
                 });
     pipeline.save(path() + "1");
@@ -113,14 +111,14 @@ class PersistenceTest {
   /** As when somebody's own code has one in a closure. */
   @Test
   void aStageInJavasOwnForm() throws IOException, ClassNotFoundException {
-    RmsNormalizer stage = new RmsNormalizer("stage").setEpsilon(0.5).setPreset("llama");
+    RowNormalizer stage = new RowNormalizer("stage").setNorm("llama(eps=0.5)");
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
       out.writeObject(stage);
     }
     try (ObjectInputStream in =
         new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
-      RmsNormalizer read = (RmsNormalizer) in.readObject();
+      RowNormalizer read = (RowNormalizer) in.readObject();
       assertThat(read.settings()).isEqualTo(stage.settings());
     }
   }

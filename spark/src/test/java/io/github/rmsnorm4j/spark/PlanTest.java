@@ -46,8 +46,8 @@ class PlanTest {
     spark.conf().unset("spark.sql.adaptive.enabled");
   }
 
-  private static RmsNormalizer stage() {
-    return new RmsNormalizer().setInputCol("x").setOutputCol("y");
+  private static RowNormalizer stage() {
+    return new RowNormalizer().setInputCol("x").setOutputCol("y");
   }
 
   private static String plan(Dataset<Row> dataset) {
@@ -96,6 +96,10 @@ class PlanTest {
     Dataset<Row> cached = stage().setGain(gain).transform(rows).cache();
     try {
       assertThat(plan(stage().setGain(gain.clone()).transform(rows))).contains("InMemoryTableScan");
+      assertThat(plan(stage().setNorm("rmsnorm( eps=1E-06 )").setGain(gain).transform(rows)))
+          .contains("InMemoryTableScan");
+      assertThat(plan(stage().setNorm("llama").setGain(gain).transform(rows)))
+          .doesNotContain("InMemoryTableScan");
       gain[7] = -8;
       assertThat(plan(stage().setGain(gain).transform(rows))).doesNotContain("InMemoryTableScan");
       assertThat(plan(stage().transform(rows))).doesNotContain("InMemoryTableScan");

@@ -2,17 +2,17 @@ package io.github.rmsnorm4j.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.spark.RowColumn.Container;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.sql.Dataset;
@@ -22,7 +22,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Results are those of the library, which the command line's are as well, to the last bit. */
@@ -39,7 +38,7 @@ class SameBitsTest {
     SparkSession spark = LocalSpark.of(threads);
     double[] gain = parameter(WIDTH);
     RmsNorm norm = RmsNorm.builder(WIDTH).gain(gain).epsilon(1e-5).build();
-    RmsNormalizer stage = new RmsNormalizer().setGain(gain).setEpsilon(1e-5);
+    RowNormalizer stage = new RowNormalizer().setGain(gain).setNorm("rmsnorm(eps=1e-5)");
     RowColumn column = new RowColumn(Container.ARRAY, ElementType.FLOAT32);
     Sample sample = Sample.of(ElementType.FLOAT32, WIDTH, ROWS, random);
 
@@ -68,8 +67,12 @@ class SameBitsTest {
     Sample sample = Sample.of(column.element(), WIDTH, ROWS, random);
     Dataset<Row> rows = sample.dataset(spark, column, 3);
     for (ElementType type : ElementType.values()) {
-      LayerNormalizer stage =
-          new LayerNormalizer().setGain(gain).setBias(bias).setOutputType(type.shortName());
+      RowNormalizer stage =
+          new RowNormalizer()
+              .setNorm("layernorm")
+              .setGain(gain)
+              .setBias(bias)
+              .setOutputType(type.shortName());
       if (column.container() == Container.BINARY) {
         stage.setInputType(column.element().toString());
       }
@@ -86,77 +89,60 @@ class SameBitsTest {
     RowColumn column = new RowColumn(Container.ARRAY, ElementType.FLOAT32);
     Sample sample = Sample.of(ElementType.FLOAT32, width, 10, random);
     // Nobody says how wide the rows are.
-    assertThat(bits(new RmsNormalizer(), sample.dataset(spark, column, 2), ElementType.FLOAT32))
+    assertThat(bits(new RowNormalizer(), sample.dataset(spark, column, 2), ElementType.FLOAT32))
         .isEqualTo(sample.normalised(RmsNorm.builder(width).build(), ElementType.FLOAT32));
-    assertThat(bits(new LayerNormalizer(), sample.dataset(spark, column, 2), ElementType.FLOAT32))
+    assertThat(
+            bits(
+                new RowNormalizer().setNorm("layernorm"),
+                sample.dataset(spark, column, 2),
+                ElementType.FLOAT32))
         .isEqualTo(sample.normalised(LayerNorm.builder(width).build(), ElementType.FLOAT32));
   }
 
+  static Stream<NormSpec> specs() {
+    Stream<String> others =
+        Stream.of(
+            "rmsnorm(cast=t5)",
+            "llama(cast=float32, offset=1)",
+            "rmsnorm(eps=1e-3 floor, part=0.3)",
+            "rmsnorm(eps=0, part=0.3 down)",
+            "layernorm(eps=0.5 outside, offset=-2)");
+    return Stream.concat(
+        NormSpec.presets().stream().map(NormSpec.Preset::spec), others.map(NormSpec::parse));
+  }
+
   @ParameterizedTest
-  @EnumSource(Preset.class)
-  void thePresets(Preset preset) {
+  @MethodSource("specs")
+  void everyNorm(NormSpec spec) {
     double[] gain = parameter(WIDTH);
     Rows stored = StoredGain.of(gain, ElementType.BFLOAT16);
     for (ElementType type : ElementType.values()) {
       same(
-          preset.builder(WIDTH, type).gain(stored).build(),
-          new RmsNormalizer()
-              .setPreset(preset.name())
-              .setGain(gain)
-              .setGainType("bf16")
-              .setWidth(WIDTH),
+          norm(spec, builder -> builder.gain(stored)),
+          stage(spec).setGain(gain).setGainType("bf16").setWidth(WIDTH),
           type);
     }
-    same(
-        preset.builder(WIDTH, ElementType.BFLOAT16).gainOffset(0).build(),
-        new RmsNormalizer().setPreset(preset.name()),
-        ElementType.BFLOAT16);
+    same(norm(spec, builder -> {}), stage(spec), ElementType.BFLOAT16);
   }
 
-  @Test
-  void theOtherChoices() {
-    double[] gain = parameter(WIDTH);
+  /** The type of the gain is that of its numbers as they came: float64. */
+  @ParameterizedTest
+  @CsvSource({"rmsnorm", "t5", "gemma", "layernorm"})
+  void aGainOfFloat64(String text) {
+    double[] gain = random.doubles(WIDTH).toArray();
+    NormSpec spec = NormSpec.parse(text);
     same(
-        RmsNorm.builder(WIDTH).castOrder(CastOrder.ONNX).gain(gain).build(),
-        new RmsNormalizer().setCastOrder("onnx").setGain(gain),
-        ElementType.FLOAT16);
-    same(
-        RmsNorm.builder(WIDTH).castOrder(CastOrder.T5).gain(gain).build(),
-        new RmsNormalizer().setCastOrder("t5").setGain(gain),
-        ElementType.BFLOAT16);
-    same(
-        RmsNorm.llama(WIDTH).castOrder(CastOrder.FLOAT32).gainOffset(1).gain(gain).build(),
-        new RmsNormalizer()
-            .setPreset("llama")
-            .setCastOrder("float32")
-            .setGainOffset(1)
-            .setGain(gain),
-        ElementType.BFLOAT16);
-    same(
-        RmsNorm.builder(WIDTH)
-            .epsilon(1e-3)
-            .epsilonPlacement(EpsilonPlacement.FLOOR)
-            .partial(0.3)
-            .build(),
-        new RmsNormalizer().setEpsilon(1e-3).setEpsilonPlacement("floor").setPartial(0.3),
-        ElementType.FLOAT32);
-    same(
-        RmsNorm.builder(WIDTH).partialRoundedDown(0.3).build(),
-        new RmsNormalizer().setPartial(0.3).setPartialRounding("down"),
-        ElementType.FLOAT64);
-    same(
-        LayerNorm.builder(WIDTH)
-            .epsilon(0.5)
-            .epsilonPlacement(EpsilonPlacement.OUTSIDE)
-            .gain(gain)
-            .gainOffset(-2)
-            .build(),
-        new LayerNormalizer()
-            .setEpsilon(0.5)
-            .setEpsilonPlacement("outside")
-            .setGain(gain)
-            .setGainOffset(-2),
-        ElementType.FLOAT32);
+        norm(spec, builder -> builder.gain(gain)), stage(spec).setGain(gain), ElementType.BFLOAT16);
+  }
+
+  private static Norm norm(NormSpec spec, Consumer<Norm.Builder<?>> more) {
+    Norm.Builder<?> builder = spec.builder(WIDTH);
+    more.accept(builder);
+    return builder.build();
+  }
+
+  private static RowNormalizer stage(NormSpec spec) {
+    return new RowNormalizer().setNorm(spec.toString());
   }
 
   /** Where a row is a piece of a column that is read in batches, or of Parquet's own rows. */
@@ -174,7 +160,7 @@ class SameBitsTest {
             .write()
             .option("parquet.enable.dictionary", dictionary)
             .parquet(path);
-        RmsNormalizer stage = new RmsNormalizer().setOutputType("f32");
+        RowNormalizer stage = new RowNormalizer().setOutputType("f32");
         if (column.container() == Container.BINARY) {
           stage.setInputType(column.element().toString());
         }
@@ -200,7 +186,7 @@ class SameBitsTest {
     }
   }
 
-  private void same(Norm norm, RowNormalizer<?> stage, ElementType type) {
+  private void same(Norm norm, RowNormalizer stage, ElementType type) {
     Sample sample = Sample.of(type, WIDTH, ROWS, random);
     Dataset<Row> rows = sample.dataset(LocalSpark.of(2), new RowColumn(Container.BINARY, type), 3);
     stage.setInputType(type.shortName());
@@ -209,7 +195,7 @@ class SameBitsTest {
         .isEqualTo(sample.normalised(norm, type));
   }
 
-  private static List<String> bits(RowNormalizer<?> stage, Dataset<Row> rows, ElementType type) {
+  private static List<String> bits(RowNormalizer stage, Dataset<Row> rows, ElementType type) {
     stage.setInputCol("x").setOutputCol("y");
     return stage.transform(rows).orderBy("id").select("y").collectAsList().stream()
         .map(row -> Sample.bits(row.get(0), type))

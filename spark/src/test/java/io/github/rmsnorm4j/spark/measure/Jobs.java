@@ -2,8 +2,7 @@ package io.github.rmsnorm4j.spark.measure;
 
 import static org.apache.spark.sql.functions.col;
 
-import io.github.rmsnorm4j.spark.LayerNormalizer;
-import io.github.rmsnorm4j.spark.RmsNormalizer;
+import io.github.rmsnorm4j.spark.RowNormalizer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.spark.ml.Transformer;
@@ -22,8 +22,8 @@ import org.apache.spark.sql.SparkSession;
 /** Jobs on the same rows, in turn, and what each took. */
 final class Jobs {
   static final String COPY = "copy";
-  static final String RMS_NORM = "RmsNormalizer";
-  static final String LAYER_NORM = "LayerNormalizer";
+  static final String RMS_NORM = "RMSNorm";
+  static final String LAYER_NORM = "LayerNorm";
   static final String SPARK_ML = "Normalizer of spark.ml";
 
   private static final String RESULT = "result";
@@ -86,10 +86,11 @@ final class Jobs {
     Transformer transformer =
         switch (name) {
           case COPY -> null;
-          case RMS_NORM ->
-              new RmsNormalizer().setInputCol(GeneratedRows.COLUMN).setOutputCol(RESULT);
-          case LAYER_NORM ->
-              new LayerNormalizer().setInputCol(GeneratedRows.COLUMN).setOutputCol(RESULT);
+          case RMS_NORM, LAYER_NORM ->
+              new RowNormalizer()
+                  .setInputCol(GeneratedRows.COLUMN)
+                  .setOutputCol(RESULT)
+                  .setNorm(name.toLowerCase(Locale.ROOT));
           case SPARK_ML -> new Normalizer().setInputCol(GeneratedRows.COLUMN).setOutputCol(RESULT);
           default -> throw new IllegalArgumentException(name);
         };

@@ -54,8 +54,8 @@ class SparkPagesTest {
   void ratiosAreOfMediansAndTargetsAreMetOrMissed() {
     assertThat(SparkTables.of(results()))
         .contains("| array | 1000 x 64 | copy | 2.00 (1.00 to 9.00) | 0 | | | | |\n")
-        .contains("| RmsNormalizer | 2.50 (2.50 to 2.50) | 0 | copy | 1.25 | at most 1.25 | met |")
-        .contains("| LayerNormalizer | 2.60 (2.60 to 2.60) | 0 | copy | 1.30 | at most 1.25 |")
+        .contains("| RMSNorm | 2.50 (2.50 to 2.50) | 0 | copy | 1.25 | at most 1.25 | met |")
+        .contains("| LayerNorm | 2.60 (2.60 to 2.60) | 0 | copy | 1.30 | at most 1.25 |")
         .contains("| **missed** |")
         .contains("| Normalizer of spark.ml | 0.75 | at most 0.80 | met |")
         .contains("| 1000000 | 1.00 (1.00 to 1.00) | 1.10 (1.00 to 1.20) | 1.10 | 1.10 |")
@@ -66,7 +66,7 @@ class SparkPagesTest {
   @Test
   void thePlotHasEveryRound() {
     String svg = GrowthPlot.of(results().growth());
-    assertThat(svg).contains("<polyline points=\"340.0,", "1.2 s<", ">RmsNormalizer<", ">copy<");
+    assertThat(svg).contains("<polyline points=\"340.0,", "1.2 s<", ">RMSNorm<", ">copy<");
     assertThat(svg.split("<circle", -1)).hasSize(1 + 2 * (1 + 2));
   }
 

@@ -18,7 +18,7 @@ final class SparkTables {
       """;
   private static final String GROWTH_HEAD =
       """
-      | rows | copy, s | RmsNormalizer, s | ratio | RmsNormalizer, µs a row |
+      | rows | copy, s | RMSNorm, s | ratio | RMSNorm, µs a row |
       | ---: | ---: | ---: | ---: | ---: |
       """;
 
