@@ -195,7 +195,9 @@ class SafetensorsBadInputTest {
     assertHeaderRefused("{" + t + "," + again + "}", 4, "has two tensors named 't'");
     assertHeaderRefused("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "has __metadata__ twice");
     assertHeaderRefused(
-        "{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}", 0, "the header has 'a' twice in __metadata__");
+        "{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}",
+        0,
+        "the header has 'a' twice in __metadata__");
   }
 
   @ParameterizedTest
