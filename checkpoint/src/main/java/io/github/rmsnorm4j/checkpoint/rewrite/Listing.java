@@ -65,6 +65,9 @@ record Listing(Path folder, SortedMap<String, Entry> entries) {
   }
 
   private static Entry entry(Path folder, Path path) throws IOException {
+    if (path.getFileName().toString().indexOf('\ufffd') >= 0) {
+      throw new RefusedException("a name that is not in the encoding of this system");
+    }
     FileState own = FileState.of(path);
     Path file = own.isLink() ? target(folder, path) : path;
     FileState state = own.isLink() ? FileState.of(file) : own;

@@ -129,6 +129,13 @@ class ModelLinksTest {
   }
 
   @Test
+  void aNameThatCannotBeWrittenIsRefused() throws Exception {
+    String[] command = {"bash", "-c", "touch \"$1\"/$'bad\\xff'", "bash", in.toString()};
+    assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
+    refused("bad\ufffd in it is a name that is not in the encoding of this system");
+  }
+
+  @Test
   void aLinkInsideStaysALink() throws IOException {
     Files.writeString(in.resolve("tokenizer.json"), "tokens");
     Files.createSymbolicLink(in.resolve("relative"), Path.of("tokenizer.json"));
