@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.formats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.formats.testing.Allocated;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
@@ -195,7 +196,9 @@ class SafetensorsBadInputTest {
     assertHeaderRefused("{" + t + "," + again + "}", 4, "has two tensors named 't'");
     assertHeaderRefused("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "has __metadata__ twice");
     assertHeaderRefused(
-        "{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}", 0, "the header has 'a' twice in __metadata__");
+        "{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}",
+        0,
+        "the header has 'a' twice in __metadata__");
   }
 
   @ParameterizedTest
