@@ -9,7 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -32,21 +34,27 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms) {
   public static Inspection of(StoredModel model, Optional<Path> map) throws IOException {
     ModelNorms found = model.norms(map);
     List<InspectedNorm> norms = new ArrayList<>();
+    // Rules may name one gain many times; it is read once for each form.
+    Map<List<Object>, GainStatistics> known = new HashMap<>();
     for (NormSite site : found.norms()) {
-      norms.add(inspect(model.tensors(), site));
+      Optional<Tensor> gain = Optional.empty();
+      Optional<GainStatistics> statistics = Optional.empty();
+      if (site.gain().isPresent()) {
+        Tensor tensor = model.tensors().tensor(site.gain().get());
+        List<Object> key = List.of(tensor, site.gainForm());
+        if (!known.containsKey(key)) {
+          known.put(key, statistics(model.tensors(), tensor, site.gainForm()));
+        }
+        gain = Optional.of(tensor);
+        statistics = Optional.of(known.get(key));
+      }
+      norms.add(
+          new InspectedNorm(
+              site,
+              gain.flatMap(tensor -> tensor.dtype().elementType()).map(ElementType::shortName),
+              statistics));
     }
     return new Inspection(found, List.copyOf(norms));
-  }
-
-  private static InspectedNorm inspect(TensorFile file, NormSite site) throws IOException {
-    if (site.gain().isEmpty()) {
-      return new InspectedNorm(site, Optional.empty(), Optional.empty());
-    }
-    Tensor gain = file.tensor(site.gain().get());
-    return new InspectedNorm(
-        site,
-        gain.dtype().elementType().map(ElementType::shortName),
-        Optional.of(statistics(file, gain, site.gainForm())));
   }
 
   private static GainStatistics statistics(TensorFile file, Tensor gain, GainForm form)

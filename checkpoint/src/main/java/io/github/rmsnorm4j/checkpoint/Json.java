@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import io.github.rmsnorm4j.formats.FormatException;
+import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileSystemException;
@@ -69,6 +70,8 @@ final class Json {
       return object;
     } catch (JsonProcessingException e) {
       throw new FormatException(file, "is no JSON: " + e.getOriginalMessage());
+    } catch (CharConversionException _) {
+      throw new FormatException(file, "is no JSON: it is not UTF-8");
     }
   }
 

@@ -10,11 +10,9 @@ import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /** Finds the norms of a model: the rules of its family, with the names of its own tensors. */
@@ -28,7 +26,6 @@ final class NormFinder {
   private final ModelSettings settings;
   private final Family family;
   private final FamilyNames names;
-  private final Set<String> named = new HashSet<>();
 
   NormFinder(TensorFile file, ModelSettings settings, Family family) throws FormatException {
     this.file = file;
@@ -134,12 +131,6 @@ final class NormFinder {
           continue;
         }
         throw lacks(name + WEIGHT);
-      }
-      if (!named.add(name)) {
-        throw new FormatException(
-            file.path(),
-            "the rules of %s name the norm %s twice"
-                .formatted(Printable.shortened(family.name()), Printable.shortened(name)));
       }
       int width = width(rule, name);
       List<Projection> consumers = new ArrayList<>();

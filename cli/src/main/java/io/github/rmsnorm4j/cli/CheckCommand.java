@@ -54,11 +54,12 @@ import picocli.CommandLine.Spec;
       "",
       "Epsilon is inside the root, outside of it, or a floor: the larger of root and epsilon."
           + " LayerNorm subtracts the mean in float64 (split mean) or in float32, or computes x * r -"
-          + " mean * r (shifted; fused shift rounds that once). docs/glossary.md explains rstd and"
+          + " mean * r (shifted; fused shift rounds that once). Where no such norm fits, those are tried that divide"
+          + " by n - 1 (sample variance) or compute in float64 and round once. docs/glossary.md explains rstd and"
           + " ulp.",
       "",
-      "Large files are sampled: up to 262144 elements in rows spread over the file. -0 and 0 count"
-          + " as equal.",
+      "Large files are sampled: up to 262144 elements in rows spread over the file. A row has"
+          + " 1048576 elements at most, with --probe 65536. -0 and 0 count as equal.",
       ""
     },
     exitCodeList = {
@@ -182,7 +183,7 @@ final class CheckCommand implements Callable<Integer> {
     CheckRows rows = CheckRows.open(in, out, gain, bias, residual);
     try {
       if (probe != null) {
-        CheckProbe.requireHolds(probe, rows.x().type());
+        CheckProbe.requireHolds(probe, rows.x().tensor(), rows.x().type());
       }
       return rows;
     } catch (Throwable e) {

@@ -19,6 +19,9 @@ import java.util.Map;
 
 /** The file of rows that tell norms apart. */
 final class CheckProbe {
+  /** Wider rows take minutes: each pair of norms is tried on many rows. */
+  private static final long GREATEST_WIDTH = 1 << 16;
+
   private CheckProbe() {}
 
   static void requireName(Path file, boolean residual) {
@@ -34,7 +37,12 @@ final class CheckProbe {
   }
 
   /** Refuses a file that cannot hold the rows, before anything is compared. */
-  static void requireHolds(Path file, ElementType type) {
+  static void requireHolds(Path file, Tensor x, ElementType type) {
+    if (x.width(-1) > GREATEST_WIDTH) {
+      throw new IllegalArgumentException(
+          "--probe makes rows of %d elements at most, those of X have %d"
+              .formatted(GREATEST_WIDTH, x.width(-1)));
+    }
     if (type == ElementType.BFLOAT16 && file.toString().endsWith(".npy")) {
       throw new IllegalArgumentException(
           "--probe is %s, but .npy has no bfloat16: its name must end in .safetensors"

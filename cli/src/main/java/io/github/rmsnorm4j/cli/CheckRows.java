@@ -23,7 +23,9 @@ record CheckRows(
   private static final long ELEMENTS = 1 << 18;
 
   private static final long MOST_ROWS = 4096;
-  private static final long GREATEST_WIDTH = 1 << 22;
+
+  /** Wider rows would not fit in a heap of 256 MiB with all that is tried. */
+  private static final long GREATEST_WIDTH = 1 << 20;
 
   static CheckRows open(String x, String y, String gain, String bias, String residual)
       throws IOException {

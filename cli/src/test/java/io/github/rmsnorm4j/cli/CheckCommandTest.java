@@ -256,4 +256,22 @@ class CheckCommandTest {
       assertThat(result.err()).contains("--probe is").hasLineCount(1);
     }
   }
+
+  /** Wider rows would take minutes, or more memory than there is. */
+  @Test
+  void rowsThatAreTooWideAreRefused() throws IOException {
+    Path wide = file("wide.npy");
+    TestTensor.write(wide, TestTensor.of("x", Dtype.F32, new double[70_000], 1, 70_000));
+    Path wider = file("wider.npy");
+    TestTensor.write(
+        wider, TestTensor.of("x", Dtype.F32, new double[(1 << 20) + 1], 1, (1 << 20) + 1));
+    assertWrongUse(
+        "--probe makes rows of 65536 elements at most, those of X have 70000",
+        "check",
+        "" + wide,
+        "" + wide,
+        "--probe",
+        "" + file("p.npy"));
+    assertWrongUse("its rows may have 1048576 elements at most", "check", "" + wider, "" + wider);
+  }
 }

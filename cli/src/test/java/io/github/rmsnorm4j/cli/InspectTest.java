@@ -145,7 +145,9 @@ class InspectTest {
   void aHeadThatIsStoredTwiceIsNotCompared() throws IOException {
     Path model = oddModel();
     Path config = model.resolve("config.json");
-    String tied = Files.readString(config).replace("{", "{\"tie_word_embeddings\": true, ");
+    String tied =
+        Files.readString(config)
+            .replace("{", "{\"tie_word_embeddings\": true, \"hidden_size\": 4, ");
     Files.writeString(config, tied);
     Path map = folder.resolve("map.json");
     Files.writeString(

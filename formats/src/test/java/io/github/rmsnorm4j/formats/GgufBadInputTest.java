@@ -13,6 +13,7 @@ import static io.github.rmsnorm4j.formats.testing.GgufBytes.string;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.formats.testing.Allocated;
 import io.github.rmsnorm4j.formats.testing.GgufBytes;
 import java.io.IOException;
 import java.io.RandomAccessFile;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.formats.testing.Allocated;
 import io.github.rmsnorm4j.formats.testing.GgufBytes;
 import java.io.IOException;
 import java.io.RandomAccessFile;

@@ -107,11 +107,13 @@ class HostileMapTest {
     assertThat(inspect(others("x{q,}")).model().unknown()).isEmpty();
   }
 
+  /** A gain that rules name again and again is read once. */
   @Test
-  void aNormIsNamedOnce() {
-    refused(
-        "\"norms\": [{\"name\": \"model.norm{,}\"}]",
-        "the rules of Mine name the norm model.norm twice");
+  void aNormThatIsNamedOftenIsReadOnce() {
+    String rule = "{\"name\": \"model.norm{" + ",".repeat(899) + "}\"}";
+    String rules = (rule + ",").repeat(79) + rule;
+    assertTimeoutPreemptively(
+        LONGEST, () -> assertThat(inspect("\"norms\": [" + rules + "]").norms()).hasSize(72_000));
   }
 
   @Test
@@ -161,6 +163,17 @@ class HostileMapTest {
             .message()
             .hasSizeLessThan(LONGEST_MESSAGE);
       }
+    }
+  }
+
+  /** Bytes that look like UTF-32 with a character that there is not. */
+  @Test
+  void aMapOfAnotherEncodingIsRefused() throws IOException {
+    Path map = Files.write(folder.resolve("map"), new byte[] {0, 0, 0, '{', 0x7f, 0, 0, 1});
+    try (StoredModel stored = StoredModel.open(model)) {
+      assertThatThrownBy(() -> stored.norms(Optional.of(map)))
+          .isInstanceOf(FormatException.class)
+          .hasMessageContaining("is no JSON: it is not UTF-8");
     }
   }
 
