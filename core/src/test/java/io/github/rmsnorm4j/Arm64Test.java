@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * are those of vector instructions, which the JIT's second compiler writes.
  *
  * <p>{@code ./mvnw -Parm64 -pl core test-compile surefire:test@arm64-neon}, or {@code
- * arm64-sve-256}, {@code arm64-sve-512}; {@code -Darm64.draws=200} draws more calls than 24.
+ * arm64-sve-256}, {@code arm64-sve-512}; {@code -Darm64.draws=200} draws more calls than 12.
  */
 @EnabledIfSystemProperty(named = "rmsnorm4j.arm64.bits", matches = "128|256|512")
 class Arm64Test {
@@ -38,7 +38,7 @@ class Arm64Test {
   static final int BITS = Integer.getInteger("rmsnorm4j.arm64.bits", 0);
 
   /** Calls of each direction: forward and backward. */
-  private static final int DRAWS = Integer.getInteger("rmsnorm4j.arm64.draws", 24);
+  private static final int DRAWS = Integer.getInteger("rmsnorm4j.arm64.draws", 12);
 
   /** A kernel that is compiled while the first is made computes one of the later ones. */
   private static final int TIMES = 3;
