@@ -19,12 +19,14 @@ package io.github.rmsnorm4j;
  * offset,
  *
  * <pre>|y - exact| &lt;= 5.01 * 2^-24 * |(x - mean) * rstd * g| + 2^-149 * (1 + |g|)
- *                + (2^-46 * max|x| + 2^-150) * rstd * |g|
+ *                + (E * max|x| + 2^-150) * rstd * |g|
  * </pre>
  *
- * <p>as long as nothing overflows the output's type. With a bias it is 6.01 in place of 5.01, and
- * |b| is added to the number that it multiplies. A row of equal elements gives the bias, or NaN if
- * epsilon is 0.
+ * <p>as long as nothing overflows the output's type. E is 2^-46 for rows of up to 1,024 elements,
+ * and (235 + n / 32,768) * 2^-53 for rows of n. Rows of more than 2^15 and at most 2^20 elements
+ * have 5.35 instead of 5.01 if the first element is 170 standard deviations or more from the mean.
+ * Rows of more than 2^28 have 5.08. A bias adds 1 to this number, and |b| to the number that it
+ * multiplies. A row of equal elements gives the bias, or NaN if epsilon is 0.
  */
 public final class LayerNorm extends Norm {
   /** The epsilon of {@link #builder}: 1e-5, as in PyTorch and ONNX. */
