@@ -66,9 +66,10 @@ record JobArguments(
     for (int i = 0; i < args.length; i++) {
       switch (args[i]) {
         case "--force" -> options.put(args[i], "");
+        case "--like" -> params.put("norm", value(args, ++i));
         case "--set" -> pair(params, args[i], value(args, ++i));
         case "--conf" -> pair(conf, args[i], value(args, ++i));
-        case "-o", "--column", "--output-column", "--like", "--master", "--progress" ->
+        case "-o", "--column", "--output-column", "--master", "--progress" ->
             options.put(args[i], value(args, ++i));
         default -> {
           if (args[i].startsWith("--") || options.putIfAbsent("IN", args[i]) != null) {
@@ -78,9 +79,6 @@ record JobArguments(
       }
     }
     params.replaceAll(JobArguments::text);
-    if (options.containsKey("--like")) {
-      params.put("norm", options.get("--like"));
-    }
     conf.forEach(JobArguments::requireInTime);
     String master = options.get("--master");
     require(

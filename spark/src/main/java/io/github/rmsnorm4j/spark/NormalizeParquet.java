@@ -12,6 +12,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
+import org.apache.spark.ml.Transformer;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -227,7 +228,8 @@ public final class NormalizeParquet {
         result += "'";
       }
     }
-    Dataset<Row> all = arguments.transformer(result).transform(rows);
+    Transformer transformer = arguments.transformer(result);
+    Dataset<Row> all = transformer.transform(rows);
     if (arguments.outputColumn() != null) {
       return all;
     }
