@@ -124,7 +124,7 @@ class InspectTest {
                 + " lm_head.weight is a copy of it");
     CommandResult fold =
         CommandResult.of(
-            "fold", "" + model, "" + folder.resolve("out"), "--untie", "--map", "" + map);
+            "fold", "" + model, "-o", "" + folder.resolve("out"), "--untie", "--map", "" + map);
     assertThat(fold.status()).isEqualTo(1);
     assertThat(fold.err()).contains("lm_head.weight is not model.embed_tokens.weight");
     assertThat(folder.resolve("out.partial")).doesNotExist();
