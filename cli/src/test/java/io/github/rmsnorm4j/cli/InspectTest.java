@@ -77,7 +77,7 @@ class InspectTest {
     TestTensor.write(
         model.resolve("model.safetensors"),
         TestTensor.random("model.embed_tokens.weight", Dtype.BF16, 0, 1, 5, 4),
-        TestTensor.random("lm_head.weight", Dtype.BF16, 0, 1, 5, 4),
+        TestTensor.random("lm_head.weight", Dtype.BF16, 0, 9, 5, 4),
         TestTensor.of("model.norm.weight", Dtype.BF16, small, 4),
         TestTensor.of(layer + "input_layernorm.weight", Dtype.BF16, small, 4),
         TestTensor.of(layer + "post_attention_layernorm.weight", Dtype.BF16, small, 4),
