@@ -91,7 +91,7 @@ public final class TerminalTables {
     List<String> lines = new ArrayList<>();
     for (HalfRow row : results.halfRows()) {
       lines.add(
-          "A float16 row of %s from %.0f on, through %s:"
+          "A float16 row of %s elements that begins with %.0f, through %s:"
               .formatted(Figures.count(row.width()), row.input().getFirst(), row.norm()));
       lines.add("  exact  " + numbers(row.exact()));
       lines.add("  naive  " + numbers(row.naive()) + wrong(row.naiveWrong(), row.width()));
