@@ -130,7 +130,7 @@ final class GradientTask implements Task {
     for (int i = 0; i < got.length; i++) {
       if (!(Math.abs(got[i] - expected[i]) <= ALLOWED * largest)) {
         throw new IllegalStateException(
-            "%s on %s: %s, element %d is %s, it must be near %s"
+            "%s on %s: %s, element %s is %s, it must be near %s"
                 .formatted(subject, norm.backend(), what, i, got[i], expected[i]));
       }
     }

@@ -98,7 +98,7 @@ final class ResidualTask implements Task {
     double got = Elements.get(rows.segment(), ElementType.FLOAT32, (long) r * subject.width() + i);
     if (!(Math.abs(got - exact) <= allowed)) {
       throw new IllegalStateException(
-          "%s on %s: %s of row %d, element %d is %s, it must be %s"
+          "%s on %s: %s of row %s, element %s is %s, it must be %s"
               .formatted(subject, norm.backend(), name, r, i, got, exact));
     }
   }

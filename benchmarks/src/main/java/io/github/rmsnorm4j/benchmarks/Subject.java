@@ -57,7 +57,7 @@ record Subject(
   /** For example {@code RMSNorm float32 128 x 4096, in place}. */
   @Override
   public String toString() {
-    return "%s %s %d x %d%s%s%s%s"
+    return "%s %s %s x %s%s%s%s%s"
         .formatted(
             kernel,
             type,

@@ -83,7 +83,7 @@ final class Workload implements Task {
         double allowed = allowed(exact[i], bias == null ? 0 : bias[i]);
         if (!(Math.abs(got - exact[i]) <= allowed)) {
           throw new IllegalStateException(
-              "%s on %s: row %d, element %d is %s, it must be within %s of %s"
+              "%s on %s: row %s, element %s is %s, it must be within %s of %s"
                   .formatted(subject, norm.backend(), row, i, got, allowed, exact[i]));
         }
       }

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -46,8 +47,12 @@ final class FamilyNames {
     if (size > MOST_NAMES) {
       throw new FormatException(
           file.path(),
-          "cannot be read by the rules of %s: they stand for %.3g names, at most %d are tried"
-              .formatted(family.name(), size, MOST_NAMES));
+          String.format(
+              Locale.ROOT,
+              "cannot be read by the rules of %s: they stand for %.3g names, at most %s are tried",
+              family.name(),
+              size,
+              MOST_NAMES));
     }
   }
 

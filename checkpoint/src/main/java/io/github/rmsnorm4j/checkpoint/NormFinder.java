@@ -226,7 +226,7 @@ final class NormFinder {
         weight.shape().size() == 2 ? weight.shape().get(consumer.inputsFirst() ? 0 : 1) : -1;
     if (inputs != width) {
       throw new FormatException(
-          file.path(), weight.name(), "is %s, its norm has %d elements".formatted(weight, width));
+          file.path(), weight.name(), "is %s, its norm has %s elements".formatted(weight, width));
     }
     return Optional.empty();
   }

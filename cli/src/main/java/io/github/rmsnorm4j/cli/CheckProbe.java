@@ -88,7 +88,7 @@ final class CheckProbe {
     lines.addAll(
         Paragraph.lines(
             "",
-            "%s: %d rows that tell %d pairs of these norms apart. Run your norm on them, and check again."
+            "%s: %s rows that tell %s pairs of these norms apart. Run your norm on them, and check again."
                 .formatted(
                     Rmsnorm.oneLine("" + path.getFileName()), probe.x().size(), probe.told())));
     List<String> untold = probe.untold();
@@ -96,7 +96,7 @@ final class CheckProbe {
       lines.addAll(
           Paragraph.lines(
               "",
-              "Pairs that no row was found for: %d, for example %s."
+              "Pairs that no row was found for: %s, for example %s."
                   .formatted(untold.size(), untold.getFirst())));
     }
     return lines;

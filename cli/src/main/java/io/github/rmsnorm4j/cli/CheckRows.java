@@ -70,7 +70,7 @@ record CheckRows(
     long width = rows.width(-1);
     if (width > GREATEST_WIDTH) {
       throw new IllegalArgumentException(
-          "%s: X is %s, its rows may have %d elements at most"
+          "%s: X is %s, its rows may have %s elements at most"
               .formatted(x.file().path(), rows, GREATEST_WIDTH));
     }
     require(gain, width);
@@ -80,7 +80,7 @@ record CheckRows(
   private static void require(StoredParameter parameter, long width) {
     if (parameter != null && parameter.length() != width) {
       throw new IllegalArgumentException(
-          "%s: the %s has %d elements, a row of X has %d"
+          "%s: the %s has %s elements, a row of X has %s"
               .formatted(
                   parameter.reference().file(), parameter.kind(), parameter.length(), width));
     }
@@ -150,7 +150,7 @@ record CheckRows(
         .formatted(
             x.tensor(),
             y.tensor(),
-            count() < all ? ", %d of %d rows, spread over the file".formatted(count(), all) : "");
+            count() < all ? ", %s of %s rows, spread over the file".formatted(count(), all) : "");
   }
 
   @Override

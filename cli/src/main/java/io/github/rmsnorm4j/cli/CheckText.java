@@ -23,7 +23,7 @@ final class CheckText {
     List<Finding> named = report.named();
     named.stream().limit(SHOWN).forEach(finding -> row(finding, lines));
     if (named.size() > SHOWN) {
-      lines.add("... and %d more with the same figures".formatted(named.size() - SHOWN));
+      lines.add("... and %s more with the same figures".formatted(named.size() - SHOWN));
     }
     if (!named.isEmpty() && !report.others().isEmpty()) {
       lines.add("Others, each with one choice changed:");
@@ -35,7 +35,7 @@ final class CheckText {
       lines.addAll(
           Paragraph.lines(
               "",
-              "Rows by the ulp of rstd that the first norm needs: 0 in %d, 1 in %d, 2 in %d, 3 to 6 in %d, more in %d (window: %d)."
+              "Rows by the ulp of rstd that the first norm needs: 0 in %s, 1 in %s, 2 in %s, 3 to 6 in %s, more in %s (window: %s)."
                   .formatted(
                       by.get(0), by.get(1), by.get(2), by.get(3), by.get(4), report.window())));
     }
@@ -49,7 +49,7 @@ final class CheckText {
     String[] why = {"not finite", "zero throughout", "out of the range of float32 squares"};
     for (int i = 0; i < counts.length; i++) {
       if (counts[i] > 0) {
-        lines.add("rows left out: %d, which are %s".formatted(counts[i], why[i]));
+        lines.add("rows left out: %s, which are %s".formatted(counts[i], why[i]));
       }
     }
   }

@@ -59,7 +59,7 @@ final class Demo implements Runnable {
     double[] gain = gains == null ? null : gains.stream().mapToDouble(this::number).toArray();
     if (gain != null && gain.length != row.length) {
       throw wrongUse(
-          "--gain has %d numbers, the row has %d: give one for each"
+          "--gain has %s numbers, the row has %s: give one for each"
               .formatted(gain.length, row.length));
     }
     try {

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.Random;
 
 /** The step of the demonstration about 16-bit rows. */
@@ -32,14 +33,14 @@ final class DemoFormats {
       gain[i] = bfloat16(0.5f + random.nextFloat());
     }
     out.text(
-        "A bfloat16 row of %d random numbers. Cast orders that differ from FLOAT32:"
+        "A bfloat16 row of %s random numbers. Cast orders that differ from FLOAT32:"
             .formatted(WIDTH),
         "");
     short[] float32 = output(CastOrder.FLOAT32, x, gain);
     for (CastOrder order : CastOrder.values()) {
       if (order != CastOrder.FLOAT32) {
         double share = 100.0 * differences(float32, output(order, x, gain)) / WIDTH;
-        out.text("  %-8s in %4.1f %% of the elements".formatted(order, share));
+        out.text(String.format(Locale.ROOT, "  %-8s in %4.1f %% of the elements", order, share));
       }
     }
   }

@@ -64,7 +64,7 @@ final class DemoSteps {
     double root = Math.sqrt(meanSquare + epsilon);
     double[] quotients = DoubleStream.of(row).map(x -> x / root).toArray();
 
-    lines.add("RMSNorm of %d %s, step by step".formatted(n, n == 1 ? "number" : "numbers"));
+    lines.add("RMSNorm of %s %s, step by step".formatted(n, n == 1 ? "number" : "numbers"));
     lines.add("");
     numbers("x", row);
     numbers("squares", squares);
@@ -88,7 +88,9 @@ final class DemoSteps {
   }
 
   private void value(String label, double value, String origin, Object... arguments) {
-    lines.add("  %-14s%12s  = %s".formatted(label, number(value), origin.formatted(arguments)));
+    lines.add(
+        "  %-14s%12s  = %s"
+            .formatted(label, number(value), String.format(Locale.ROOT, origin, arguments)));
   }
 
   /** The numbers under each other, column by column, on as many lines as they need. */

@@ -68,7 +68,7 @@ final class DemoTour {
       normed = apply(norm, scaled(normed, FACTOR));
     }
     out.text(
-        "Each layer multiplies a row by %s. Its size (RMS) at the input of layer %d:"
+        "Each layer multiplies a row by %s. Its size (RMS) at the input of layer %s:"
             .formatted(FACTOR, LAYERS),
         "",
         "  %-32s%s".formatted("without a norm", brief(DemoTable.size(plain))),
@@ -96,7 +96,7 @@ final class DemoTour {
         "Largest difference with eps %s in both: %s."
             .formatted(brief(RmsNorm.DEFAULT_EPSILON), brief(largestDifference(left, right))),
         "",
-        "A token of width %d:".formatted(TOKEN.length),
+        "A token of width %s:".formatted(TOKEN.length),
         "");
     RmsNorm wide = rmsNorm(TOKEN.length, RmsNorm.DEFAULT_EPSILON);
     LayerNorm wideLayer = layerNorm(TOKEN.length, LayerNorm.DEFAULT_EPSILON);
@@ -153,9 +153,9 @@ final class DemoTour {
     LayerNorm withBias =
         LayerNorm.builder(8).gain(TOKEN).bias(TOKEN).backend(Backend.scalar()).build();
     out.text(
-        "Parameters of width 8: RMSNorm %d, a gain per column;"
+        "Parameters of width 8: RMSNorm %s, a gain per column;"
             .formatted(withGain.parameterCount()),
-        "LayerNorm %d, a gain and a bias per column.".formatted(withBias.parameterCount()));
+        "LayerNorm %s, a gain and a bias per column.".formatted(withBias.parameterCount()));
   }
 
   private void block() {
@@ -166,7 +166,7 @@ final class DemoTour {
     boolean same = Arrays.equals(apply(norm, TOKEN), 0, width, apply(norm, tensor), 0, width);
     out.section("Tokens do not mix");
     out.text(
-        "The token above is the first row of a (%d, %d, %d) tensor of %d tokens:"
+        "The token above is the first row of a (%s, %s, %s) tensor of %s tokens:"
             .formatted(BATCH, SEQUENCE, width, tokens),
         "alone and in the tensor this one gets %s."
             .formatted(same ? "the same bits" : "different bits, which is a bug"));

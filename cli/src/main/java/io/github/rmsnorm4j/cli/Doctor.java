@@ -64,7 +64,7 @@ final class Doctor implements Runnable {
                 System.getProperty("os.version"),
                 System.getProperty("os.arch")));
     line(
-        "Processor", "%s, %d usable".formatted(Machine.processor(), runtime.availableProcessors()));
+        "Processor", "%s, %s usable".formatted(Machine.processor(), runtime.availableProcessors()));
     line(
         "Memory",
         "%s, of which this JVM's heap may take %s"
@@ -78,7 +78,7 @@ final class Doctor implements Runnable {
     line("Faster?", advice(backend));
     line(
         "Threads",
-        "up to %d, about one for each MiB that is read and written; --threads N sets another limit"
+        "up to %s, about one for each MiB that is read and written; --threads N sets another limit"
             .formatted(Runtime.getRuntime().availableProcessors()));
   }
 

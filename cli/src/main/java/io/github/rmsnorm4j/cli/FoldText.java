@@ -35,7 +35,7 @@ final class FoldText {
   List<String> plan() {
     List<String> lines = new ArrayList<>();
     lines.add(
-        "%s: %d norms, %d folded, %d without gain and bias, %d left alone"
+        "%s: %s norms, %s folded, %s without gain and bias, %s left alone"
             .formatted(
                 rewriting.norms().family(),
                 plan.norms().size(),
@@ -75,7 +75,7 @@ final class FoldText {
   private void converted(List<String> lines, String type) {
     paragraph(
         lines,
-        "all norms are RMSNorm now, with the same epsilon; %d embeddings and %d matrices that add to the residual stream are centred"
+        "all norms are RMSNorm now, with the same epsilon; %s embeddings and %s matrices that add to the residual stream are centred"
             .formatted(rewriting.norms().embeddings().size(), rewriting.norms().writers().size()));
     paragraph(
         lines,
@@ -134,7 +134,7 @@ final class FoldText {
       return ", N = " + first;
     }
     return last - first + 1 == sites.size()
-        ? ", N = %d to %d".formatted(first, last)
+        ? ", N = %s to %s".formatted(first, last)
         : sites.stream()
             .map(site -> String.valueOf(site.layer()))
             .collect(Collectors.joining(", ", ", N = ", ""));

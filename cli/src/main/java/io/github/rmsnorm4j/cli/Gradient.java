@@ -180,7 +180,7 @@ final class Gradient implements Callable<Integer> {
     List<Tensor> chosen = choice.choose(in.names(tensor == null ? List.of() : List.of(tensor)));
     if (chosen.size() > 1) {
       throw new IllegalArgumentException(
-          "%s: has %d tensors of rows, gradient takes one: choose it with --tensor from %s"
+          "%s: has %s tensors of rows, gradient takes one: choose it with --tensor from %s"
               .formatted(in.file(), chosen.size(), TensorChoice.list(chosen)));
     }
     return chosen.getFirst();

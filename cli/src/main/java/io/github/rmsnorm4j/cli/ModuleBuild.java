@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.measure.ChildOutput;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -154,24 +155,38 @@ final class ModuleBuild {
     err.flush();
     Path log = Files.createDirectories(list.getParent()).resolve("build.log");
     Instant start = Instant.now();
-    List<String> maven =
-        new ArrayList<>(List.of("/bin/sh", checkout.resolve("mvnw").toString(), "-q", "-B", "-f"));
-    maven.addAll(List.of(checkout.resolve("pom.xml").toString(), "-pl", module, "-am"));
-    maven.addAll(goals);
-    ProcessBuilder builder =
-        new ProcessBuilder(maven).redirectErrorStream(true).redirectOutput(log.toFile());
-    if (run(builder) != 0) {
-      List<String> lines = Files.readAllLines(log);
-      List<String> errors = lines.stream().filter(line -> line.contains("[ERROR]")).toList();
-      // Where Maven itself could not start there are none, and the last lines have the cause.
-      (errors.isEmpty()
-              ? lines.subList(Math.max(0, lines.size() - ERRORS_SHOWN), lines.size()).stream()
-              : errors.stream().limit(ERRORS_SHOWN))
-          .forEach(err::println);
+    List<String> arguments = new ArrayList<>(List.of("-pl", module, "-am"));
+    arguments.addAll(goals);
+    if (!maven(checkout, log, arguments, err)) {
       throw new IOException("the build failed; all it said is in " + log);
     }
     // Maven leaves a file alone whose text is the same; what is edited meanwhile is newer.
     Files.setLastModifiedTime(list, FileTime.from(start));
+  }
+
+  /**
+   * Runs the checkout's Maven. What it said is in the log; of a failure this shows the errors.
+   *
+   * @return whether it succeeded
+   */
+  static boolean maven(Path checkout, Path log, List<String> arguments, PrintWriter err)
+      throws IOException, InterruptedException {
+    List<String> command =
+        new ArrayList<>(List.of("/bin/sh", checkout.resolve("mvnw").toString(), "-q", "-B"));
+    command.addAll(List.of("-f", checkout.resolve("pom.xml").toString()));
+    command.addAll(arguments);
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    if (run(builder.redirectOutput(log.toFile())) == 0) {
+      return true;
+    }
+    List<String> lines = ChildOutput.read(log).lines().toList();
+    List<String> errors = lines.stream().filter(line -> line.contains("[ERROR]")).toList();
+    // Where Maven itself could not start there are none, and the last lines have the cause.
+    (errors.isEmpty()
+            ? lines.subList(Math.max(0, lines.size() - ERRORS_SHOWN), lines.size()).stream()
+            : errors.stream().limit(ERRORS_SHOWN))
+        .forEach(err::println);
+    return false;
   }
 
   /** To its end, and never longer than this process. */

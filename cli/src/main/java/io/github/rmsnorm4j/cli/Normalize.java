@@ -113,7 +113,7 @@ final class Normalize implements Callable<Integer> {
     long left = floating.stream().filter(TensorChoice::isParameter).count();
     return !names.isEmpty() || left == 0 || floating.size() == 1
         ? ""
-        : "; %d %s of one axis left as %s (--tensor chooses)"
+        : "; %s %s of one axis left as %s (--tensor chooses)"
             .formatted(left, left == 1 ? "tensor" : "tensors", left == 1 ? "it is" : "they are");
   }
 
@@ -127,7 +127,7 @@ final class Normalize implements Callable<Integer> {
     boolean alone = NormalizeJob.isNpy(out) && !names.isEmpty();
     if (alone && chosen.size() > 1) {
       throw new IllegalArgumentException(
-          "%s: a .npy file holds one tensor, %d were chosen: choose one or write .safetensors"
+          "%s: a .npy file holds one tensor, %s were chosen: choose one or write .safetensors"
               .formatted(out, chosen.size()));
     }
     return new NormalizeJob(

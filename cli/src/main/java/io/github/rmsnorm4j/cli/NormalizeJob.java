@@ -95,7 +95,7 @@ final class NormalizeJob {
   private static void requireOne(List<Tensor> chosen) {
     if (chosen.size() > 1) {
       throw new IllegalArgumentException(
-          "--residual is for one tensor, %d were chosen: choose one with --tensor from %s"
+          "--residual is for one tensor, %s were chosen: choose one with --tensor from %s"
               .formatted(chosen.size(), TensorChoice.list(chosen)));
     }
   }
@@ -137,7 +137,7 @@ final class NormalizeJob {
   TensorWriter create(boolean force) throws IOException {
     if (isNpy(out) && sources.size() > 1) {
       throw new IllegalArgumentException(
-          "%s: a .npy file holds one tensor, %s has %d: choose one with --tensor or write .safetensors"
+          "%s: a .npy file holds one tensor, %s has %s: choose one with --tensor or write .safetensors"
               .formatted(out, in.path(), sources.size()));
     }
     Map<String, String> metadata = isNpy(out) ? Map.of() : in.metadata();

@@ -27,7 +27,7 @@ final class NumberText {
       return Integer.valueOf(text);
     } catch (NumberFormatException _) {
       throw new TypeConversionException(
-          "'%s' is not a whole number of at most %d".formatted(text, Integer.MAX_VALUE));
+          "'%s' is not a whole number of at most %s".formatted(text, Integer.MAX_VALUE));
     }
   }
 }

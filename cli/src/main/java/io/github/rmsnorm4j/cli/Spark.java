@@ -2,10 +2,14 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.measure.ChildOutput;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.io.Reader;
 import java.lang.foreign.Arena;
+import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -172,7 +176,7 @@ final class Spark implements Callable<Integer> {
           new ProcessBuilder(command)
               .redirectInput(ProcessBuilder.Redirect.INHERIT)
               .redirectOutput(ProcessBuilder.Redirect.INHERIT),
-          this::passOn);
+          errors -> passOn(errors, ChildOutput.charset(), err()));
     } finally {
       for (Path file : written) {
         Files.deleteIfExists(file);
@@ -262,13 +266,13 @@ final class Spark implements Callable<Integer> {
     }
   }
 
-  private void passOn(InputStream errors) {
-    PrintWriter err = err();
-    try (errors) {
+  /** As it comes, without what the JVM says of the Vector API. */
+  static void passOn(InputStream bytes, Charset charset, PrintWriter err) {
+    try (Reader errors = new InputStreamReader(bytes, charset)) {
       StringBuilder line = new StringBuilder();
-      byte[] buffer = new byte[1 << 13];
+      char[] buffer = new char[1 << 13];
       for (int length; (length = errors.read(buffer)) >= 0; ) {
-        line.append(new String(buffer, 0, length, System.err.charset()));
+        line.append(buffer, 0, length);
         if (line.length() < INCUBATOR.length() && INCUBATOR.startsWith(line.toString())) {
           continue;
         }

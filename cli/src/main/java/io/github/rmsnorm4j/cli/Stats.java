@@ -133,10 +133,10 @@ final class Stats implements Callable<Integer> {
       lines.add(quantiles("gap", rows.meanRatio(), ratio -> RowStatistics.gap(ratio * ratio)));
     }
     if (rows.zeroRows() > 0) {
-      lines.add("zero throughout: %d of %d rows".formatted(rows.zeroRows(), count));
+      lines.add("zero throughout: %s of %s rows".formatted(rows.zeroRows(), count));
     }
     lines.add(
-        "not finite: %d elements in %d rows"
+        "not finite: %s elements in %s rows"
             .formatted(rows.nonFiniteElements(), rows.nonFiniteRows()));
     lines.addAll(
         Paragraph.lines(

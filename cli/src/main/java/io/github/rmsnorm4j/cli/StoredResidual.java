@@ -59,7 +59,7 @@ final class StoredResidual implements Closeable {
     int tensors = in.file().tensors().size();
     if (tensors > 1 && DistinctFiles.same(path, in.file().path())) {
       throw new IllegalArgumentException(
-          "--residual-out is %s, which holds %d tensors: it must be a file of its own"
+          "--residual-out is %s, which holds %s tensors: it must be a file of its own"
               .formatted(path, tensors));
     }
     Tensor sums = new Tensor(in.name(), in.tensor().dtype(), in.tensor().shape());

@@ -116,6 +116,7 @@ final class Story implements Callable<Integer> {
         }
         if (rows != null) {
           rows.write();
+          say("--activations wrote " + rows);
         }
       }
     }
@@ -134,7 +135,7 @@ final class Story implements Callable<Integer> {
       count = String.valueOf(encoded.length);
     }
     throw wrongUse(
-        "PROMPT has %s tokens, the model has %d positions: give a shorter one"
+        "PROMPT has %s tokens, the model has %s positions: give a shorter one"
             .formatted(count, positions));
   }
 

@@ -50,7 +50,7 @@ final class StoryModel {
     try {
       if (weights.config().vocabulary() != vocabulary) {
         throw wrongUse(
-            "--model %s has %d tokens, it must have the %d of stories260K"
+            "--model %s has %s tokens, it must have the %s of stories260K"
                 .formatted(model, weights.config().vocabulary(), vocabulary));
       }
       if (saved != null) {

@@ -102,11 +102,11 @@ final class TensorChoice {
       return e.getMessage();
     }
     if (width < 1 || width > Integer.MAX_VALUE) {
-      return "its rows are %d wide, they may be 1 to %d".formatted(width, Integer.MAX_VALUE);
+      return "its rows are %s wide, they may be 1 to %s".formatted(width, Integer.MAX_VALUE);
     }
     for (StoredParameter parameter : parameters) {
       if (parameter.length() != width) {
-        return "the %s has %d elements, the rows are %d wide"
+        return "the %s has %s elements, the rows are %s wide"
             .formatted(parameter.kind(), parameter.length(), width);
       }
     }

@@ -70,7 +70,7 @@ record TensorReference(Path file, String name) {
       return meant.getFirst();
     }
     throw new IllegalArgumentException(
-        "%s: has %d tensors, name one as FILE:TENSOR: %s"
+        "%s: has %s tensors, name one as FILE:TENSOR: %s"
             .formatted(file, meant.size(), TensorChoice.list(meant)));
   }
 

@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.cli.compare.Comparison;
 import io.github.rmsnorm4j.cli.train.Corpus;
 import io.github.rmsnorm4j.cli.train.Live;
-import io.github.rmsnorm4j.cli.train.Natives;
 import io.github.rmsnorm4j.cli.train.Outcome;
 import io.github.rmsnorm4j.cli.train.Plan;
 import io.github.rmsnorm4j.cli.train.ReportPage;
@@ -12,6 +11,7 @@ import io.github.rmsnorm4j.cli.train.Results;
 import io.github.rmsnorm4j.cli.train.RunFolder;
 import io.github.rmsnorm4j.cli.train.StopSignal;
 import io.github.rmsnorm4j.cli.train.TerminalTables;
+import io.github.rmsnorm4j.cli.train.TrainingPage;
 import io.github.rmsnorm4j.cli.train.Trainings;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
@@ -22,6 +22,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -99,7 +100,12 @@ final class Train implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     requireSense();
     if (page) {
-      new TrainingDocs(checkout()).refresh();
+      String made =
+          new TrainingDocs(checkout())
+              .refresh().stream().map(TrainingPage::name).collect(Collectors.joining(", "));
+      PrintWriter err = spec.commandLine().getErr();
+      err.println("rmsnorm train: docs/training.md and docs/training are made again of: " + made);
+      err.flush();
       return ExitCode.OK;
     }
     Corpus corpus = wanted.corpus();

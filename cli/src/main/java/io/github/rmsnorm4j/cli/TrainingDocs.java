@@ -10,6 +10,8 @@ import io.github.rmsnorm4j.measure.MarkedFigures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /** The results in docs/training, and the pages that are made from them. */
 final class TrainingDocs {
@@ -32,9 +34,12 @@ final class TrainingDocs {
   /**
    * Makes the pages again from the results that are kept. The sentences in their JSON are made
    * again too.
+   *
+   * @return the plans that there are results of
    */
-  void refresh() throws IOException {
+  List<Plan.Kind> refresh() throws IOException {
     Path page = docs.resolve("training.md");
+    List<Plan.Kind> made = new ArrayList<>();
     for (Plan.Kind kind : Plan.Kind.values()) {
       Path json = file(kind, ".json");
       if (Files.exists(json)) {
@@ -42,12 +47,14 @@ final class TrainingDocs {
         replace(json, results.json());
         replace(file(kind, ".html"), ReportPage.of(results).html());
         replace(page, TrainingPage.with(Files.readString(page), results));
+        made.add(kind);
       }
     }
     KeptTrainings figures = new KeptTrainings(docs);
     for (Path marked : MarkedFigures.pages(checkout)) {
       replace(marked, MarkedFigures.with(Files.readString(marked), figures));
     }
+    return made;
   }
 
   private Path file(Plan.Kind kind, String ending) {

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.cli.train.Natives;
 import io.github.rmsnorm4j.cli.train.StopSignal;
 import io.github.rmsnorm4j.measure.ChildJvm;
 import java.io.File;

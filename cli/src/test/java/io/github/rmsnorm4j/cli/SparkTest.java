@@ -1,9 +1,13 @@
 package io.github.rmsnorm4j.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.formats.Dtype;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -95,5 +99,18 @@ class SparkTest {
     CommandLine root = Rmsnorm.commandLine();
     root.parseArgs(words.toArray(String[]::new));
     return root.getSubcommands().get("spark").getCommand();
+  }
+
+  @Test
+  void whatTheJobSaysIsPassedOnWithEveryCharacterWhole() {
+    String said = "x".repeat((1 << 13) - 1) + "\u00e9\u6f22 of the job\n";
+    assertThat(passedOn(said)).isEqualTo(said);
+    assertThat(passedOn("WARNING: Using incubator modules: jdk\n" + said)).isEqualTo(said);
+  }
+
+  private static String passedOn(String said) {
+    StringWriter err = new StringWriter();
+    Spark.passOn(new ByteArrayInputStream(said.getBytes(UTF_8)), UTF_8, new PrintWriter(err));
+    return err.toString();
   }
 }

@@ -43,6 +43,10 @@ class StoryActivationsTest {
     CommandResult result =
         CommandResult.of("story", "--tokens", "1", "--activations", "" + path, "--json", "" + json);
     assertThat(result.status()).describedAs(result.err()).isZero();
+    assertThat(result.err())
+        .containsPattern(
+            "rmsnorm story: --activations wrote \\d+ rows of 64 at 6 depths, with the gains of the"
+                + " norms\n");
     double loss = Records.read(Results.class, Files.readString(json)).streams().getFirst().loss();
     try (TensorFile file = TensorFile.open(path);
         Weights weights = Stories260K.weights()) {

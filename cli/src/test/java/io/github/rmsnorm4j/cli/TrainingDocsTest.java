@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cli.train.Plan;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,7 +27,7 @@ class TrainingDocsTest {
         docs.resolve("training.md"), "a\n<!-- begin train usual -->\nold\n<!-- end -->\nb\n");
     Files.writeString(docs.resolve("claims.md"), "a difference of +9.0000" + MARK + " nats\n");
 
-    new TrainingDocs(checkout).refresh();
+    assertThat(new TrainingDocs(checkout).refresh()).containsExactly(Plan.Kind.USUAL);
 
     for (String name : List.of("usual.json", "usual.html")) {
       assertThat(training.resolve(name)).hasSameTextualContentAs(kept.resolve(name));

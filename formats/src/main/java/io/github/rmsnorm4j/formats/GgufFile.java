@@ -52,21 +52,21 @@ public final class GgufFile extends TensorFile {
         throw new FormatException(
             path(),
             tensor.name(),
-            "needs %d bytes from byte %s of the data on, and there are %d: the file is truncated"
+            "needs %s bytes from byte %s of the data on, and there are %s: the file is truncated"
                 .formatted(tensor.bytes(), Long.toUnsignedString(begin), held));
       }
       if (begin % header.alignment() != 0) {
         throw new FormatException(
             path(),
             tensor.name(),
-            "begins at byte %d, which is no multiple of the alignment %d"
+            "begins at byte %s, which is no multiple of the alignment %s"
                 .formatted(begin, header.alignment()));
       }
       if (begin < covered && tensor.bytes() > 0) {
         throw new FormatException(
             path(),
             tensor.name(),
-            "begins at byte %d, which overlaps the tensor before it that ends at %d"
+            "begins at byte %s, which overlaps the tensor before it that ends at %s"
                 .formatted(begin, covered));
       }
       covered = Math.max(covered, begin + tensor.bytes());

@@ -96,7 +96,7 @@ final class GgufHeaderParser {
 
   private void requireAtMost(long count, int most, String things) throws FormatException {
     if (count > most) {
-      throw in.wrong("has %d %s, at most %d are read".formatted(count, things, most));
+      throw in.wrong("has %s %s, at most %s are read".formatted(count, things, most));
     }
   }
 
@@ -130,7 +130,7 @@ final class GgufHeaderParser {
     if (number < 0 || number >= known.length) {
       throw wrong(
           key,
-          "has a value of the unknown type %s, known are 0 to %d"
+          "has a value of the unknown type %s, known are 0 to %s"
               .formatted(Integer.toUnsignedString(number), known.length - 1));
     }
     return known[number];
@@ -167,7 +167,7 @@ final class GgufHeaderParser {
   private boolean truth(String key) throws IOException {
     byte value = in.int8();
     if (value != 0 && value != 1) {
-      throw wrong(key, "is the truth value %d, it must be 0 or 1".formatted(value & 0xff));
+      throw wrong(key, "is the truth value %s, it must be 0 or 1".formatted(value & 0xff));
     }
     return value == 1;
   }
@@ -175,7 +175,7 @@ final class GgufHeaderParser {
   /** Passes over the elements. */
   private GgufValue.Array array(String key, int depth) throws IOException {
     if (depth > DEEPEST_ARRAY) {
-      throw wrong(key, "has lists within lists, at most %d deep are read".formatted(DEEPEST_ARRAY));
+      throw wrong(key, "has lists within lists, at most %s deep are read".formatted(DEEPEST_ARRAY));
     }
     ValueType type = valueType(key);
     long length = in.count(type.leastBytes, "elements of '" + Printable.shortened(key) + "'");
@@ -202,7 +202,7 @@ final class GgufHeaderParser {
       throw new FormatException(
           bytes.path(),
           name,
-          "has %s axes, GGUF allows %d".formatted(Integer.toUnsignedString(axes), MOST_AXES));
+          "has %s axes, GGUF allows %s".formatted(Integer.toUnsignedString(axes), MOST_AXES));
     }
     long[] fastestFirst = new long[axes];
     for (int axis = 0; axis < axes; axis++) {

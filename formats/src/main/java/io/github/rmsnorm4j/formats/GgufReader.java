@@ -65,7 +65,7 @@ final class GgufReader {
     long count = int64();
     if (count < 0 || count > left() / leastBytes) {
       throw wrong(
-          "has a count of %s %s, and %d bytes left for them: it is truncated or damaged"
+          "has a count of %s %s, and %s bytes left for them: it is truncated or damaged"
               .formatted(Long.toUnsignedString(count), things, left()));
     }
     return count;
@@ -77,7 +77,7 @@ final class GgufReader {
     long length = count(1, "characters");
     if (length > most) {
       throw wrong(
-          "has a text of %d bytes at byte %d, at most %d are read".formatted(length, at, most));
+          "has a text of %s bytes at byte %s, at most %s are read".formatted(length, at, most));
     }
     requireHeader(length);
     byte[] text = new byte[(int) length];
@@ -121,7 +121,7 @@ final class GgufReader {
 
   private void requireHeader(long count) throws FormatException {
     if (count > LONGEST_HEADER - position()) {
-      throw wrong("has a GGUF header of more than %d bytes".formatted(LONGEST_HEADER));
+      throw wrong("has a GGUF header of more than %s bytes".formatted(LONGEST_HEADER));
     }
   }
 

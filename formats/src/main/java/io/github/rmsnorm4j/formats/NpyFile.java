@@ -31,7 +31,7 @@ public final class NpyFile extends TensorFile {
     int minor = Byte.toUnsignedInt(littleEndian(6, 2).get(1));
     if (major < 1 || major > 3 || minor != 0) {
       throw new FormatException(
-          path(), "is .npy of version %d.%d, known are 1.0, 2.0 and 3.0".formatted(major, minor));
+          path(), "is .npy of version %s.%s, known are 1.0, 2.0 and 3.0".formatted(major, minor));
     }
     int prefix = major == 1 ? NpyHeader.SHORT_PREFIX : NpyHeader.LONG_PREFIX;
     long length =
@@ -41,12 +41,12 @@ public final class NpyFile extends TensorFile {
     if (length > LONGEST_LITERAL) {
       throw new FormatException(
           path(),
-          "has a header of %d bytes, at most %d are read".formatted(length, LONGEST_LITERAL));
+          "has a header of %s bytes, at most %s are read".formatted(length, LONGEST_LITERAL));
     }
     if (length > bytes.size() - prefix) {
       throw new FormatException(
           path(),
-          "has a header of %d bytes, which is longer than the file of %d"
+          "has a header of %s bytes, which is longer than the file of %s"
               .formatted(length, bytes.size()));
     }
     dataStart = prefix + length;
@@ -86,12 +86,12 @@ public final class NpyFile extends TensorFile {
     if (held < tensor.bytes()) {
       throw new FormatException(
           path(),
-          "is truncated: %s needs %d bytes of data, the file has %d"
+          "is truncated: %s needs %s bytes of data, the file has %s"
               .formatted(tensor, tensor.bytes(), held));
     }
     if (held > tensor.bytes()) {
       throw new FormatException(
-          path(), "has %d bytes after the data of %s".formatted(held - tensor.bytes(), tensor));
+          path(), "has %s bytes after the data of %s".formatted(held - tensor.bytes(), tensor));
     }
   }
 

@@ -31,20 +31,20 @@ public final class SafetensorsFile extends TensorFile {
     long size = bytes.size();
     if (size < LENGTH_BYTES) {
       throw new FormatException(
-          path, "has %d bytes, a .safetensors file has at least 8".formatted(size));
+          path, "has %s bytes, a .safetensors file has at least 8".formatted(size));
     }
     long headerLength =
         ByteBuffer.wrap(bytes.start(LENGTH_BYTES)).order(ByteOrder.LITTLE_ENDIAN).getLong();
     if (headerLength < 0 || headerLength > LONGEST_HEADER) {
       throw new FormatException(
           path,
-          "has a header of %s bytes, at most %d are allowed (or this is no .safetensors file)"
+          "has a header of %s bytes, at most %s are allowed (or this is no .safetensors file)"
               .formatted(Long.toUnsignedString(headerLength), LONGEST_HEADER));
     }
     if (headerLength > size - LENGTH_BYTES) {
       throw new FormatException(
           path,
-          "has a header of %d bytes, which is longer than the file of %d"
+          "has a header of %s bytes, which is longer than the file of %s"
               .formatted(headerLength, size));
     }
     dataStart = LENGTH_BYTES + headerLength;
@@ -69,9 +69,9 @@ public final class SafetensorsFile extends TensorFile {
             path(),
             entry.tensor().name(),
             entry.begin() < covered
-                ? "begins at byte %d, which overlaps the tensor before it that ends at %d"
+                ? "begins at byte %s, which overlaps the tensor before it that ends at %s"
                     .formatted(entry.begin(), covered)
-                : "begins at byte %d, and bytes %d on belong to no tensor"
+                : "begins at byte %s, and bytes %s on belong to no tensor"
                     .formatted(entry.begin(), covered));
       }
       covered = entry.end();
@@ -81,9 +81,9 @@ public final class SafetensorsFile extends TensorFile {
       throw new FormatException(
           path(),
           covered > held
-              ? "is truncated: its tensors need %d bytes of data, the file has %d"
+              ? "is truncated: its tensors need %s bytes of data, the file has %s"
                   .formatted(covered, held)
-              : "has %d bytes after its last tensor".formatted(held - covered));
+              : "has %s bytes after its last tensor".formatted(held - covered));
     }
   }
 

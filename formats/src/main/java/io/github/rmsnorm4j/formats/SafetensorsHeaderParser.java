@@ -125,7 +125,7 @@ final class SafetensorsHeaderParser {
     if (end - begin != tensor.bytes()) {
       throw wrong(
           name,
-          "has data_offsets %s, %d bytes, but %s %s needs %d"
+          "has data_offsets %s, %s bytes, but %s %s needs %s"
               .formatted(offsets, end - begin, dtype, shape, tensor.bytes()));
     }
     return new Entry(tensor, begin, end);

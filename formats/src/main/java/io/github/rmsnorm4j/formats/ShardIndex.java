@@ -36,7 +36,7 @@ record ShardIndex(
     if (bytes.size() > LONGEST) {
       throw new FormatException(
           bytes.path(),
-          "is an index of %d bytes, at most %d are read".formatted(bytes.size(), LONGEST));
+          "is an index of %s bytes, at most %s are read".formatted(bytes.size(), LONGEST));
     }
     return JsonTokens.read(
         bytes, 0, bytes.size(), "the index", json -> new Parser(bytes, json).index());

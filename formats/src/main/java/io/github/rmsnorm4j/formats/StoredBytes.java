@@ -89,7 +89,7 @@ final class StoredBytes implements Closeable {
       if (read < 0) {
         throw new FormatException(
             path,
-            "ends at byte %d of %d: it was truncated while it was read"
+            "ends at byte %s of %s: it was truncated while it was read"
                 .formatted(source.size(), size));
       }
       done += read;

@@ -34,9 +34,8 @@ record TemporaryFile(Path path, FileChannel channel) {
 
   private static boolean shuttingDown;
 
-  static {
-    Runtime.getRuntime().addShutdownHook(new Thread(TemporaryFile::deleteAll, "delete-temporary"));
-  }
+  /** Registered only while there are such files, since it keeps the class loader of this class. */
+  private static Thread hook;
 
   /**
    * Creates an empty file in the folder of the target, with the permissions of the target if it
@@ -74,7 +73,9 @@ record TemporaryFile(Path path, FileChannel channel) {
     while (true) {
       Path path = folder.resolve(".%s.%08x.tmp".formatted(start, RANDOM.nextInt()));
       synchronized (LIVING) {
-        if (shuttingDown) {
+        try {
+          register();
+        } catch (IllegalStateException e) {
           throw new FileSystemException(path.toString(), null, "the process is being stopped");
         }
         try {
@@ -83,6 +84,8 @@ record TemporaryFile(Path path, FileChannel channel) {
           return file;
         } catch (FileAlreadyExistsException _) {
           // Another process left this file behind; the next attempt has another name.
+        } finally {
+          deregister();
         }
       }
     }
@@ -132,6 +135,36 @@ record TemporaryFile(Path path, FileChannel channel) {
   void forget() {
     synchronized (LIVING) {
       LIVING.remove(path);
+      deregister();
+    }
+  }
+
+  /**
+   * Before there is a file.
+   *
+   * @throws IllegalStateException if the JVM is shutting down
+   */
+  private static void register() {
+    if (shuttingDown) {
+      throw new IllegalStateException();
+    }
+    if (hook == null) {
+      Thread deleting = new Thread(TemporaryFile::deleteAll, "delete-temporary");
+      Runtime.getRuntime().addShutdownHook(deleting);
+      hook = deleting;
+    }
+  }
+
+  /** After the last file. */
+  private static void deregister() {
+    if (hook == null || !LIVING.isEmpty()) {
+      return;
+    }
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+      hook = null;
+    } catch (IllegalStateException _) {
+      // The JVM is shutting down.
     }
   }
 

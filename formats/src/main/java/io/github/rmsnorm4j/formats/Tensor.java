@@ -54,7 +54,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
       long row = shape.isEmpty() ? 1 : shape.getLast();
       if (row % dtype.blockElements() != 0) {
         throw new IllegalArgumentException(
-            "has rows of %d elements, %s has blocks of %d"
+            "has rows of %s elements, %s has blocks of %s"
                 .formatted(row, dtype, dtype.blockElements()));
       }
     } else if (product(shape) % dtype.blockElements() != 0) {
@@ -117,7 +117,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
       throw new IllegalArgumentException(
           axes == 0
               ? "axis is " + axis + ", but the tensor is a scalar and has none"
-              : "axis is %d, the shape %s allows %d to %d".formatted(axis, shape, -axes, axes - 1));
+              : "axis is %s, the shape %s allows %s to %s".formatted(axis, shape, -axes, axes - 1));
     }
     return axis < 0 ? axis + axes : axis;
   }

@@ -161,12 +161,12 @@ public abstract sealed class TensorFile implements Closeable
     long elements = tensor.elements();
     if (first < 0 || count < 0 || first > elements - count) {
       throw new IllegalArgumentException(
-          "elements %d to %d + %d of %d".formatted(first, first, count, elements));
+          "elements %s to %s + %s of %s".formatted(first, first, count, elements));
     }
     int elementBytes = tensor.dtype().bits() / 8;
     if (into.byteSize() / elementBytes < count) {
       throw new IllegalArgumentException(
-          "into has %d bytes, %d elements of %d bytes are asked for"
+          "into has %s bytes, %s elements of %s bytes are asked for"
               .formatted(into.byteSize(), count, elementBytes));
     }
     readElements(tensor, first, count, into.asSlice(0, count * elementBytes));
@@ -195,7 +195,7 @@ public abstract sealed class TensorFile implements Closeable
     long bytes = tensor.bytes();
     if (offset < 0 || offset > bytes - into.byteSize()) {
       throw new IllegalArgumentException(
-          "bytes %d to %d + %d of %d".formatted(offset, offset, into.byteSize(), bytes));
+          "bytes %s to %s + %s of %s".formatted(offset, offset, into.byteSize(), bytes));
     }
     bytes(tensor).readFully(start(tensor) + offset, into);
   }

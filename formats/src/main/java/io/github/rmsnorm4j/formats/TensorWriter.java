@@ -137,7 +137,7 @@ public final class TensorWriter implements Closeable {
   public void write(MemorySegment piece) throws IOException {
     if (piece.byteSize() > bytes - written) {
       throw new IllegalArgumentException(
-          "%d bytes after %d of %d".formatted(piece.byteSize(), written, bytes));
+          "%s bytes after %s of %s".formatted(piece.byteSize(), written, bytes));
     }
     file.write(piece);
     written += piece.byteSize();

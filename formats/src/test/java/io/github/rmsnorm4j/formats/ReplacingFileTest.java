@@ -4,13 +4,19 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -185,5 +191,35 @@ class ReplacingFileTest {
     } finally {
       Files.deleteIfExists(target);
     }
+  }
+
+  /** As in a server that loads an application anew: what it wrote must not keep its classes. */
+  @Test
+  void aFileThatIsWrittenDoesNotKeepItsClassLoader() throws Exception {
+    WeakReference<ClassLoader> loader = new WeakReference<>(writtenByOtherLoader());
+    assertThat(folder.resolve("out")).exists();
+    for (int i = 0; i < 50 && loader.get() != null; i++) {
+      System.gc();
+      Thread.sleep(20);
+    }
+    assertThat(loader.get()).isNull();
+  }
+
+  private ClassLoader writtenByOtherLoader() throws Exception {
+    List<URL> classPath = new ArrayList<>();
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+      classPath.add(Path.of(entry).toUri().toURL());
+    }
+    ClassLoader parent = ClassLoader.getPlatformClassLoader();
+    URLClassLoader loader = new URLClassLoader(classPath.toArray(URL[]::new), parent);
+    Class<?> file = loader.loadClass(ReplacingFile.class.getName());
+    assertThat(file).isNotSameAs(ReplacingFile.class);
+    Object out =
+        file.getMethod("create", Path.class, boolean.class)
+            .invoke(null, folder.resolve("out"), false);
+    file.getMethod("commit").invoke(out);
+    file.getMethod("close").invoke(out);
+    loader.close();
+    return loader;
   }
 }

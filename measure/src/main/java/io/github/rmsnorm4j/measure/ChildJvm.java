@@ -85,8 +85,8 @@ public final class ChildJvm {
       int status = child.waitFor();
       if (status != 0) {
         throw new IOException(
-            "%s ended with status %d: %s"
-                .formatted(program.getSimpleName(), status, Files.readString(said)));
+            "%s ended with status %s: %s"
+                .formatted(program.getSimpleName(), status, ChildOutput.read(said)));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -94,7 +94,7 @@ record PeerOptions(
       // Said below.
     }
     throw new IllegalArgumentException(
-        "%s has '%s', it may be 1 to %d".formatted(option, value, most));
+        "%s has '%s', it may be 1 to %s".formatted(option, value, most));
   }
 
   private static List<Integer> oneAndAll() {

@@ -109,7 +109,7 @@ public final class PeerTable {
       for (Contest contest : contests) {
         for (boolean polluted : states) {
           System.err.printf(
-              "JVM %d of %d, contest %d of %d, %s: %s%n",
+              "JVM %s of %s, contest %s of %s, %s: %s%n",
               jvm,
               options.jvms(),
               contests.indexOf(contest) + 1,

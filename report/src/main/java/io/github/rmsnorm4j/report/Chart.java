@@ -16,7 +16,7 @@ import java.util.Objects;
  * Chart.titled("Time by width")
  *     .over(Axis.logarithmic("width (elements)"), Axis.linear("time (ms)").from(0))
  *     .with(Series.line("RMSNorm", widths, medians).spread(fastest, slowest))
- *     .caption("Median of 9 runs; the band is their whole spread.")
+ *     .caption("Median of 9 runs, with their whole spread.")
  * }</pre>
  */
 public final class Chart {
@@ -77,14 +77,14 @@ public final class Chart {
     if (more.style() == Style.BARS && more.points().size() != x.categories().size()) {
       throw refused(
           more,
-          "there are %d bars for %d categories, as many are needed"
+          "there are %s bars for %s categories, as many are needed"
               .formatted(more.points().size(), x.categories().size()));
     }
     for (Point p : more.points()) {
       if (categories && !x.shows(p.x())) {
         throw refused(
             more,
-            "x is %s, allowed are the categories 0 to %d"
+            "x is %s, allowed are the categories 0 to %s"
                 .formatted(p.x(), x.categories().size() - 1));
       }
     }

@@ -99,7 +99,8 @@ public final class Series {
   }
 
   /**
-   * Adds how far each value spreads: a band around a line, whiskers on bars and points.
+   * Adds how far each value spreads: a band around a line of more than 20 points, whiskers
+   * everywhere else.
    *
    * @param low lower ends, one for each value; NaN where there is none
    * @param high upper ends, as many
@@ -113,7 +114,7 @@ public final class Series {
       Point p = points.get(i);
       if (low[i] > high[i]) {
         throw new IllegalArgumentException(
-            "series %s: the lower end %s of value %d is above its upper end %s"
+            "series %s: the lower end %s of value %s is above its upper end %s"
                 .formatted(Printed.quoted(name), low[i], i, high[i]));
       }
       spread.add(new Point(p.x, p.y, low[i], high[i], p.label));
@@ -142,7 +143,7 @@ public final class Series {
   private static void requireLength(String name, String what, int length, int values) {
     if (length != values) {
       throw new IllegalArgumentException(
-          "series %s: there are %d %s for %d values, as many are needed"
+          "series %s: there are %s %s for %s values, as many are needed"
               .formatted(Printed.quoted(name), length, what, values));
     }
   }

@@ -83,7 +83,7 @@ public final class Table {
   public Table row(List<Cell> cells) {
     if (cells.size() != columns.size()) {
       throw new IllegalArgumentException(
-          "table %s: row %d has %d cells for %d columns, as many are needed"
+          "table %s: row %s has %s cells for %s columns, as many are needed"
               .formatted(Printed.quoted(title), rows.size(), cells.size(), columns.size()));
     }
     return new Table(title, columns, appended(rows, List.copyOf(cells)));

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.spark;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -43,8 +44,13 @@ record JobArguments(
     boolean force,
     TaskProgress.Style progress) {
   private static final String USAGE =
-      "usage: IN -o OUT --column NAME [--output-column NAME] [--norm rms|layer] [--set PARAM=VALUE]..."
+      "usage: IN -o OUT --column NAME [--output-column NAME] [--norm rms|layer] [--like NAME] [--gain FILE]"
+          + " [--handle-invalid error|keep|skip] [--set PARAM=VALUE]..."
           + " [--master URL] [--conf KEY=VALUE]... [--force] [--progress lines|bar|none]";
+
+  /** Options that the command line has too, and the params that they are. */
+  private static final Map<String, String> PARAMS =
+      Map.of("--like", "preset", "--handle-invalid", "handleInvalid");
 
   private static final String STANDALONE = "spark://";
   private static final Pattern ADDRESS = Pattern.compile("(.+):(\\d{1,5})");
@@ -70,6 +76,8 @@ record JobArguments(
     for (int i = 0; i < args.length; i++) {
       switch (args[i]) {
         case "--force" -> options.put(args[i], "");
+        case "--like", "--handle-invalid" -> params.put(PARAMS.get(args[i]), value(args, ++i));
+        case "--gain" -> params.put("gain", "@" + value(args, ++i));
         case "--set" -> pair(params, args[i], value(args, ++i));
         case "--conf" -> pair(conf, args[i], value(args, ++i));
         case "-o", "--column", "--output-column", "--norm", "--master", "--progress" ->
@@ -111,8 +119,9 @@ record JobArguments(
     try {
       return Files.readString(Path.of(value.substring(1)));
     } catch (IOException e) {
+      String reason = e instanceof CharacterCodingException ? "it is no text of numbers" : "" + e;
       throw new IllegalArgumentException(
-          "--set %s is %s: the file cannot be read: %s".formatted(param, value, e), e);
+          "%s is %s: the file cannot be read: %s".formatted(param, value.substring(1), reason), e);
     }
   }
 
@@ -221,25 +230,28 @@ record JobArguments(
     }
     Param<Object> param = transformer.getParam(name);
     Object value;
+    String number = "";
     try {
       value =
           switch ((Object) param) {
-            case DoubleParam _ -> Double.valueOf(text.strip());
-            case IntParam _ -> Integer.valueOf(text.strip());
-            case DoubleArrayParam _ -> numbers(text);
+            case DoubleParam _ -> Double.valueOf(number = text.strip());
+            case IntParam _ -> Integer.valueOf(number = text.strip());
+            case DoubleArrayParam _ -> {
+              String[] words = text.replaceAll("[\\[\\],]", " ").strip().split("\\s+");
+              double[] numbers = new double[words.length];
+              for (int i = 0; i < words.length; i++) {
+                numbers[i] = Double.parseDouble(number = words[i]);
+              }
+              yield numbers;
+            }
             default -> text;
           };
     } catch (NumberFormatException e) {
+      String kind = (Object) param instanceof IntParam ? "whole number" : "number";
       throw new IllegalArgumentException(
-          "--set %s is %.100s, it is: %s".formatted(name, text, param.doc()), e);
+          "%s has '%.100s', which is no %s; it is: %s".formatted(name, number, kind, param.doc()),
+          e);
     }
     transformer.set(param, value);
-  }
-
-  /** With commas or spaces between them, perhaps in brackets. */
-  private static double[] numbers(String text) {
-    return Arrays.stream(text.replaceAll("[\\[\\],]", " ").strip().split("\\s+"))
-        .mapToDouble(Double::parseDouble)
-        .toArray();
   }
 }

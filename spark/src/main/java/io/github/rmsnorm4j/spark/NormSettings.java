@@ -53,7 +53,7 @@ record NormSettings(
         !"down".equals(partRounded) || width == null || (int) (width * partial) > 0,
         "partial",
         partial,
-        "rounded down it must leave at least one of the %d elements of a row".formatted(width));
+        "rounded down it must leave at least one of the %s elements of a row".formatted(width));
     require(
         gainOffset == null || gain != null,
         "gainOffset",
@@ -101,7 +101,7 @@ record NormSettings(
   private static void requireLength(String name, double[] values, Integer width) {
     if (values != null && values.length != width) {
       throw new IllegalArgumentException(
-          "%s has %d elements, the rows are %d wide".formatted(name, values.length, width));
+          "%s has %s elements, the rows are %s wide".formatted(name, values.length, width));
     }
   }
 

@@ -15,9 +15,11 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.ml.Transformer;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 
@@ -65,7 +67,7 @@ public final class NormalizeParquet {
     } catch (IllegalArgumentException e) {
       return failed(err, wrongUse(String.valueOf(e.getMessage())), e, 2);
     } catch (Exception e) { // Scala's methods throw checked exceptions that they do not declare.
-      return failed(err, Failure.reason(e), e, 1);
+      return failed(err, inOptions(Failure.reason(e)), e, 1);
     }
   }
 
@@ -77,6 +79,13 @@ public final class NormalizeParquet {
     return message
         .replaceFirst("^\\w+Normalizer_\\w+: ", "")
         .replaceFirst("^inputCol is", "--column is");
+  }
+
+  /** The advice of a transformer, as the options that this program has. */
+  private static String inOptions(String message) {
+    return message.replaceFirst(
+        "; " + RowFunction.ADVICE + "$",
+        "; --handle-invalid keep makes such rows null, --handle-invalid skip leaves them out");
   }
 
   private static int failed(PrintStream err, String message, Exception e, int status) {
@@ -129,29 +138,44 @@ public final class NormalizeParquet {
   }
 
   /** Does all of it in a session that is there. */
-  void run(SparkSession session) throws IOException {
+  void run(SparkSession session) throws IOException, InterruptedException {
     long start = System.nanoTime();
     Configuration hadoop = session.sparkContext().hadoopConfiguration();
     Path in = qualified(arguments.in(), hadoop);
     Path to = qualified(arguments.out(), hadoop);
     try (OutputFolder out = OutputFolder.create(to, arguments.force(), hadoop)) {
       out.requireApartFrom(in);
-      long rows = write(normalised(read(session, in)), out.unfinished());
+      Observation read = new Observation("read");
+      Observation kept = new Observation("kept");
+      long rows = write(normalised(read(session, in), read, kept), out.unfinished());
       out.commit();
       if (arguments.progress() != TaskProgress.Style.none) {
         double seconds = (System.nanoTime() - start) * 1e-9;
-        err.println(Failure.oneLine(summary(rows, session.sparkContext().master(), seconds)));
+        String invalid =
+            switch (way()) {
+              case "keep" -> ", invalid rows made null: " + kept.getAsJava().get("rows");
+              case "skip" ->
+                  ", invalid rows left out: " + ((long) read.getAsJava().get("rows") - rows);
+              default -> "";
+            };
+        String master = session.sparkContext().master();
+        err.println(Failure.oneLine(summary(rows, invalid, master, seconds)));
       }
     }
   }
 
-  private String summary(long rows, String master, double seconds) {
+  private String way() {
+    return arguments.params().getOrDefault("handleInvalid", "error");
+  }
+
+  private String summary(long rows, String invalid, String master, double seconds) {
     return String.format(
         Locale.ROOT,
-        "%s: %d %s, column %s, on %s, %.2f s",
+        "%s: %d %s%s, column %s, on %s, %.2f s",
         arguments.out(),
         rows,
         rows == 1 ? "row" : "rows",
+        invalid,
         arguments.resultColumn(),
         master,
         seconds);
@@ -218,8 +242,13 @@ public final class NormalizeParquet {
     }
   }
 
-  /** The rows with the result in the place of its column, or behind all of them. */
-  private Dataset<Row> normalised(Dataset<Row> rows) {
+  /**
+   * The rows with the result in the place of its column, or behind all of them.
+   *
+   * @param read gets the number of all rows, where some may be left out
+   * @param kept gets the number of rows that are made null, where some may be
+   */
+  private Dataset<Row> normalised(Dataset<Row> rows, Observation read, Observation kept) {
     String result = arguments.outputColumn();
     if (result == null) {
       result = arguments.column() + " normalized";
@@ -228,7 +257,14 @@ public final class NormalizeParquet {
       }
     }
     Transformer transformer = arguments.transformer(result);
-    Dataset<Row> all = transformer.transform(rows);
+    Column count = functions.count(functions.lit(1)).as("rows");
+    Dataset<Row> all =
+        transformer.transform(way().equals("skip") ? rows.observe(read, count) : rows);
+    if (way().equals("keep")) {
+      Column invalid =
+          column(all, result).isNull().and(column(all, arguments.column()).isNotNull());
+      all = all.observe(kept, functions.count_if(invalid).as("rows"));
+    }
     if (arguments.outputColumn() != null) {
       return all;
     }

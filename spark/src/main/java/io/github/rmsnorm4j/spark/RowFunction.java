@@ -28,6 +28,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * calls it; it is not for anybody else. Every task has one of its own.
  */
 public final class RowFunction implements Serializable {
+  /** How rows that cannot be normalised are let through. */
+  static final String ADVICE = "handleInvalid 'keep' makes such rows null, 'skip' leaves them out";
+
   private static final long serialVersionUID = 1;
 
   private final String column;
@@ -114,9 +117,7 @@ public final class RowFunction implements Serializable {
 
   private boolean isRefused(String problem) {
     if (problem != null && !keep) {
-      throw new IllegalArgumentException(
-          "column '%s': %s; handleInvalid 'keep' makes such rows null, 'skip' leaves them out"
-              .formatted(column, problem));
+      throw new IllegalArgumentException("column '%s': %s; %s".formatted(column, problem, ADVICE));
     }
     return problem != null;
   }

@@ -32,21 +32,21 @@ record RowRules(Integer width, double part, int elementBytes, boolean nullable)
         int bytes = ((byte[]) row).length;
         yield bytes % elementBytes == 0
             ? problem(bytes / elementBytes)
-            : "a row has %d bytes, an element %d".formatted(bytes, elementBytes);
+            : "a row has %s bytes, an element %s".formatted(bytes, elementBytes);
       }
     };
   }
 
   private String problem(int n) {
     if (width != null && n != width) {
-      return "a row is %d wide, it must be %d".formatted(n, width);
+      return "a row is %s wide, it must be %s".formatted(n, width);
     }
     if (n == 0) {
       return "a row is empty";
     }
     return (int) (n * part) > 0
         ? null
-        : "a row is %d wide, of which partial %s, rounded down, leaves nothing".formatted(n, part);
+        : "a row is %s wide, of which partial %s, rounded down, leaves nothing".formatted(n, part);
   }
 
   private static String nullProblem(ArrayData row) {
@@ -56,7 +56,7 @@ record RowRules(Integer width, double part, int elementBytes, boolean nullable)
     }
     for (int i = 0; i < n; i++) {
       if (row.isNullAt(i)) {
-        return "element %d of a row is null".formatted(i);
+        return "element %s of a row is null".formatted(i);
       }
     }
     return null;

@@ -37,7 +37,7 @@ final class StoredGain {
   private static void requireSame(float value, double[] gain, int i, ElementType type) {
     if (Double.compare(value, gain[i]) != 0) {
       throw new IllegalArgumentException(
-          "gain[%d] is %s, no number of gainType %s".formatted(i, gain[i], type));
+          "gain[%s] is %s, no number of gainType %s".formatted(i, gain[i], type));
     }
   }
 

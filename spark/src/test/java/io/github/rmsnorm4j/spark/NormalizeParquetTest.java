@@ -295,14 +295,70 @@ class NormalizeParquetTest {
     Result result = normalize("--force", "--set", "width=3");
     assertThat(result.status()).isOne();
     assertThat(result.err())
-        .startsWith("rmsnorm spark: column 'a.b': a row is 2 wide, it must be 3")
-        .hasLineCount(1);
+        .isEqualTo(
+            "rmsnorm spark: column 'a.b': a row is 2 wide, it must be 3; --handle-invalid keep makes"
+                + " such rows null, --handle-invalid skip leaves them out\n");
     assertThat(read(out)).hasSize(10);
     assertThat(left()).hasSize(2);
 
     assertThat(normalize("--force", "--set", "width=3", "--set", "handleInvalid=skip").err())
-        .contains(": 0 rows,");
+        .contains(": 0 rows, invalid rows left out: 10, column");
     assertThat(read(out)).isEmpty();
+  }
+
+  /** Of ten rows the first has one element, the second none, and the third is null. */
+  @Test
+  void theRowsThatCannotBeNormalisedAreCounted() {
+    Path mixed = folder.resolve("mixed.parquet");
+    String row = "CASE id WHEN 0 THEN array(1f) WHEN 1 THEN array() WHEN 2 THEN NULL";
+    write(mixed, "id", row + " ELSE array(1f, 2f) END as c");
+    assertThat(run(mixed, "-o", out, "--column", "c", "--handle-invalid", "keep").err())
+        .endsWith("\n")
+        .contains(": 10 rows, invalid rows made null: 1, column c");
+    assertThat(run(mixed, "-o", out, "--column", "c", "--set", "width=2", "--force").status())
+        .isOne();
+    assertThat(
+            run(
+                    mixed,
+                    "-o",
+                    out,
+                    "--column",
+                    "c",
+                    "--set",
+                    "width=2",
+                    "--force",
+                    "--handle-invalid",
+                    "keep")
+                .err())
+        .contains(": 10 rows, invalid rows made null: 2, column c");
+    assertThat(read(out)).hasSize(10);
+    assertThat(
+            run(
+                    mixed,
+                    "-o",
+                    out,
+                    "--column",
+                    "c",
+                    "--set",
+                    "width=2",
+                    "--force",
+                    "--handle-invalid",
+                    "skip")
+                .err())
+        .contains(": 8 rows, invalid rows left out: 2, column c");
+  }
+
+  @Test
+  void theOptionsOfTheCommandLineAreTakenToo() throws IOException {
+    Path gain = Files.writeString(folder.resolve("gain.txt"), "0.5, 2\n");
+    assertThat(normalize("--like", "gemma", "--gain", gain).status()).isZero();
+    RmsNorm norm = RmsNorm.gemma(2).gain(new float[] {0.5f, 2}).build();
+    assertThat(read(out).getFirst().getList(1)).isEqualTo(row(norm, 0));
+    assertThat(wrong("a.b", "--force", "--like", "bert"))
+        .contains("preset is 'bert', it may be llama");
+    Path binary = Files.write(folder.resolve("gain.npy"), new byte[] {(byte) 0x93, 'N', 'U'});
+    assertThat(wrong("a.b", "--force", "--gain", binary.toString()))
+        .contains("gain is " + binary + ": the file cannot be read: it is no text of numbers");
   }
 
   @Test
@@ -311,7 +367,12 @@ class NormalizeParquetTest {
     assertThat(wrong("other"))
         .startsWith("rmsnorm spark: --column is 'other', a column of bigint, it may be of array");
     assertThat(wrong("a.b", "--output-column", "id")).contains("has a column of that name");
-    assertThat(wrong("a.b", "--set", "epsilon=x")).contains("--set epsilon is x, it is: what is");
+    assertThat(wrong("a.b", "--set", "epsilon=x"))
+        .contains("epsilon has 'x', which is no number; it is: what is added to");
+    assertThat(wrong("a.b", "--set", "gain=1,two,3"))
+        .contains("gain has 'two', which is no number; it is: what normalized elements");
+    assertThat(wrong("a.b", "--set", "width=1.5"))
+        .contains("width has '1.5', which is no whole number; it is: elements per row");
     assertThat(wrong("a.b", "--set", "epsilon=-1")).contains("it must be finite and not negative");
     assertThat(wrong("a.b", "--set", "eps=1")).contains("no such param, there are bias, ");
     assertThat(wrong("a.b", "--set", "preset=bert")).contains("bert", "llama");
@@ -319,7 +380,7 @@ class NormalizeParquetTest {
     assertThat(wrong("a.b", "--master", "moon")).contains("--master is moon, it may be local");
     assertThat(wrong("a.b", "--norm", "batch")).contains("--norm is batch, it may be rms or layer");
     assertThat(wrong("a.b", "--set", "gain=@" + folder.resolve("none")))
-        .contains("--set gain is @", "none: the file cannot be read: ");
+        .contains("gain is ", "none: the file cannot be read: ");
     assertThat(wrong("a.b", "--conf", "spark.driver.memory=8g"))
         .contains("--conf spark.driver.memory=8g comes too late", "RMSNORM_OPTS");
     assertThat(wrong("a.b", "--fast")).contains("unknown: --fast; usage: IN -o OUT");

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import java.util.Locale;
+
 /**
  * Training has come to a loss or a gradient that is no number; the weights are those of the step
  * before.
@@ -9,7 +11,12 @@ public final class DivergedException extends RuntimeException {
 
   DivergedException(String what, double value, long step, double rate) {
     super(
-        "%s is %s at step %d, at a rate of %.3g; the weights are those of the step before: a lower rate or a longer warm-up may help"
-            .formatted(what, value, step, rate));
+        String.format(
+            Locale.ROOT,
+            "%s is %s at step %s, at a rate of %.3g; the weights are those of the step before: a lower rate or a longer warm-up may help",
+            what,
+            value,
+            step,
+            rate));
   }
 }

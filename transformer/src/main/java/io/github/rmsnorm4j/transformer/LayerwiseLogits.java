@@ -129,12 +129,12 @@ public final class LayerwiseLogits implements Closeable {
     long most = Math.min(config.maxPositions(), Integer.MAX_VALUE / config.vocabulary());
     if (tokens.length < 1 || tokens.length > most) {
       throw new IllegalArgumentException(
-          "tokens has %d elements, it must have between 1 and %d".formatted(tokens.length, most));
+          "tokens has %s elements, it must have between 1 and %s".formatted(tokens.length, most));
     }
     for (int i = 0; i < tokens.length; i++) {
       if (tokens[i] < 0 || tokens[i] >= config.vocabulary()) {
         throw new IllegalArgumentException(
-            "tokens[%d] is %d, it must be between 0 and %d"
+            "tokens[%s] is %s, it must be between 0 and %s"
                 .formatted(i, tokens[i], config.vocabulary() - 1));
       }
     }

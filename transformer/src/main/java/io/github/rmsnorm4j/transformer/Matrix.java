@@ -43,7 +43,7 @@ final class Matrix {
   Matrix block(int firstRow, int firstColumn, int rows, int columns) {
     if (firstRow + rows > this.rows || firstColumn + columns > this.columns) {
       throw new IndexOutOfBoundsException(
-          "%d x %d from (%d, %d) of %d x %d"
+          "%s x %s from (%s, %s) of %s x %s"
               .formatted(rows, columns, firstRow, firstColumn, this.rows, this.columns));
     }
     long first = (long) firstRow * stride + firstColumn;

@@ -63,7 +63,7 @@ public enum MatrixProduct {
   private static void check(boolean fits, Matrix a, Matrix b, Matrix c) {
     if (!fits) {
       throw new IllegalArgumentException(
-          "the product of %d x %d and %d x %d, either transposed or not, is not %d x %d"
+          "the product of %s x %s and %s x %s, either transposed or not, is not %s x %s"
               .formatted(a.rows, a.columns, b.rows, b.columns, c.rows, c.columns));
     }
   }

@@ -173,14 +173,14 @@ public final class Model implements AutoCloseable {
   private void checkTokens(String name, int[] batch, int least) {
     if (batch.length != tokens.length) {
       throw new IllegalArgumentException(
-          "%s has %d elements, a batch of %d x %d has %d"
+          "%s has %s elements, a batch of %s x %s has %s"
               .formatted(name, batch.length, setup.batch(), setup.sequence(), tokens.length));
     }
     int vocabulary = setup.config().vocabulary();
     for (int i = 0; i < batch.length; i++) {
       if (batch[i] < least || batch[i] >= vocabulary) {
         throw new IllegalArgumentException(
-            "%s[%d] is %d, it must be between %d and %d"
+            "%s[%s] is %s, it must be between %s and %s"
                 .formatted(name, i, batch[i], least, vocabulary - 1));
       }
     }
@@ -335,12 +335,12 @@ public final class Model implements AutoCloseable {
   void requireFits(BatchSource source) {
     if (source.sequence() != setup.sequence()) {
       throw new IllegalArgumentException(
-          "the source's sequences have %d tokens, the model's must have as many, they have %d"
+          "the source's sequences have %s tokens, the model's must have as many, they have %s"
               .formatted(source.sequence(), setup.sequence()));
     }
     if (source.vocabulary() > setup.config().vocabulary()) {
       throw new IllegalArgumentException(
-          "the source's vocabulary is %d, the model's is %d and must not be smaller"
+          "the source's vocabulary is %s, the model's is %s and must not be smaller"
               .formatted(source.vocabulary(), setup.config().vocabulary()));
     }
   }

@@ -23,7 +23,7 @@ public final class TextBatches implements BatchSource {
     }
     if (text.length <= sequence) {
       throw new IllegalArgumentException(
-          "the text has %d tokens, for sequences of %d it must have at least %d"
+          "the text has %s tokens, for sequences of %s it must have at least %s"
               .formatted(text.length, sequence, sequence + 1L));
     }
     this.text = text;

@@ -59,6 +59,6 @@ public record Contest(Kernel kernel, boolean backward, ElementType type, int row
   /** For example {@code RMSNorm float32 128 x 4096, backward}. */
   @Override
   public String toString() {
-    return "%s %s %d x %d%s".formatted(kernel, type, rows, width, backward ? ", backward" : "");
+    return "%s %s %s x %s%s".formatted(kernel, type, rows, width, backward ? ", backward" : "");
   }
 }

@@ -35,9 +35,9 @@ public final class PeerTables {
   private String machine() {
     Machine m = results.machine();
     return """
-    ### Other libraries: %s, %d-bit vectors
+    ### Other libraries: %s, %s-bit vectors
 
-    Measured on %s. %d processors, %s. Java: %s, flags `%s`. Backend: %s. Other systems: %s. Times of one thread are processor time, times of more threads are wall-clock time.
+    Measured on %s. %s processors, %s. Java: %s, flags `%s`. Backend: %s. Other systems: %s. Times of one thread are processor time, times of more threads are wall-clock time.
 
     """
         .formatted(
@@ -71,7 +71,7 @@ public final class PeerTables {
   /** A row for each system, a column for each shape. */
   private String table(String title, List<Contest> contests, int threads) {
     StringBuilder table = new StringBuilder("| %s, %s |".formatted(title, threads(threads)));
-    contests.forEach(c -> table.append(" %d x %d |".formatted(c.rows(), c.width())));
+    contests.forEach(c -> table.append(" %s x %s |".formatted(c.rows(), c.width())));
     table.append("\n| --- |").append(" ---: |".repeat(contests.size())).append("\n");
     List<String> systems =
         results.figures().stream()

@@ -61,7 +61,7 @@ public final class TargetTable {
       return "";
     }
     StringBuilder table =
-        new StringBuilder("Of %d targets %d are met.\n\n".formatted(judged(), met));
+        new StringBuilder("Of %s targets %s are met.\n\n".formatted(judged(), met));
     table.append("| target, mixed workload | limit |");
     threads.forEach(t -> table.append(" ").append(PeerTables.threads(t)).append(" |"));
     table.append("\n| --- | ---: |").append(" ---: |".repeat(threads.size())).append("\n");

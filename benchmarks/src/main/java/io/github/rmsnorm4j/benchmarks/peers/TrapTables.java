@@ -78,7 +78,7 @@ final class TrapTables {
   static String verdict(Change change) {
     return change.differing() == 0
         ? "same bits"
-        : "**%d of %d differ**".formatted(change.differing(), change.elements());
+        : "**%s of %s differ**".formatted(change.differing(), change.elements());
   }
 
   private static String number(double value) {

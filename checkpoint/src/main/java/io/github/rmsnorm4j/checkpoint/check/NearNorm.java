@@ -128,7 +128,7 @@ final class NearNorm {
     for (double offset : Hypotheses.OFFSETS) {
       if (sample.gain() != null
           && isNear(gain, Arrays.stream(given).map(g -> g + offset).toArray())) {
-        return " with --gain + %.0f".formatted(offset);
+        return " with --gain + " + (long) offset;
       }
     }
     double factor = factor(gain, given);

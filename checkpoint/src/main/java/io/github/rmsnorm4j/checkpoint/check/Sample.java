@@ -59,7 +59,7 @@ public final class Sample {
   private static double[] checked(String name, double[] values, int width) {
     if (values != null && values.length != width) {
       throw new IllegalArgumentException(
-          "the %s has %d elements, it must have one for each of the %d of a row"
+          "the %s has %s elements, it must have one for each of the %s of a row"
               .formatted(name, values.length, width));
     }
     if (values != null && !finite(values)) {
@@ -143,7 +143,7 @@ public final class Sample {
   void requireRows() {
     if (x.isEmpty()) {
       throw new IllegalArgumentException(
-          "no row can be used: %d are not finite, %d are zero, %d are out of range"
+          "no row can be used: %s are not finite, %s are zero, %s are out of range"
               .formatted(notFinite, zero, outOfRange));
     }
     double first = y.getFirst()[0];

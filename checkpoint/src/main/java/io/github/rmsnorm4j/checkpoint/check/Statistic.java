@@ -22,7 +22,7 @@ record Statistic(int part, double epsilon, EpsilonPlacement place) {
 
   String words(int width) {
     String at = place == EpsilonPlacement.INSIDE ? "" : " " + place.name().toLowerCase(Locale.ROOT);
-    String of = part == width ? "" : ", first %d of %d".formatted(part, width);
+    String of = part == width ? "" : ", first %s of %s".formatted(part, width);
     return "eps " + epsilonText(epsilon) + at + of;
   }
 

@@ -53,7 +53,7 @@ final class Verdict {
     }
     if (sample.contradicting() > 0) {
       sentences.add(
-          "No norm makes %d of the rows: Y is not finite where X is, or X is zero and Y is not the bias. The rest is of the other rows."
+          "No norm makes %s of the rows: Y is not finite where X is, or X is zero and Y is not the bias. The rest is of the other rows."
               .formatted(sample.contradicting()));
     }
     if (named.isEmpty()) {
@@ -75,13 +75,13 @@ final class Verdict {
                   equal,
                   named.size() == 2
                       ? "another norm"
-                      : "one of %d norms".formatted(named.size() - 1),
+                      : "one of %s norms".formatted(named.size() - 1),
                   String.join("; ", differences())));
       hints(sentences);
     }
     if (all.size() > named.size()) {
       sentences.add(
-          "If the system adds squares one after the other in float32, rstd may be %d ulp off. Then %d more norms fit, with epsilon %s (--json lists them)."
+          "If the system adds squares one after the other in float32, rstd may be %s ulp off. Then %s more norms fit, with epsilon %s (--json lists them)."
               .formatted(
                   all.stream().mapToLong(Finding::greatestUlp).max().orElse(0),
                   all.size() - named.size(),
@@ -199,7 +199,7 @@ final class Verdict {
     } else {
       difference(differences, "part", norm -> "first " + norm.part());
     }
-    difference(differences, "gain offset", norm -> "%.0f".formatted(norm.gainOffset()));
+    difference(differences, "gain offset", norm -> "" + (long) norm.gainOffset());
     difference(
         differences,
         "gain rounded to",
@@ -214,7 +214,7 @@ final class Verdict {
   private void difference(List<String> all, String choice, Function<Finding, String> value) {
     List<String> values = named.stream().map(value).distinct().toList();
     if (values.size() > 1) {
-      String more = values.size() > WRITTEN ? ", %d more".formatted(values.size() - WRITTEN) : "";
+      String more = values.size() > WRITTEN ? ", %s more".formatted(values.size() - WRITTEN) : "";
       all.add(
           choice
               + " "

@@ -45,7 +45,7 @@ final class Blocks {
       throw new FormatException(
           file.path(),
           tensor.name(),
-          "is %s, only matrices and vectors of floating numbers with axes of at most %d are rewritten"
+          "is %s, only matrices and vectors of floating numbers with axes of at most %s are rewritten"
               .formatted(tensor, LONGEST));
     }
     this.file = file;

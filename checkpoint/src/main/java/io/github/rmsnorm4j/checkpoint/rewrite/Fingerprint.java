@@ -31,7 +31,7 @@ final class Fingerprint {
     text.append("plan ").append(sha256(plan.toString().getBytes(UTF_8))).append('\n');
     for (Path file : files.all()) {
       text.append(
-          "%s %d %s%s\n"
+          "%s %s %s%s\n"
               .formatted(
                   file.getFileName(),
                   Files.size(file),

@@ -56,7 +56,7 @@ final class RoundedTensor {
       double exact = values[i];
       if (!Double.isFinite(exact)) {
         throw new RefusedException(
-            "%s: element %d is %s, it must be finite to be computed with"
+            "%s: element %s is %s, it must be finite to be computed with"
                 .formatted(tensor.label(), first + i, exact));
       }
       double rounded = Elements.round(exact, dtype);
@@ -70,7 +70,7 @@ final class RoundedTensor {
   private void count(double exact, double rounded, long element) throws RefusedException {
     if (Double.isInfinite(rounded)) {
       throw new RefusedException(
-          "%s: element %d becomes %s, which %s does not hold"
+          "%s: element %s becomes %s, which %s does not hold"
               .formatted(tensor.label(), element, exact, dtype.elementType().orElseThrow()));
     }
     changed++;

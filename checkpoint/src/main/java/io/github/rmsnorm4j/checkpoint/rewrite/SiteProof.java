@@ -49,7 +49,7 @@ final class SiteProof {
     List<NormSite> others = after.norms().norms();
     if (sites.size() != others.size()) {
       throw new RefusedException(
-          "the result has %d norms, the model has %d".formatted(others.size(), sites.size()));
+          "the result has %s norms, the model has %s".formatted(others.size(), sites.size()));
     }
     for (int i = 0; i < sites.size(); i++) {
       compare(sites.get(i), others.get(i));

@@ -170,7 +170,7 @@ final class WorkFolder implements Closeable {
   void finish(String name, RoundingCount count) throws IOException {
     write(
         work.resolve(name + DONE),
-        "%d %d %d %d %s\n"
+        "%s %s %s %s %s\n"
             .formatted(
                 Files.size(model.resolve(name)),
                 count.computed(),

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli.compare;
 
 import io.github.rmsnorm4j.ElementType;
 import java.lang.foreign.MemorySegment;
+import java.util.Locale;
 import java.util.stream.IntStream;
 
 /** Answers before times: compares rows with the definition in float64. */
@@ -39,8 +40,13 @@ final class Check {
     }
     if (!(largest <= allowed(variant))) {
       throw new IllegalStateException(
-          "%s, %s: an answer is off by %.2g of the row's largest, at most %.2g is to be expected"
-              .formatted(variant, subject, largest, allowed(variant)));
+          String.format(
+              Locale.ROOT,
+              "%s, %s: an answer is off by %.2g of the row's largest, at most %.2g is to be expected",
+              variant,
+              subject,
+              largest,
+              allowed(variant)));
     }
     return largest;
   }

@@ -73,7 +73,7 @@ public record Plan(
     }
     if (shape != null && shape.width() > WIDEST) {
       throw new IllegalArgumentException(
-          "--shape is %s, its last number may be at most %d".formatted(text(shape), WIDEST));
+          "--shape is %s, its last number may be at most %s".formatted(text(shape), WIDEST));
     }
     boolean full = extent == Extent.FULL;
     List<ElementType> types =

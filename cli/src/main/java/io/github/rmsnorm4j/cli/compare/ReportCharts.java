@@ -32,7 +32,7 @@ final class ReportCharts {
     List<Timing> sweep = results.sweep();
     double[] rows = array(sweep, t -> t.subject().shape().rows());
     Chart chart =
-        Chart.titled("Time per row of %d elements".formatted(results.headline().shape().width()))
+        Chart.titled("Time per row of %s elements".formatted(results.headline().shape().width()))
             .over(
                 Axis.logarithmic("rows in a call").ticks(Arrays.stream(rows).sorted().toArray()),
                 Axis.logarithmic("time per row (microseconds)"));

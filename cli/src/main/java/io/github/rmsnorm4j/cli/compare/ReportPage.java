@@ -93,7 +93,7 @@ public final class ReportPage {
   private void method(Page page) {
     page.list(
         List.of(
-            "Times are of the clock, on up to %d threads in every variant and the copy. All take turns in one process; each subject has 3 to 9 rounds after it was warmed up. The median and the whole spread are shown."
+            "Times are of the clock, on up to %s threads in every variant and the copy. All take turns in one process; each subject has 3 to 9 rounds after it was warmed up. The median and the whole spread are shown."
                 .formatted(results.run().threads()),
             "Two times are said to differ only if every round of the one was longer than every round of the other.",
             "Naive temporaries come from memory that earlier ones gave back, as from an eager framework's caching allocator: no call pays for fresh pages. A temporary is freed after its last use.",

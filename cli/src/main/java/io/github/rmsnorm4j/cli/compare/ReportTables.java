@@ -82,7 +82,7 @@ final class ReportTables {
                     .formatted(row.norm(), Figures.count(row.width())))
             .text("");
     for (double input : row.input()) {
-      table = table.number("%.0f".formatted(input));
+      table = table.number("" + Math.round(input));
     }
     return table
         .number("wrong")

@@ -91,8 +91,9 @@ public final class TerminalTables {
     List<String> lines = new ArrayList<>();
     for (HalfRow row : results.halfRows()) {
       lines.add(
-          "A float16 row of %s elements that begins with %.0f, through %s:"
-              .formatted(Figures.count(row.width()), row.input().getFirst(), row.norm()));
+          "The first of %s numbers of a float16 row, through %s:"
+              .formatted(Figures.count(row.width()), row.norm()));
+      lines.add("  x      " + numbers(row.input()));
       lines.add("  exact  " + numbers(row.exact()));
       lines.add("  naive  " + numbers(row.naive()) + wrong(row.naiveWrong(), row.width()));
       lines.add("  fused  " + numbers(row.fused()) + wrong(row.fusedWrong(), row.width()));
@@ -104,7 +105,7 @@ public final class TerminalTables {
   private static String numbers(List<Double> values) {
     StringBuilder line = new StringBuilder();
     for (double value : values) {
-      line.append(String.format(Locale.ROOT, "%9.4f", value + 0.0));
+      line.append(String.format(Locale.ROOT, " %9.4f", value + 0.0));
     }
     return line + " ...";
   }
@@ -118,7 +119,7 @@ public final class TerminalTables {
   private List<String> legend() {
     return Paragraph.lines(
         "",
-        "%d threads at most, every variant and the copy in turn. B/el: bytes an element, counted from"
+        "%s threads at most, every variant and the copy in turn. B/el: bytes an element, counted from"
                 .formatted(results.run().threads())
             + " the tensors that are read and written; GB/s: these bytes by the time. /copy: the time,"
             + " divided by the time of a copy of one tensor; compare variants by it. memory: growth of"

@@ -77,9 +77,9 @@ public final class Verdicts {
     Timed layer = timing.of(Variant.LAYER_FUSED);
     Timed rms = timing.of(Variant.RMS_FUSED);
     sentences.add(
-        "RMSNorm computes %d operations per element, LayerNorm %d. Fused, both read and write"
+        "RMSNorm computes %s operations per element, LayerNorm %s. Fused, both read and write"
                 .formatted(rms.work().operations(), layer.work().operations())
-            + " %d bytes per element. RMSNorm has %s parameters, LayerNorm %s."
+            + " %s bytes per element. RMSNorm has %s parameters, LayerNorm %s."
                 .formatted(
                     bytesPerElement(rms),
                     Figures.count(rms.parameters()),
@@ -102,7 +102,7 @@ public final class Verdicts {
             : ratio.value() < 1 ? "Here that saves time" : "Here that costs time";
     List<String> sentences = new ArrayList<>();
     sentences.add(
-        "Yes. Fused, it reads and writes %d bytes per element; operation by operation, %d. %s: %s."
+        "Yes. Fused, it reads and writes %s bytes per element; operation by operation, %s. %s: %s."
             .formatted(
                 bytesPerElement(fused),
                 bytesPerElement(naive),

@@ -55,7 +55,7 @@ final class GroupText {
         site.gain().isEmpty()
             ? "no gain"
             : "the architecture stores the gain as " + site.gainForm() + ", here in " + types();
-    return "%s of %d, epsilon %s%s, cast order %s; %s%s"
+    return "%s of %s, epsilon %s%s, cast order %s; %s%s"
         .formatted(
             site.kind() == NormSite.Kind.RMS ? "RMSNorm" : "LayerNorm",
             site.width(),
@@ -90,7 +90,7 @@ final class GroupText {
         String.valueOf(gain.dead()),
         String.valueOf(gain.negative()),
         gain.looksLike().map(GainForm::toString).orElse("either")
-            + (gain.nonFinite() > 0 ? ", %d not finite".formatted(gain.nonFinite()) : ""));
+            + (gain.nonFinite() > 0 ? ", %s not finite".formatted(gain.nonFinite()) : ""));
   }
 
   private static String layer(InspectedNorm norm) {

@@ -23,7 +23,7 @@ public final class InspectionPage {
     Page page =
         Page.titled("The norms of " + model)
             .lead(
-                "%s with %d norms; %s."
+                "%s with %s norms; %s."
                     .formatted(
                         InspectionText.family(inspection),
                         inspection.norms().size(),

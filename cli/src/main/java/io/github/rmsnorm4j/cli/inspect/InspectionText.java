@@ -26,7 +26,7 @@ public final class InspectionText {
     InspectionText text = new InspectionText();
     int norms = inspection.norms().size();
     text.lines.add(
-        "%s: %d norms; %s".formatted(family(inspection), norms, head(inspection.model())));
+        "%s: %s norms; %s".formatted(family(inspection), norms, head(inspection.model())));
     facts(inspection.model(), prospects).forEach(text::paragraph);
     for (NormGroup group : NormGroup.of(inspection.norms(), prospects)) {
       text.group(new GroupText(group, prospects));

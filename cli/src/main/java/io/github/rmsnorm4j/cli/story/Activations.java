@@ -88,6 +88,13 @@ public final class Activations implements AutoCloseable {
     }
   }
 
+  /** What is in the file: rows, their width, and at how many depths. */
+  @Override
+  public String toString() {
+    return "%s rows of %s at %s depths%s"
+        .formatted(tokens, width, depths, hasGains ? ", with the gains of the norms" : "");
+  }
+
   /** Without {@link #write} as if nothing had been begun. */
   @Override
   public void close() throws IOException {

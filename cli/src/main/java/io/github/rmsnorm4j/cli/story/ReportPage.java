@@ -91,7 +91,7 @@ public final class ReportPage {
                       spreads.stream().mapToDouble(Spread::high).toArray()));
     }
     return chart.caption(
-        "Median of the rows; the band leaves out the lowest and the highest twentieth.");
+        "Median of the rows, with their spread; it leaves out the lowest and the highest twentieth.");
   }
 
   private void compared(Page page) {

@@ -133,8 +133,8 @@ public final class Corpus {
     long least = Math.max(10L * (sequence + 1), Math.ceilDiv(10L * sequence * batch, 9) + 1);
     if (tokens.length < least) {
       throw new IllegalArgumentException(
-          ("--text %s has %d characters; a batch is %d sequences of %d and a tenth is held out, so"
-                  + " at least %d are needed")
+          ("--text %s has %s characters; a batch is %s sequences of %s and a tenth is held out, so"
+                  + " at least %s are needed")
               .formatted(name, tokens.length, batch, sequence, least));
     }
     return new Task(name, vocabulary, 0, sequence, tokens.length, checksum);

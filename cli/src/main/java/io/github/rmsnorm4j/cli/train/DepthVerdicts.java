@@ -40,9 +40,9 @@ final class DepthVerdicts {
     }
     String depths;
     if (over.isEmpty()) {
-      depths = "at every depth from %d to %d blocks".formatted(under.getFirst(), under.getLast());
+      depths = "at every depth from %s to %s blocks".formatted(under.getFirst(), under.getLast());
     } else if (under.isEmpty()) {
-      depths = "at no depth from %d to %d blocks".formatted(over.getFirst(), over.getLast());
+      depths = "at no depth from %s to %s blocks".formatted(over.getFirst(), over.getLast());
     } else {
       depths = "in stacks of %s blocks, and not of %s".formatted(joined(under), joined(over));
     }
@@ -66,7 +66,7 @@ final class DepthVerdicts {
       return "%s nats is three quarters of the loss of a guess among all characters."
           .formatted(nats(task.trainedBelow()));
     }
-    return ("%s nats is halfway from a guess among all values (%s nats) to a guess among the %d values"
+    return ("%s nats is halfway from a guess among all values (%s nats) to a guess among the %s values"
             + " of a sequence (%s nats). A model under it has begun to use the sequence. It need not have"
             + " learned which value belongs to a key.")
         .formatted(
@@ -106,13 +106,13 @@ final class DepthVerdicts {
             .map(p -> p.one().name() + " " + interval(p))
             .toList();
     return List.of(
-        ("Final loss compared with LayerNorm's at the same depth and placement, %d comparisons: %s. About one"
+        ("Final loss compared with LayerNorm's at the same depth and placement, %s comparisons: %s. About one"
                 + " comparison in 20 finds a difference by chance.")
             .formatted(
                 pairs.size(),
                 differing.isEmpty()
                     ? "no difference found"
-                    : "a difference found in %d (%s), no difference found in the others"
+                    : "a difference found in %s (%s), no difference found in the others"
                         .formatted(differing.size(), String.join("; ", differing))));
   }
 

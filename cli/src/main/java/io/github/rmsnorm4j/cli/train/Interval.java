@@ -43,8 +43,8 @@ public record Interval(double mean, double deviation, double low, double high, i
     return low > 0 || high < 0;
   }
 
-  /** How far it goes to either side of the mean. */
-  double halfWidth() {
-    return (high - low) / 2;
+  /** The larger magnitude of its two ends. */
+  double farthest() {
+    return Math.max(Math.abs(low), Math.abs(high));
   }
 }

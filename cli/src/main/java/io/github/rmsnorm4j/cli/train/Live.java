@@ -73,7 +73,7 @@ public final class Live {
                     Figures.loss(outcome.loss()),
                     Figures.percent(outcome.accuracy()),
                     Figures.seconds(outcome.seconds()));
-    say("[%d/%d] %s: %s".formatted(done, plan.trainings(), outcome.run().title(), how));
+    say("[%s/%s] %s: %s".formatted(done, plan.trainings(), outcome.run().title(), how));
   }
 
   private void say(String line) {

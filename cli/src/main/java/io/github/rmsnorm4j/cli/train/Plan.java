@@ -55,7 +55,7 @@ public record Plan(
     }
     if (tuningSeeds.isEmpty() && rates.size() != contenders.size()) {
       throw new IllegalArgumentException(
-          "there are %d rates for %d contenders".formatted(rates.size(), contenders.size()));
+          "there are %s rates for %s contenders".formatted(rates.size(), contenders.size()));
     }
   }
 

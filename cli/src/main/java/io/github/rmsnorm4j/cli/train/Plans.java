@@ -77,7 +77,7 @@ public final class Plans {
             or(wishes.steps, steps));
     if (sizes.width() % (2L * sizes.heads()) != 0) {
       throw new IllegalArgumentException(
-          "--width is %d, with %d heads it must be a multiple of %d, as positions turn pairs of a head's elements"
+          "--width is %s, with %s heads it must be a multiple of %s, as positions turn pairs of a head's elements"
               .formatted(sizes.width(), sizes.heads(), 2L * sizes.heads()));
     }
     Task task =

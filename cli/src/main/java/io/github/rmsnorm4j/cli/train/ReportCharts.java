@@ -36,7 +36,7 @@ final class ReportCharts {
     page.section("Time").chart(shares());
   }
 
-  /** The mean over the seeds; the band is their whole spread. */
+  /** The mean over the seeds, with their whole spread. */
   private Chart curve(String by, ToDoubleFunction<Point> x) {
     Chart chart =
         Chart.titled("Loss by " + by)
@@ -51,7 +51,7 @@ final class ReportCharts {
       }
     }
     return chart.caption(
-        "Means over the seeds; the bands are their whole spread. The axis of the loss is logarithmic, so that small losses can be told apart.");
+        "Means over the seeds, with their whole spread. The axis of the loss is logarithmic, so that small losses can be told apart.");
   }
 
   private static Series curve(String name, List<Outcome> ended, ToDoubleFunction<Point> x) {

@@ -183,7 +183,7 @@ public final class ReportPage {
     List<String> entries = new ArrayList<>();
     entries.add(
         plan.task().isRecall()
-            ? "The task: %d pairs of key and value out of %d tokens, then each key once more among others at random; its value is wanted. Guessing among the values that were there gives %s."
+            ? "The task: %s pairs of key and value out of %s tokens, then each key once more among others at random; its value is wanted. Guessing among the values that were there gives %s."
                 .formatted(
                     plan.task().pairs(),
                     plan.task().vocabulary(),
@@ -191,7 +191,7 @@ public final class ReportPage {
             : "The text: %s, %s characters, the last tenth held out; the next character is wanted."
                 .formatted(plan.task().name(), Figures.count(plan.task().characters())));
     entries.add(
-        "The model: a Pre-Norm Transformer as Llama's, width %d, %d heads, SwiGLU, unless the table says otherwise; AdamW, %d steps of %d sequences of %d tokens, a tenth of them warm-up, then a cosine down to a tenth of the rate."
+        "The model: a Pre-Norm Transformer as Llama's, width %s, %s heads, SwiGLU, unless the table says otherwise; AdamW, %s steps of %s sequences of %s tokens, a tenth of them warm-up, then a cosine down to a tenth of the rate."
             .formatted(
                 sizes.width(),
                 sizes.heads(),
@@ -202,7 +202,7 @@ public final class ReportPage {
         "A seed decides the initial matrices and the order of the data, the same for every norm. LayerNorm has a bias, and so as many parameters more as the widths of its norms.");
     if (!plan.tuningSeeds().isEmpty()) {
       entries.add(
-          "Each model's rate is the one of %d with the smallest mean final loss over %d seeds (a training that diverged counts as infinite). The reported trainings have other seeds."
+          "Each model's rate is the one of %s with the smallest mean final loss over %s seeds (a training that diverged counts as infinite). The reported trainings have other seeds."
               .formatted(plan.rates().size(), plan.tuningSeeds().size()));
     }
     entries.add(
@@ -210,7 +210,7 @@ public final class ReportPage {
     entries.add(
         "Intervals are of Student's t over seeds. Two things are said to differ only if the 95 % interval of their paired difference leaves out 0. With several comparisons on a page some will do so by chance.");
     entries.add(
-        "Time is of the clock, %d trainings side by side, each on one thread; both norms are this library's fused kernels. The median step and the shares leave out the first tenth of a training, in which code is still being compiled; the curves by second do not."
+        "Time is of the clock, %s trainings side by side, each on one thread; both norms are this library's fused kernels. The median step and the shares leave out the first tenth of a training, in which code is still being compiled; the curves by second do not."
             .formatted(results.circumstances().jobs()));
     page.list(entries);
   }

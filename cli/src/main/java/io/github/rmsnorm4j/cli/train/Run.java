@@ -13,7 +13,7 @@ import java.util.Locale;
 public record Run(Stage stage, Contender contender, double rate, long seed) {
   /** Its name in the folder of saved state. */
   String key() {
-    return "%s-%s-%s-%d-%s-%d"
+    return "%s-%s-%s-%s-%s-%s"
         .formatted(
             stage,
             contender.norm(),
@@ -27,7 +27,7 @@ public record Run(Stage stage, Contender contender, double rate, long seed) {
 
   /** For the line of progress. */
   String title() {
-    return "%s, %d blocks, rate %s, seed %d"
+    return "%s, %s blocks, rate %s, seed %s"
         .formatted(contender.kind(), contender.layers(), Figures.rate(rate), seed);
   }
 }

@@ -6,14 +6,11 @@ import io.github.rmsnorm4j.formats.ReplacingFile;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,14 +20,13 @@ import java.util.Optional;
  */
 public final class RunFolder implements Closeable {
   private static final String PLAN = "plan.json";
-  private static final String LOCK = "lock";
   private static final List<String> ENDINGS = List.of(".json", ".safetensors");
   private static final long LONGEST = 64 << 20;
 
   private final Path path;
-  private final FileChannel lock;
+  private final FolderLock lock;
 
-  private RunFolder(Path path, FileChannel lock) {
+  private RunFolder(Path path, FolderLock lock) {
     this.path = path;
     this.lock = lock;
   }
@@ -47,8 +43,9 @@ public final class RunFolder implements Closeable {
    */
   public static void require(Path path, Plan plan, boolean resume, boolean force)
       throws IOException {
-    if (Files.isRegularFile(path.resolve(LOCK))) {
-      lock(path).close(); // What others hold at this moment is not judged: it is changing.
+    if (Files.isRegularFile(path.resolve(FolderLock.NAME))) {
+      FolderLock.take(path)
+          .release(); // What others hold at this moment is not judged: it is changing.
     }
     requireFit(path, plan, resume, force);
   }
@@ -110,7 +107,7 @@ public final class RunFolder implements Closeable {
   /** Other than the lock, which a process that was killed may have left in an empty folder. */
   private static boolean hasOtherFiles(Path path) throws IOException {
     try (DirectoryStream<Path> files =
-        Files.newDirectoryStream(path, file -> !file.endsWith(LOCK))) {
+        Files.newDirectoryStream(path, file -> !file.endsWith(FolderLock.NAME))) {
       return files.iterator().hasNext();
     }
   }
@@ -130,7 +127,7 @@ public final class RunFolder implements Closeable {
       throws IOException {
     require(path, plan, resume, force);
     Files.createDirectories(path);
-    RunFolder folder = new RunFolder(path, lock(path));
+    RunFolder folder = new RunFolder(path, FolderLock.take(path));
     try {
       requireFit(path, plan, resume, force); // Another may have been here since.
       if (resume) {
@@ -148,30 +145,10 @@ public final class RunFolder implements Closeable {
     }
   }
 
-  private static FileChannel lock(Path path) throws IOException {
-    Path file = path.resolve(LOCK);
-    FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    try {
-      if (channel.tryLock() != null) {
-        return channel;
-      }
-    } catch (OverlappingFileLockException e) {
-      // By this JVM: just as taken.
-    } catch (IOException e) {
-      return channel; // A file system without locks.
-    }
-    channel.close();
-    throw new FileSystemException(path.toString(), null, "is in use by another rmsnorm train");
-  }
-
   /** Lets others use the folder. */
   @Override
   public void close() throws IOException {
-    if (lock.isOpen()) {
-      Files.deleteIfExists(path.resolve(LOCK));
-      lock.close();
-    }
+    lock.close();
   }
 
   private void deleteOurs() throws IOException {

@@ -31,7 +31,7 @@ public final class TerminalTables {
     lines.addAll(
         Paragraph.lines(
             "",
-            "%s, %d steps of %d x %d tokens, %s each"
+            "%s, %s steps of %s x %s tokens, %s each"
                 .formatted(
                     plan.task().name(),
                     plan.sizes().steps(),

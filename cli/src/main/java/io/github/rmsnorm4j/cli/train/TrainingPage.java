@@ -67,7 +67,7 @@ public final class TrainingPage {
     }
     Results.Circumstances made = results.circumstances();
     return part.append(
-            "\nMade by %s on %s, %s, %s, %d trainings side by side. [All figures](training/%s.json), [the page](training/%s.html).\n"
+            "\nMade by %s on %s, %s, %s, %s trainings side by side. [All figures](training/%s.json), [the page](training/%s.html).\n"
                 .formatted(
                     "`" + made.command() + "`",
                     made.date().substring(0, 10),

@@ -54,7 +54,7 @@ public final class Verdicts {
     String other = pair.other().name();
     Interval loss = pair.loss();
     if (loss.values() < 2) {
-      return "No verdict on the losses of %s and %s: it takes two or more seeds with which neither diverged, and there are %d."
+      return "No verdict on the losses of %s and %s: it takes two or more seeds with which neither diverged, and there are %s."
           .formatted(one, other, loss.values());
     }
     String figures =
@@ -92,7 +92,7 @@ public final class Verdicts {
                 .formatted(capital(row.name()), Figures.seeds(row.diverged())));
         continue;
       }
-      String diverged = row.diverged() == 0 ? "" : "; %d more diverged".formatted(row.diverged());
+      String diverged = row.diverged() == 0 ? "" : "; %s more diverged".formatted(row.diverged());
       String figures =
           "%s %s, %s in the worst of %s%s"
               .formatted(
@@ -195,7 +195,7 @@ public final class Verdicts {
         results.pairs().stream()
             .map(Pair::loss)
             .filter(loss -> loss.values() > 1 && !loss.excludesZero())
-            .mapToDouble(Interval::halfWidth)
+            .mapToDouble(Interval::farthest)
             .max()
             .orElse(Double.NaN);
     String hidden =

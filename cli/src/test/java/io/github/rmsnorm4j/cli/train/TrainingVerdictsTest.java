@@ -144,6 +144,19 @@ class TrainingVerdictsTest {
         .doesNotContain("there may be one");
     assertThat(new Verdicts(SyntheticResults.usual(run -> 1, LEARNED, run -> 5)).limits())
         .endsWith("there may be one of up to about 0.0000 nats.");
+    // By seed -0.1, +0.1, -0.1: the interval is -0.3202 to +0.2535.
+    assertThat(
+            new Verdicts(
+                    SyntheticResults.usual(
+                        run ->
+                            1
+                                + (SyntheticResults.isRms(run)
+                                    ? (run.seed() % 2 == 0 ? 0.1 : -0.1)
+                                    : 0),
+                        LEARNED,
+                        run -> 5))
+                .limits())
+        .endsWith("there may be one of up to about 0.3202 nats.");
   }
 
   @Test

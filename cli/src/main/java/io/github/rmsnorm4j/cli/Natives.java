@@ -1,8 +1,9 @@
-package io.github.rmsnorm4j.cli.train;
+package io.github.rmsnorm4j.cli;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,44 +17,32 @@ import org.bytedeco.javacpp.Loader;
  * line: Maven fetches them, into the folder that the command line was built in, when a training is
  * first asked for.
  */
-public final class Natives {
+final class Natives {
   private static final String VERSIONS = "natives.properties";
-  private static final int ERRORS_SHOWN = 5;
 
   private final Path checkout;
   private final Path folder;
   private final String platform = Loader.getPlatform();
 
-  /**
-   * Of a checkout.
-   *
-   * @param checkout its top folder
-   */
-  public Natives(Path checkout) {
+  /** Of the checkout with this top folder. */
+  Natives(Path checkout) {
     this.checkout = checkout;
     folder = checkout.resolve("cli/target/run/natives");
   }
 
-  /**
-   * Whether this JVM has them on its class path.
-   *
-   * @return whether matrices can be multiplied here
-   */
-  public static boolean areThere() {
+  /** Whether this JVM has them on its class path, so that matrices can be multiplied here. */
+  static boolean areThere() {
     String library = "/org/bytedeco/openblas/" + Loader.getPlatform() + "/";
     return Stream.of("libopenblas.so.0", "libopenblas.0.dylib", "libopenblas.dll")
         .anyMatch(name -> Natives.class.getResource(library + name) != null);
   }
 
   /**
-   * The files, fetched if they are not there.
+   * The jars for a class path, fetched if they are not there.
    *
    * @param err where it is said that they are fetched
-   * @return jars for a class path
-   * @throws IOException if they cannot be had
-   * @throws InterruptedException if the thread is interrupted meanwhile
    */
-  public List<Path> fetched(PrintWriter err) throws IOException, InterruptedException {
+  List<Path> fetched(PrintWriter err) throws IOException, InterruptedException {
     Properties versions = new Properties();
     try (InputStream in = Natives.class.getResourceAsStream(VERSIONS)) {
       versions.load(in);
@@ -74,33 +63,15 @@ public final class Natives {
       throws IOException, InterruptedException {
     err.println("rmsnorm train: fetching " + artifact + ", once (OpenBLAS takes 20 MB)");
     err.flush();
-    // Beside the others first, as one that is half there would be taken for whole.
+    // In a folder of its own first, since a jar that is half there would be taken for whole.
     Path work = Files.createTempDirectory(Files.createDirectories(folder), "fetch");
-    Path log = work.resolve("log");
+    List<String> arguments =
+        List.of("-N", "dependency:copy", "-Dartifact=" + artifact, "-DoutputDirectory=" + work);
     try {
-      int status =
-          new ProcessBuilder(
-                  "/bin/sh",
-                  checkout.resolve("mvnw").toString(),
-                  "-q",
-                  "-B",
-                  "-N",
-                  "-f",
-                  checkout.resolve("pom.xml").toString(),
-                  "dependency:copy",
-                  "-Dartifact=" + artifact,
-                  "-DoutputDirectory=" + work)
-              .redirectErrorStream(true)
-              .redirectOutput(log.toFile())
-              .start()
-              .waitFor();
-      if (status != 0 || !Files.exists(work.resolve(jar.getFileName()))) {
-        try (Stream<String> lines = Files.lines(log)) {
-          lines.filter(line -> line.contains("[ERROR]")).limit(ERRORS_SHOWN).forEach(err::println);
-        }
+      if (!ModuleBuild.maven(checkout, work.resolve("log"), arguments, err)) {
         throw new IOException(artifact + " cannot be fetched; trainings need it");
       }
-      Files.move(work.resolve(jar.getFileName()), jar);
+      move(work.resolve(jar.getFileName()), jar);
     } finally {
       try (Stream<Path> files = Files.list(work)) {
         for (Path file : files.toList()) {
@@ -108,6 +79,15 @@ public final class Natives {
         }
       }
       Files.delete(work);
+    }
+  }
+
+  /** Another training may have fetched the same jar meanwhile, and may have it open. */
+  private static void move(Path from, Path jar) throws IOException {
+    try {
+      Files.move(from, jar);
+    } catch (FileAlreadyExistsException _) {
+      // It is as good.
     }
   }
 }
