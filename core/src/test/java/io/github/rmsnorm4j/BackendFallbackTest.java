@@ -16,7 +16,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A program in JVMs with and without vectors: the same results, and one line that says why. */
-@Timeout(120)
+@Timeout(600)
 class BackendFallbackTest {
   private static final String NATIVE = "--enable-native-access=io.github.rmsnorm4j";
   private static final String NO_MACHINE_CODE = "-Drmsnorm4j.machineCode=false";

@@ -8,7 +8,7 @@ final class CountedCall {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   /** What a forward call may allocate: a few small objects, whatever the shape. */
-  private static final long FEW_BYTES = 512;
+  static final long FEW_BYTES = 512;
 
   /** A backward call has more of them; and once more for each run of rows that threads claim. */
   private static final long BACKWARD_BYTES = 2 * FEW_BYTES;

@@ -5,13 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 
-/** GNU as, where it is installed. */
+/** GNU as for x86-64, where it is installed; that of an ARM64 system knows no x86-64. */
 final class GnuAssembler {
   private GnuAssembler() {}
 
   static boolean isInstalled() {
     try {
-      return run("as", "--version").startsWith("GNU") && run("objcopy", "--version").length() > 0;
+      return run("as", "--64", "--version").startsWith("GNU")
+          && run("objcopy", "--version").length() > 0;
     } catch (IOException e) {
       return false;
     }
