@@ -128,7 +128,7 @@ public final class PeerTable {
         wholeOrTraps ? Changes.run() : List.of());
   }
 
-  /** Alone and polluted in turn: a machine that slows down for a minute slows both. */
+  /** Isolated and with a mixed workload in turn: a machine that slows down for a minute slows both. */
   private List<Figure> figures() throws IOException {
     List<Boolean> states =
         options.quick() || options.polluted() ? List.of(true) : List.of(false, true);
@@ -142,7 +142,7 @@ public final class PeerTable {
               options.jvms(),
               contests.indexOf(contest) + 1,
               contests.size(),
-              polluted ? "polluted" : "alone",
+              polluted ? "mixed workload" : "isolated",
               contest);
           figures.addAll(
               MeasureContest.inFreshJvm(contest, options.threads(), polluted, options.quick()));

@@ -70,7 +70,7 @@ class DepthVerdictsTest {
         .last()
         .asString()
         .startsWith(
-            "Final loss beside LayerNorm's at the same depth and placement, 10 comparisons: a"
+            "Final loss compared with LayerNorm's at the same depth and placement, 10 comparisons: a"
                 + " difference found in 1 (RMSNorm pre, 4 blocks +0.0103 (+0.0090 to +0.0116)), no"
                 + " difference found in the others.");
     assertThat(new DepthVerdicts(results(run -> 1, run -> 0.5)).all().getLast())
