@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import java.io.IOException;
 import java.io.InputStream;
@@ -194,18 +196,25 @@ final class Spark implements Callable<Integer> {
     }
     List<String> arguments = new ArrayList<>(List.of(in, "-o", out, "--column", column));
     option(arguments, "--output-column", outputColumn);
-    option(arguments, "--norm", settings.kind());
-    param(arguments, "preset", settings.like());
-    param(arguments, "castOrder", settings.castOrder());
+    NormSpec wanted = settings.spec();
+    boolean rms = wanted.kind() == NormSpec.Kind.RMS_NORM;
+    option(arguments, "--norm", rms ? "rms" : "layer");
+    // Only this preset has the epsilon of the type of the rows.
+    param(arguments, "preset", wanted.epsilon().isEmpty() ? "pytorch" : null);
+    param(arguments, "castOrder", rms ? LowerCase.of(wanted.castOrder()) : null);
     ElementType stored = parameter(arguments, "gain", settings.gain(), written);
     // Some cast orders ask what a gain is stored in; LayerNorm has none.
-    param(arguments, "gainType", settings.kind() == NormSettings.Kind.rms ? stored : null);
-    param(arguments, "gainOffset", settings.gainOffset());
+    param(arguments, "gainType", rms ? stored : null);
+    param(arguments, "gainOffset", settings.gain() == null ? null : wanted.gainOffset());
     parameter(arguments, "bias", settings.bias(), written);
-    param(arguments, "epsilon", settings.epsilon());
-    param(arguments, "epsilonPlacement", settings.epsilonPlace());
-    param(arguments, "partial", settings.partial());
-    param(arguments, "partialRounding", settings.partRounded());
+    wanted.epsilon().ifPresent(epsilon -> param(arguments, "epsilon", epsilon));
+    param(arguments, "epsilonPlacement", LowerCase.of(wanted.epsilonPlacement()));
+    if (!wanted.part().isWhole()) {
+      RowPart part = wanted.part();
+      double share = part.numerator().doubleValue() / part.denominator().doubleValue();
+      param(arguments, "partial", share);
+      param(arguments, "partialRounding", part.roundedDown() ? "down" : "up");
+    }
     param(arguments, "inputType", packed);
     param(arguments, "outputType", type);
     param(arguments, "handleInvalid", invalid);

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.formats.Dtype;
@@ -129,7 +130,7 @@ class GradientResidualTest {
       assertThat(result.status()).isZero();
       Norm rms = RmsNorm.builder(WIDTH).gain(gain.rows(WIDTH)).residualRounding(rounding).build();
       assertGives(rms, in, true, slopes);
-      assertThat(run(option(rounding), "--norm=layer").status()).isZero();
+      assertThat(run(option(rounding), "--like=layernorm").status()).isZero();
       assertGives(LayerNorm.builder(WIDTH).residualRounding(rounding).build(), in, false, slopes);
       assertThat(run(option(rounding), "--like=llama", gainOption).status()).isZero();
       Norm llama = RmsNorm.llama(WIDTH).gain(gain.rows(WIDTH)).residualRounding(rounding).build();
@@ -196,20 +197,7 @@ class GradientResidualTest {
   void theSizeOfPiecesChangesNothing(long pieceBytes) throws IOException {
     Inputs in = Inputs.random(Dtype.BF16, Dtype.F32, Dtype.F16, 301, WIDTH);
     write(in);
-    NormSettings settings =
-        new NormSettings(
-            NormSettings.Kind.rms,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            NormSettings.ResidualRounded.last,
-            null);
+    NormSettings settings = new NormSettings(NormSpec.RMSNORM.withResidualRounding(ResidualRounding.LAST), null, null, null);
     StringWriter err = new StringWriter();
     try (StoredRows x = StoredRows.open("X", "" + file("x"));
         StoredRows h = StoredRows.open("the residual", "" + file("h"));

@@ -28,8 +28,8 @@ class SparkTest {
 
   @Test
   void wrongUseIsSaidBeforeAnythingIsBuilt() {
-    assertThat(wrongUse("--norm", "layer", "--like", "llama"))
-        .contains("--like is llama, it needs --norm rms");
+    assertThat(wrongUse("--like", "layernorm", "--cast-order", "llama"))
+        .contains("cast order is LLAMA, a LayerNorm has only FLOAT32");
     assertThat(wrongUse("--gain-offset", "1")).contains("--gain-offset is 1.0, it needs --gain");
     assertThat(wrongUse("--threads", "2", "--master", "local"))
         .contains("--threads and --master exclude each other");
@@ -52,21 +52,23 @@ class SparkTest {
   void optionsBecomeParamsOfTheTransformer() throws IOException {
     assertThat(arguments("--like", "gemma", "--eps", "1e-5", "--threads", "2"))
         .isEqualTo(
-            "in -o out --column c --norm rms --set preset=gemma --set epsilon=1.0E-5"
-                + " --master local[2] --progress lines");
-    assertThat(arguments("--norm=layer", "--eps-at=floor", "--dtype=f16", "--packed=bf16"))
+            "in -o out --column c --norm rms --set castOrder=float32 --set epsilon=1.0E-5"
+                + " --set epsilonPlacement=inside --master local[2] --progress lines");
+    assertThat(arguments("--like=layernorm", "--eps-at=floor", "--dtype=f16", "--packed=bf16"))
         .isEqualTo(
-            "in -o out --column c --norm layer --set epsilonPlacement=floor --set inputType=bfloat16"
+            "in -o out --column c --norm layer --set epsilon=1.0E-5 --set epsilonPlacement=floor --set inputType=bfloat16"
                 + " --set outputType=float16 --progress lines");
     assertThat(
             arguments(
                 "--handle-invalid=skip", "--master=spark://h:1", "--conf=a=b", "--conf=c=d", "-fq"))
         .isEqualTo(
-            "in -o out --column c --norm rms --set handleInvalid=skip --master spark://h:1"
+            "in -o out --column c --norm rms --set castOrder=float32 --set epsilon=1.0E-6"
+                + " --set epsilonPlacement=inside --set handleInvalid=skip --master spark://h:1"
                 + " --conf a=b --conf c=d --force --progress none");
     assertThat(arguments("--partial=0.5", "--partial-rounding=down", "--output-column=d"))
         .isEqualTo(
-            "in -o out --column c --output-column d --norm rms --set partial=0.5"
+            "in -o out --column c --output-column d --norm rms --set castOrder=float32"
+                + " --set epsilon=1.0E-6 --set epsilonPlacement=inside --set partial=0.5"
                 + " --set partialRounding=down --progress lines");
   }
 
