@@ -47,7 +47,8 @@ abstract class LowerCase<E extends Enum<E>> implements ITypeConverter<E>, Iterab
         .findFirst()
         .orElseThrow(
             () ->
-                new TypeConversionException("expected one of " + names() + " but was '" + name + "'"));
+                new TypeConversionException(
+                    "expected one of " + names() + " but was '" + name + "'"));
   }
 
   @Override

@@ -105,8 +105,7 @@ final class NormOptions {
    */
   NormSettings settings(ResidualRounding residualRounding) throws IOException {
     require(partial != null, "--partial-rounding", partialRounding, "it needs --partial");
-    require(
-        gain != null, "--gain-offset", gainOffset, "it needs --gain, which it is added to");
+    require(gain != null, "--gain-offset", gainOffset, "it needs --gain, which it is added to");
     NormSpec spec = with(like, castOrder, NormSpec::withCastOrder);
     spec = with(spec, gainOffset, NormSpec::withGainOffset);
     spec = with(spec, epsilon, NormSpec::withEpsilon);

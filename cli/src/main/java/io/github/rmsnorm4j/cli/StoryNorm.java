@@ -83,7 +83,8 @@ final class StoryNorm {
           gain == Gain.on,
           type == null ? ElementType.FLOAT32 : type);
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), "--like: none, or a norm: " + e.getMessage());
+      throw new ParameterException(
+          spec.commandLine(), "--like: none, or a norm: " + e.getMessage());
     }
   }
 

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.ResidualRounding;
-import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.formats.Dtype;
@@ -197,7 +197,9 @@ class GradientResidualTest {
   void theSizeOfPiecesChangesNothing(long pieceBytes) throws IOException {
     Inputs in = Inputs.random(Dtype.BF16, Dtype.F32, Dtype.F16, 301, WIDTH);
     write(in);
-    NormSettings settings = new NormSettings(NormSpec.RMSNORM.withResidualRounding(ResidualRounding.LAST), null, null, null);
+    NormSettings settings =
+        new NormSettings(
+            NormSpec.RMSNORM.withResidualRounding(ResidualRounding.LAST), null, null, null);
     StringWriter err = new StringWriter();
     try (StoredRows x = StoredRows.open("X", "" + file("x"));
         StoredRows h = StoredRows.open("the residual", "" + file("h"));

@@ -71,8 +71,7 @@ class NormalizeResidualTest {
     }
   }
 
-  private void assertGives(
-      Norm norm, ResidualRounding rounding, TestTensor x, TestTensor residual)
+  private void assertGives(Norm norm, ResidualRounding rounding, TestTensor x, TestTensor residual)
       throws IOException {
     TestTensor y = x.copy();
     TestTensor sums = residual.copy();

@@ -46,12 +46,7 @@ class NormalizeTest {
   }
 
   private static void assertRows(
-      double[] actual,
-      double[] x,
-      int width,
-      NormSpec spec,
-      double[] gain,
-      double[] bias) {
+      double[] actual, double[] x, int width, NormSpec spec, double[] gain, double[] bias) {
     double eps = spec.epsilon().orElseThrow();
     assertThat(actual).hasSameSizeAs(x);
     for (int row = 0; row < x.length; row += width) {

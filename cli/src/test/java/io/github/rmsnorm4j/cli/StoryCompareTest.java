@@ -122,8 +122,7 @@ class StoryCompareTest {
 
   @Test
   void anOwnChangeIsComparedOnce() {
-    Change own =
-        new Change(NormSpec.parse("layernorm(eps=0.5)"), false, true, ElementType.FLOAT32);
+    Change own = new Change(NormSpec.parse("layernorm(eps=0.5)"), false, true, ElementType.FLOAT32);
     assertThat(own).hasToString("layernorm(eps=0.5)");
     assertThat(Change.compared(own)).startsWith(Change.NONE).endsWith(own);
     assertThat(Change.compared(Change.NONE)).doesNotHaveDuplicates().doesNotContain(own);

@@ -176,7 +176,8 @@ class StoryTest {
     CommandResult result = story("--like", "rmsnorm(part=1/65 down)");
     assertThat(result.status()).isEqualTo(2);
     assertThat(result.err())
-        .startsWith("rmsnorm story: part is 1/65 down, it must leave at least one of the 64 elements")
+        .startsWith(
+            "rmsnorm story: part is 1/65 down, it must leave at least one of the 64 elements")
         .hasLineCount(1);
   }
 

@@ -33,10 +33,7 @@ final class NormLayer {
 
   private NormLayer(NormSpec spec, int width, Setup setup, String name, int rows) {
     norm =
-        spec.builder(width)
-            .threads(setup.threads())
-            .backend(setup.arithmetic().backend())
-            .build();
+        spec.builder(width).threads(setup.threads()).backend(setup.arithmetic().backend()).build();
     times = setup.times();
     saved = new Saved(Keep.INPUT, rows);
     boolean narrows = setup.arithmetic().narrowsRows();

@@ -54,8 +54,7 @@ class ContinuingModelTest {
   @CsvSource({"FLOAT32, ONNX", "FLOAT16, FLOAT32", "BFLOAT16, LLAMA"})
   void theBackendOfTheNormsChangesNoBit(ElementType type, CastOrder order) {
     NormSpec norm = NormSpec.RMSNORM.withCastOrder(order);
-    ModelConfig config =
-        ModelConfig.builder(11, 64, 2, 4).norm(norm).initialRange(0.3).build();
+    ModelConfig config = ModelConfig.builder(11, 64, 2, 4).norm(norm).initialRange(0.3).build();
     try (Weights weights = Configs.weights(config, 3)) {
       int[] tokens = Configs.tokens(config, T, 4);
       float[][] expected = oneByOne(weights, tokens, Arithmetic.PLAIN.withNormRows(type));
@@ -161,12 +160,7 @@ class ContinuingModelTest {
     try (Weights weights = Configs.weights(config, 3);
         Model model = Model.continuing(weights, 2, Arithmetic.PLAIN);
         Model narrow =
-            new Model(
-                weights,
-                1,
-                2,
-                1,
-                Arithmetic.PLAIN.withNormRows(ElementType.BFLOAT16))) {
+            new Model(weights, 1, 2, 1, Arithmetic.PLAIN.withNormRows(ElementType.BFLOAT16))) {
       model.forward(new int[] {1});
       model.loss(new int[] {2});
       assertThatThrownBy(model::backward).hasMessageEndingWith("has no backward pass");

@@ -104,7 +104,8 @@ final class ReferenceModel {
       }
       y[t] = new double[n];
       for (int i = 0; i < n; i++) {
-        double normed = (x[t][i] - mean) / Math.sqrt(square + config.norm().epsilon().orElseThrow());
+        double normed =
+            (x[t][i] - mean) / Math.sqrt(square + config.norm().epsilon().orElseThrow());
         y[t][i] = normed * gain[i] + (bias == null ? 0 : bias[i]);
       }
     }
@@ -151,7 +152,8 @@ final class ReferenceModel {
           square += x[t][first + i] * x[t][first + i] / h;
         }
         for (int i = 0; gain != null && i < h; i++) {
-          x[t][first + i] *= gain[i] / Math.sqrt(square + config.headNorm().epsilon().orElseThrow());
+          x[t][first + i] *=
+              gain[i] / Math.sqrt(square + config.headNorm().epsilon().orElseThrow());
         }
         for (int i = 0; i < h / 2; i++) {
           double angle = t / Math.pow(config.ropeTheta(), 2.0 * i / h);

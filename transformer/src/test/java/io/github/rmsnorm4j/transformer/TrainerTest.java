@@ -239,8 +239,7 @@ class TrainerTest {
   void wrongNumbersInACheckpoint(String step, String settings, String message) throws IOException {
     Path path = folder.resolve("run.safetensors");
     Map<String, String> metadata =
-        Map.of(
-            "config", ConfigJson.write(config(null)), "step", step, "settings", settings);
+        Map.of("config", ConfigJson.write(config(null)), "step", step, "settings", settings);
     try (TensorWriter writer = TensorWriter.create(path, List.of(), metadata, false)) {
       writer.commit();
     }
