@@ -105,7 +105,7 @@ final class GradientTask implements Task {
     for (double v : in) {
       squares += (v - mean) * (v - mean);
     }
-    double rstd = 1 / Math.sqrt(squares / n + norm.epsilon());
+    double rstd = 1 / Math.sqrt(squares / n + subject.kernel().spec().epsilon().getAsDouble());
     double product = 0;
     double gradient = 0;
     for (int i = 0; i < n; i++) {

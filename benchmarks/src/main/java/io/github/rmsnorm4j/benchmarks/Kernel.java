@@ -1,36 +1,41 @@
 package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
-import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.reference.Definitions;
 
 /** The two norms, with the parameters that models give them: a gain, and for LayerNorm a bias. */
 public enum Kernel {
   /** With a gain. */
-  RMS_NORM("RMSNorm"),
+  RMS_NORM("RMSNorm", NormSpec.RMSNORM),
   /** With a gain and a bias. */
-  LAYER_NORM("LayerNorm");
+  LAYER_NORM("LayerNorm", NormSpec.LAYERNORM);
 
   private final String title;
+  private final NormSpec spec;
 
-  Kernel(String title) {
+  Kernel(String title, NormSpec spec) {
     this.title = title;
+    this.spec = spec;
+  }
+
+  /**
+   * The norm's choices.
+   *
+   * @return the defaults of its kind
+   */
+  public NormSpec spec() {
+    return spec;
   }
 
   /** A norm that stays on the caller's thread. */
   Norm norm(double[] gain, double[] bias, boolean safe, Backend backend) {
-    return switch (this) {
-      case RMS_NORM -> finish(RmsNorm.builder(gain.length).gain(gain), safe, backend).build();
-      case LAYER_NORM ->
-          finish(LayerNorm.builder(gain.length).gain(gain).bias(bias), safe, backend).build();
-    };
-  }
-
-  private static <B extends Norm.Builder<B>> B finish(B builder, boolean safe, Backend backend) {
-    B norm = builder.threads(1).backend(backend);
-    return safe ? norm.safe() : norm;
+    Norm.Builder<?> builder = spec.builder(gain.length).gain(gain).threads(1).backend(backend);
+    if (hasBias()) {
+      builder.bias(bias);
+    }
+    return (safe ? builder.safe() : builder).build();
   }
 
   /**
@@ -43,10 +48,22 @@ public enum Kernel {
   }
 
   double[] reference(double[] x, double[] gain, double[] bias) {
-    return switch (this) {
-      case RMS_NORM -> Definitions.rmsNorm(x, gain, null, RmsNorm.DEFAULT_EPSILON);
-      case LAYER_NORM -> Definitions.layerNorm(x, gain, bias, LayerNorm.DEFAULT_EPSILON);
-    };
+    return reference(x, gain, bias, spec.epsilon().getAsDouble());
+  }
+
+  /**
+   * The norm by its definition.
+   *
+   * @param x a row
+   * @param gain its gain
+   * @param bias its bias, not read without one
+   * @param epsilon inside the root
+   * @return the output in float64
+   */
+  public double[] reference(double[] x, double[] gain, double[] bias, double epsilon) {
+    return hasBias()
+        ? Definitions.layerNorm(x, gain, bias, epsilon)
+        : Definitions.rmsNorm(x, gain, null, epsilon);
   }
 
   /** How many float32 roundings an element may be away from the exact answer, by the contract. */
