@@ -1,8 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.measure.ChildOutput;
 import java.io.IOException;
