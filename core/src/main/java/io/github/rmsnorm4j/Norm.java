@@ -144,7 +144,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if rows of x and y overlap and are not the same
    */
   public final void apply(float[] x, int xOffset, float[] y, int yOffset, int rows) {
-    apply(Rows.of(x, xOffset, rows, width), Rows.of(y, yOffset, rows, width));
+    apply(
+        NormArguments.rows(x, xOffset, rows, width, "x"),
+        NormArguments.rows(y, yOffset, rows, width, "y"));
   }
 
   /**
@@ -251,7 +253,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if rows of x and y overlap and are not the same
    */
   public final void apply(double[] x, int xOffset, double[] y, int yOffset, int rows) {
-    apply(Rows.of(x, xOffset, rows, width), Rows.of(y, yOffset, rows, width));
+    apply(
+        NormArguments.rows(x, xOffset, rows, width, "x"),
+        NormArguments.rows(y, yOffset, rows, width, "y"));
   }
 
   /**

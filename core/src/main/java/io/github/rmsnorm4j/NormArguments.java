@@ -283,6 +283,30 @@ final class NormArguments {
     return array;
   }
 
+  static Rows rows(float[] array, int offset, int rows, int width, String name) {
+    requireRoom(requireNonNull(array, name).length, offset, rows, width, name);
+    return Rows.of(array, offset, rows, width);
+  }
+
+  static Rows rows(double[] array, int offset, int rows, int width, String name) {
+    requireRoom(requireNonNull(array, name).length, offset, rows, width, name);
+    return Rows.of(array, offset, rows, width);
+  }
+
+  private static void requireRoom(int length, int offset, int rows, int width, String name) {
+    if (offset < 0 || (long) offset + (long) rows * width > length) {
+      throw new IndexOutOfBoundsException(
+          String.format(
+              Locale.ROOT,
+              "%1$sOffset is %2$d, %1$s has %3$d elements: %4$d x %5$d must lie between",
+              name,
+              offset,
+              length,
+              rows,
+              width));
+    }
+  }
+
   private static void requireSameLength(int x, int y) {
     if (x != y) {
       throw new IllegalArgumentException(
