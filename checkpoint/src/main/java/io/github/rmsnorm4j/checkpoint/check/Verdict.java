@@ -79,6 +79,13 @@ final class Verdict {
                   String.join("; ", differences())));
       hints(sentences);
     }
+    named.stream()
+        .filter(norm -> norm.spec().isPresent() && norm.greatestUlp() == 0)
+        .findFirst()
+        .flatMap(Finding::spec)
+        .ifPresent(
+            spec ->
+                sentences.add("normalize --like '%s' computes these elements.".formatted(spec)));
     if (all.size() > named.size()) {
       sentences.add(
           "If the system adds squares one after the other in float32, rstd may be %s ulp off. Then %s more norms fit, with epsilon %s (--json lists them)."
