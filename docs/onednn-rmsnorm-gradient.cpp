@@ -138,10 +138,10 @@ int main() {
   double found = apart(dx, formula(x, scale, dy, true));
   double parameter = apart(dscale, scaleGradient(x, dy));
   double moved = apart(dx, differences(norm, x, scale, dy));
-  std::printf("DIFF_SRC beside the derivative of RMSNorm:                  %.1e\n", expected);
-  std::printf("DIFF_SRC beside the same less LayerNorm's mean(dy * scale): %.1e\n", found);
-  std::printf("DIFF_SRC beside differences of the forward pass:            %.1e\n", moved);
-  std::printf("DIFF_SCALE beside its formula:                              %.1e\n", parameter);
+  std::printf("DIFF_SRC compared with the derivative of RMSNorm:                   %.1e\n", expected);
+  std::printf("DIFF_SRC compared with the same minus LayerNorm's mean(dy * scale): %.1e\n", found);
+  std::printf("DIFF_SRC compared with differences of the forward pass:             %.1e\n", moved);
+  std::printf("DIFF_SCALE compared with its formula:                               %.1e\n", parameter);
   bool right = expected < 1e-3 && moved < 1e-3;
   std::printf("%s\n", right ? "right" : "WRONG: DIFF_SRC is not the gradient of the forward pass");
   return right ? 0 : 1;

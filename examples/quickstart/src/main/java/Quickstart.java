@@ -15,6 +15,7 @@ public final class Quickstart {
     int width = 4;
     RmsNorm norm = RmsNorm.builder(width).epsilon(1e-6).gain(new float[] {1, 1, 2, 1}).build();
     System.out.println(norm); // immutable, for any number of threads
+    System.out.println("kernels   " + norm.backend().describe());
 
     float[] x = {1, 2, 3, 4, -10, 20, -30, 40}; // any number of rows; here 2
     float[] y = new float[x.length];

@@ -1,36 +1,43 @@
 package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.LayerNorm;
+import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Norm;
-import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.reference.Definitions;
+import io.github.rmsnorm4j.reference.Gradients;
 
 /** The two norms, with the parameters that models give them: a gain, and for LayerNorm a bias. */
 public enum Kernel {
   /** With a gain. */
-  RMS_NORM("RMSNorm"),
+  RMS_NORM("RMSNorm", NormSpec.RMSNORM),
   /** With a gain and a bias. */
-  LAYER_NORM("LayerNorm");
+  LAYER_NORM("LayerNorm", NormSpec.LAYERNORM);
 
   private final String title;
+  private final NormSpec spec;
 
-  Kernel(String title) {
+  Kernel(String title, NormSpec spec) {
     this.title = title;
+    this.spec = spec;
+  }
+
+  /**
+   * The norm's choices.
+   *
+   * @return the defaults of its kind
+   */
+  public NormSpec spec() {
+    return spec;
   }
 
   /** A norm that stays on the caller's thread. */
   Norm norm(double[] gain, double[] bias, boolean safe, Backend backend) {
-    return switch (this) {
-      case RMS_NORM -> finish(RmsNorm.builder(gain.length).gain(gain), safe, backend).build();
-      case LAYER_NORM ->
-          finish(LayerNorm.builder(gain.length).gain(gain).bias(bias), safe, backend).build();
-    };
-  }
-
-  private static <B extends Norm.Builder<B>> B finish(B builder, boolean safe, Backend backend) {
-    B norm = builder.threads(1).backend(backend);
-    return safe ? norm.safe() : norm;
+    Norm.Builder<?> builder = spec.builder(gain.length).gain(gain).threads(1).backend(backend);
+    if (hasBias()) {
+      builder.bias(bias);
+    }
+    return (safe ? builder.safe() : builder).build();
   }
 
   /**
@@ -43,14 +50,56 @@ public enum Kernel {
   }
 
   double[] reference(double[] x, double[] gain, double[] bias) {
-    return switch (this) {
-      case RMS_NORM -> Definitions.rmsNorm(x, gain, null, RmsNorm.DEFAULT_EPSILON);
-      case LAYER_NORM -> Definitions.layerNorm(x, gain, bias, LayerNorm.DEFAULT_EPSILON);
-    };
+    return reference(x, gain, bias, spec.epsilon().getAsDouble());
   }
 
-  /** How many float32 roundings an element may be away from the exact answer, by the contract. */
-  double roundings() {
+  /**
+   * The norm by its definition.
+   *
+   * @param x a row
+   * @param gain its gain
+   * @param bias its bias, not read without one
+   * @param epsilon inside the root
+   * @return the output in float64
+   */
+  public double[] reference(double[] x, double[] gain, double[] bias, double epsilon) {
+    return hasBias()
+        ? Definitions.layerNorm(x, gain, bias, epsilon)
+        : Definitions.rmsNorm(x, gain, null, epsilon);
+  }
+
+  /**
+   * The gradient of a row by its definition. The row's share of the gradients of gain and bias is
+   * added to theirs.
+   *
+   * @param x a row
+   * @param dy the gradient of the output
+   * @param gain the row's gain
+   * @param epsilon inside the root
+   * @param dgain the gradient of the gain
+   * @param dbias the gradient of the bias
+   * @return dx in float64
+   */
+  public double[] gradient(
+      double[] x, double[] dy, double[] gain, double epsilon, double[] dgain, double[] dbias) {
+    double mean = hasBias() ? Definitions.mean(x) : 0;
+    double square = hasBias() ? Definitions.variance(x) : Definitions.meanSquare(x, x.length);
+    double[] share = Gradients.gain(x, dy, mean, Math.sqrt(square + epsilon));
+    for (int i = 0; i < x.length; i++) {
+      dgain[i] += share[i];
+      dbias[i] += dy[i];
+    }
+    return hasBias()
+        ? Gradients.layerNorm(x, dy, gain, epsilon, EpsilonPlacement.INSIDE)
+        : Gradients.rmsNorm(x, dy, gain, x.length, epsilon, EpsilonPlacement.INSIDE);
+  }
+
+  /**
+   * How far an element may be away from the exact answer, by the contract.
+   *
+   * @return float32 roundings
+   */
+  public double roundings() {
     return this == RMS_NORM ? 3.01 : 5.01;
   }
 

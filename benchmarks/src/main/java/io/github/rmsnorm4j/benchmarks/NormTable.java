@@ -13,7 +13,7 @@ import java.util.OptionalDouble;
 final class NormTable {
   private static final String HEAD =
       """
-      | one thread | µs | against | µs | ratio alone | polluted | target | verdict | polluted / alone |
+      | one thread | µs | against | µs | ratio isolated | mixed | target | verdict | mixed / isolated |
       | --- | ---: | --- | ---: | ---: | ---: | --- | --- | ---: |
       """;
   private final Results results;
@@ -143,8 +143,8 @@ final class NormTable {
     if (metAlone && metPolluted) {
       return "met";
     }
-    missed.add(row.title() + (metAlone ? " (polluted)" : ""));
-    return metAlone ? "**missed** polluted" : "**missed**";
+    missed.add(row.title() + (metAlone ? " (mixed)" : ""));
+    return metAlone ? "**missed** mixed" : "**missed**";
   }
 
   private String pollution(Row row, List<Times> alone, List<Times> polluted) {
@@ -156,7 +156,7 @@ final class NormTable {
     if (asShown(ratio) <= Row.POLLUTED_TARGET) {
       return text("%.2f", ratio);
     }
-    missed.add(text("%s (polluted %.2f times alone)", row.title(), ratio));
+    missed.add(text("%s (mixed %.2f times isolated)", row.title(), ratio));
     return text("**%.2f**", ratio);
   }
 

@@ -133,16 +133,18 @@ public final class SpeedTable {
         coldStarts());
   }
 
-  /** Alone and polluted in turn: a machine that slows down for a minute slows both. */
+  /**
+   * Isolated and with a mixed workload in turn: a machine that slows down for a minute slows both.
+   */
   private List<Results.Figure> norms(List<Row> rows, int width) throws IOException {
     List<Results.Figure> figures = new ArrayList<>();
     for (int jvm = 1; jvm <= (quick ? 1 : JVMS); jvm++) {
       for (Row row : alone ? rows : List.<Row>of()) {
-        System.err.println("alone, JVM " + jvm + ": " + row.title());
+        System.err.println("isolated, JVM " + jvm + ": " + row.title());
         figures.addAll(MeasureRows.inFreshJvm(List.of(row), width, false, quick));
       }
       if (polluted) {
-        System.err.println("polluted, JVM " + jvm + ": all rows");
+        System.err.println("mixed workload, JVM " + jvm + ": all rows");
         figures.addAll(MeasureRows.inFreshJvm(rows, width, true, quick));
       }
     }

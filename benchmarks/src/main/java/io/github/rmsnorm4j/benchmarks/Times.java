@@ -17,7 +17,15 @@ record Times(List<Double> subject, List<Double> baseline) {
     return new Times(samples.getLast().nanos(), samples.getFirst().nanos());
   }
 
+  double subjectNanos() {
+    return Samples.median(subject);
+  }
+
+  double baselineNanos() {
+    return Samples.median(baseline);
+  }
+
   double ratio() {
-    return Samples.median(subject) / Samples.median(baseline);
+    return subjectNanos() / baselineNanos();
   }
 }

@@ -63,11 +63,11 @@ class TableTest {
   @Test
   void pollutedFigureCounts() {
     assertThat(Table.of(results(512, alone(BATCH, 1.6), polluted(BATCH, 1.7))))
-        .contains("| 1.60 | 1.70 | at most 1.6 at 512 bits | **missed** polluted | 1.06 |")
+        .contains("| 1.60 | 1.70 | at most 1.6 at 512 bits | **missed** mixed | 1.06 |")
         .contains("2 targets that are set for 512-bit vectors, 1 are met.");
     assertThat(Table.of(results(512, alone(BATCH, 1.0), polluted(BATCH, 1.2))))
         .contains("| met | **1.20** |")
-        .contains("Missed: " + BATCH + " (polluted 1.20 times alone).");
+        .contains("Missed: " + BATCH + " (mixed 1.20 times isolated).");
   }
 
   @Test

@@ -44,7 +44,7 @@ final class Bench implements Callable<Integer> {
 
   @Option(
       names = "--quick",
-      description = "Short rounds of few shapes, about two minutes. Do not quote these figures.")
+      description = "Short rounds of few shapes, about five minutes. Do not quote these figures.")
   private boolean quick;
 
   @Option(

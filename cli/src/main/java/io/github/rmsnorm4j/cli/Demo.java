@@ -59,14 +59,18 @@ final class Demo implements Runnable {
     double[] gain = gains == null ? null : gains.stream().mapToDouble(this::number).toArray();
     if (gain != null && gain.length != row.length) {
       throw wrongUse(
-          "--gain has %s numbers, the row has %s: give one for each"
-              .formatted(gain.length, row.length));
+          "--gain has %s, the row has %s: give one for each"
+              .formatted(count(gain.length), count(row.length)));
     }
     try {
       return DemoSteps.lines(row, gain, epsilon == null ? 1e-6 : epsilon);
     } catch (IllegalArgumentException e) {
       throw wrongUse(e.getMessage());
     }
+  }
+
+  private static String count(int numbers) {
+    return numbers + (numbers == 1 ? " number" : " numbers");
   }
 
   /** A number as Java, C and Python write it; one that a double cannot hold is refused. */
@@ -81,7 +85,9 @@ final class Demo implements Runnable {
     try {
       number = Double.parseDouble(text);
     } catch (NumberFormatException e) {
-      throw wrongUse("'" + text + "' is neither a number nor an option of this command");
+      String hint =
+          text.contains(",") ? ": put spaces between numbers, as in 'rmsnorm demo 1 2 3'" : "";
+      throw wrongUse("'" + text + "' is neither a number nor an option of this command" + hint);
     }
     if (Double.isInfinite(number)) {
       throw wrongUse(

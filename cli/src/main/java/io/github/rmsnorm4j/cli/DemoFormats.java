@@ -33,8 +33,9 @@ final class DemoFormats {
       gain[i] = bfloat16(0.5f + random.nextFloat());
     }
     out.text(
-        "A bfloat16 row of %s random numbers. Cast orders that differ from FLOAT32:"
+        "A bfloat16 row of %s numbers drawn from a normal distribution, and a gain"
             .formatted(WIDTH),
+        "drawn from 0.5 to 1.5. Cast orders that differ from FLOAT32:",
         "");
     short[] float32 = output(CastOrder.FLOAT32, x, gain);
     for (CastOrder order : CastOrder.values()) {

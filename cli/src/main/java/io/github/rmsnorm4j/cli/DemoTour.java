@@ -5,6 +5,7 @@ import static io.github.rmsnorm4j.cli.DemoTable.brief;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RmsNorm;
 import java.util.Arrays;
 import java.util.List;
@@ -60,7 +61,7 @@ final class DemoTour {
 
   private void why() {
     out.section("Why a norm is needed");
-    RmsNorm norm = rmsNorm(ROW.length, RmsNorm.DEFAULT_EPSILON);
+    Norm norm = norm(NormSpec.RMSNORM, ROW.length);
     float[] plain = {1, -1, 1, -1};
     float[] normed = apply(norm, plain);
     for (int layer = 1; layer < LAYERS; layer++) {
@@ -76,8 +77,8 @@ final class DemoTour {
   }
 
   private void row() {
-    RmsNorm rms = rmsNorm(4, RmsNorm.DEFAULT_EPSILON);
-    LayerNorm layer = layerNorm(4, LayerNorm.DEFAULT_EPSILON);
+    Norm rms = norm(NormSpec.RMSNORM, 4);
+    Norm layer = norm(NormSpec.LAYERNORM, 4);
     out.section("One row, two norms, step by step");
     out.rows("x", ROW, apply(rms, ROW), apply(layer, ROW));
     out.space();
@@ -87,7 +88,7 @@ final class DemoTour {
         "",
         "On a row whose mean is 0 already, both give the same:",
         "");
-    LayerNorm sameEpsilon = layerNorm(4, RmsNorm.DEFAULT_EPSILON);
+    Norm sameEpsilon = norm(NormSpec.LAYERNORM.withEpsilon(RmsNorm.DEFAULT_EPSILON), 4);
     float[] left = apply(rms, CENTRED);
     float[] right = apply(sameEpsilon, CENTRED);
     out.rows("x", CENTRED, left, right);
@@ -98,13 +99,13 @@ final class DemoTour {
         "",
         "A token of width %s:".formatted(TOKEN.length),
         "");
-    RmsNorm wide = rmsNorm(TOKEN.length, RmsNorm.DEFAULT_EPSILON);
-    LayerNorm wideLayer = layerNorm(TOKEN.length, LayerNorm.DEFAULT_EPSILON);
+    Norm wide = norm(NormSpec.RMSNORM, TOKEN.length);
+    Norm wideLayer = norm(NormSpec.LAYERNORM, TOKEN.length);
     out.rows("token", TOKEN, apply(wide, TOKEN), apply(wideLayer, TOKEN));
     out.space();
     out.text(
         "After either norm the RMS of the row is 1 (gain 1, bias 0, eps %s and %s)."
-            .formatted(brief(wide.epsilon()), brief(wideLayer.epsilon())));
+            .formatted(brief(RmsNorm.DEFAULT_EPSILON), brief(LayerNorm.DEFAULT_EPSILON)));
   }
 
   private void moves() {
@@ -113,8 +114,8 @@ final class DemoTour {
     float[] shrunk = scaled(ROW, 0.001f);
     out.section("Shift, scale, shrink");
     out.text(" ".repeat(10) + " RMSNorm" + " ".repeat(27) + "LayerNorm");
-    RmsNorm rms = rmsNorm(4, RmsNorm.DEFAULT_EPSILON);
-    LayerNorm layer = layerNorm(4, LayerNorm.DEFAULT_EPSILON);
+    Norm rms = norm(NormSpec.RMSNORM, 4);
+    Norm layer = norm(NormSpec.LAYERNORM, 4);
     out.sideBySide("x", apply(rms, ROW), apply(layer, ROW));
     out.sideBySide("x + 10", apply(rms, shifted), apply(layer, shifted));
     out.sideBySide("10 * x", apply(rms, scaled), apply(layer, scaled));
@@ -129,7 +130,7 @@ final class DemoTour {
         "eps counts: it is no longer small beside the squares.");
   }
 
-  private void changes(String label, float[] row, RmsNorm rms, LayerNorm layer) {
+  private void changes(String label, float[] row, Norm rms, Norm layer) {
     out.text(
         "  %-10s RMSNorm %-22s LayerNorm %s"
             .formatted(label, verdict(rms, row), verdict(layer, row)));
@@ -162,7 +163,7 @@ final class DemoTour {
     int width = TOKEN.length;
     int tokens = BATCH * SEQUENCE;
     float[] tensor = tensorThatStartsWithToken(tokens * width);
-    RmsNorm norm = rmsNorm(width, RmsNorm.DEFAULT_EPSILON);
+    Norm norm = norm(NormSpec.RMSNORM, width);
     boolean same = Arrays.equals(apply(norm, TOKEN), 0, width, apply(norm, tensor), 0, width);
     out.section("Tokens do not mix");
     out.text(
@@ -208,12 +209,8 @@ final class DemoTour {
 
   // Plain Java: for so few numbers it answers before the code for vectors is loaded.
 
-  private static RmsNorm rmsNorm(int width, double epsilon) {
-    return RmsNorm.builder(width).epsilon(epsilon).backend(Backend.scalar()).build();
-  }
-
-  private static LayerNorm layerNorm(int width, double epsilon) {
-    return LayerNorm.builder(width).epsilon(epsilon).backend(Backend.scalar()).build();
+  private static Norm norm(NormSpec spec, int width) {
+    return spec.builder(width).backend(Backend.scalar()).build();
   }
 
   private static float[] apply(Norm norm, float[] x) {

@@ -58,7 +58,7 @@ final class GradientJob {
     Tensor x = in.x().tensor();
     width = Math.toIntExact(x.width(axis));
     rows = x.rows(axis);
-    norm = settings.norm(width, in.x().type(), VectorApi.bestBackend(List.of(x)));
+    norm = settings.norm(width, VectorApi.bestBackend(List.of(x)));
   }
 
   private boolean isFloat64() {

@@ -1,32 +1,36 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.RowPart;
 import java.io.IOException;
+import java.util.function.BiFunction;
 import picocli.CommandLine.Option;
 
-/** The options that say what norm is wanted; all but {@code --norm} leave it to the library. */
+/** The options that say what norm is wanted. */
 final class NormOptions {
   @Option(
-      names = "--norm",
-      paramLabel = "NORM",
-      description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private NormSettings.Kind norm = NormSettings.Kind.rms;
-
-  @Option(
       names = "--like",
-      paramLabel = "NAME",
+      paramLabel = "NORM",
+      converter = SpecText.class,
+      completionCandidates = SpecText.class,
       description =
-          "The RMSNorm of a model or framework: ${COMPLETION-CANDIDATES}. --cast-order, --eps,"
-              + " --eps-at, --gain-offset and --partial override its settings.")
-  private NormSettings.Preset like;
+          "A norm by its name, with settings that differ from it: layernorm, llama, \"llama(eps=1e-5)\","
+              + " \"rmsnorm(eps=1e-8 outside, part=1/16)\". --cast-order, --eps, --eps-at,"
+              + " --gain-offset and --partial override its settings (default: rmsnorm).")
+  private NormSpec like = NormSpec.RMSNORM;
 
   @Option(
       names = "--cast-order",
       paramLabel = "ORDER",
+      converter = LowerCase.Orders.class,
+      completionCandidates = LowerCase.Orders.class,
       description =
           "Where 16-bit rows are rounded: ${COMPLETION-CANDIDATES}. float32 rounds once, at the end;"
-              + " the others round as that model or framework does (default: that of --like, or"
-              + " float32).")
-  private NormSettings.Order castOrder;
+              + " the others round as that model or framework does (default: that of --like).")
+  private CastOrder castOrder;
 
   @Option(
       names = "--gain",
@@ -39,7 +43,7 @@ final class NormOptions {
       paramLabel = "V",
       description =
           "A number that is added to every element of the gain: 1 for a gain that is stored less 1"
-              + " (default: that of --like, or 0).")
+              + " (default: that of --like).")
   private Double gainOffset;
 
   @Option(
@@ -52,24 +56,25 @@ final class NormOptions {
       names = "--eps",
       paramLabel = "E",
       description =
-          "Epsilon, which is added to the mean square or the variance (default: that of --like, or"
-              + " 1e-6 for rms, 1e-5 for layer).")
+          "Epsilon, which is added to the mean square or the variance (default: that of --like).")
   private Double epsilon;
 
   @Option(
       names = "--eps-at",
       paramLabel = "PLACE",
+      converter = LowerCase.Placements.class,
+      completionCandidates = LowerCase.Placements.class,
       description =
           "Where epsilon goes: ${COMPLETION-CANDIDATES}. inside: under the root. outside: added to"
-              + " the root. floor: the root is at least epsilon (default: that of --like, or inside).")
-  private NormSettings.EpsilonPlace epsilonPlace;
+              + " the root. floor: the root is at least epsilon (default: that of --like).")
+  private EpsilonPlacement epsilonPlace;
 
   @Option(
       names = "--partial",
       paramLabel = "P",
       description =
           "Partial RMSNorm: the mean square is of the first part of a row only, of P times its width;"
-              + " above 0, at most 1 (default: 1).")
+              + " above 0, at most 1 (default: that of --like).")
   private Double partial;
 
   @Option(
@@ -78,7 +83,7 @@ final class NormOptions {
       description =
           "How P times the width is rounded to whole elements: ${COMPLETION-CANDIDATES} (default:"
               + " up, as in the paper; the code of its authors rounds down).")
-  private NormSettings.PartRounded partialRounding;
+  private PartRounding partialRounding;
 
   @Option(
       names = "--threads",
@@ -86,25 +91,47 @@ final class NormOptions {
       description = "Threads at most (default: one per processor).")
   private Integer threads;
 
+  /** Named as on the command line. */
+  enum PartRounding {
+    up,
+    down
+  }
+
   /**
    * What was asked for.
    *
-   * @param residual the other options' part, null without one
+   * @param residualRounding the other options' part, null for that of {@code --like}
    * @throws IllegalArgumentException if options do not go together
    */
-  NormSettings settings(NormSettings.ResidualRounded residual) throws IOException {
+  NormSettings settings(ResidualRounding residualRounding) throws IOException {
+    require(partial != null, "--partial-rounding", partialRounding, "it needs --partial");
+    require(gain != null, "--gain-offset", gainOffset, "it needs --gain, which it is added to");
+    NormSpec spec = with(like, castOrder, NormSpec::withCastOrder);
+    spec = with(spec, gainOffset, NormSpec::withGainOffset);
+    spec = with(spec, epsilon, NormSpec::withEpsilon);
+    spec = with(spec, epsilonPlace, NormSpec::withEpsilonPlacement);
+    spec = with(spec, part(), NormSpec::withPart);
+    spec = with(spec, residualRounding, NormSpec::withResidualRounding);
     return new NormSettings(
-        norm,
-        like,
-        castOrder,
+        spec,
         gain == null ? null : StoredParameter.of("gain", gain),
-        gainOffset,
         bias == null ? null : StoredParameter.of("bias", bias),
-        epsilon,
-        epsilonPlace,
-        partial,
-        partialRounding,
-        residual,
         threads);
+  }
+
+  private RowPart part() {
+    RowPart part = partial == null ? null : RowPart.of(partial);
+    return partialRounding == PartRounding.down ? part.down() : part;
+  }
+
+  private static <T> NormSpec with(
+      NormSpec spec, T choice, BiFunction<NormSpec, T, NormSpec> override) {
+    return choice == null ? spec : override.apply(spec, choice);
+  }
+
+  private static void require(boolean holds, String option, Object value, String allowed) {
+    if (!holds && value != null) {
+      throw new IllegalArgumentException("%s is %s, %s".formatted(option, value, allowed));
+    }
   }
 }

@@ -10,8 +10,11 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** {@code rmsnorm normalize}: what is wanted. {@link NormalizeJob} does it. */
 @Command(
@@ -38,13 +41,16 @@ import picocli.CommandLine.Parameters;
       "  rmsnorm normalize hidden.npy -o normed.npy",
       "  rmsnorm normalize hidden.npy -o normed.npy --gain m.safetensors:norm.weight",
       "  rmsnorm normalize acts.safetensors:layer.0 -o out.safetensors",
-      "  rmsnorm normalize x.npy -o x.npy --force --norm layer --dtype f16",
+      "  rmsnorm normalize x.npy -o x.npy --force --like layernorm --dtype f16",
       "  rmsnorm normalize x.npy -o y.npy --like gemma --gain m.safetensors:norm.weight",
+      "  rmsnorm normalize embeddings.npy -o y.npy --l2",
       "  rmsnorm normalize x.npy -o y.npy --gain model.gguf:output_norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --gain Llama-3.2-1B:model.norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy"
     })
 final class Normalize implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
   @Parameters(
       paramLabel = "IN",
       description = "The file to read, or one tensor of it as FILE:NAME.")
@@ -61,6 +67,13 @@ final class Normalize implements Callable<Integer> {
   private List<String> tensors = List.of();
 
   @Mixin private NormOptions norm;
+
+  @Option(
+      names = "--l2",
+      description =
+          "L2 normalization: divide each row by its length, or by 1e-12 if that is more, as"
+              + " torch.nn.functional.normalize does. No other option may describe the norm.")
+  private boolean l2;
 
   @Mixin private ResidualOptions residuals;
 
@@ -121,6 +134,9 @@ final class Normalize implements Callable<Integer> {
       throws IOException {
     Path out = result.out();
     NormSettings settings = norm.settings(residuals.rounding());
+    if (l2) {
+      requireNoOther();
+    }
     TensorChoice choice = new TensorChoice(file, result.axis(), settings.parameters());
     List<Tensor> chosen = choice.choose(names);
     // One that is asked for by name may leave the others behind, for a format that holds one.
@@ -137,8 +153,20 @@ final class Normalize implements Callable<Integer> {
         alone ? chosen : file.tensors(),
         result.axis(),
         result.type(),
-        settings,
+        l2 ? settings::l2 : settings::norm,
         residual);
+  }
+
+  private void requireNoOther() {
+    spec.mixins().get("norm").options().stream()
+        .map(OptionSpec::longestName)
+        .filter(name -> spec.commandLine().getParseResult().hasMatchedOption(name))
+        .filter(name -> !name.equals("--threads"))
+        .findFirst()
+        .ifPresent(
+            name -> {
+              throw new IllegalArgumentException(name + " and --l2 exclude each other");
+            });
   }
 
   private TensorWriter create(NormalizeJob job, Path in, StoredResidual residual)

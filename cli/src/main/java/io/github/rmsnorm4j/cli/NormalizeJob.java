@@ -11,13 +11,13 @@ import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** One file's way into another: which tensors go how, the going, and a line about it. */
@@ -32,7 +32,9 @@ final class NormalizeJob {
   private final int axis;
   private final ElementType type;
   private final StoredResidual residual;
-  private final Map<RowKind, Norm> norms = new HashMap<>();
+
+  /** By the width of their rows. */
+  private final NavigableMap<Integer, Norm> norms = new TreeMap<>();
 
   /** The tensors of IN that OUT will hold, by the name that each gets there. */
   private final Map<String, Tensor> sources = new LinkedHashMap<>();
@@ -41,8 +43,10 @@ final class NormalizeJob {
 
   private long nonFinite;
 
-  /** What a norm depends on, beside the settings. */
-  private record RowKind(int width, ElementType type) {}
+  /** What makes the norm for rows of a width. */
+  interface Norms {
+    Norm norm(int width, Backend backend) throws IOException;
+  }
 
   /**
    * Plans.
@@ -60,7 +64,7 @@ final class NormalizeJob {
       List<Tensor> kept,
       int axis,
       ElementType type,
-      NormSettings settings,
+      Norms wanted,
       StoredResidual residual)
       throws IOException {
     this.in = in;
@@ -76,9 +80,9 @@ final class NormalizeJob {
     }
     Backend backend = VectorApi.bestBackend(chosen);
     for (Tensor tensor : chosen) {
-      RowKind rows = rows(tensor);
-      if (!norms.containsKey(rows)) {
-        norms.put(rows, settings.norm(rows.width, rows.type, backend));
+      int width = width(tensor);
+      if (!norms.containsKey(width)) {
+        norms.put(width, wanted.norm(width, backend));
       }
     }
     for (Tensor tensor : kept) {
@@ -100,9 +104,8 @@ final class NormalizeJob {
     }
   }
 
-  private RowKind rows(Tensor tensor) {
-    ElementType stored = tensor.dtype().elementType().orElseThrow();
-    return new RowKind(Math.toIntExact(tensor.width(axis)), stored);
+  private int width(Tensor tensor) {
+    return Math.toIntExact(tensor.width(axis));
   }
 
   private ElementType typeOf(Tensor tensor) {
@@ -150,7 +153,7 @@ final class NormalizeJob {
       for (Tensor tensor : writer.order()) {
         Tensor source = sources.get(tensor.name());
         if (isChosen(source)) {
-          worker.normalize(source, axis, norms.get(rows(source)), typeOf(source), residual);
+          worker.normalize(source, axis, norms.get(width(source)), typeOf(source), residual);
         } else {
           worker.copy(source);
         }
@@ -161,7 +164,7 @@ final class NormalizeJob {
 
   /** What was done, in one line. */
   String summary(long nanos) {
-    Norm norm = norms.values().iterator().next();
+    Norm norm = norms.firstEntry().getValue();
     long rows = chosen.stream().mapToLong(tensor -> tensor.rows(axis)).sum();
     long written = results.stream().mapToLong(Tensor::bytes).sum();
     long moved = bytes() + written + (residual == null ? 0 : residual.bytesOut());
@@ -181,9 +184,9 @@ final class NormalizeJob {
   }
 
   private String widths() {
-    TreeSet<Integer> widths = new TreeSet<>();
-    norms.keySet().forEach(rows -> widths.add(rows.width));
-    return widths.size() == 1 ? "" + widths.first() : widths.first() + " to " + widths.last();
+    int least = norms.firstKey();
+    int most = norms.lastKey();
+    return least == most ? "" + least : least + " to " + most;
   }
 
   private String types() {

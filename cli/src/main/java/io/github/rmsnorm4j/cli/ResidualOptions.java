@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.ResidualRounding;
 import java.io.IOException;
 import picocli.CommandLine.Option;
 
@@ -16,13 +17,15 @@ final class ResidualOptions {
   @Option(
       names = "--residual-rounding",
       paramLabel = "WHEN",
+      converter = LowerCase.Roundings.class,
+      completionCandidates = LowerCase.Roundings.class,
       description =
           "When the sum is rounded to the residual's type: ${COMPLETION-CANDIDATES}. first: before"
               + " everything else. between: after the mean square. last: only when it is written"
-              + " (default: first).")
-  private NormSettings.ResidualRounded rounding;
+              + " (default: that of --like).")
+  private ResidualRounding rounding;
 
-  NormSettings.ResidualRounded rounding() {
+  ResidualRounding rounding() {
     return rounding;
   }
 
@@ -42,7 +45,7 @@ final class ResidualOptions {
     }
     if (rounding != null) {
       throw new IllegalArgumentException(
-          "--residual-rounding is %s, it needs --residual".formatted(rounding));
+          "--residual-rounding is %s, it needs --residual".formatted(LowerCase.of(rounding)));
     }
     return null;
   }

@@ -78,6 +78,10 @@ final class Rmsnorm implements Callable<Integer> {
     CommandLine root = new CommandLine(new Rmsnorm());
     // So that numbers may be negative.
     root.getSubcommands().get("demo").setUnmatchedOptionsArePositionalParams(true);
+    root.getSubcommands().values().stream()
+        .map(CommandLine::getCommandSpec)
+        .filter(command -> command.findOption("--like") != null)
+        .forEach(SpecText::explain);
     // A file may be named @x; an argument means what it says.
     root.setExpandAtFiles(false);
     return root.registerConverter(Double.class, NumberText::number)

@@ -198,7 +198,7 @@ final class Spark implements Callable<Integer> {
     }
     List<String> arguments = new ArrayList<>(List.of(in, "-o", out, "--column", column));
     option(arguments, "--output-column", outputColumn);
-    option(arguments, "--like", settings.spec());
+    option(arguments, "--like", settings.spec().toString());
     // Some cast orders ask what a gain is stored in.
     param(arguments, "gainType", parameter(arguments, "gain", settings.gain(), written));
     parameter(arguments, "bias", settings.bias(), written);

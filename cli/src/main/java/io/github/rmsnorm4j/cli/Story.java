@@ -46,9 +46,9 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  rmsnorm story",
-      "  rmsnorm story \"The cat and the dog\" --norm layer",
+      "  rmsnorm story \"The cat and the dog\" --like layernorm",
       "  rmsnorm story --compare",
-      "  rmsnorm story --norm none --report story.html"
+      "  rmsnorm story --like none --report story.html"
     })
 final class Story implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -89,6 +89,7 @@ final class Story implements Callable<Integer> {
     Change change = norm.change();
     Tokenizer tokenizer = Stories260K.tokenizer();
     try (Weights trained = model.load(tokenizer.size())) {
+      norm.requireFit(change, trained.config());
       int positions = trained.config().maxPositions();
       if (tokens != null && (tokens < 1 || tokens > positions)) {
         throw wrongUse("--tokens is " + tokens + ", it may be 1 to " + positions);
@@ -102,8 +103,8 @@ final class Story implements Callable<Integer> {
             "%s%s; matrix products: %s"
                 .formatted(
                     model.name(), compare ? "" : ", norms: " + change, Arithmetic.PLAIN.product()));
-        if (norm.isWithoutEffect()) {
-          say("--cast-order changes nothing on float32 rows; --type bf16 or f16 rounds them");
+        if (StoryNorm.isWithoutEffect(change)) {
+          say("the cast order changes nothing on float32 rows; --type bf16 or f16 rounds them");
         }
         List<Comparison> comparisons = List.of();
         if (compare) {

@@ -2,8 +2,9 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cli.story.Change;
-import io.github.rmsnorm4j.transformer.NormKind;
+import io.github.rmsnorm4j.transformer.ModelConfig;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -17,28 +18,14 @@ final class StoryNorm {
   private CommandSpec spec;
 
   @Option(
-      names = "--norm",
+      names = "--like",
       paramLabel = "NORM",
-      converter = ChoiceConverter.class,
+      completionCandidates = SpecText.class,
       description =
-          "rms, layer, none, or partial:P, whose mean square is that of the first part P of a row;"
-              + " P is above 0 and at most 1 (default: rms, as trained).")
-  private Choice norm = new Choice(NormKind.RMS_NORM, 1);
-
-  @Option(
-      names = "--eps",
-      paramLabel = "E",
-      description = "Epsilon of every norm (default: 1e-5, as trained).")
-  private Double epsilon;
-
-  @Option(
-      names = "--cast-order",
-      paramLabel = "ORDER",
-      description =
-          "Where an RMSNorm rounds between input and output, ${COMPLETION-CANDIDATES} (default: float32, only at"
-              + " the end). t5 rounds to the type of the gain. The gain is float32 here, so t5 does"
-              + " as float32 does.")
-  private NormSettings.Order castOrder;
+          "none, or a norm by its name, with settings that differ from it: layernorm,"
+              + " \"rmsnorm(eps=1e-5, part=1/2)\", \"llama(eps=1e-5)\" (default: that of the training,"
+              + " \"rmsnorm(eps=1e-5)\"). The gain is float32 here, so t5 rounds as rmsnorm does.")
+  private String like;
 
   @Option(
       names = "--type",
@@ -59,44 +46,6 @@ final class StoryNorm {
   enum Gain {
     on,
     off
-  }
-
-  /**
-   * Which norm.
-   *
-   * @param share of a partial norm
-   */
-  record Choice(NormKind kind, double share) {}
-
-  /** Reads {@code partial:0.5} and the names of the other norms. */
-  static final class ChoiceConverter implements ITypeConverter<Choice> {
-    private static final String PARTIAL = "partial:";
-
-    @Override
-    public Choice convert(String text) {
-      return switch (text) {
-        case "rms" -> new Choice(NormKind.RMS_NORM, 1);
-        case "layer" -> new Choice(NormKind.LAYER_NORM, 1);
-        case "none" -> new Choice(NormKind.NONE, 1);
-        default -> new Choice(NormKind.PARTIAL_RMS_NORM, share(text));
-      };
-    }
-
-    private static double share(String text) {
-      double share = Double.NaN;
-      if (text.startsWith(PARTIAL)) {
-        try {
-          share = Double.parseDouble(text.substring(PARTIAL.length()));
-        } catch (NumberFormatException _) {
-          // It stays NaN, which is refused below.
-        }
-      }
-      if (!(share > 0 && share <= 1)) {
-        throw new TypeConversionException(
-            "'" + text + "' is not rms, layer, none or partial:P with a P above 0 and at most 1");
-      }
-      return share;
-    }
   }
 
   /** Reads the types of 16 bits. */
@@ -121,38 +70,43 @@ final class StoryNorm {
    * @throws ParameterException if options are out of their range or do not go together
    */
   Change change() {
-    require(
-        epsilon == null || epsilon >= 0 && epsilon <= Double.MAX_VALUE,
-        "--eps",
-        epsilon,
-        "it must be finite and not negative");
-    if (norm.kind() == NormKind.NONE) {
-      String there = "with --norm none there is no norm that has it";
-      require(epsilon == null, "--eps", epsilon, there);
+    boolean none = "none".equals(like);
+    if (none) {
+      String there = "with --like none there is no norm that has it";
       require(gain == Gain.on, "--gain", gain, there);
       require(type == null, "--type", type == ElementType.FLOAT16 ? "f16" : "bf16", there);
-      require(castOrder == null, "--cast-order", castOrder, there);
     }
-    require(
-        castOrder == null || norm.kind() != NormKind.LAYER_NORM,
-        "--cast-order",
-        castOrder,
-        "it needs --norm rms or partial:P");
-    return new Change(
-        norm.kind(),
-        norm.share(),
-        epsilon,
-        gain == Gain.on,
-        type == null ? ElementType.FLOAT32 : type,
-        castOrder == null ? CastOrder.FLOAT32 : castOrder.castOrder());
+    try {
+      return new Change(
+          none || like == null ? null : NormSpec.parse(like),
+          none,
+          gain == Gain.on,
+          type == null ? ElementType.FLOAT32 : type);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(
+          spec.commandLine(), "--like: none, or a norm: " + e.getMessage());
+    }
   }
 
   /**
-   * Whether the cast order rounds rows that are not rounded otherwise: to float32, so not at all.
+   * Checks that a model may have the norm.
+   *
+   * @throws ParameterException if it may not
    */
-  boolean isWithoutEffect() {
-    boolean casts = castOrder == NormSettings.Order.llama || castOrder == NormSettings.Order.t5;
-    return casts && type == null;
+  void requireFit(Change change, ModelConfig trained) {
+    try {
+      change.config(trained);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage());
+    }
+  }
+
+  /** Whether the norm rounds rows that are not rounded otherwise: to float32, so not at all. */
+  static boolean isWithoutEffect(Change change) {
+    return change.type() == ElementType.FLOAT32
+        && change.norm() != null
+        && (change.norm().castOrder() == CastOrder.LLAMA
+            || change.norm().castOrder() == CastOrder.T5);
   }
 
   private void require(boolean sense, String option, Object value, String allowed) {

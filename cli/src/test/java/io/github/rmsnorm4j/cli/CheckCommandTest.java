@@ -65,7 +65,7 @@ class CheckCommandTest {
     "--like onnx, 'RMSNorm, onnx, eps 1e-5'",
     "--like paper --eps 1e-5, 'RMSNorm, float32, eps 1e-5 outside'",
     "--partial 0.0625, 'RMSNorm, float32, eps 1e-6, first 6 of 96'",
-    "--norm layer, 'LayerNorm (split mean), float32, eps 1e-5'"
+    "--like layernorm, 'LayerNorm (split mean), float32, eps 1e-5'"
   })
   void namesTheNorm(String options, String norm) {
     normalize((options + " --gain " + gain).split(" "));

@@ -21,10 +21,10 @@ class CompletionTest {
   @Test
   void bashCompletesOptionsAndTheirValues() throws IOException, InterruptedException {
     assertThat(completed("normalize --"))
-        .contains("--norm", "--like", "--gain-offset", "--eps-at", "--partial", "--threads")
+        .contains("--l2", "--like", "--gain-offset", "--eps-at", "--partial", "--threads")
         .contains("--residual", "--residual-out", "--residual-rounding");
     assertThat(completed("gradient --"))
-        .contains("--dy", "--dgain", "--dbias", "--dresidual", "--norm", "--tensor", "--axis");
+        .contains("--dy", "--dgain", "--dbias", "--dresidual", "--like", "--tensor", "--axis");
     assertThat(completed("spark --"))
         .contains(
             "--column", "--output-column", "--packed", "--handle-invalid", "--master", "--like");

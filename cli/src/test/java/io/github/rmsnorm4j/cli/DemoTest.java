@@ -158,6 +158,10 @@ class DemoTest {
     CommandResult result = CommandResult.of("demo", "1", "2", "--gain", "1,2,3");
     assertThat(result.status()).isEqualTo(2);
     assertThat(result.err()).contains("--gain has 3 numbers, the row has 2");
+    assertThat(CommandResult.of("demo", "1", "2", "--gain", "3").err())
+        .contains("--gain has 1 number, the row has 2 numbers: give one for each");
+    assertThat(CommandResult.of("demo", "1,2,3").err())
+        .contains("'1,2,3' is neither", ": put spaces between numbers, as in 'rmsnorm demo 1 2 3'");
   }
 
   @Test

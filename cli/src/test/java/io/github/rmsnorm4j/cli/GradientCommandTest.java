@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
@@ -135,7 +136,7 @@ class GradientCommandTest {
     assertDone(runAll(typeOption, gainOption));
     RmsNorm rms = RmsNorm.builder(WIDTH).gain(gain.rows(WIDTH)).build();
     assertGives(Gradients.of(rms, x, dy, null, dxType));
-    assertDone(runAll(typeOption, gainOption, "--norm=layer"));
+    assertDone(runAll(typeOption, gainOption, "--like=layernorm"));
     LayerNorm layer = LayerNorm.builder(WIDTH).gain(gain.rows(WIDTH)).build();
     assertGives(Gradients.of(layer, x, dy, null, dxType));
   }
@@ -237,20 +238,7 @@ class GradientCommandTest {
   }
 
   private void runPieces(long pieceBytes) throws IOException {
-    NormSettings settings =
-        new NormSettings(
-            NormSettings.Kind.rms,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null);
+    NormSettings settings = new NormSettings(NormSpec.RMSNORM, null, null, null);
     try (StoredRows x = StoredRows.open("X", "" + file("x.safetensors"));
         StoredRows dy = StoredRows.open("--dy", "" + file("dy.safetensors"));
         StoredRows dresidual = StoredRows.open("--dresidual", "" + file("dh.safetensors"))) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RmsNorm;
@@ -129,7 +130,7 @@ class GradientResidualTest {
       assertThat(result.status()).isZero();
       Norm rms = RmsNorm.builder(WIDTH).gain(gain.rows(WIDTH)).residualRounding(rounding).build();
       assertGives(rms, in, true, slopes);
-      assertThat(run(option(rounding), "--norm=layer").status()).isZero();
+      assertThat(run(option(rounding), "--like=layernorm").status()).isZero();
       assertGives(LayerNorm.builder(WIDTH).residualRounding(rounding).build(), in, false, slopes);
       assertThat(run(option(rounding), "--like=llama", gainOption).status()).isZero();
       Norm llama = RmsNorm.llama(WIDTH).gain(gain.rows(WIDTH)).residualRounding(rounding).build();
@@ -198,18 +199,7 @@ class GradientResidualTest {
     write(in);
     NormSettings settings =
         new NormSettings(
-            NormSettings.Kind.rms,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            NormSettings.ResidualRounded.last,
-            null);
+            NormSpec.RMSNORM.withResidualRounding(ResidualRounding.LAST), null, null, null);
     StringWriter err = new StringWriter();
     try (StoredRows x = StoredRows.open("X", "" + file("x"));
         StoredRows h = StoredRows.open("the residual", "" + file("h"));

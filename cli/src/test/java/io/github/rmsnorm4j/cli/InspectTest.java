@@ -113,7 +113,7 @@ class InspectTest {
     TestTensor.write(
         model.resolve("model.safetensors"),
         TestTensor.random("model.embed_tokens.weight", Dtype.BF16, 0, 1, 5, 4),
-        TestTensor.random("lm_head.weight", Dtype.BF16, 0, 1, 5, 4),
+        TestTensor.random("lm_head.weight", Dtype.BF16, 0, 9, 5, 4),
         TestTensor.of("model.norm.weight", Dtype.BF16, small, 4),
         TestTensor.of(layer + "input_layernorm.weight", Dtype.BF16, small, 4),
         TestTensor.of(layer + "post_attention_layernorm.weight", Dtype.BF16, small, 4),
@@ -160,7 +160,7 @@ class InspectTest {
                 + " lm_head.weight is a copy of it");
     CommandResult fold =
         CommandResult.of(
-            "fold", "" + model, "" + folder.resolve("out"), "--untie", "--map", "" + map);
+            "fold", "" + model, "-o", "" + folder.resolve("out"), "--untie", "--map", "" + map);
     assertThat(fold.status()).isEqualTo(1);
     assertThat(fold.err()).contains("lm_head.weight is not model.embed_tokens.weight");
     assertThat(folder.resolve("out.partial")).doesNotExist();

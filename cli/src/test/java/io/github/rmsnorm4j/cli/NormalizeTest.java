@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
@@ -16,11 +17,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class NormalizeTest {
   @TempDir Path folder;
@@ -43,18 +46,13 @@ class NormalizeTest {
   }
 
   private static void assertRows(
-      double[] actual,
-      double[] x,
-      int width,
-      NormSettings.Kind kind,
-      double[] gain,
-      double[] bias) {
-    double eps = kind == NormSettings.Kind.rms ? 1e-6 : 1e-5;
+      double[] actual, double[] x, int width, NormSpec spec, double[] gain, double[] bias) {
+    double eps = spec.epsilon().orElseThrow();
     assertThat(actual).hasSameSizeAs(x);
     for (int row = 0; row < x.length; row += width) {
       double[] one = Arrays.copyOfRange(x, row, row + width);
       double[] expected =
-          kind == NormSettings.Kind.rms
+          spec.kind() == NormSpec.Kind.RMS_NORM
               ? Definitions.rmsNorm(one, gain, bias, eps)
               : Definitions.layerNorm(one, gain, bias, eps);
       assertThat(Arrays.copyOfRange(actual, row, row + width))
@@ -63,9 +61,13 @@ class NormalizeTest {
     }
   }
 
+  private static Stream<NormSpec> norms() {
+    return Stream.of(NormSpec.RMSNORM, NormSpec.LAYERNORM);
+  }
+
   @ParameterizedTest
-  @EnumSource
-  void normalizesAsDefined(NormSettings.Kind kind) throws IOException {
+  @MethodSource("norms")
+  void normalizesAsDefined(NormSpec spec) throws IOException {
     TestTensor x = TestTensor.random("", Dtype.F32, 0.5, 1, 50, 37);
     TestTensor gain = TestTensor.random("g", Dtype.F16, 1, 2, 37);
     TestTensor bias = TestTensor.random("b", Dtype.F64, 0, 3, 37);
@@ -73,13 +75,13 @@ class NormalizeTest {
     Path parameters = TestTensor.write(out("p.safetensors"), gain, bias);
     Path biasAlone = TestTensor.write(out("b.npy"), bias);
 
-    normalize(in, "-o", out("plain.npy"), "--norm", kind);
-    assertRows(TestTensor.read(out("plain.npy")).values(), x.values(), 37, kind, null, null);
+    normalize(in, "-o", out("plain.npy"), "--like", spec);
+    assertRows(TestTensor.read(out("plain.npy")).values(), x.values(), 37, spec, null, null);
 
     normalize(
-        in, "-o", out("y.npy"), "--norm", kind, "--gain", parameters + ":g", "--bias", biasAlone);
+        in, "-o", out("y.npy"), "--like", spec, "--gain", parameters + ":g", "--bias", biasAlone);
     assertRows(
-        TestTensor.read(out("y.npy")).values(), x.values(), 37, kind, gain.values(), bias.values());
+        TestTensor.read(out("y.npy")).values(), x.values(), 37, spec, gain.values(), bias.values());
   }
 
   @Test
@@ -100,7 +102,7 @@ class NormalizeTest {
     normalize(TestTensor.write(out("x.npy"), x), "-o", out("y.npy"), "--axis", axis);
     TestTensor y = TestTensor.read(out("y.npy"));
     assertThat(y.tensor().shape()).containsExactly(4L, 5L, 7L);
-    assertRows(y.values(), x.values(), width, NormSettings.Kind.rms, null, null);
+    assertRows(y.values(), x.values(), width, NormSpec.RMSNORM, null, null);
   }
 
   @Test
@@ -111,7 +113,7 @@ class NormalizeTest {
     Path parameter = TestTensor.write(out("g.npy"), gain);
     normalize(in, "-o", out("y.npy"), "--axis", "-2", "--gain", parameter);
     double[] y = TestTensor.read(out("y.npy")).values();
-    assertRows(y, x.values(), 35, NormSettings.Kind.rms, gain.values(), null);
+    assertRows(y, x.values(), 35, NormSpec.RMSNORM, gain.values(), null);
   }
 
   @ParameterizedTest
@@ -186,7 +188,7 @@ class NormalizeTest {
           Arrays.copyOfRange(y, at, at + width),
           Arrays.copyOfRange(x.values(), at, at + width),
           width,
-          NormSettings.Kind.rms,
+          NormSpec.RMSNORM,
           null,
           null);
     }
@@ -206,7 +208,7 @@ class NormalizeTest {
         TestTensor.read(out("y.safetensors"), "x").values(),
         x.values(),
         8,
-        NormSettings.Kind.rms,
+        NormSpec.RMSNORM,
         null,
         null);
 
@@ -215,7 +217,7 @@ class NormalizeTest {
         TestTensor.read(out("z.safetensors"), "g").values(),
         gain.values(),
         8,
-        NormSettings.Kind.rms,
+        NormSpec.RMSNORM,
         null,
         null);
     assertThat(TestTensor.read(out("z.safetensors"), "x").values()).isEqualTo(x.values());
@@ -277,7 +279,7 @@ class NormalizeTest {
         TestTensor.read(out("y.safetensors"), "a").values(),
         a.values(),
         8,
-        NormSettings.Kind.rms,
+        NormSpec.RMSNORM,
         null,
         null);
     assertThat(TestTensor.read(out("y.safetensors"), "b").bytes()).isNotEqualTo(b.bytes());
@@ -308,7 +310,7 @@ class NormalizeTest {
     assertThat(refused.err()).contains(in + ": exists already; --force replaces it");
     assertThat(TestTensor.read(in).bytes()).isEqualTo(x.bytes());
     normalize(in, "-o", in, "--force");
-    assertRows(TestTensor.read(in).values(), x.values(), 8, NormSettings.Kind.rms, null, null);
+    assertRows(TestTensor.read(in).values(), x.values(), 8, NormSpec.RMSNORM, null, null);
   }
 
   @Test

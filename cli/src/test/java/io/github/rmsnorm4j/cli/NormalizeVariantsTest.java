@@ -1,11 +1,12 @@
 package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
@@ -15,12 +16,13 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What the options for variants give: bit for bit what the library gives on the same rows. */
 class NormalizeVariantsTest {
@@ -72,24 +74,16 @@ class NormalizeVariantsTest {
     assertThat(actual.bytes()).isEqualTo(expected.bytes());
   }
 
-  private static RmsNorm.Builder preset(String name, ElementType type) {
-    return switch (name) {
-      case "llama" -> RmsNorm.llama(WIDTH);
-      case "gemma" -> RmsNorm.gemma(WIDTH);
-      case "t5" -> RmsNorm.t5(WIDTH);
-      case "paper" -> RmsNorm.paper(WIDTH);
-      case "pytorch" -> RmsNorm.pytorch(WIDTH, type);
-      case "onnx" -> RmsNorm.onnx(WIDTH);
-      default -> throw new IllegalArgumentException(name);
-    };
+  static Stream<String> presets() {
+    return NormSpec.presets().stream().map(NormSpec.Preset::name);
   }
 
   @ParameterizedTest
-  @EnumSource
-  void likeGivesThePreset(NormSettings.Preset like) throws IOException {
+  @MethodSource("presets")
+  void likeGivesThePreset(String like) throws IOException {
     for (Dtype dtype : FLOATING) {
       TestTensor x = rows(dtype);
-      RmsNorm.Builder builder = preset(like.name(), dtype.elementType().orElseThrow());
+      Norm.Builder<?> builder = NormSpec.parse(like).builder(WIDTH);
       assertGives(builder.build(), x, normalize(x, "--like=" + like));
       assertGives(
           builder.gain(gain.rows(WIDTH)).build(),
@@ -98,13 +92,46 @@ class NormalizeVariantsTest {
     }
   }
 
+  @Test
+  void likeTakesSettings() throws IOException {
+    String text = "llama(eps=1e-3 outside, offset=0.5, part=1/16)";
+    TestTensor x = rows(Dtype.BF16);
+    Norm norm = NormSpec.parse(text).builder(WIDTH).gain(gain.rows(WIDTH)).build();
+    assertGives(norm, x, normalize(x, "--like", text, gainOption("g")));
+  }
+
+  /** As torch.nn.functional.normalize has it, with zeros and a row below its floor of 1e-12. */
+  @Test
+  void l2GivesRowsOfLengthOne() throws IOException {
+    double[] values = rows(Dtype.F64).values();
+    Arrays.fill(values, 0, WIDTH, 0);
+    Arrays.fill(values, WIDTH, 2 * WIDTH, 1e-15);
+    for (Dtype dtype : List.of(Dtype.F64, Dtype.F32)) {
+      TestTensor x = TestTensor.of("x", dtype, values, 40, WIDTH);
+      double[] y = normalize(x, "--l2").values();
+      double[] stored = x.values();
+      for (int row = 0; row < 40; row++) {
+        double squares = 0;
+        for (int i = row * WIDTH; i < (row + 1) * WIDTH; i++) {
+          squares += stored[i] * stored[i];
+        }
+        double length = Math.max(Math.sqrt(squares), 1e-12);
+        double bound = dtype == Dtype.F64 ? 1e-15 : 3.01 * 0x1p-24;
+        for (int i = row * WIDTH; i < (row + 1) * WIDTH; i++) {
+          double exact = stored[i] / length;
+          assertThat(y[i]).isCloseTo(exact, within(bound * Math.abs(exact)));
+        }
+      }
+    }
+  }
+
   /** Or the test above would pass with one norm for all. */
   @Test
   void noTwoPresetsGiveTheSame() throws IOException {
     Set<String> results = new HashSet<>();
-    for (NormSettings.Preset like : NormSettings.Preset.values()) {
+    for (String like : presets().toList()) {
       TestTensor y = normalize(rows(Dtype.F16), "--like=" + like, gainOption("g"));
-      assertThat(results.add(Arrays.toString(y.bytes()))).as("%s", like).isTrue();
+      assertThat(results.add(Arrays.toString(y.bytes()))).as(like).isTrue();
     }
   }
 
@@ -165,7 +192,7 @@ class NormalizeVariantsTest {
     assertGives(
         LayerNorm.builder(WIDTH).epsilon(1e-2).epsilonPlacement(placement).build(),
         x,
-        normalize(x, "--norm=layer", "--eps=1e-2", "--eps-at=" + option));
+        normalize(x, "--like=layernorm", "--eps=1e-2", "--eps-at=" + option));
   }
 
   @ParameterizedTest
@@ -187,6 +214,6 @@ class NormalizeVariantsTest {
     assertGives(
         LayerNorm.builder(WIDTH).gain(gain.rows(WIDTH)).gainOffset(offset).build(),
         x,
-        normalize(x, "--norm=layer", gainOption("g"), option));
+        normalize(x, "--like=layernorm", gainOption("g"), option));
   }
 }

@@ -97,7 +97,7 @@ class StoryActivationsTest {
   void withoutNormsThereAreNoGains() throws IOException {
     Path path = folder.resolve("none.safetensors");
     assertThat(
-            CommandResult.of("story", "--tokens", "1", "--norm", "none", "--activations", "" + path)
+            CommandResult.of("story", "--tokens", "1", "--like", "none", "--activations", "" + path)
                 .status())
         .isZero();
     try (TensorFile file = TensorFile.open(path)) {
@@ -111,7 +111,7 @@ class StoryActivationsTest {
                   "layers.3.hidden",
                   "layers.4.hidden",
                   "layers.5.hidden"));
-      assertThat(file.metadata()).containsEntry("norms", "--norm none");
+      assertThat(file.metadata()).containsEntry("norms", "none");
     }
   }
 

@@ -3,15 +3,14 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.cli.story.Change;
 import io.github.rmsnorm4j.cli.story.Comparison;
 import io.github.rmsnorm4j.cli.story.Results;
 import io.github.rmsnorm4j.cli.story.SampleText;
 import io.github.rmsnorm4j.transformer.Model;
-import io.github.rmsnorm4j.transformer.NormKind;
 import io.github.rmsnorm4j.transformer.Stories260K;
 import io.github.rmsnorm4j.transformer.Weights;
 import java.io.IOException;
@@ -74,9 +73,9 @@ class StoryCompareTest {
 
   @Test
   void storiesAreThoseThatTheCommandTells() {
-    for (String options : new String[] {"--norm layer", "--type bf16 --cast-order llama"}) {
-      String[] args = ("story " + options).split(" ");
-      assertThat(CommandResult.of(args).out()).isEqualTo(of(options).text() + "\n");
+    for (String norm : new String[] {"layernorm", "llama(eps=1e-5) --type bf16"}) {
+      String[] args = ("story --like " + norm).split(" ");
+      assertThat(CommandResult.of(args).out()).isEqualTo(of(norm).text() + "\n");
     }
     assertThat(of("as trained").text()).startsWith("Once upon a time, there was a little girl");
   }
@@ -123,9 +122,8 @@ class StoryCompareTest {
 
   @Test
   void anOwnChangeIsComparedOnce() {
-    Change own =
-        new Change(NormKind.LAYER_NORM, 1, 0.5, true, ElementType.FLOAT32, CastOrder.FLOAT32);
-    assertThat(own).hasToString("--norm layer --eps 0.5");
+    Change own = new Change(NormSpec.parse("layernorm(eps=0.5)"), false, true, ElementType.FLOAT32);
+    assertThat(own).hasToString("layernorm(eps=0.5)");
     assertThat(Change.compared(own)).startsWith(Change.NONE).endsWith(own);
     assertThat(Change.compared(Change.NONE)).doesNotHaveDuplicates().doesNotContain(own);
   }

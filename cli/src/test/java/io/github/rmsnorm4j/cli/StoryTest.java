@@ -101,20 +101,20 @@ class StoryTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "--norm layer",
-        "--norm none",
-        "--norm partial:0.5",
-        "--eps 1",
+        "--like layernorm",
+        "--like none",
+        "--like rmsnorm(eps=1e-5,part=1/2)",
+        "--like rmsnorm(eps=1)",
         "--gain off",
-        "--norm layer --gain off --eps 0.1",
-        "--norm partial:0.5 --type f16 --cast-order llama"
+        "--like layernorm(eps=0.1) --gain off",
+        "--like llama(eps=1e-5,part=1/2) --type f16"
       })
   void aChangeIsNamedAndTellsAnotherStory(String options) {
     CommandResult result = story(options.split(" "));
     assertThat(result.status()).isZero();
     String named = result.err().lines().findFirst().orElseThrow();
     for (String option : options.split(" (?=--)")) {
-      assertThat(named).contains(option);
+      assertThat(named).contains(option.replace("--like ", "").replace(",", ", "));
     }
     assertThat(result.out()).doesNotStartWith(BEGINNING + " One day, she saw a big, red");
   }
@@ -122,20 +122,21 @@ class StoryTest {
   @Test
   void whatTheTrainingHadIsNoChange() {
     String trained = story("--tokens", "40").out();
-    assertThat(story("--tokens", "40", "--norm", "rms", "--eps", "1e-5", "--gain", "on").out())
+    assertThat(story("--tokens", "40", "--like", "rmsnorm(eps=1e-5)", "--gain", "on").out())
         .isEqualTo(trained);
-    assertThat(story("--tokens", "40", "--norm", "partial:1").out()).isEqualTo(trained);
+    assertThat(story("--tokens", "40", "--like", "rmsnorm(eps=1e-5, part=1)").out())
+        .isEqualTo(trained);
     // The gain is float32, which is what t5 rounds to.
-    assertThat(story("--type", "bf16", "--cast-order", "t5").out())
+    assertThat(story("--type", "bf16", "--like", "t5(eps=1e-5)").out())
         .isEqualTo(story("--type", "bf16").out());
   }
 
   @Test
   void anOrderOfCastsThatChangesNothingIsNamed() {
-    String note = "--cast-order changes nothing on float32 rows";
-    assertThat(story("--tokens", "1", "--cast-order", "llama").err()).contains(note);
-    assertThat(story("--tokens", "1", "--cast-order", "onnx").err()).doesNotContain(note);
-    assertThat(story("--tokens", "1", "--cast-order", "llama", "--type", "f16").err())
+    String note = "the cast order changes nothing on float32 rows";
+    assertThat(story("--tokens", "1", "--like", "llama").err()).contains(note);
+    assertThat(story("--tokens", "1", "--like", "onnx").err()).doesNotContain(note);
+    assertThat(story("--tokens", "1", "--like", "llama", "--type", "f16").err())
         .doesNotContain(note);
   }
 
@@ -147,26 +148,17 @@ class StoryTest {
         "--tokens 0|--tokens is 0, it may be 1 to 512",
         "--tokens 513|--tokens is 513, it may be 1 to 512",
         "--tokens x|'x' is not a whole number of at most 2147483647",
-        "--norm batch|'batch' is not rms, layer, none or partial:P with a P above 0 and at most 1",
-        "--norm partial:0|'partial:0' is not rms, layer, none or partial:P",
-        "--norm partial:1.5|'partial:1.5' is not rms, layer, none or partial:P",
-        "--norm partial:|'partial:' is not rms, layer, none or partial:P",
-        "--norm partial|'partial' is not rms, layer, none or partial:P",
-        "--eps -1|--eps is -1.0, it must be finite and not negative",
-        "--eps NaN|--eps is NaN, it must be finite and not negative",
-        "--eps Infinity|--eps is Infinity, it must be finite and not negative",
-        "--eps x|'x' is not a number",
-        "--eps 1e400|'1e400' is beyond the largest number, 1.7976931348623157E308",
+        "--like batch|--like: none, or a norm: norm is 'batch', it may be rmsnorm, layernorm, llama",
+        "--like rmsnorm(part=0)|norm is 'rmsnorm(part=0)', part may be a share above 0 and at most 1",
+        "--like rmsnorm(part=1/65,eps=-1)|norm is 'rmsnorm(part=1/65,eps=-1)', eps may be a finite",
+        "--like rmsnorm(part=0.01|norm is 'rmsnorm(part=0.01', it may be rmsnorm",
         "--type f64|'f64' is not bf16 or f16",
         "--type float32|'float32' is not bf16 or f16",
         "--type int8|'int8' is not bf16 or f16",
         "--gain none|expected one of [on, off] (case-sensitive) but was 'none'",
-        "--cast-order gemma|expected one of [float32, llama, t5, onnx] (case-sensitive) but was",
-        "--norm none --eps 1|--eps is 1.0, with --norm none there is no norm that has it",
-        "--norm none --gain off|--gain is off, with --norm none",
-        "--norm none --type f16|--type is f16, with --norm none",
-        "--norm none --cast-order llama|--cast-order is llama, with --norm none",
-        "--norm layer --cast-order t5|--cast-order is t5, it needs --norm rms or partial:P",
+        "--like none --gain off|--gain is off, with --like none there is no norm that has it",
+        "--like none --type f16|--type is f16, with --like none",
+        "--like layernorm(cast=t5)|cast may be float32, llama, t5, onnx; float32 for layernorm",
         "--report same --json same|--report and --json are both same",
         "one two|'two'",
         "--nonsense|'--nonsense'"
@@ -177,6 +169,16 @@ class StoryTest {
     assertThat(result.err().lines().toList()).hasSize(1);
     assertThat(result.err()).startsWith("rmsnorm story: ").contains(message);
     assertThat(result.out()).isEmpty();
+  }
+
+  @Test
+  void aPartThatLeavesNoElementIsRefused() {
+    CommandResult result = story("--like", "rmsnorm(part=1/65 down)");
+    assertThat(result.status()).isEqualTo(2);
+    assertThat(result.err())
+        .startsWith(
+            "rmsnorm story: part is 1/65 down, it must leave at least one of the 64 elements")
+        .hasLineCount(1);
   }
 
   @Test
@@ -211,9 +213,9 @@ class StoryTest {
     assertThat(again.out()).isEmpty();
     assertThat(page).hasContent("kept");
     List<String> forced = new ArrayList<>(List.of(args));
-    forced.addAll(List.of("--force", "--norm", "layer"));
+    forced.addAll(List.of("--force", "--like", "layernorm"));
     assertThat(story(forced.toArray(String[]::new)).status()).isZero();
-    assertThat(page).content().contains("--norm layer");
+    assertThat(page).content().contains("layernorm");
   }
 
   /** Each story is a window of its own, with its beginning. */

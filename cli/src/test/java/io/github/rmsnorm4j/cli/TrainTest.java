@@ -155,7 +155,7 @@ class TrainTest {
     assertThat(differences).hasSize(1);
     assertThat(Stream.of(differences.getFirst()))
         .containsExactly(
-            "RMSNorm less LayerNorm",
+            "RMSNorm minus LayerNorm",
             interval("%+.4f", difference, "loss"),
             // So few steps teach nothing: there is no column of steps to learn.
             interval("%+.2f ms", difference, "stepMillis"),

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** docs/variants.md: every line of Java does what the command beside it does, to the bit. */
 class VariantsPageTest {
   private static final int WIDTH = 70;
-  private static final Pattern LINK = Pattern.compile("\\]\\(([^)]+)\\)");
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]+)");
 
   /** The program that the lines of Java are put into. */
   private static final String PROGRAM =
@@ -104,7 +105,7 @@ class VariantsPageTest {
     TestTensor.write(folder.resolve("b.npy"), TestTensor.random("", Dtype.F32, 0, 4, WIDTH));
     double[] ofLengthOne = new double[WIDTH];
     Arrays.fill(ofLengthOne, 1 / Math.sqrt(WIDTH));
-    TestTensor.write(folder.resolve("s.npy"), TestTensor.of("", Dtype.F32, ofLengthOne, WIDTH));
+    TestTensor.write(folder.resolve("s.npy"), TestTensor.of("", Dtype.F64, ofLengthOne, WIDTH));
   }
 
   private static String page() throws IOException {
@@ -156,6 +157,7 @@ class VariantsPageTest {
   private String result(String command) throws IOException {
     String[] words =
         Stream.of(command.replace("./rmsnorm ", "").split(" "))
+            .map(word -> word.replace("\"", ""))
             .map(word -> word.endsWith(".npy") ? folder.resolve(word).toString() : word)
             .toArray(String[]::new);
     for (String file : List.of("y.npy", "sum.npy", "dx.npy", "dgain.npy", "dbias.npy")) {
@@ -184,12 +186,9 @@ class VariantsPageTest {
   void nothingThatCanBeChosenIsMissing() throws IOException {
     List<String> commands = choices().stream().map(Choice::command).toList();
     List<String> asked = new ArrayList<>();
-    for (NormSettings.Preset like : NormSettings.Preset.values()) {
-      asked.add("--like " + like);
-    }
-    for (NormSettings.Order order : NormSettings.Order.values()) {
-      asked.add("--cast-order " + order);
-    }
+    NormSpec.presets().forEach(preset -> asked.add("--like " + preset.name()));
+    new LowerCase.Orders().forEach(order -> asked.add("--cast-order " + order));
+    asked.add("--l2");
     asked.add("--partial-rounding down");
     asked.addAll(List.of("--eps-at outside", "--eps-at floor", "--partial ", "--gain-offset "));
     asked.addAll(List.of("--bias ", "--residual-rounding between", "--residual-rounding last"));

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.oracle;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.transformer.ModelConfig;
 import io.github.rmsnorm4j.transformer.Parameter;
 import io.github.rmsnorm4j.transformer.Placement;
@@ -100,32 +101,30 @@ final class TransformerInTorch {
   }
 
   private Tensor norm(Tensor x, String name) {
-    double epsilon = config.normEpsilon();
+    NormSpec spec = config.norm();
+    if (spec == null) {
+      return x;
+    }
+    double epsilon = spec.epsilon().orElseThrow();
     long[] width = {config.width()};
     Tensor gain = tensors.get(name + ".weight");
-    return switch (config.norm()) {
-      case NONE -> x;
-      case LAYER_NORM -> {
-        TensorOptional bias = new TensorOptional(tensors.get(name + ".bias"));
-        yield torch.layer_norm(x, width, new TensorOptional(gain), bias, epsilon, false);
-      }
-      case RMS_NORM -> {
-        Tensor y = rmsNorm(x, gain);
-        yield config.form().normBias() ? y.add(tensors.get(name + ".bias")) : y;
-      }
-      case PARTIAL_RMS_NORM -> {
-        long k = (long) Math.ceil(config.width() * config.normShare());
-        Tensor square = x.narrow(-1, 0, k).square();
-        Tensor mean = square.mean(new long[] {-1}, true, new ScalarTypeOptional());
-        yield x.mul(mean.add(new Scalar(epsilon)).rsqrt()).mul(gain);
-      }
-    };
+    if (spec.kind() == NormSpec.Kind.LAYER_NORM) {
+      TensorOptional bias = new TensorOptional(tensors.get(name + ".bias"));
+      return torch.layer_norm(x, width, new TensorOptional(gain), bias, epsilon, false);
+    }
+    if (spec.part().isWhole()) {
+      Tensor y = rmsNorm(x, gain, epsilon);
+      return config.form().normBias() ? y.add(tensors.get(name + ".bias")) : y;
+    }
+    long k = spec.part().elements(config.width());
+    Tensor square = x.narrow(-1, 0, k).square();
+    Tensor mean = square.mean(new long[] {-1}, true, new ScalarTypeOptional());
+    return x.mul(mean.add(new Scalar(epsilon)).rsqrt()).mul(gain);
   }
 
-  private Tensor rmsNorm(Tensor x, Tensor gain) {
+  private static Tensor rmsNorm(Tensor x, Tensor gain, double epsilon) {
     long[] width = {gain.size(0)};
-    DoubleOptional epsilon = new DoubleOptional(config.normEpsilon());
-    return torch.rms_norm(x, width, new TensorOptional(gain), epsilon);
+    return torch.rms_norm(x, width, new TensorOptional(gain), new DoubleOptional(epsilon));
   }
 
   private Tensor attention(Tensor x, String name) {
@@ -151,7 +150,8 @@ final class TransformerInTorch {
   }
 
   private Tensor rotated(Tensor heads, String norm) {
-    Tensor x = config.queryKeyNorm() ? rmsNorm(heads, tensors.get(norm)) : heads;
+    double epsilon = config.headNorm().epsilon().orElseThrow();
+    Tensor x = config.queryKeyNorm() ? rmsNorm(heads, tensors.get(norm), epsilon) : heads;
     int rotated = (int) (config.headWidth() * config.form().rotaryShare());
     if (rotated == 0) {
       return x;

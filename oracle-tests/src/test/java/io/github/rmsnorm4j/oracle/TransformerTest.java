@@ -3,18 +3,19 @@ package io.github.rmsnorm4j.oracle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.transformer.BlockForm;
 import io.github.rmsnorm4j.transformer.BlockForm.Biases;
 import io.github.rmsnorm4j.transformer.MlpKind;
 import io.github.rmsnorm4j.transformer.Model;
 import io.github.rmsnorm4j.transformer.ModelConfig;
-import io.github.rmsnorm4j.transformer.NormKind;
 import io.github.rmsnorm4j.transformer.Parameter;
 import io.github.rmsnorm4j.transformer.Placement;
 import io.github.rmsnorm4j.transformer.Weights;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.bytedeco.javacpp.PointerScope;
@@ -36,17 +37,16 @@ class TransformerTest {
 
   static List<ModelConfig> configs() {
     List<ModelConfig> configs = new ArrayList<>();
-    for (NormKind norm : NormKind.values()) {
+    for (String norm :
+        List.of("layernorm", "rmsnorm(eps=1e-5)", "rmsnorm(eps=1e-5, part=1/4)", "none")) {
       for (Placement placement : Placement.values()) {
         for (int choice = 0; choice < 8; choice++) {
           configs.add(
               ModelConfig.builder(29, 24, 3, 4)
                   .headWidth(8)
                   .mlpWidth(40)
-                  .norm(norm)
+                  .norm(norm.equals("none") ? null : NormSpec.parse(norm))
                   .placement(placement)
-                  .normShare(0.25)
-                  .normEpsilon(1e-5)
                   .initialRange(0.2)
                   .tied((choice & 1) != 0)
                   .queryKeyNorm((choice & 2) != 0)
@@ -95,17 +95,18 @@ class TransformerTest {
     for (MlpKind mlp : MlpKind.values()) {
       for (Biases biases : Biases.values()) {
         for (double share : new double[] {0, 0.25, 1}) {
-          for (NormKind norm : List.of(NormKind.LAYER_NORM, NormKind.RMS_NORM, NormKind.NONE)) {
+          for (NormSpec norm :
+              Arrays.asList(NormSpec.LAYERNORM, NormSpec.RMSNORM.withEpsilon(1e-5), null)) {
+            boolean isRmsNorm = norm != null && norm.kind() == NormSpec.Kind.RMS_NORM;
             boolean parallel = configs.size() / 3 % 2 == 0;
             configs.add(
                 ModelConfig.builder(29, 48, 2, 6)
                     .mlpWidth(40)
                     .maxPositions(SEQUENCE)
                     .norm(norm)
-                    .normEpsilon(1e-5)
                     .initialRange(0.2)
                     .tied(configs.size() % 2 == 0)
-                    .form(new BlockForm(mlp, biases, share, parallel, norm == NormKind.RMS_NORM))
+                    .form(new BlockForm(mlp, biases, share, parallel, isRmsNorm))
                     .build());
           }
         }

@@ -3,10 +3,8 @@ package io.github.rmsnorm4j.peers;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.Keep;
-import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.ParameterGradients;
-import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.benchmarks.Kernel;
@@ -120,18 +118,12 @@ final class Own {
   }
 
   private static Norm norm(Place place, Kernel kernel, int threads) {
-    int width = place.contest.width();
-    return switch (kernel) {
-      case RMS_NORM ->
-          RmsNorm.builder(width).epsilon(place.epsilon).gain(place.gain).threads(threads).build();
-      case LAYER_NORM ->
-          LayerNorm.builder(width)
-              .epsilon(place.epsilon)
-              .gain(place.gain)
-              .bias(place.bias)
-              .threads(threads)
-              .build();
-    };
+    Norm.Builder<?> builder =
+        kernel.spec().withEpsilon(place.epsilon).builder(place.contest.width());
+    if (kernel.hasBias()) {
+      builder.bias(place.bias);
+    }
+    return builder.gain(place.gain).threads(threads).build();
   }
 
   private static Rows rows(Place place, MemorySegment segment) {

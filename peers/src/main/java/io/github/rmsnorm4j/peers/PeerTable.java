@@ -11,9 +11,12 @@ import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
 import io.github.rmsnorm4j.benchmarks.peers.TerminalText;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.OperatingSystemMXBean;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Measures this library beside its peers; {@code rmsnorm bench} starts it. */
 public final class PeerTable {
@@ -66,8 +69,11 @@ public final class PeerTable {
 
   private int run() throws IOException {
     PerformancePage page = options.write() ? new PerformancePage(options.checkout()) : null;
+    OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
+    double load = system.getSystemLoadAverage();
     PeerResults results = measure();
-    TerminalText.of(PeerTables.of(results) + LEGEND).forEach(System.out::println);
+    String notes = notes(options, load, system.getAvailableProcessors());
+    TerminalText.of(PeerTables.of(results) + notes).forEach(System.out::println);
     if (options.json() != null) {
       results.write(options.json());
     }
@@ -75,6 +81,28 @@ public final class PeerTable {
       System.out.println("wrote docs/performance.md and " + page.add(results));
     }
     return options.check() ? check(new TargetTable(results)) : 0;
+  }
+
+  /** What a reader must know of the figures: what they are, and what they are not worth. */
+  static String notes(PeerOptions options, double load, int processors) {
+    if (options.traps()) {
+      return "(!) marks a wrong answer.\n";
+    }
+    String notes = LEGEND;
+    if (options.quick()) {
+      notes +=
+          "\nThis was a quick run, of short rounds and few shapes: do not quote its figures.\n";
+    }
+    if (load > processors / 2.0) {
+      notes +=
+          String.format(
+              Locale.ROOT,
+              "%nThe machine was busy: at the start its load was %.1f, with %s processors. Do not"
+                  + " trust these figures.%n",
+              load,
+              processors);
+    }
+    return notes;
   }
 
   private static int check(TargetTable targets) {
@@ -100,7 +128,7 @@ public final class PeerTable {
         wholeOrTraps ? Changes.run() : List.of());
   }
 
-  /** Alone and polluted in turn: a machine that slows down for a minute slows both. */
+  /** Isolated and with a mixed workload in turn: a machine that slows down for a minute slows both. */
   private List<Figure> figures() throws IOException {
     List<Boolean> states =
         options.quick() || options.polluted() ? List.of(true) : List.of(false, true);
@@ -114,7 +142,7 @@ public final class PeerTable {
               options.jvms(),
               contests.indexOf(contest) + 1,
               contests.size(),
-              polluted ? "polluted" : "alone",
+              polluted ? "mixed workload" : "isolated",
               contest);
           figures.addAll(
               MeasureContest.inFreshJvm(contest, options.threads(), polluted, options.quick()));

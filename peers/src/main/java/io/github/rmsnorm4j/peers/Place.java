@@ -1,9 +1,6 @@
 package io.github.rmsnorm4j.peers;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.LayerNorm;
-import io.github.rmsnorm4j.RmsNorm;
-import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -60,7 +57,8 @@ final class Place {
       gain[i] = contest.backward() ? Math.round(gain[i] * 64) / 64.0 : gain[i] < 1.25 ? -1 : 1;
     }
     double[] bias = contest.kernel().hasBias() ? values(-2, width) : null;
-    Place place = new Place(contest, epsilon(contest.kernel()), gain, bias, arena);
+    Place place =
+        new Place(contest, contest.kernel().spec().epsilon().getAsDouble(), gain, bias, arena);
     for (int r = 0; r < contest.rows(); r++) {
       place.fill(place.x, r, values(r, width));
       if (contest.backward()) {
@@ -88,10 +86,6 @@ final class Place {
       place.fill(place.x, r, rows[r]);
     }
     return place;
-  }
-
-  private static double epsilon(Kernel kernel) {
-    return kernel.hasBias() ? LayerNorm.DEFAULT_EPSILON : RmsNorm.DEFAULT_EPSILON;
   }
 
   private static double[] values(long seed, int width) {

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 
 /**
@@ -11,18 +10,15 @@ import io.github.rmsnorm4j.ElementType;
  * @param backend what the norms' kernels run on, null for the fastest; it changes no bit
  * @param normRows the type that a row is rounded to before and after each norm; FLOAT32 rounds
  *     nothing. All else is float32 in any case
- * @param castOrder where the RMSNorms round on their way
  */
-public record Arithmetic(
-    MatrixProduct product, Backend backend, ElementType normRows, CastOrder castOrder) {
+public record Arithmetic(MatrixProduct product, Backend backend, ElementType normRows) {
   /** OpenBLAS and the fastest kernels: for training. */
   public static final Arithmetic FAST =
-      new Arithmetic(MatrixProduct.OPENBLAS, null, ElementType.FLOAT32, CastOrder.FLOAT32);
+      new Arithmetic(MatrixProduct.OPENBLAS, null, ElementType.FLOAT32);
 
   /** Plain Java throughout: for small models, as nothing has to be loaded. */
   public static final Arithmetic PLAIN =
-      new Arithmetic(
-          MatrixProduct.PLAIN_JAVA, Backend.scalar(), ElementType.FLOAT32, CastOrder.FLOAT32);
+      new Arithmetic(MatrixProduct.PLAIN_JAVA, Backend.scalar(), ElementType.FLOAT32);
 
   /**
    * Checks that nothing is missing.
@@ -30,8 +26,8 @@ public record Arithmetic(
    * @throws IllegalArgumentException if a part other than the backend is null, or rows are FLOAT64
    */
   public Arithmetic {
-    if (product == null || normRows == null || castOrder == null) {
-      throw new IllegalArgumentException("product, normRows and castOrder must not be null");
+    if (product == null || normRows == null) {
+      throw new IllegalArgumentException("product and normRows must not be null");
     }
     if (normRows == ElementType.FLOAT64) {
       throw new IllegalArgumentException(
@@ -43,11 +39,10 @@ public record Arithmetic(
    * The same with rows of another type in the norms.
    *
    * @param type what rows are rounded to before and after each norm
-   * @param order where the RMSNorms round on their way
    * @return another arithmetic
    */
-  public Arithmetic withNormRows(ElementType type, CastOrder order) {
-    return new Arithmetic(product, backend, type, order);
+  public Arithmetic withNormRows(ElementType type) {
+    return new Arithmetic(product, backend, type);
   }
 
   boolean narrowsRows() {

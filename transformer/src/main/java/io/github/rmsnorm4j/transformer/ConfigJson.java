@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.transformer;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import io.github.rmsnorm4j.NormSpec;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -14,7 +15,7 @@ import java.io.UncheckedIOException;
  */
 final class ConfigJson {
   static final String NORM = "rmsnorm4j_norm";
-  static final String NORM_SHARE = "rmsnorm4j_norm_share";
+  static final String NO_NORM = "none";
   static final String PLACEMENT = "rmsnorm4j_placement";
   static final String QUERY_KEY_NORM = "rmsnorm4j_query_key_norm";
   static final String OWN_TYPE = "rmsnorm4j";
@@ -42,7 +43,9 @@ final class ConfigJson {
       json.writeNumberField("head_dim", config.headWidth());
       json.writeNumberField("max_position_embeddings", config.maxPositions());
       json.writeNumberField("rope_theta", config.ropeTheta());
-      json.writeNumberField("rms_norm_eps", config.normEpsilon());
+      if (hasUsualNorm(config)) {
+        json.writeNumberField("rms_norm_eps", config.norm().epsilon().getAsDouble());
+      }
       json.writeStringField("hidden_act", "silu");
       json.writeBooleanField("attention_bias", false);
       json.writeBooleanField("mlp_bias", false);
@@ -58,7 +61,7 @@ final class ConfigJson {
   }
 
   private static void writeType(JsonGenerator json, ModelConfig config) throws IOException {
-    boolean usual = config.norm() == NormKind.RMS_NORM && config.placement() == Placement.PRE;
+    boolean usual = hasUsualNorm(config) && config.placement() == Placement.PRE;
     String family = config.queryKeyNorm() ? "qwen3" : "llama";
     String architecture = config.queryKeyNorm() ? "Qwen3ForCausalLM" : "LlamaForCausalLM";
     json.writeStringField("model_type", usual ? family : OWN_TYPE);
@@ -69,9 +72,18 @@ final class ConfigJson {
     }
   }
 
+  /** An RMSNorm that no more is to be said of than its epsilon. */
+  private static boolean hasUsualNorm(ModelConfig config) {
+    NormSpec norm = config.norm();
+    return norm != null
+        && norm.epsilon().isPresent()
+        && norm.equals(NormSpec.RMSNORM.withEpsilon(norm.epsilon().getAsDouble()));
+  }
+
   private static void writeNorm(JsonGenerator json, ModelConfig config) throws IOException {
-    json.writeStringField(NORM, ConfigFields.label(config.norm()));
-    json.writeNumberField(NORM_SHARE, config.normShare());
+    if (!hasUsualNorm(config)) {
+      json.writeStringField(NORM, config.hasNorms() ? config.norm().toString() : NO_NORM);
+    }
     json.writeStringField(PLACEMENT, ConfigFields.label(config.placement()));
     json.writeBooleanField(QUERY_KEY_NORM, config.queryKeyNorm());
   }

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.transformer.BlockForm.Biases;
 import java.util.Map;
@@ -87,8 +88,9 @@ record GptConfig(
             .maxPositions(fields.wholeNumber(maxPositions, null))
             .ropeTheta(ropeTheta(fields))
             .tied(fields.flag("tie_word_embeddings", tied))
-            .norm(converted ? NormKind.RMS_NORM : NormKind.LAYER_NORM)
-            .normEpsilon(fields.number(epsilon, 1e-5))
+            .norm(
+                (converted ? NormSpec.RMSNORM : NormSpec.LAYERNORM)
+                    .withEpsilon(fields.number(epsilon, 1e-5)))
             .form(form(fields, converted))
             .build();
     return new StoredConfig(model, naming);

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
 
 /** The config of a Llama, of what has a Llama's formula under another name, or of this library. */
@@ -29,13 +30,18 @@ final class LlamaConfig {
         fields.wholeNumber("max_position_embeddings", 2048),
         fields.rotation(10_000, "rope_theta"),
         fields.flag("tie_word_embeddings", false),
-        fields.choice(ConfigJson.NORM, NormKind.values(), NormKind.RMS_NORM),
-        fields.number(ConfigJson.NORM_SHARE, 0.0625),
-        fields.number("rms_norm_eps", 1e-6),
+        norm(fields),
         fields.choice(ConfigJson.PLACEMENT, Placement.values(), Placement.PRE),
         fields.flag(ConfigJson.QUERY_KEY_NORM, type.equals("qwen3")),
         fields.number("initializer_range", 0.02),
         type.equals("qwen2") ? QWEN2 : BlockForm.LLAMA);
+  }
+
+  /** An RMSNorm with the epsilon of the usual field, unless the text of a norm is there. */
+  private static NormSpec norm(ConfigFields fields) throws FormatException {
+    NormSpec usual = NormSpec.RMSNORM.withEpsilon(fields.number("rms_norm_eps", 1e-6));
+    String text = fields.text(ConfigJson.NORM, usual.toString());
+    return text.equals(ConfigJson.NO_NORM) ? null : NormSpec.parse(text);
   }
 
   /** Settings of other formulas, where they are set. */

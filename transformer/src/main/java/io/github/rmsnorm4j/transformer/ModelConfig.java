@@ -1,5 +1,8 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.RowPart;
 import java.util.List;
 
 /**
@@ -15,9 +18,8 @@ import java.util.List;
  * @param maxPositions the longest sequence it is meant for
  * @param ropeTheta base of the rotary positions' wavelengths
  * @param tied whether the output head is the embedding
- * @param norm which norm
- * @param normShare the share p of a partial norm; not used by others
- * @param normEpsilon epsilon of every norm
+ * @param norm which norm there is where models have norms, each with a gain, and a LayerNorm with a
+ *     bias; null for none: what a norm would be given goes on as it is
  * @param placement where blocks have norms
  * @param queryKeyNorm whether each query and key head has an RMSNorm before its rotation
  * @param initialRange standard deviation of initial matrices and embeddings
@@ -34,9 +36,7 @@ public record ModelConfig(
     int maxPositions,
     double ropeTheta,
     boolean tied,
-    NormKind norm,
-    double normShare,
-    double normEpsilon,
+    NormSpec norm,
     Placement placement,
     boolean queryKeyNorm,
     double initialRange,
@@ -63,8 +63,11 @@ public record ModelConfig(
     requireSize("mlpWidth", mlpWidth, LARGEST_SIZE);
     requireSize("maxPositions", maxPositions, Integer.MAX_VALUE);
     require(heads % keyValueHeads == 0, "keyValueHeads", keyValueHeads, "divide heads, " + heads);
-    if (norm == null || placement == null || form == null) {
-      throw new IllegalArgumentException("norm, placement and form must not be null");
+    if (placement == null || form == null) {
+      throw new IllegalArgumentException("placement and form must not be null");
+    }
+    if (norm != null) {
+      norm.part().elements(width);
     }
     int rotated = form.rotatedWidth(headWidth);
     require(
@@ -83,12 +86,6 @@ public record ModelConfig(
         (long) heads * headWidth,
         "be at most " + LARGEST_SIZE);
     require(ropeTheta > 0 && Double.isFinite(ropeTheta), "ropeTheta", ropeTheta, "be above 0");
-    require(normShare > 0 && normShare <= 1, "normShare", normShare, "be above 0 and at most 1");
-    require(
-        normEpsilon >= 0 && Double.isFinite(normEpsilon),
-        "normEpsilon",
-        normEpsilon,
-        "be finite and not negative");
     require(
         initialRange > 0 && Double.isFinite(initialRange),
         "initialRange",
@@ -123,13 +120,11 @@ public record ModelConfig(
   /**
    * The same model with another norm, and the same matrices.
    *
-   * @param norm which
-   * @param share the share p of a partial norm; not used by others
-   * @param epsilon epsilon of every norm
+   * @param norm which, null for none
    * @return another config
-   * @throws IllegalArgumentException if share or epsilon is out of its range
+   * @throws IllegalArgumentException if its part leaves no element of a row
    */
-  public ModelConfig withNorm(NormKind norm, double share, double epsilon) {
+  public ModelConfig withNorm(NormSpec norm) {
     return new ModelConfig(
         vocabulary,
         width,
@@ -142,17 +137,29 @@ public record ModelConfig(
         ropeTheta,
         tied,
         norm,
-        share,
-        epsilon,
         placement,
         queryKeyNorm,
         initialRange,
         form);
   }
 
-  /** Whether there are norms at all, for {@link NormKind#NONE} only those of query and key. */
+  /** Whether there are norms at all, other than those of query and key. */
   boolean hasNorms() {
-    return norm != NormKind.NONE;
+    return norm != null;
+  }
+
+  /**
+   * The norm of query and key heads, where they have one.
+   *
+   * @return an RMSNorm of whole heads: the model's norm, or one with the epsilon of its LayerNorm
+   */
+  public NormSpec headNorm() {
+    if (norm == null) {
+      return NormSpec.RMSNORM;
+    }
+    return norm.kind() == NormSpec.Kind.RMS_NORM
+        ? norm.withPart(RowPart.WHOLE)
+        : NormSpec.RMSNORM.withEpsilon(norm.epsilon(ElementType.FLOAT32));
   }
 
   /** Whether the last block is followed by a norm; after {@link Placement#POST} it ends in one. */

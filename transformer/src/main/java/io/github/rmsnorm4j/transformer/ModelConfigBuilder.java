@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.NormSpec;
+
 /** Collects what a {@link ModelConfig} is made of. */
 public final class ModelConfigBuilder {
   private final int vocabulary;
@@ -12,9 +14,7 @@ public final class ModelConfigBuilder {
   private int maxPositions = 2048;
   private double ropeTheta = 10_000;
   private boolean tied = true;
-  private NormKind norm = NormKind.RMS_NORM;
-  private double normShare = 0.0625;
-  private double normEpsilon = 1e-6;
+  private NormSpec norm = NormSpec.RMSNORM;
   private Placement placement = Placement.PRE;
   private boolean queryKeyNorm;
   private double initialRange = 0.02;
@@ -98,33 +98,11 @@ public final class ModelConfigBuilder {
   /**
    * Sets the norm.
    *
-   * @param norm {@link NormKind#RMS_NORM} by default
+   * @param norm {@link NormSpec#RMSNORM} by default, null for none
    * @return this
    */
-  public ModelConfigBuilder norm(NormKind norm) {
+  public ModelConfigBuilder norm(NormSpec norm) {
     this.norm = norm;
-    return this;
-  }
-
-  /**
-   * Sets the share of a row that a partial norm's mean square is of.
-   *
-   * @param normShare 0.0625 by default, the paper's
-   * @return this
-   */
-  public ModelConfigBuilder normShare(double normShare) {
-    this.normShare = normShare;
-    return this;
-  }
-
-  /**
-   * Sets epsilon of every norm.
-   *
-   * @param normEpsilon 1e-6 by default
-   * @return this
-   */
-  public ModelConfigBuilder normEpsilon(double normEpsilon) {
-    this.normEpsilon = normEpsilon;
     return this;
   }
 
@@ -195,8 +173,6 @@ public final class ModelConfigBuilder {
         ropeTheta,
         tied,
         norm,
-        normShare,
-        normEpsilon,
         placement,
         queryKeyNorm,
         initialRange,

@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ParameterGradients;
-import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.transformer.StepTimes.Part;
@@ -31,8 +31,9 @@ final class NormLayer {
   private final float[] biasSum;
   private final ParameterGradients sums;
 
-  private NormLayer(Norm norm, Setup setup, String name, int rows) {
-    this.norm = norm;
+  private NormLayer(NormSpec spec, int width, Setup setup, String name, int rows) {
+    norm =
+        spec.builder(width).threads(setup.threads()).backend(setup.arithmetic().backend()).build();
     times = setup.times();
     saved = new Saved(Keep.INPUT, rows);
     boolean narrows = setup.arithmetic().narrowsRows();
@@ -49,20 +50,14 @@ final class NormLayer {
 
   /** The model's norm, of rows as wide as the model. */
   static NormLayer of(Setup setup, String name) {
-    Norm norm = setup.config().norm().build(setup);
-    return new NormLayer(norm, setup, name, setup.rows());
+    ModelConfig config = setup.config();
+    return new NormLayer(config.norm(), config.width(), setup, name, setup.rows());
   }
 
-  /** An RMSNorm of query or key heads, whatever the model's norm is. */
+  /** An RMSNorm of query or key heads. */
   static NormLayer ofHeads(Setup setup, String name, int rows) {
-    RmsNorm norm =
-        RmsNorm.builder(setup.config().headWidth())
-            .epsilon(setup.config().normEpsilon())
-            .castOrder(setup.arithmetic().castOrder())
-            .threads(setup.threads())
-            .backend(setup.arithmetic().backend())
-            .build();
-    return new NormLayer(norm, setup, name, rows);
+    ModelConfig config = setup.config();
+    return new NormLayer(config.headNorm(), config.headWidth(), setup, name, rows);
   }
 
   /** {@code y = norm(x)}; x must stay as it is until the backward pass, y need not. */

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.transformer.BlockForm.Biases;
 import io.github.rmsnorm4j.transformer.Parameter.Role;
 import java.util.ArrayList;
@@ -107,7 +108,7 @@ final class ParameterLayout {
 
   private void norm(String name) {
     vector(name + ".weight", config.width(), Role.GAIN);
-    if (config.norm().hasBias() || config.form().normBias()) {
+    if (config.norm().kind() == NormSpec.Kind.LAYER_NORM || config.form().normBias()) {
       vector(name + ".bias", config.width(), Role.BIAS);
     }
   }

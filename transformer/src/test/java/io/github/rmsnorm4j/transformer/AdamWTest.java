@@ -4,13 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.NormSpec;
 import org.junit.jupiter.api.Test;
 
 /** The optimiser against its formula in float64, and the rate's course. */
 class AdamWTest {
   @Test
   void stepsAreThoseOfTheFormula() {
-    ModelConfig config = Configs.tiny().norm(NormKind.LAYER_NORM).build();
+    ModelConfig config = Configs.tiny().norm(NormSpec.LAYERNORM).build();
     TrainingSettings settings =
         new TrainingSettings(10, 0, 0.02, 1, 0.3, 0.8, 0.9, 1e-6, Double.POSITIVE_INFINITY);
     try (Weights weights = Configs.weights(config, 1)) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -38,8 +39,9 @@ class ContinuingModelTest {
   @ParameterizedTest
   @CsvSource({"FLOAT16, FLOAT32", "BFLOAT16, LLAMA", "BFLOAT16, ONNX"})
   void theBitsOfOnePassWithNarrowRows(ElementType type, CastOrder order) {
-    Arithmetic narrow = Arithmetic.PLAIN.withNormRows(type, order);
-    ModelConfig config = Configs.tiny().queryKeyNorm(true).build();
+    Arithmetic narrow = Arithmetic.PLAIN.withNormRows(type);
+    NormSpec norm = NormSpec.RMSNORM.withCastOrder(order);
+    ModelConfig config = Configs.tiny().norm(norm).queryKeyNorm(true).build();
     try (Weights weights = Configs.weights(config, 3)) {
       int[] tokens = Configs.tokens(config, T, 4);
       float[][] expected = inOnePass(weights, tokens, narrow);
@@ -51,12 +53,13 @@ class ContinuingModelTest {
   @ParameterizedTest
   @CsvSource({"FLOAT32, ONNX", "FLOAT16, FLOAT32", "BFLOAT16, LLAMA"})
   void theBackendOfTheNormsChangesNoBit(ElementType type, CastOrder order) {
-    ModelConfig config = ModelConfig.builder(11, 64, 2, 4).initialRange(0.3).build();
+    NormSpec norm = NormSpec.RMSNORM.withCastOrder(order);
+    ModelConfig config = ModelConfig.builder(11, 64, 2, 4).norm(norm).initialRange(0.3).build();
     try (Weights weights = Configs.weights(config, 3)) {
       int[] tokens = Configs.tokens(config, T, 4);
-      float[][] expected = oneByOne(weights, tokens, Arithmetic.PLAIN.withNormRows(type, order));
+      float[][] expected = oneByOne(weights, tokens, Arithmetic.PLAIN.withNormRows(type));
       for (Backend backend : List.of(Backend.best(), Backend.withoutMachineCode())) {
-        Arithmetic other = new Arithmetic(MatrixProduct.PLAIN_JAVA, backend, type, order);
+        Arithmetic other = new Arithmetic(MatrixProduct.PLAIN_JAVA, backend, type);
         assertThat(oneByOne(weights, tokens, other)).isDeepEqualTo(expected);
       }
     }
@@ -157,12 +160,7 @@ class ContinuingModelTest {
     try (Weights weights = Configs.weights(config, 3);
         Model model = Model.continuing(weights, 2, Arithmetic.PLAIN);
         Model narrow =
-            new Model(
-                weights,
-                1,
-                2,
-                1,
-                Arithmetic.PLAIN.withNormRows(ElementType.BFLOAT16, CastOrder.LLAMA))) {
+            new Model(weights, 1, 2, 1, Arithmetic.PLAIN.withNormRows(ElementType.BFLOAT16))) {
       model.forward(new int[] {1});
       model.loss(new int[] {2});
       assertThatThrownBy(model::backward).hasMessageEndingWith("has no backward pass");
@@ -176,9 +174,9 @@ class ContinuingModelTest {
       assertThatThrownBy(() -> Model.continuing(weights, 3, Arithmetic.PLAIN))
           .hasMessage("sequence is 3, it must be between 1 and 2");
     }
-    assertThatThrownBy(() -> Arithmetic.PLAIN.withNormRows(ElementType.FLOAT64, CastOrder.LLAMA))
+    assertThatThrownBy(() -> Arithmetic.PLAIN.withNormRows(ElementType.FLOAT64))
         .hasMessage("normRows is float64, it may be float32, float16 or bfloat16");
-    assertThatThrownBy(() -> Arithmetic.PLAIN.withNormRows(ElementType.FLOAT32, null))
-        .hasMessage("product, normRows and castOrder must not be null");
+    assertThatThrownBy(() -> Arithmetic.PLAIN.withNormRows(null))
+        .hasMessage("product and normRows must not be null");
   }
 }

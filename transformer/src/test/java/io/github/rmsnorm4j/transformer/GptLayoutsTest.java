@@ -244,7 +244,7 @@ class GptLayoutsTest {
         "gpt2 | \"n_embd\": 24 | \"n_embd\": 900000000 | has more parameters than a file can hold",
         "gpt2 | \"n_embd\": 24 | \"n_embd\": 90000000 | width is 90000000, it must be between 1 and",
         "gpt2 | \"n_inner\": 20 | \"n_inner\": 0 | n_inner is 0, it must be at least 1",
-        "gpt2 | \"layer_norm_epsilon\": 1e-03 | \"layer_norm_epsilon\": -1 | normEpsilon is -1.0, it must be finite",
+        "gpt2 | \"layer_norm_epsilon\": 1e-03 | \"layer_norm_epsilon\": -1 | epsilon is -1.0, it must be finite",
         "gpt_neox | \"gelu\" | \"silu\" | hidden_act is silu, it must be gelu",
         "gpt_neox | \"attention_bias\": true | \"attention_bias\": false | 'gpt_neox.layers.0.attention.query_key_value.bias' is not of the model",
         "gpt_neox | \"attention_bias\": true | \"partial_rotary_factor\": 0.5 | partial_rotary_factor is 0.5, it must be as rotary_pct, 0.25",

@@ -234,7 +234,7 @@ class ModelFolderTest {
         "\"bos_token_id\": 1 | \"embedding_multiplier\": 12 | embedding_multiplier is 12.0, it must be 1",
         "\"bos_token_id\": 1 | \"logits_scaling\": 8 | logits_scaling is 8.0, it must be 1",
         "\"bos_token_id\": 1 | \"sliding_window\": 4 | has a sliding_window",
-        "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"batch_norm\" | rmsnorm4j_norm is batch_norm, it must be one of [layer_norm, rms_norm",
+        "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"batch_norm\" | norm is 'batch_norm', it may be rmsnorm",
         "\"bos_token_id\": 1 | \"vocab_size\": 9 | is no JSON: Duplicate field 'vocab_size'",
         "\"bfloat16\"} | \"bfloat16\" | is no JSON",
         "\"bfloat16\"} | \"bfloat16\"} {} | goes on after its end",

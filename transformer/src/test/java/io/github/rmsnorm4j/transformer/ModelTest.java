@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.transformer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.NormSpec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -19,12 +20,12 @@ class ModelTest {
     // V d + L (d H h + 2 d K h + H h d + 3 d F + norms) + final norm + V d if not tied.
     long matrices = 11 * 12 + 2 * (12 * 16 + 2 * 12 * 8 + 16 * 12 + 3 * 12 * 10);
     ModelConfigBuilder builder = Configs.tiny().keyValueHeads(2);
-    assertThat(builder.norm(NormKind.NONE).build().parameterCount()).isEqualTo(matrices);
-    assertThat(builder.norm(NormKind.RMS_NORM).build().parameterCount())
+    assertThat(builder.norm(null).build().parameterCount()).isEqualTo(matrices);
+    assertThat(builder.norm(NormSpec.RMSNORM).build().parameterCount())
         .isEqualTo(matrices + 5 * 12);
-    assertThat(builder.norm(NormKind.PARTIAL_RMS_NORM).build().parameterCount())
+    assertThat(builder.norm(NormSpec.parse("rmsnorm(part=1/16)")).build().parameterCount())
         .isEqualTo(matrices + 5 * 12);
-    assertThat(builder.norm(NormKind.LAYER_NORM).build().parameterCount())
+    assertThat(builder.norm(NormSpec.LAYERNORM).build().parameterCount())
         .isEqualTo(matrices + 5 * 24);
     assertThat(builder.placement(Placement.POST).build().parameterCount())
         .isEqualTo(matrices + 4 * 24);
@@ -44,8 +45,8 @@ class ModelTest {
 
   @Test
   void theSameMatricesWhateverTheNorm() {
-    try (Weights layerNorm = new Weights(Configs.tiny().norm(NormKind.LAYER_NORM).build());
-        Weights none = new Weights(Configs.tiny().norm(NormKind.NONE).build())) {
+    try (Weights layerNorm = new Weights(Configs.tiny().norm(NormSpec.LAYERNORM).build());
+        Weights none = new Weights(Configs.tiny().norm(null).build())) {
       layerNorm.initialise(5);
       none.initialise(5);
       for (Parameter parameter : none.parameters()) {
@@ -109,7 +110,7 @@ class ModelTest {
 
   @Test
   void gradientsAreAddedTo() {
-    ModelConfig config = Configs.tiny().norm(NormKind.LAYER_NORM).queryKeyNorm(true).build();
+    ModelConfig config = Configs.tiny().norm(NormSpec.LAYERNORM).queryKeyNorm(true).build();
     try (Weights weights = Configs.weights(config, 3);
         Model model = new Model(weights, 2, T, 1)) {
       int[] tokens = Configs.tokens(config, 2 * T, 4);
@@ -203,12 +204,11 @@ class ModelTest {
         .hasMessage("headWidth is 3, it must be even");
     assertThatThrownBy(() -> Configs.tiny().keyValueHeads(3).build())
         .hasMessage("keyValueHeads is 3, it must divide heads, 4");
-    assertThatThrownBy(() -> Configs.tiny().normShare(0).build())
-        .hasMessage("normShare is 0.0, it must be above 0 and at most 1");
-    assertThatThrownBy(() -> Configs.tiny().normEpsilon(Double.NaN).build())
-        .hasMessage("normEpsilon is NaN, it must be finite and not negative");
-    assertThatThrownBy(() -> Configs.tiny().norm(null).build())
-        .hasMessage("norm, placement and form must not be null");
+    NormSpec none = NormSpec.parse("rmsnorm(part=1/13 down)");
+    assertThatThrownBy(() -> Configs.tiny().norm(none).build())
+        .hasMessage("part is 1/13 down, it must leave at least one of the 12 elements of a row");
+    assertThatThrownBy(() -> Configs.tiny().placement(null).build())
+        .hasMessage("placement and form must not be null");
     assertThatThrownBy(() -> Configs.tiny().placement(Placement.POST).form(form(0.5, true)).build())
         .hasMessage("placement is POST, it must be PRE in parallel blocks");
     assertThatThrownBy(() -> Configs.tiny().form(form(0.3, false)).build())

@@ -2,11 +2,10 @@ package io.github.rmsnorm4j.transformer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
-import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
 import java.lang.foreign.Arena;
 import java.math.BigDecimal;
@@ -19,14 +18,14 @@ class NarrowRowsTest {
   private static final int WIDTH = 12;
   private static final int ROWS = 3;
 
-  private static Setup setup(Weights weights, Arena arena, ElementType type, CastOrder order) {
+  private static Setup setup(Weights weights, Arena arena, ElementType type) {
     return new Setup(
         weights,
         1,
         ROWS,
         new Positions(ROWS, false),
         1,
-        Arithmetic.PLAIN.withNormRows(type, order),
+        Arithmetic.PLAIN.withNormRows(type),
         arena,
         new StepTimes());
   }
@@ -39,7 +38,7 @@ class NarrowRowsTest {
     int largest = bfloat16 ? 0x7f7f : 0x7bff;
     try (Arena arena = Arena.ofConfined();
         Weights weights = new Weights(Configs.tiny().build())) {
-      NarrowRows rows = new NarrowRows(setup(weights, arena, type, CastOrder.FLOAT32), largest, 1);
+      NarrowRows rows = new NarrowRows(setup(weights, arena, type), largest, 1);
       Matrix x = Matrix.allocate(arena, largest, 1);
       Matrix y = Matrix.allocate(arena, largest, 1);
       for (double between : new double[] {0, 0.49, 0.5, 0.51}) {
@@ -87,15 +86,18 @@ class NarrowRowsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "RMS_NORM, BFLOAT16, FLOAT32",
-    "RMS_NORM, BFLOAT16, LLAMA",
-    "RMS_NORM, FLOAT16, ONNX",
-    "PARTIAL_RMS_NORM, FLOAT16, LLAMA",
-    "LAYER_NORM, BFLOAT16, FLOAT32"
-  })
-  void aLayerGivesWhatTheLibraryGives(NormKind kind, ElementType type, CastOrder order) {
-    ModelConfig config = Configs.tiny().norm(kind).normShare(0.3).normEpsilon(1e-3).build();
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "rmsnorm(eps=1e-3); BFLOAT16",
+        "llama(eps=1e-3); BFLOAT16",
+        "onnx(eps=1e-3); FLOAT16",
+        "llama(eps=1e-3, part=3/10); FLOAT16",
+        "paper(eps=1e-3, offset=1); FLOAT16",
+        "layernorm(eps=1e-3); BFLOAT16"
+      })
+  void aLayerGivesWhatTheLibraryGives(NormSpec spec, ElementType type) {
+    ModelConfig config = Configs.tiny().norm(spec).build();
     try (Arena arena = Arena.ofConfined();
         Weights weights = Configs.weights(config, 5)) {
       Matrix x = Matrix.allocate(arena, ROWS, WIDTH);
@@ -111,22 +113,16 @@ class NarrowRowsTest {
                 ? Float.floatToFloat16(value)
                 : (short) (Float.floatToRawIntBits(value) >>> Short.SIZE);
       }
-      Norm norm =
-          switch (kind) {
-            case RMS_NORM -> RmsNorm.builder(WIDTH).castOrder(order).epsilon(1e-3).build();
-            case PARTIAL_RMS_NORM ->
-                RmsNorm.builder(WIDTH).part(4).castOrder(order).epsilon(1e-3).build();
-            default -> LayerNorm.builder(WIDTH).epsilon(1e-3).build();
-          };
+      Norm norm = spec.builder(WIDTH).build();
       Rows gain = weights.learned("model.norm.weight").values.asRows();
       Rows rows = Rows.of(bits, type, WIDTH);
-      if (kind == NormKind.LAYER_NORM) {
+      if (norm instanceof LayerNorm) {
         norm.apply(rows, gain, weights.learned("model.norm.bias").values.asRows(), rows);
       } else {
         norm.apply(rows, gain, rows);
       }
 
-      NormLayer.of(setup(weights, arena, type, order), "model.norm").forward(x, y);
+      NormLayer.of(setup(weights, arena, type), "model.norm").forward(x, y);
       for (int i = 0; i < bits.length; i++) {
         assertThat(y.get(i / WIDTH, i % WIDTH))
             .isEqualTo(value(Short.toUnsignedInt(bits[i]), type == ElementType.BFLOAT16));

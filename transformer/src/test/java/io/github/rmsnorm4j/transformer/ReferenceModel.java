@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.NormSpec;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -73,7 +74,7 @@ final class ReferenceModel {
   }
 
   private double[][] residual(double[][] x, String before, String after, Branch f) {
-    if (config.norm() == NormKind.NONE) {
+    if (config.norm() == null) {
       return sum(x, f.of(x));
     }
     return switch (config.placement()) {
@@ -84,7 +85,7 @@ final class ReferenceModel {
   }
 
   private double[][] norm(double[][] x, String name) {
-    if (config.norm() == NormKind.NONE) {
+    if (config.norm() == null) {
       return x;
     }
     double[] gain = tensors.get(name + ".weight");
@@ -92,10 +93,9 @@ final class ReferenceModel {
     double[][] y = new double[x.length][];
     for (int t = 0; t < x.length; t++) {
       int n = x[t].length;
-      boolean partial = config.norm() == NormKind.PARTIAL_RMS_NORM;
-      int k = partial ? (int) Math.ceil(n * config.normShare()) : n;
+      int k = config.norm().part().elements(n);
       double mean = 0;
-      for (int i = 0; config.norm() == NormKind.LAYER_NORM && i < n; i++) {
+      for (int i = 0; config.norm().kind() == NormSpec.Kind.LAYER_NORM && i < n; i++) {
         mean += x[t][i] / n;
       }
       double square = 0;
@@ -104,7 +104,8 @@ final class ReferenceModel {
       }
       y[t] = new double[n];
       for (int i = 0; i < n; i++) {
-        double normed = (x[t][i] - mean) / Math.sqrt(square + config.normEpsilon());
+        double normed =
+            (x[t][i] - mean) / Math.sqrt(square + config.norm().epsilon().orElseThrow());
         y[t][i] = normed * gain[i] + (bias == null ? 0 : bias[i]);
       }
     }
@@ -151,7 +152,8 @@ final class ReferenceModel {
           square += x[t][first + i] * x[t][first + i] / h;
         }
         for (int i = 0; gain != null && i < h; i++) {
-          x[t][first + i] *= gain[i] / Math.sqrt(square + config.normEpsilon());
+          x[t][first + i] *=
+              gain[i] / Math.sqrt(square + config.headNorm().epsilon().orElseThrow());
         }
         for (int i = 0; i < h / 2; i++) {
           double angle = t / Math.pow(config.ropeTheta(), 2.0 * i / h);

@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** A run beside the peers as Markdown. Every figure and verdict is computed here, from rounds. */
+/**
+ * A run with other libraries as Markdown. Every figure and verdict is computed here, from rounds.
+ */
 public final class PeerTables {
   private final PeerResults results;
 
@@ -33,9 +35,9 @@ public final class PeerTables {
   private String machine() {
     Machine m = results.machine();
     return """
-    ### Beside its peers: %s, %s-bit vectors
+    ### Other libraries: %s, %s-bit vectors
 
-    Measured on %s. %s processors, %s. Java: %s, flags `%s`. Backend: %s. Beside it: %s.
+    Measured on %s. %s processors, %s. Java: %s, flags `%s`. Backend: %s. Other systems: %s. Times of one thread are processor time, times of more threads are wall-clock time.
 
     """
         .formatted(
@@ -87,14 +89,16 @@ public final class PeerTables {
   }
 
   /**
-   * Nothing where there is no figure; peers that are not Java are shown alone if only so measured.
+   * Nothing where there is no figure; peers that are not Java are shown as isolated if only so
+   * measured.
    */
   private String row(String system, List<Contest> contests, int threads, boolean polluted) {
     List<String> cells =
         contests.stream().map(c -> cell(system, figures(c, threads, polluted))).toList();
     return cells.stream().allMatch(String::isEmpty)
         ? ""
-        : "| %s%s | %s |\n".formatted(system, polluted ? "" : ", alone", String.join(" | ", cells));
+        : "| %s%s | %s |\n"
+            .formatted(system, polluted ? "" : ", isolated", String.join(" | ", cells));
   }
 
   private List<Figure> figures(Contest contest, int threads, boolean polluted) {

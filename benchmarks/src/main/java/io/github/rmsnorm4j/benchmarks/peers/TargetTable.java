@@ -62,7 +62,7 @@ public final class TargetTable {
     }
     StringBuilder table =
         new StringBuilder("Of %s targets %s are met.\n\n".formatted(judged(), met));
-    table.append("| target, polluted | limit |");
+    table.append("| target, mixed workload | limit |");
     threads.forEach(t -> table.append(" ").append(PeerTables.threads(t)).append(" |"));
     table.append("\n| --- | ---: |").append(" ---: |".repeat(threads.size())).append("\n");
     for (Target target : Target.all().stream().filter(this::isInRun).toList()) {

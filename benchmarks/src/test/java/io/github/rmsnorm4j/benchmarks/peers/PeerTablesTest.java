@@ -64,7 +64,7 @@ class PeerTablesTest {
             | RMSNorm backward, float32, 2 threads | 128 x 4096 |
             | --- | ---: |
             | rmsnorm4j | 100 µs |
-            | rmsnorm4j, alone | 90.0 µs |
+            | rmsnorm4j, isolated | 90.0 µs |
             | oneDNN | refused |
             """)
         .doesNotContain("wrong answer", "target");
@@ -87,7 +87,7 @@ class PeerTablesTest {
             """
             Of 2 targets 1 are met.
 
-            | target, polluted | limit | one thread |
+            | target, mixed workload | limit | one thread |
             | --- | ---: | ---: |
             | RMSNorm float32 128 x 4096: rmsnorm4j / oneDNN | 1.05 | not there |
             | RMSNorm float32 128 x 4096: rmsnorm4j / libtorch rms_norm | 0.35 | **0.40** |

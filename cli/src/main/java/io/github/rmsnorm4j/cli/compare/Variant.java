@@ -1,28 +1,27 @@
 package io.github.rmsnorm4j.cli.compare;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
-import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.NormSpec;
 
 /** What is compared: each norm as eager code runs it, and fused. */
 public enum Variant {
   /** LayerNorm, one pass over memory per operation. */
-  LAYER_NAIVE("LayerNorm naive", false, false),
+  LAYER_NAIVE("LayerNorm naive", NormSpec.LAYERNORM, false),
   /** This library's LayerNorm. */
-  LAYER_FUSED("LayerNorm fused", false, true),
+  LAYER_FUSED("LayerNorm fused", NormSpec.LAYERNORM, true),
   /** RMSNorm, one pass over memory per operation. */
-  RMS_NAIVE("RMSNorm naive", true, false),
+  RMS_NAIVE("RMSNorm naive", NormSpec.RMSNORM, false),
   /** This library's RMSNorm. */
-  RMS_FUSED("RMSNorm fused", true, true);
+  RMS_FUSED("RMSNorm fused", NormSpec.RMSNORM, true);
 
   private final String label;
-  private final boolean rms;
+  private final NormSpec spec;
   private final boolean fused;
 
-  Variant(String label, boolean rms, boolean fused) {
+  Variant(String label, NormSpec spec, boolean fused) {
     this.label = label;
-    this.rms = rms;
+    this.spec = spec;
     this.fused = fused;
   }
 
@@ -32,7 +31,7 @@ public enum Variant {
    * @return whether it is RMSNorm, not LayerNorm
    */
   public boolean isRms() {
-    return rms;
+    return spec.kind() == NormSpec.Kind.RMS_NORM;
   }
 
   /**
@@ -46,25 +45,21 @@ public enum Variant {
 
   /** What keeps the root from 0, the same in both forms. */
   double epsilon() {
-    return rms ? RmsNorm.DEFAULT_EPSILON : LayerNorm.DEFAULT_EPSILON;
+    return spec.epsilon().getAsDouble();
   }
 
   /** Elements of the gain and, for LayerNorm, the bias. */
   long parameters(int width) {
-    return rms ? width : 2L * width;
+    return isRms() ? width : 2L * width;
   }
 
   /** The library's norm of this kind. */
   Norm norm(float[] gain, float[] bias, int threads, Backend backend) {
-    if (rms) {
-      return RmsNorm.builder(gain.length).gain(gain).threads(threads).backend(backend).build();
+    Norm.Builder<?> builder = spec.builder(gain.length).gain(gain);
+    if (!isRms()) {
+      builder.bias(bias);
     }
-    return LayerNorm.builder(gain.length)
-        .gain(gain)
-        .bias(bias)
-        .threads(threads)
-        .backend(backend)
-        .build();
+    return builder.threads(threads).backend(backend).build();
   }
 
   /** For example {@code RMSNorm naive}. */

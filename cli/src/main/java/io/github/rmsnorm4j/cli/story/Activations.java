@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.transformer.DepthObserver;
-import io.github.rmsnorm4j.transformer.NormKind;
 import io.github.rmsnorm4j.transformer.Weights;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -34,7 +33,7 @@ public final class Activations implements AutoCloseable {
     depths = trained.config().layers() + 1;
     width = trained.config().width();
     tokens = windows.stream().mapToInt(window -> window.length - 1).sum();
-    hasGains = change.norm() != NormKind.NONE;
+    hasGains = !change.none();
     file = TensorWriter.create(path, tensors(), Map.of("norms", change.toString()), force);
     teller = new Storyteller(trained, change);
   }

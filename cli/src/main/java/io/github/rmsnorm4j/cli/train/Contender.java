@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.cli.train;
 
-import io.github.rmsnorm4j.transformer.NormKind;
 import io.github.rmsnorm4j.transformer.Placement;
 import java.util.Locale;
 
@@ -11,28 +10,19 @@ import java.util.Locale;
  * @param placement where
  * @param layers how many blocks
  */
-public record Contender(NormKind norm, Placement placement, int layers) {
+public record Contender(TrainedNorm norm, Placement placement, int layers) {
   /** As a reader knows it: {@code RMSNorm}, {@code RMSNorm post, 48 blocks}. */
   String name(boolean depth) {
     if (!depth) {
-      return normName();
+      return norm.title;
     }
-    String place = norm == NormKind.NONE ? "" : " " + placementName();
-    return normName() + place + ", " + layers + " blocks";
+    String place = norm == TrainedNorm.NONE ? "" : " " + placementName();
+    return norm.title + place + ", " + layers + " blocks";
   }
 
   /** Without the depth: {@code RMSNorm post}. */
   String kind() {
-    return norm == NormKind.NONE ? normName() : normName() + " " + placementName();
-  }
-
-  String normName() {
-    return switch (norm) {
-      case LAYER_NORM -> "LayerNorm";
-      case RMS_NORM -> "RMSNorm";
-      case PARTIAL_RMS_NORM -> "pRMSNorm";
-      case NONE -> "norm-free";
-    };
+    return norm == TrainedNorm.NONE ? norm.title : norm.title + " " + placementName();
   }
 
   private String placementName() {

@@ -94,7 +94,7 @@ final class DepthVerdicts {
             Figures.percent(1.0 / plan.task().pairs()));
   }
 
-  /** Each stack beside LayerNorm's of the same depth and placement. */
+  /** Each stack compared with LayerNorm's of the same depth and placement. */
   private List<String> differences() {
     List<Pair> pairs = results.pairs().stream().filter(p -> p.loss().values() > 1).toList();
     if (pairs.isEmpty()) {
@@ -106,7 +106,7 @@ final class DepthVerdicts {
             .map(p -> p.one().name() + " " + interval(p))
             .toList();
     return List.of(
-        ("Final loss beside LayerNorm's at the same depth and placement, %s comparisons: %s. About one"
+        ("Final loss compared with LayerNorm's at the same depth and placement, %s comparisons: %s. About one"
                 + " comparison in 20 finds a difference by chance.")
             .formatted(
                 pairs.size(),

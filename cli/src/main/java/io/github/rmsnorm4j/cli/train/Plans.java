@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.cli.train;
 
 import io.github.rmsnorm4j.cli.train.Plan.Kind;
-import io.github.rmsnorm4j.transformer.NormKind;
 import io.github.rmsnorm4j.transformer.Placement;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -97,8 +96,8 @@ public final class Plans {
     double rate = wishes.rates.isEmpty() ? RATE : wishes.rates.getFirst();
     List<Contender> contenders =
         List.of(
-            new Contender(NormKind.LAYER_NORM, Placement.PRE, layers),
-            new Contender(NormKind.RMS_NORM, Placement.PRE, layers));
+            new Contender(TrainedNorm.LAYER_NORM, Placement.PRE, layers),
+            new Contender(TrainedNorm.RMS_NORM, Placement.PRE, layers));
     return new Plan(
         kind,
         task,
@@ -111,7 +110,7 @@ public final class Plans {
 
   private static Plan norms(Task task, Sizes sizes, int layers, Wishes wishes) {
     List<Contender> contenders =
-        List.of(NormKind.values()).stream()
+        List.of(TrainedNorm.values()).stream()
             .map(norm -> new Contender(norm, Placement.PRE, layers))
             .toList();
     int seeds = or(wishes.seeds, 10);
@@ -130,8 +129,8 @@ public final class Plans {
     List<Contender> contenders = new ArrayList<>();
     for (int depth : wishes.depths.isEmpty() ? DEPTHS : wishes.depths) {
       for (Placement placement : List.of(Placement.PRE, Placement.POST)) {
-        for (NormKind norm : NormKind.values()) {
-          if (norm != NormKind.NONE || placement == Placement.PRE) {
+        for (TrainedNorm norm : TrainedNorm.values()) {
+          if (norm != TrainedNorm.NONE || placement == Placement.PRE) {
             contenders.add(new Contender(norm, placement, depth));
           }
         }

@@ -138,7 +138,7 @@ public final class ReportPage {
     table = (timed ? table.number("time of a step") : table).number("seeds");
     for (Pair pair : results.pairs()) {
       List<String> cells = new ArrayList<>();
-      cells.add(pair.one().name() + " less " + pair.other().name());
+      cells.add(pair.one().name() + " minus " + pair.other().name());
       cells.add(interval(pair.loss(), Figures::difference));
       if (learned) {
         cells.add(interval(pair.learnedAt(), Figures::stepsDifference));

@@ -35,7 +35,7 @@ public record Sizes(int width, int heads, int batch, int steps) {
   /** The model of a contender. */
   ModelConfig config(Task task, Contender contender) {
     return ModelConfig.builder(task.vocabulary(), width, contender.layers(), heads)
-        .norm(contender.norm())
+        .norm(contender.norm().spec)
         .placement(contender.placement())
         .maxPositions(task.sequence())
         .ropeTheta(ROPE_THETA)

@@ -38,7 +38,7 @@ public final class TrainingPage {
     if (timed) {
       titles.addAll(List.of("learned at step", "a step"));
     } else {
-      titles.addAll(List.of("loss less LayerNorm's", "gradient, embedding / top"));
+      titles.addAll(List.of("loss minus LayerNorm's", "gradient, embedding / top"));
     }
     titles.addAll(List.of("norms' share of time", "seeds", "diverged"));
     part.append("\n").append(line(titles));

@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.cli.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.transformer.NormKind;
 import io.github.rmsnorm4j.transformer.Placement;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
@@ -21,7 +20,7 @@ class DepthVerdictsTest {
   /** Post-Norm stacks of 8 blocks are over the limit, those without a norm diverge. */
   private static double loss(Run run) {
     Contender contender = run.contender();
-    if (contender.norm() == NormKind.NONE) {
+    if (contender.norm() == TrainedNorm.NONE) {
       return Double.NaN;
     }
     return contender.placement() == Placement.POST && contender.layers() == 8 ? 3 : 0.5;
@@ -70,7 +69,7 @@ class DepthVerdictsTest {
         .last()
         .asString()
         .startsWith(
-            "Final loss beside LayerNorm's at the same depth and placement, 10 comparisons: a"
+            "Final loss compared with LayerNorm's at the same depth and placement, 10 comparisons: a"
                 + " difference found in 1 (RMSNorm pre, 4 blocks +0.0103 (+0.0090 to +0.0116)), no"
                 + " difference found in the others.");
     assertThat(new DepthVerdicts(results(run -> 1, run -> 0.5)).all().getLast())

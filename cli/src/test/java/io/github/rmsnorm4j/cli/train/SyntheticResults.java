@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.cli.train;
 
 import io.github.rmsnorm4j.measure.Machine;
-import io.github.rmsnorm4j.transformer.NormKind;
 import io.github.rmsnorm4j.transformer.Placement;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,8 +8,8 @@ import java.util.function.ToDoubleFunction;
 
 /** Results that nobody measured. */
 final class SyntheticResults {
-  static final Contender LAYER = new Contender(NormKind.LAYER_NORM, Placement.PRE, 2);
-  static final Contender RMS = new Contender(NormKind.RMS_NORM, Placement.PRE, 2);
+  static final Contender LAYER = new Contender(TrainedNorm.LAYER_NORM, Placement.PRE, 2);
+  static final Contender RMS = new Contender(TrainedNorm.RMS_NORM, Placement.PRE, 2);
 
   private SyntheticResults() {}
 
@@ -101,6 +100,6 @@ final class SyntheticResults {
   }
 
   static boolean isRms(Run run) {
-    return run.contender().norm() == NormKind.RMS_NORM;
+    return run.contender().norm() == TrainedNorm.RMS_NORM;
   }
 }

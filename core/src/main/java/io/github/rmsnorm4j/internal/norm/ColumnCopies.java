@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
-import io.github.rmsnorm4j.internal.machine.NativeMemory;
+import io.github.rmsnorm4j.internal.lowering.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -3,8 +3,7 @@ package io.github.rmsnorm4j.internal.norm;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.machine.NativeMemory;
-import io.github.rmsnorm4j.internal.machine.SystemMemory;
+import io.github.rmsnorm4j.internal.lowering.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -15,8 +14,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * limit for all norms together: beyond it, each call copies them again.
  */
 public final class MachineColumns {
-  /** The most of all norms: four times that of a model with 250 norms of 16,384 elements. */
-  private static final long MAX_BYTES = 1 << 26;
+  /** The most of all norms: twice that of a model with 250 norms of 16,384 elements. */
+  private static final long MAX_BYTES = 1 << 25;
 
   /** The bytes of all norms. */
   private static final AtomicLong BYTES = new AtomicLong();
@@ -34,7 +33,7 @@ public final class MachineColumns {
   }
 
   private MemorySegment make(Column column, float[] numbers) {
-    long bytes = SystemMemory.wholePages((long) numbers.length * Float.BYTES);
+    long bytes = NativeMemory.taken((long) numbers.length * Float.BYTES);
     if (BYTES.get() + bytes > MAX_BYTES) {
       return null;
     }

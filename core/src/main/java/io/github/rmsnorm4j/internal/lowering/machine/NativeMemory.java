@@ -1,5 +1,6 @@
-package io.github.rmsnorm4j.internal.machine;
+package io.github.rmsnorm4j.internal.lowering.machine;
 
+import io.github.rmsnorm4j.internal.machine.SystemMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -50,14 +51,18 @@ public final class NativeMemory implements AutoCloseable {
    */
   @SuppressWarnings("restricted")
   public NativeMemory(long bytes, Runnable unmapped) {
-    long whole = SystemMemory.wholePages(Math.max(1, bytes));
     MemorySegment mapped =
-        SystemMemory.map(whole, SystemMemory.Access.READ_WRITE)
+        SystemMemory.map(taken(bytes), SystemMemory.Access.READ_WRITE)
             .orElseThrow(
                 () -> new OutOfMemoryError("the system has no " + bytes + " bytes of memory"));
     Pages once = new Pages(mapped, unmapped);
     pages = once;
     segment = mapped.reinterpret(Arena.ofAuto(), ofSystem -> once.unmap()).asSlice(0, bytes);
+  }
+
+  /** What so many bytes take from the system. */
+  public static long taken(long bytes) {
+    return SystemMemory.wholePages(Math.max(1, bytes));
   }
 
   /** The memory. Whoever has it keeps it from the garbage collector, but not from its owner. */

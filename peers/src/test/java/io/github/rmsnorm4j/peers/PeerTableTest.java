@@ -1,0 +1,25 @@
+package io.github.rmsnorm4j.peers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class PeerTableTest {
+  private static String notes(double load, String... options) {
+    return PeerTable.notes(PeerOptions.of(options), load, 2);
+  }
+
+  @Test
+  void figuresThatMeanLittleAreCalledThat() {
+    assertThat(notes(0.1)).contains("Behind a time").doesNotContain("quick", "busy");
+    assertThat(notes(0.1, "--quick")).contains("This was a quick run").doesNotContain("busy");
+    assertThat(notes(2.5, "--quick"))
+        .contains("This was a quick run", "its load was 2.5, with 2 processors");
+    assertThat(notes(-1)).as("where the system has no such figure").doesNotContain("busy");
+  }
+
+  @Test
+  void trapsHaveNoTimes() {
+    assertThat(notes(9, "--traps")).contains("(!) marks a wrong answer").doesNotContain("time");
+  }
+}
