@@ -3,13 +3,12 @@ package io.github.rmsnorm4j.checkpoint.check;
 import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
 /**
  * How well one norm explains Y.
  *
  * @param norm the norm in words
- * @param spec the norm as a text for {@code --like}; empty if this library does not have it
+ * @param spec the text of its {@link NormSpec}, or null if this library does not have it
  * @param kind RMSNorm, or LayerNorm with the way its mean and variance are taken
  * @param castOrders the cast orders with this formula; more than one where the types make no
  *     difference between them
@@ -33,7 +32,7 @@ import java.util.Optional;
  */
 public record Finding(
     String norm,
-    Optional<NormSpec> spec,
+    String spec,
     String kind,
     List<String> castOrders,
     double epsilon,
@@ -57,7 +56,7 @@ public record Finding(
     Form form = norm.form();
     return new Finding(
         norm.words(types, width),
-        norm.spec(types, width),
+        norm.spec(types, width).map(NormSpec::toString).orElse(null),
         norm.kind(),
         norm.orders().stream().map(CastForm::toString).toList(),
         norm.statistic().epsilon(),

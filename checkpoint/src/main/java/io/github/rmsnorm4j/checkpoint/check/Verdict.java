@@ -80,12 +80,10 @@ final class Verdict {
       hints(sentences);
     }
     named.stream()
-        .filter(norm -> norm.spec().isPresent() && norm.greatestUlp() == 0)
+        .filter(norm -> norm.spec() != null && norm.greatestUlp() == 0)
+        .map(norm -> "normalize --like '%s' computes these elements.".formatted(norm.spec()))
         .findFirst()
-        .flatMap(Finding::spec)
-        .ifPresent(
-            spec ->
-                sentences.add("normalize --like '%s' computes these elements.".formatted(spec)));
+        .ifPresent(sentences::add);
     if (all.size() > named.size()) {
       sentences.add(
           "If the system adds squares one after the other in float32, rstd may be %s ulp off. Then %s more norms fit, with epsilon %s (--json lists them)."
