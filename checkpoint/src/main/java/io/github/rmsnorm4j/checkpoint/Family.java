@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint;
 
+import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -72,11 +73,9 @@ record Family(
    * A norm of each layer, or one outside of them.
    *
    * @param name its name
-   * @param kind which norm
+   * @param spec which norm; its epsilon holds where no setting does
    * @param epsilonKeys the settings that hold epsilon
-   * @param epsilon what holds where none is set
-   * @param castOrder where it rounds rows of 16 bits
-   * @param gain how the gain is stored, empty if there is none
+   * @param gain whether there is a gain
    * @param consumers the matrices that take its output
    * @param orConsumers those that take it if the first are not there
    * @param kept why the gain cannot be moved into matrices
@@ -84,11 +83,9 @@ record Family(
    */
   record NormRule(
       NamePattern name,
-      NormSite.Kind kind,
+      NormSpec spec,
       List<String> epsilonKeys,
-      double epsilon,
-      String castOrder,
-      Optional<GainForm> gain,
+      boolean gain,
       List<NamePattern> consumers,
       List<NamePattern> orConsumers,
       Optional<String> kept,

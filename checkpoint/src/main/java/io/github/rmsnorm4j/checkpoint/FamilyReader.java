@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.Family.NormRule;
 import io.github.rmsnorm4j.checkpoint.Family.Premise;
 import io.github.rmsnorm4j.checkpoint.Family.Tied;
@@ -17,7 +18,7 @@ import java.util.Set;
 final class FamilyReader {
   private static final String TIED_IF_NOT_STORED = "if the head is not stored";
 
-  private static final Set<String> OF_NORMS = Set.of("norm", "epsilon", "cast_order", "gain");
+  private static final Set<String> OF_NORMS = Set.of("norm", "epsilon", "gain");
 
   private static final Set<String> OF_NORM =
       Set.of("name", "consumers", "or_consumers", "kept", "optional");
@@ -115,14 +116,6 @@ final class FamilyReader {
     return prefixes;
   }
 
-  private static double epsilon(Rules epsilon) throws FormatException {
-    double value = epsilon.number("default", 0);
-    if (value < 0) {
-      throw epsilon.wrong("default is " + value + ", it must be finite and not negative");
-    }
-    return value;
-  }
-
   private static Map<String, List<String>> counts(Rules rules) throws FormatException {
     Rules counts = rules.object("counts");
     Map<String, List<String>> keys = new LinkedHashMap<>();
@@ -156,16 +149,12 @@ final class FamilyReader {
     List<NormRule> norms = new ArrayList<>();
     for (Rules rule : rules.objects("norms", true)) {
       rule.allow(union(OF_NORM, OF_NORMS));
-      Rules epsilon = rule.object("epsilon");
-      epsilon.allow(Set.of("keys", "default"));
       norms.add(
           new NormRule(
               pattern(rule, "name", rule.text("name")),
-              kind(rule),
-              epsilon.texts("keys"),
-              epsilon(epsilon),
-              castOrder(rule),
-              gain(rule),
+              spec(rule),
+              rule.texts("epsilon"),
+              rule.flag("gain", true),
               patterns(rule, "consumers", rule.texts("consumers")),
               patterns(rule, "or_consumers", rule.texts("or_consumers")),
               kept(rule),
@@ -177,33 +166,18 @@ final class FamilyReader {
     return norms;
   }
 
-  private static NormSite.Kind kind(Rules rule) throws FormatException {
-    return switch (rule.text("norm")) {
-      case "rms" -> NormSite.Kind.RMS;
-      case "layer" -> NormSite.Kind.LAYER;
-      default -> throw rule.other("norm", "rms or layer");
-    };
-  }
-
-  private static String castOrder(Rules rule) throws FormatException {
-    String order = rule.text("cast_order");
-    if (!Set.of("float32", "llama", "t5", "onnx").contains(order)) {
-      throw rule.other("cast_order", "float32, llama, t5 or onnx");
+  private static NormSpec spec(Rules rule) throws FormatException {
+    NormSpec spec;
+    try {
+      spec = NormSpec.parse(rule.text("norm"));
+    } catch (IllegalArgumentException e) {
+      throw rule.wrong(e.getMessage());
     }
-    return order;
-  }
-
-  private static Optional<GainForm> gain(Rules rule) throws FormatException {
-    String gain = rule.text("gain");
-    for (GainForm form : GainForm.values()) {
-      if (gain.equals(form.toString())) {
-        return Optional.of(form);
-      }
+    // A folded gain is 1, and 1 less the offset must be a number of every type.
+    if (spec.gainOffset() != 0 && spec.gainOffset() != 1) {
+      throw rule.wrong("norm is '%s', its offset must be 0 or 1".formatted(spec));
     }
-    if (gain.equals("none")) {
-      return Optional.empty();
-    }
-    throw rule.other("gain", "g, g - 1 or none");
+    return spec;
   }
 
   private Optional<String> kept(Rules rule) throws FormatException {

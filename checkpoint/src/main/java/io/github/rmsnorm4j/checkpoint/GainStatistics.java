@@ -13,8 +13,8 @@ import java.util.function.DoubleConsumer;
  * @param dead how many are 0: what the norm gives there is 0 for every row
  * @param negative how many are below 0
  * @param nonFinite how many are NaN or infinite; they do not count in the other figures
- * @param looksLike how the stored numbers look as if the gain was stored; empty if they may be
- *     either
+ * @param looksLike the offset that the stored numbers look like: 0 for a gain as it is, 1 for a
+ *     gain less 1; empty if they may be either
  */
 public record GainStatistics(
     double least,
@@ -23,7 +23,7 @@ public record GainStatistics(
     int dead,
     int negative,
     int nonFinite,
-    Optional<GainForm> looksLike) {
+    Optional<Double> looksLike) {
   /** A mean of the stored numbers below this is nearer to 0 than to 1. */
   private static final double NEARER_TO_0 = 0.5;
 
@@ -32,15 +32,15 @@ public record GainStatistics(
 
   /** Takes the stored numbers of a gain one after the other. */
   static final class Counter implements DoubleConsumer {
-    private final GainForm form;
+    private final double offset;
     private final DoubleSummaryStatistics stored = new DoubleSummaryStatistics();
     private int dead;
     private int negative;
     private int negativeStored;
     private int nonFinite;
 
-    Counter(GainForm form) {
-      this.form = form;
+    Counter(double offset) {
+      this.offset = offset;
     }
 
     @Override
@@ -51,30 +51,30 @@ public record GainStatistics(
       }
       stored.accept(value);
       negativeStored += value < 0 ? 1 : 0;
-      dead += value + form.offset() == 0 ? 1 : 0;
-      negative += value + form.offset() < 0 ? 1 : 0;
+      dead += value + offset == 0 ? 1 : 0;
+      negative += value + offset < 0 ? 1 : 0;
     }
 
     GainStatistics statistics() {
       boolean none = stored.getCount() == 0;
       return new GainStatistics(
-          none ? Double.NaN : stored.getMin() + form.offset(),
-          none ? Double.NaN : stored.getAverage() + form.offset(),
-          none ? Double.NaN : stored.getMax() + form.offset(),
+          none ? Double.NaN : stored.getMin() + offset,
+          none ? Double.NaN : stored.getAverage() + offset,
+          none ? Double.NaN : stored.getMax() + offset,
           dead,
           negative,
           nonFinite,
           none ? Optional.empty() : looksLike());
     }
 
-    private Optional<GainForm> looksLike() {
+    private Optional<Double> looksLike() {
       double mean = stored.getAverage();
       double share = (double) negativeStored / stored.getCount();
       boolean zero = stored.getMin() == 0 && stored.getMax() == 0;
       if (zero || mean < NEARER_TO_0 && share >= FEW) {
-        return Optional.of(GainForm.G_MINUS_1);
+        return Optional.of(1.0);
       }
-      return mean >= NEARER_TO_0 && share < FEW ? Optional.of(GainForm.G) : Optional.empty();
+      return mean >= NEARER_TO_0 && share < FEW ? Optional.of(0.0) : Optional.empty();
     }
   }
 }

@@ -18,7 +18,7 @@ public record InspectedNorm(NormSite site, Optional<String> type, Optional<GainS
    */
   public boolean isDoubtful() {
     return gain.flatMap(GainStatistics::looksLike)
-        .map(looks -> looks != site.gainForm())
+        .map(looks -> looks != site.spec().gainOffset())
         .orElse(false);
   }
 }

@@ -34,16 +34,17 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms) {
   public static Inspection of(StoredModel model, Optional<Path> map) throws IOException {
     ModelNorms found = model.norms(map);
     List<InspectedNorm> norms = new ArrayList<>();
-    // Rules may name one gain many times; it is read once for each form.
+    // Rules may name one gain many times; it is read once for each offset.
     Map<List<Object>, GainStatistics> known = new HashMap<>();
     for (NormSite site : found.norms()) {
       Optional<Tensor> gain = Optional.empty();
       Optional<GainStatistics> statistics = Optional.empty();
       if (site.gain().isPresent()) {
         Tensor tensor = model.tensors().tensor(site.gain().get());
-        List<Object> key = List.of(tensor, site.gainForm());
+        double offset = site.spec().gainOffset();
+        List<Object> key = List.of(tensor, offset);
         if (!known.containsKey(key)) {
-          known.put(key, statistics(model.tensors(), tensor, site.gainForm()));
+          known.put(key, statistics(model.tensors(), tensor, offset));
         }
         gain = Optional.of(tensor);
         statistics = Optional.of(known.get(key));
@@ -57,9 +58,9 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms) {
     return new Inspection(found, List.copyOf(norms));
   }
 
-  private static GainStatistics statistics(TensorFile file, Tensor gain, GainForm form)
+  private static GainStatistics statistics(TensorFile file, Tensor gain, double offset)
       throws IOException {
-    GainStatistics.Counter counter = new GainStatistics.Counter(form);
+    GainStatistics.Counter counter = new GainStatistics.Counter(offset);
     double[] numbers = new double[(int) Math.min(PIECE, gain.elements())];
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment elements =

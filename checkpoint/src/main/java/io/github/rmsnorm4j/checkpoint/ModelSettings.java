@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Printable;
 import java.nio.file.Path;
@@ -104,17 +105,14 @@ final class ModelSettings {
     return (int) value;
   }
 
-  /** A number that is finite and not negative. */
-  double number(List<String> keys, double absent) throws FormatException {
+  /** A spec with the epsilon that is set, or with its own. */
+  NormSpec withEpsilon(NormSpec spec, List<String> keys) throws FormatException {
     Optional<Setting> setting = find(keys);
-    if (setting.isEmpty()) {
-      return absent;
-    }
-    double value = number(setting.get());
-    if (!(value >= 0) || Double.isInfinite(value)) {
+    try {
+      return setting.isPresent() ? spec.withEpsilon(number(setting.get())) : spec;
+    } catch (IllegalArgumentException _) {
       throw wrong(setting.get(), "finite and not negative");
     }
-    return value;
   }
 
   private double number(Setting setting) throws FormatException {

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint;
 import static io.github.rmsnorm4j.checkpoint.FamilyNames.BIAS;
 import static io.github.rmsnorm4j.checkpoint.FamilyNames.WEIGHT;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.Family.NormRule;
 import io.github.rmsnorm4j.checkpoint.Family.Premise;
 import io.github.rmsnorm4j.formats.FormatException;
@@ -126,7 +127,7 @@ final class NormFinder {
     List<String> beginnings =
         at.keySet().stream().flatMap(word -> names.beginnings(rule, word)).toList();
     for (String name : names.all(List.of(rule.name()), at).toList()) {
-      if (rule.gain().isPresent() && !names.has(name + WEIGHT)) {
+      if (rule.gain() && !names.has(name + WEIGHT)) {
         if (rule.optional()) {
           continue;
         }
@@ -140,13 +141,10 @@ final class NormFinder {
           new NormSite(
               name,
               layer,
-              rule.kind(),
+              settings.withEpsilon(rule.spec(), rule.epsilonKeys()),
               width,
-              settings.number(rule.epsilonKeys(), rule.epsilon()),
               !rule.epsilonKeys().isEmpty() && settings.key(rule.epsilonKeys()).isEmpty(),
-              rule.castOrder(),
-              rule.gain().map(_ -> name + WEIGHT),
-              rule.gain().orElse(GainForm.G),
+              rule.gain() ? Optional.of(name + WEIGHT) : Optional.empty(),
               names.has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty(),
               consumers,
               kept.or(() -> problem),
@@ -155,9 +153,16 @@ final class NormFinder {
   }
 
   private int width(NormRule rule, String name) throws FormatException {
-    if (rule.gain().isEmpty()) {
-      return settings.width(family.width());
+    int width = rule.gain() ? gainWidth(name) : settings.width(family.width());
+    try {
+      rule.spec().part().elements(width);
+    } catch (IllegalArgumentException e) {
+      throw new FormatException(file.path(), name + ": " + e.getMessage());
     }
+    return width;
+  }
+
+  private int gainWidth(String name) throws FormatException {
     Tensor gain = names.tensor(name + WEIGHT);
     boolean vector =
         gain.shape().size() == 1
@@ -236,14 +241,14 @@ final class NormFinder {
 
   private Optional<String> notConverted(
       Optional<String> premise, List<String> embeddings, List<Projection> writers) {
-    if (family.norms().stream().noneMatch(rule -> rule.kind() == NormSite.Kind.LAYER)) {
+    if (family.norms().stream().noneMatch(NormFinder::isLayerNorm)) {
       return Optional.of("it has RMSNorm already");
     }
     if (family.converted().isEmpty()) {
       return Optional.of("no rules are known for a " + family.name() + " with RMSNorm");
     }
     for (NormRule rule : family.norms()) {
-      if (rule.kind() == NormSite.Kind.LAYER && rule.kept().isPresent()) {
+      if (isLayerNorm(rule) && rule.kept().isPresent()) {
         return Optional.of("of " + rule.name() + ": " + rule.kept().get());
       }
     }
@@ -255,6 +260,10 @@ final class NormFinder {
       }
     }
     return premise.or(this::lastNormIsMissing).or(() -> notFloating(embeddings, writers));
+  }
+
+  private static boolean isLayerNorm(NormRule rule) {
+    return rule.spec().kind() == NormSpec.Kind.LAYER_NORM;
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint;
 
+import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -10,15 +11,13 @@ import java.util.regex.Pattern;
  *
  * @param name the norm, for example {@code model.layers.3.input_layernorm}
  * @param layer the layer that it is in, from 0; -1 outside of the layers
- * @param kind which norm
+ * @param spec which norm, with the model's epsilon; its cast order is that of the architecture's
+ *     code
  * @param width elements of a row
- * @param epsilon what is added to the mean square or the variance
  * @param epsilonAssumed whether the model does not set epsilon, so that it is the family's default;
  *     false also where the family has no setting for it
- * @param castOrder where the norm rounds rows of 16 bits, as the architecture's code does: the name
- *     of a {@link io.github.rmsnorm4j.CastOrder} in lower case
- * @param gain the tensor of the gain; empty if the norm has none
- * @param gainForm how that tensor stores the gain
+ * @param gain the tensor of the gain, which stores it less the offset of the spec; empty if the
+ *     norm has none
  * @param bias the tensor of the bias; empty if the norm has none
  * @param consumers the matrices that its output is multiplied by, in the model's order; empty if
  *     something other than matrices takes it
@@ -30,30 +29,30 @@ import java.util.regex.Pattern;
 public record NormSite(
     String name,
     int layer,
-    Kind kind,
+    NormSpec spec,
     int width,
-    double epsilon,
     boolean epsilonAssumed,
-    String castOrder,
     Optional<String> gain,
-    GainForm gainForm,
     Optional<String> bias,
     List<Projection> consumers,
     Optional<String> keptBecause,
     List<String> beginnings) {
 
-  /** Which norm. */
-  public enum Kind {
-    /** RMSNorm. */
-    RMS,
-    /** LayerNorm. */
-    LAYER
-  }
-
   /** Copies the lists. */
   public NormSite {
     consumers = List.copyOf(consumers);
     beginnings = List.copyOf(beginnings);
+  }
+
+  /**
+   * The same place with another norm.
+   *
+   * @param other which norm
+   * @return another site
+   */
+  public NormSite withSpec(NormSpec other) {
+    return new NormSite(
+        name, layer, other, width, epsilonAssumed, gain, bias, consumers, keptBecause, beginnings);
   }
 
   /**

@@ -132,12 +132,6 @@ record Rules(Path file, String where, Map<String, Object> fields, Rules around) 
     return type.cast(value);
   }
 
-  /** A text that is none of those that a field may have. */
-  FormatException other(String field, String allowed) throws FormatException {
-    return wrong(
-        "%s is '%s', it must be %s".formatted(field, Printable.shortened(text(field)), allowed));
-  }
-
   FormatException wrong(String problem) {
     return new FormatException(file, where.isEmpty() ? problem : where + ": " + problem);
   }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.Family.NormRule;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,7 +41,7 @@ class ModelsPageTest {
         family.architectures().isEmpty()
             ? code(family.modelTypes())
             : "GGUF: " + code(family.architectures());
-    boolean rms = family.norms().getFirst().kind() == NormSite.Kind.RMS;
+    boolean rms = family.norms().getFirst().spec().kind() == NormSpec.Kind.RMS_NORM;
     return "| %s | %s | %s | %s | %s |"
         .formatted(
             family.name(),

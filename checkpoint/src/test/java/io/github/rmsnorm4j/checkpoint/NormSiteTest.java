@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.checkpoint.NormSite.Kind;
+import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -13,13 +13,10 @@ class NormSiteTest {
     return new NormSite(
             "norm",
             layer,
-            Kind.RMS,
+            NormSpec.LLAMA,
             4,
-            1e-6,
             false,
-            "llama",
             Optional.empty(),
-            GainForm.G,
             Optional.empty(),
             List.of(),
             Optional.empty(),

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.transformer.ModelFolder;
 import io.github.rmsnorm4j.transformer.Stories260K;
@@ -45,13 +46,10 @@ class StoredModelTest {
             new NormSite(
                 "model.layers.0.input_layernorm",
                 0,
-                NormSite.Kind.RMS,
+                NormSpec.parse("llama(eps=1e-5)"),
                 64,
-                1e-5,
                 false,
-                "llama",
                 Optional.of("model.layers.0.input_layernorm.weight"),
-                GainForm.G,
                 Optional.empty(),
                 List.of(
                     projection("model.layers.0.self_attn.q_proj"),
@@ -80,18 +78,17 @@ class StoredModelTest {
     Files.writeString(
         map,
         """
-        {"family": "Mine", "like": "Llama", "cast_order": "float32", "gain": "g - 1",
+        {"family": "Mine", "like": "Llama", "norm": "gemma(eps=1e-4, residual=last)",
          "norms": [{"name": "model.norm", "kept": "residual"},
-                   {"name": "model.layers.{layer}.input_layernorm", "gain": "g",
+                   {"name": "model.layers.{layer}.input_layernorm", "norm": "llama", "epsilon": [],
                     "consumers": ["model.layers.{layer}.self_attn.v_proj"]}]}
         """);
     ModelNorms norms = norms(Optional.of(map));
     assertThat(norms.family()).isEqualTo("Mine");
     assertThat(norms.norms()).hasSize(6);
-    assertThat(norms.norms().get(0).gainForm()).isEqualTo(GainForm.G_MINUS_1);
-    assertThat(norms.norms().get(0).castOrder()).isEqualTo("float32");
+    assertThat(norms.norms().get(0).spec()).hasToString("gemma(eps=1e-5, residual=last)");
     assertThat(norms.norms().get(0).keptBecause().orElseThrow()).contains("residual stream");
-    assertThat(norms.norms().get(5).gainForm()).isEqualTo(GainForm.G);
+    assertThat(norms.norms().get(5).spec()).hasToString("llama");
     assertThat(norms.norms().get(5).consumers())
         .containsExactly(projection("model.layers.4.self_attn.v_proj"));
     assertThat(norms.unknown()).hasSize(5 * 5).contains("model.layers.0.mlp.up_proj.weight");
@@ -104,6 +101,16 @@ class StoredModelTest {
         "'counts': {'layer': []} -> layer is empty, it must have one text or more",
         "'width': [] -> width is empty, it must have one text or more",
         "'norms': [] -> norms is empty, it must have one rule or more",
+        "'norm': 'lama' -> map.json: norms[0]: norm is 'lama', it may be rmsnorm, layernorm, llama,",
+        "'norm': 'llama(eps=-1)' -> norm is 'llama(eps=-1)', eps may be a finite number of 0 or",
+        "'norm': 't5(offset=1)' -> gain offset is 1.0, it must be 0 with cast order T5",
+        "'norm': 'rmsnorm(offset=2)' -> norm is 'rmsnorm(offset=2)', its offset must be 0 or 1",
+        "'norm': 'rmsnorm(part=1/65 down)' -> model.layers.0.input_layernorm: part is 1/65 down, it"
+            + " must leave at least one of the 64 elements of a row",
+        "'norm': 7 -> norms[0]: norm is not a text",
+        "'epsilon': {'keys': []} -> norms[0]: epsilon is not a list of texts",
+        "'gain': 'none' -> norms[0]: gain is not true or false",
+        "'cast_order': 'llama' -> the field 'cast_order' is not known",
         "'others': ['{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"
             + "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}']"
             + " -> they stand for 1.07e+09 names, at most 262144 are tried"

@@ -120,7 +120,8 @@ final class CheckCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE.json",
-      description = "Write all figures to this file.")
+      description =
+          "Write all figures to this file. \"spec\" is a norm as the --like of normalize takes it, or null.")
   private Path json;
 
   @Option(

@@ -114,7 +114,8 @@ record CheckRows(
               y.type(),
               gains == null ? null : StoredParameter.values(gains),
               gains == null ? null : gains.type(),
-              biases == null ? null : StoredParameter.values(biases));
+              biases == null ? null : StoredParameter.values(biases),
+              residual == null ? null : residual.type());
       Rows[] buffers = {buffer(x, arena), buffer(y, arena), buffer(residual, arena)};
       long all = x.tensor().rows(-1);
       int count = count();

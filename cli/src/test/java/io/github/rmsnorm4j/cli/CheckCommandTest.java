@@ -13,6 +13,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,6 +78,45 @@ class CheckCommandTest {
         .contains("Y is " + norm + ": all 1,920 elements that were compared are equal.");
     assertThat(result.outLines()).allMatch(line -> line.length() <= 79);
     assertThat(result.err()).isEmpty();
+  }
+
+  /** The text that check has found makes the same file. */
+  @ParameterizedTest
+  @CsvSource({
+    "F32, --like gemma --gain g",
+    "BF16, --like llama(eps=1e-5) --gain g",
+    "F16, --like onnx(eps=1e-4) --gain g",
+    "BF16, --like rmsnorm(eps=1e-8) --eps-at outside --partial 0.25",
+    "F16, --like layernorm(eps=1e-3) --gain g --bias b",
+    "BF16, --like t5 --gain g --residual x --residual-rounding last",
+    "F32, --like gemma --residual h --residual-rounding between --gain g"
+  })
+  void theFoundNormMakesTheSameFile(Dtype type, String options) throws IOException {
+    Path h = TestTensor.write(file("h.safetensors"), small("h", Dtype.BF16, 5, 20, WIDTH));
+    Path bias = TestTensor.write(file("b.npy"), TestTensor.random("b", Dtype.F32, 0, 3, WIDTH));
+    x = TestTensor.write(file("x.safetensors"), small("x", type, 1, 20, WIDTH));
+    y = file("y.safetensors");
+    List<String> given = new ArrayList<>();
+    List<String> others = new ArrayList<>();
+    Map<String, Path> files = Map.of("g", gain, "b", bias, "h", h, "x", x);
+    String[] words = options.split(" ");
+    for (int i = 0; i < words.length; i += 2) {
+      Path file = files.get(words[i + 1]);
+      (file == null ? others : given)
+          .addAll(List.of(words[i], file == null ? words[i + 1] : "" + file));
+    }
+    others.addAll(given);
+    normalize(others.toArray(String[]::new));
+    byte[] made = Files.readAllBytes(y);
+    Path json = file("f.json");
+    given.addAll(List.of("--json", "" + json));
+    assertThat(check(given.toArray(String[]::new)).status()).isZero();
+    Matcher spec = Pattern.compile("\"spec\" : \"(.*)\"").matcher(Files.readString(json));
+    assertThat(spec.find()).isTrue();
+    given.subList(given.size() - 2, given.size()).clear();
+    given.addAll(List.of("--like", spec.group(1)));
+    normalize(given.toArray(String[]::new));
+    assertThat(y).hasBinaryContent(made);
   }
 
   private static String unwrapped(CommandResult result) {

@@ -60,7 +60,8 @@ class InspectTest {
         .content()
         .contains("\"family\" : \"Llama\"")
         .contains("\"keptBecause\" : null")
-        .contains("\"looksLike\" : \"g\"");
+        .contains("\"spec\" : \"llama(eps=1e-5)\"")
+        .contains("\"looksLike\" : 0.0");
     CommandResult again = inspect(stories(), "--report", page);
     assertThat(again.status()).isEqualTo(2);
     assertThat(again.err()).contains("exists already; --force replaces it").hasLineCount(1);

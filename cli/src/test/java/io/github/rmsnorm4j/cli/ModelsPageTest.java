@@ -32,11 +32,14 @@ class ModelsPageTest {
       assertThat(result.status()).as(command + ": " + result.err()).isEqualTo(status);
       assertThat(here(result.out())).as(command).isEqualTo(each.group(2));
     }
+    assertThat(folder.resolve("work/again.safetensors"))
+        .hasSameBinaryContentAs(folder.resolve("work/y.safetensors"));
   }
 
   /** The page's files are in a folder work, which is one of this test's, and in examples. */
   private String[] words(String command) {
     return Arrays.stream(command.split(" +"))
+        .map(word -> word.replaceAll("^'(.*)'$", "$1"))
         .map(word -> word.startsWith("work/") ? folder + "/" + word : word)
         .map(word -> word.startsWith("examples/") ? Shell.CHECKOUT + "/" + word : word)
         .toArray(String[]::new);

@@ -72,7 +72,9 @@ class CheckedNormsTest {
       Tensor y = norm.apply(in, added, new Learned(w, b, norm.epsilon())).y();
       double[] biases = b == null ? null : Libtorch.values(b);
       ElementType out = Libtorch.elementType(y);
-      Sample sample = new Sample(width, type, out, Libtorch.values(w), weight, biases);
+      ElementType addedType = added == null ? null : type;
+      Sample sample =
+          new Sample(width, type, out, Libtorch.values(w), weight, biases, addedType);
       double[] inputs = Libtorch.values(in);
       double[] outputs = Libtorch.values(y);
       double[] residuals = added == null ? null : Libtorch.values(added);
@@ -141,7 +143,7 @@ class CheckedNormsTest {
           double[] inputs = Libtorch.values(in);
           double[] outputs = Libtorch.values(inOrder(order, in, w, epsilon));
           double[] gains = hasGain ? Libtorch.values(w) : null;
-          Sample sample = new Sample(width, type, type, gains, hasGain ? type : null, null);
+          Sample sample = new Sample(width, type, type, gains, hasGain ? type : null, null, null);
           for (int row = 0; row < 18; row++) {
             sample.add(row(inputs, row, width), row(outputs, row, width), null);
           }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint.check;
 import static io.github.rmsnorm4j.checkpoint.check.Types.narrow;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,19 @@ record Choices(
     GainRounding gain,
     CastForm order,
     BiasAddition bias) {
+
+  /** What the library does for these types. */
+  static Choices of(NormSpec spec, Types types) {
+    return new Choices(
+        types.x(),
+        types.y(),
+        spec.kind() == NormSpec.Kind.LAYER_NORM ? Centring.SPLIT : Centring.NONE,
+        types.roundsResidual() ? spec.residualRounding() : ResidualRounding.LAST,
+        spec.gainOffset(),
+        GainRounding.NEVER,
+        CastForm.valueOf(spec.castOrder().name()),
+        BiasAddition.ROUNDED);
+  }
 
   /** Every combination. */
   static List<Choices> all(Types types, Set<ElementType> inputs) {

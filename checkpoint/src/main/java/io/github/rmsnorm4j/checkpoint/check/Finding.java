@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
+import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
 import java.util.Locale;
 
@@ -7,6 +8,7 @@ import java.util.Locale;
  * How well one norm explains Y.
  *
  * @param norm the norm in words
+ * @param spec the text of its {@link NormSpec}, or null if this library does not have it
  * @param kind RMSNorm, or LayerNorm with the way its mean and variance are taken
  * @param castOrders the cast orders with this formula; more than one where the types make no
  *     difference between them
@@ -30,6 +32,7 @@ import java.util.Locale;
  */
 public record Finding(
     String norm,
+    String spec,
     String kind,
     List<String> castOrders,
     double epsilon,
@@ -53,6 +56,7 @@ public record Finding(
     Form form = norm.form();
     return new Finding(
         norm.words(types, width),
+        norm.spec(types, width).map(NormSpec::toString).orElse(null),
         norm.kind(),
         norm.orders().stream().map(CastForm::toString).toList(),
         norm.statistic().epsilon(),

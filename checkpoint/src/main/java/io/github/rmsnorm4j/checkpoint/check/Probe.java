@@ -112,11 +112,11 @@ public record Probe(List<double[]> x, List<double[]> residual, int told, List<St
       double[] normal = new double[sample.width()];
       Arrays.setAll(normal, i -> random.nextGaussian());
       double[] row = rounded(shape.of(normal), type);
-      if (types.residual().isEmpty()) {
+      if (types.residual() == null) {
         return new Row(row, null);
       }
       Arrays.setAll(normal, i -> random.nextGaussian());
-      return new Row(row, rounded(shape.of(normal), types.residual().getFirst()));
+      return new Row(row, rounded(shape.of(normal), types.residualNarrowest()));
     }
 
     private static double[] rounded(double[] row, ElementType type) {

@@ -16,6 +16,7 @@ public final class Sample {
   private final ElementType gainType;
   private final double[] gain;
   private final double[] bias;
+  private final ElementType residualType;
   private final List<double[]> x = new ArrayList<>();
   private final List<double[]> y = new ArrayList<>();
   private final List<double[]> residual = new ArrayList<>();
@@ -34,6 +35,7 @@ public final class Sample {
    * @param gain the gain as stored, or null
    * @param gainType its type, or null
    * @param bias the bias, or null
+   * @param residualType the type in which the residual is stored, or null without one
    * @throws IllegalArgumentException if the width is 1, or a parameter has another width or is not
    *     finite
    */
@@ -43,7 +45,8 @@ public final class Sample {
       ElementType yType,
       double[] gain,
       ElementType gainType,
-      double[] bias) {
+      double[] bias,
+      ElementType residualType) {
     if (width < 2) {
       throw new IllegalArgumentException(
           "the width is " + width + ", it must be 2 or more: a row of one element tells nothing");
@@ -54,6 +57,7 @@ public final class Sample {
     this.gain = checked("gain", gain, width);
     this.gainType = gainType;
     this.bias = checked("bias", bias, width);
+    this.residualType = residualType;
   }
 
   private static double[] checked(String name, double[] values, int width) {
@@ -214,13 +218,15 @@ public final class Sample {
 
   /** The types of all numbers, and the narrower ones that hold them. */
   Types types() {
-    List<ElementType> sums = new ArrayList<>();
-    if (!residual.isEmpty()) {
-      sums.addAll(Rounding.holding(residual));
-      sums.add(ElementType.FLOAT32);
-    }
     return new Types(
-        xType, narrower(xType, x), yType, narrower(yType, y), gainType, bias != null, sums);
+        xType,
+        narrower(xType, x),
+        yType,
+        narrower(yType, y),
+        gainType,
+        bias != null,
+        residualType,
+        residualType == null ? List.of() : narrower(residualType, residual));
   }
 
   private static List<ElementType> narrower(ElementType stored, List<double[]> rows) {

@@ -14,8 +14,9 @@ import java.util.Set;
  * @param yHeld narrower types that hold every number of Y, if Y is stored in a wider type
  * @param gain the type of the gain, or null without one
  * @param bias whether there is a bias
- * @param residual types that hold every number of the residual, the narrowest first; empty without
- *     one
+ * @param residual the type in which the residual is stored, or null without one
+ * @param residualHeld narrower types that hold every number of the residual, if it is stored in a
+ *     wider type
  */
 public record Types(
     ElementType x,
@@ -24,7 +25,8 @@ public record Types(
     List<ElementType> yHeld,
     ElementType gain,
     boolean bias,
-    List<ElementType> residual) {
+    ElementType residual,
+    List<ElementType> residualHeld) {
 
   static boolean narrow(ElementType type) {
     return type != null && type.bytes() == 2;
@@ -49,8 +51,18 @@ public record Types(
     return outputs;
   }
 
+  /** The narrowest type that holds the residual, or null without one. */
+  ElementType residualNarrowest() {
+    return residualHeld.isEmpty() ? residual : residualHeld.getFirst();
+  }
+
   /** The type that a sum with the residual is rounded to, or null where it is not rounded. */
   ElementType residualRounded() {
-    return residual.isEmpty() || !narrow(residual.getFirst()) ? null : residual.getFirst();
+    return narrow(residualNarrowest()) ? residualNarrowest() : null;
+  }
+
+  /** Whether this library rounds that sum, which it does to the type of the residual as stored. */
+  boolean roundsResidual() {
+    return narrow(residual);
   }
 }

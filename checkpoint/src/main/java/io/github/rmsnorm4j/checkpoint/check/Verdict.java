@@ -79,6 +79,11 @@ final class Verdict {
                   String.join("; ", differences())));
       hints(sentences);
     }
+    named.stream()
+        .filter(norm -> norm.spec() != null && norm.greatestUlp() == 0)
+        .map(norm -> "normalize --like '%s' computes these elements.".formatted(norm.spec()))
+        .findFirst()
+        .ifPresent(sentences::add);
     if (all.size() > named.size()) {
       sentences.add(
           "If the system adds squares one after the other in float32, rstd may be %s ulp off. Then %s more norms fit, with epsilon %s (--json lists them)."

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.ModelNorms;
 import io.github.rmsnorm4j.checkpoint.NormSite;
 import io.github.rmsnorm4j.checkpoint.StoredModel;
@@ -66,19 +67,15 @@ record Comparison(
   }
 
   private static NormSite rms(NormSite site) {
-    return new NormSite(
-        site.name(),
-        site.layer(),
-        NormSite.Kind.RMS,
-        site.width(),
-        site.epsilon(),
-        site.epsilonAssumed(),
-        site.castOrder(),
-        site.gain(),
-        site.gainForm(),
-        site.bias(),
-        site.consumers(),
-        site.keptBecause(),
-        site.beginnings());
+    NormSpec spec = site.spec();
+    return site.withSpec(
+        new NormSpec(
+            NormSpec.Kind.RMS_NORM,
+            spec.epsilon(),
+            spec.epsilonPlacement(),
+            spec.castOrder(),
+            spec.gainOffset(),
+            spec.part(),
+            spec.residualRounding()));
   }
 }

@@ -62,7 +62,7 @@ final class Keeping {
 
   /** Whether there is a gain that is not 1 everywhere. */
   boolean hasGain(NormSite site) throws IOException {
-    double one = 1 - site.gainForm().offset();
+    double one = 1 - site.spec().gainOffset();
     return site.gain().isPresent() && any(site.gain().get(), value -> value != one);
   }
 

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
-import io.github.rmsnorm4j.checkpoint.GainForm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.ModelNorms;
 import io.github.rmsnorm4j.checkpoint.NormSite;
 import io.github.rmsnorm4j.checkpoint.Projection;
@@ -57,7 +57,8 @@ final class Planner {
             "the head is the token embedding, which is centred, and the head must not be: --untie"
                 + " gives the head a matrix of its own");
     for (NormSite site : model.norms()) {
-      refuseIf(site.kind() == NormSite.Kind.RMS, () -> site.name() + " is RMSNorm already");
+      refuseIf(
+          site.spec().kind() == NormSpec.Kind.RMS_NORM, () -> site.name() + " is RMSNorm already");
       refuseIf(
           site.keptBecause().isPresent(),
           () -> site.name() + ": " + site.keptBecause().orElseThrow());
@@ -110,12 +111,11 @@ final class Planner {
         add(
             keeping.isTiedHead(consumer) ? head() : consumer.weight(),
             new Step.ScaleInputs(
-                site.gain().orElseThrow(), site.gainForm().offset(), consumer.inputsFirst()));
+                site.gain().orElseThrow(), site.spec().gainOffset(), consumer.inputsFirst()));
       }
     }
     if (gain) {
-      double stored = site.gainForm() == GainForm.G ? 1 : 0;
-      add(site.gain().orElseThrow(), new Step.Fill(stored));
+      add(site.gain().orElseThrow(), new Step.Fill(1 - site.spec().gainOffset()));
     }
     if (bias) {
       add(site.bias().orElseThrow(), new Step.Fill(0));

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.ModelNorms;
 import io.github.rmsnorm4j.checkpoint.NormSite;
 import io.github.rmsnorm4j.checkpoint.Projection;
@@ -21,7 +23,7 @@ record Side(ModelNorms norms, TensorFile tensors) {
   double[] gain(NormSite site) throws IOException {
     double[] gain = vector(site.gain(), site.width());
     for (int i = 0; i < gain.length; i++) {
-      gain[i] = site.gain().isPresent() ? gain[i] + site.gainForm().offset() : 1;
+      gain[i] = site.gain().isPresent() ? gain[i] + site.spec().gainOffset() : 1;
     }
     return gain;
   }
@@ -47,9 +49,16 @@ record Side(ModelNorms norms, TensorFile tensors) {
 
   /** A row as the norm makes it, without gain and bias. */
   static double[] normalise(NormSite site, double[] row) {
-    return site.kind() == NormSite.Kind.RMS
-        ? Definitions.rmsNorm(row, null, null, site.epsilon())
-        : Definitions.layerNorm(row, null, null, site.epsilon());
+    NormSpec spec = site.spec();
+    double[] measured = spec.kind() == NormSpec.Kind.LAYER_NORM ? centred(row) : row;
+    double m = Definitions.meanSquare(measured, spec.part().elements(row.length));
+    double root = Definitions.root(m, epsilon(site), spec.epsilonPlacement());
+    return Arrays.stream(measured).map(value -> value / root).toArray();
+  }
+
+  /** The type of the rows decides only an epsilon that no one has set. */
+  static double epsilon(NormSite site) {
+    return site.spec().epsilon(ElementType.FLOAT32);
   }
 
   /** A row without its mean. */

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.NormSite;
 import io.github.rmsnorm4j.checkpoint.Projection;
 import io.github.rmsnorm4j.formats.Tensor;
@@ -58,7 +59,7 @@ final class SiteProof {
   }
 
   private void compare(NormSite site, NormSite other) throws IOException {
-    if (converted && other.kind() != NormSite.Kind.RMS) {
+    if (converted && other.spec().kind() != NormSpec.Kind.RMS_NORM) {
       rows.add(1, 0, other.name() + ", which is not RMSNorm");
     }
     double[][] random = randomRows(site);
@@ -103,7 +104,8 @@ final class SiteProof {
   /** Rows of several sizes and means; in the last, epsilon is as large as the mean square. */
   private static double[][] randomRows(NormSite site) {
     Random random = new Random(SEED + site.name().hashCode());
-    double small = site.epsilon() == 0 ? 1 : Math.sqrt(site.epsilon());
+    double epsilon = Side.epsilon(site);
+    double small = epsilon == 0 ? 1 : Math.sqrt(epsilon);
     double[][] shapes = {{1, 0.5}, {4, -3}, {small, small / 2}};
     double[][] rows = new double[shapes.length][site.width()];
     for (int r = 0; r < rows.length; r++) {

@@ -48,7 +48,7 @@ class NearNormTest {
   }
 
   private CheckReport check(double[] gain, double[] bias, double[][] y) {
-    Sample sample = new Sample(WIDTH, TYPE, TYPE, gain, gain == null ? null : TYPE, bias);
+    Sample sample = new Sample(WIDTH, TYPE, TYPE, gain, gain == null ? null : TYPE, bias, null);
     for (int row = 0; row < x.length; row++) {
       sample.add(x[row], y[row], null);
     }

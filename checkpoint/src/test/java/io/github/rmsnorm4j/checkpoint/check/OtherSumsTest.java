@@ -182,7 +182,7 @@ class OtherSumsTest {
 
   private static void assertNamed(
       String what, String kind, double[][] x, double[] gain, ElementType type, double[][] y) {
-    Sample sample = new Sample(gain.length, type, type, gain, type, null);
+    Sample sample = new Sample(gain.length, type, type, gain, type, null, null);
     for (int row = 0; row < x.length; row++) {
       sample.add(x[row], y[row], null);
     }
@@ -208,7 +208,7 @@ class OtherSumsTest {
     double[] gain = TypedRows.random(random, 1, 300, 1, 0.5, ElementType.BFLOAT16)[0];
     double[][] y = rmsNorm(x, gain, ElementType.BFLOAT16, Order.PAIRWISE);
     ElementType stored = ElementType.FLOAT32;
-    Sample sample = new Sample(300, stored, stored, gain, stored, null);
+    Sample sample = new Sample(300, stored, stored, gain, stored, null, null);
     for (int row = 0; row < x.length; row++) {
       sample.add(x[row], y[row], null);
     }
@@ -234,7 +234,7 @@ class OtherSumsTest {
     double[] gain = TypedRows.random(random, 1, 300, 1, 0.5, ElementType.BFLOAT16)[0];
     double[][] y = rmsNorm(x, gain, ElementType.BFLOAT16, Order.LANES);
     ElementType type = ElementType.BFLOAT16;
-    Sample sample = new Sample(300, ElementType.FLOAT32, type, gain, type, null);
+    Sample sample = new Sample(300, ElementType.FLOAT32, type, gain, type, null, null);
     for (int row = 0; row < x.length; row++) {
       sample.add(wide[row], y[row], null);
     }

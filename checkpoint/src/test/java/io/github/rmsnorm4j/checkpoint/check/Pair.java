@@ -3,12 +3,13 @@ package io.github.rmsnorm4j.checkpoint.check;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
-import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
-import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.Random;
 
 /** A random choice of everything, the rows, and what the library makes of them. */
@@ -69,24 +70,26 @@ final class Pair {
     return values[random.nextInt(values.length)];
   }
 
-  Norm norm() {
-    return layer ? configure(LayerNorm.builder(width)).build() : rms();
+  NormSpec spec() {
+    return new NormSpec(
+        layer ? NormSpec.Kind.LAYER_NORM : NormSpec.Kind.RMS_NORM,
+        OptionalDouble.of(epsilon),
+        place,
+        order,
+        offset,
+        RowPart.of(part, width),
+        rounding);
   }
 
-  private Norm rms() {
-    RmsNorm.Builder builder = configure(RmsNorm.builder(width));
-    return builder.castOrder(order).part(part).build();
-  }
-
-  private <B extends Norm.Builder<B>> B configure(B builder) {
-    builder.epsilon(epsilon).epsilonPlacement(place).gainOffset(offset).residualRounding(rounding);
+  private Norm norm(NormSpec of) {
+    Norm.Builder<?> builder = of.builder(width);
     if (gain != null) {
       builder.gain(TypedRows.of(gain, gainType));
     }
     if (bias) {
       builder.bias(TypedRows.of(biases, ElementType.FLOAT32));
     }
-    return builder;
+    return builder.build();
   }
 
   double[][] rows(int count) {
@@ -103,18 +106,24 @@ final class Pair {
 
   /** What the library makes of the rows. */
   double[][] made(double[][] rowsX, double[][] residuals) {
+    return made(spec(), rowsX, residuals);
+  }
+
+  /** What a norm of these choices and this gain and bias makes of them. */
+  double[][] made(NormSpec of, double[][] rowsX, double[][] residuals) {
     Rows out = TypedRows.of(new double[rowsX.length][width], y);
     if (residual) {
-      norm().addAndApply(TypedRows.of(rowsX, x), TypedRows.of(residuals, x), out);
+      norm(of).addAndApply(TypedRows.of(rowsX, x), TypedRows.of(residuals, x), out);
     } else {
-      norm().apply(TypedRows.of(rowsX, x), out);
+      norm(of).apply(TypedRows.of(rowsX, x), out);
     }
     return TypedRows.values(out);
   }
 
   Sample sample(double[][] rowsX, double[][] rowsY, double[][] residuals) {
     double[] g = gain == null ? null : gain[0];
-    Sample sample = new Sample(width, x, y, g, gainType, bias ? biases[0] : null);
+    Sample sample =
+        new Sample(width, x, y, g, gainType, bias ? biases[0] : null, residual ? x : null);
     for (int row = 0; row < rowsX.length; row++) {
       sample.add(rowsX[row], rowsY[row], residual ? residuals[row] : null);
     }
@@ -139,17 +148,7 @@ final class Pair {
 
   /** The true norm among the forms of the check. */
   Hypothesis truth(Types types) {
-    Form form =
-        new Choices(
-                x,
-                y,
-                layer ? Centring.SPLIT : Centring.NONE,
-                rounding,
-                offset,
-                GainRounding.NEVER,
-                CastForm.valueOf(order.name()),
-                BiasAddition.ROUNDED)
-            .form(types);
+    Form form = Choices.of(spec(), types).form(types);
     EpsilonPlacement at = epsilon == 0 ? EpsilonPlacement.INSIDE : place;
     return new Hypothesis(form, List.of(), new Statistic(part, epsilon, at));
   }

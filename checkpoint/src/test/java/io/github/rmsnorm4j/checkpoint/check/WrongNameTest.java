@@ -42,7 +42,7 @@ class WrongNameTest {
   }
 
   private static Sample sample(ElementType type) {
-    return new Sample(WIDTH, type, type, null, null, null);
+    return new Sample(WIDTH, type, type, null, null, null, null);
   }
 
   /** The rows and their norm, with epsilon inside the root. */
@@ -164,7 +164,8 @@ class WrongNameTest {
   void aShiftedLayerNormIsRecognised(double mean, boolean fused) {
     Random random = new Random(7);
     int width = 768;
-    Sample sample = new Sample(width, ElementType.FLOAT32, ElementType.FLOAT32, null, null, null);
+    Sample sample =
+        new Sample(width, ElementType.FLOAT32, ElementType.FLOAT32, null, null, null, null);
     for (int r = 0; r < 8; r++) {
       float[] x = new float[width];
       double sum = 0;

@@ -87,7 +87,7 @@ class HostileMapTest {
             1);
     String same = "model.embed_tokens" + "{" + ",".repeat(900) + "}";
     refused(
-        "\"norms\": [{\"name\": \"n.{layer}\", \"gain\": \"none\", \"consumers\": [\"%s\"]}]"
+        "\"norms\": [{\"name\": \"n.{layer}\", \"gain\": false, \"consumers\": [\"%s\"]}]"
             .formatted(same),
         "at most 262144");
   }
@@ -136,8 +136,8 @@ class HostileMapTest {
   void anEpsilonIsFiniteAndNotNegative() {
     for (String epsilon : new String[] {"1e400", "-1", "-1e-9"}) {
       refused(
-          "\"epsilon\": {\"keys\": [], \"default\": %s}".formatted(epsilon),
-          "epsilon: default is " + Double.parseDouble(epsilon) + ", it must be finite and not");
+          "\"norm\": \"llama(eps=%s)\"".formatted(epsilon),
+          "norm is 'llama(eps=%s)', eps may be a finite number of 0 or more".formatted(epsilon));
     }
     refused("\"tied_head_power_of_width\": 1e400", "is Infinity, it must be finite");
   }
@@ -146,11 +146,11 @@ class HostileMapTest {
   @Test
   void longTextsAreShortened() throws IOException {
     String text = "x".repeat(900_000);
-    for (String field : new String[] {"gain", "cast_order", "norm", "head", "converted"}) {
+    for (String field : new String[] {"norm", "head", "converted"}) {
       refused("\"%s\": \"%s\"".formatted(field, text), "at most 1000");
     }
     refused("\"%s\": 1".formatted("x".repeat(40_000)), "is not known");
-    refused("\"gain\": \"%s\"".formatted("x".repeat(900)), "it must be g, g - 1 or none");
+    refused("\"norm\": \"%s\"".formatted("x".repeat(900)), "xxx...', it may be rmsnorm, layernorm");
     refused("\"tied\": \"%s\"".formatted("x".repeat(900)), "tied is neither");
     String prefixes = "\"model%d.\",".formatted(7).repeat(50_000);
     refused("\"prefixes\": [" + prefixes + "\"other.\"]", "lacks model7.embed_tokens.weight");

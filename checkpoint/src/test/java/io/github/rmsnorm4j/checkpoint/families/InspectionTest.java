@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.github.rmsnorm4j.checkpoint.GainForm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.GainStatistics;
 import io.github.rmsnorm4j.checkpoint.InspectedNorm;
 import io.github.rmsnorm4j.checkpoint.Inspection;
@@ -68,10 +68,10 @@ class InspectionTest {
     boolean zeroCentred = model.type().startsWith("gemma");
     boolean layer = Set.of("gpt2", "gpt_neox", "opt").contains(model.type());
     NormSite site = norm.site();
-    assertThat(site.gainForm()).isEqualTo(zeroCentred ? GainForm.G_MINUS_1 : GainForm.G);
-    assertThat(site.kind()).isEqualTo(layer ? NormSite.Kind.LAYER : NormSite.Kind.RMS);
+    assertThat(site.spec().gainOffset()).isEqualTo(zeroCentred ? 1 : 0);
+    assertThat(site.spec().kind() == NormSpec.Kind.LAYER_NORM).isEqualTo(layer);
     assertThat(site.bias().isPresent()).isEqualTo(layer);
-    assertThat(site.epsilon()).isEqualTo(model.type().equals("opt") ? 1e-5 : 1e-3);
+    assertThat(site.spec().epsilon()).hasValue(model.type().equals("opt") ? 1e-5 : 1e-3);
     assertThat(norm.type()).contains("bf16");
     double[] stored = model.get(site.gain().orElseThrow()).elements();
     double[] gain = Arrays.stream(stored).map(g -> zeroCentred ? g + 1 : g).sorted().toArray();
@@ -103,6 +103,10 @@ class InspectionTest {
     assertThat(shards).isEqualTo(whole);
   }
 
+  private static double epsilon(InspectedNorm norm) {
+    return norm.site().spec().epsilon().orElseThrow();
+  }
+
   /** A converter to GGUF adds the 1 of Gemma's gains; otherwise the figures are the same. */
   @ParameterizedTest
   @CsvSource({"llama, llama", "qwen3, qwen3", "gemma2, gemma2"})
@@ -118,10 +122,10 @@ class InspectionTest {
     for (int i = 0; i < found.norms().size(); i++) {
       InspectedNorm norm = found.norms().get(i);
       InspectedNorm other = expected.norms().get(i);
-      assertThat(norm.site().gainForm()).isEqualTo(GainForm.G);
-      assertThat(norm.site().epsilon()).isCloseTo(other.site().epsilon(), within(1e-10));
+      assertThat(norm.site().spec().gainOffset()).isZero();
+      assertThat(epsilon(norm)).isCloseTo(epsilon(other), within(1e-10));
       assertThat(norm.site().layer()).isEqualTo(other.site().layer());
-      assertThat(norm.site().castOrder()).isEqualTo(other.site().castOrder());
+      assertThat(norm.site().spec().castOrder()).isEqualTo(other.site().spec().castOrder());
       assertThat(norm.site().consumers()).hasSameSizeAs(other.site().consumers());
       assertThat(norm.site().keptBecause()).isEqualTo(other.site().keptBecause());
       GainStatistics gain = norm.gain().orElseThrow();

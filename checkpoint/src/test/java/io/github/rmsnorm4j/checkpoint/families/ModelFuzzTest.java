@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.checkpoint.families;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import io.github.rmsnorm4j.checkpoint.GainForm;
 import io.github.rmsnorm4j.checkpoint.InspectedNorm;
 import io.github.rmsnorm4j.checkpoint.Inspection;
 import io.github.rmsnorm4j.checkpoint.StoredModel;
@@ -36,9 +35,9 @@ class ModelFuzzTest {
 
   private static final String RULES =
       """
-      {"family": "Mine", "like": "Llama", "epsilon": {"keys": ["rms_norm_eps"], "default": 1e-6},
+      {"family": "Mine", "like": "Llama", "norm": "llama(eps=1e-6)", "epsilon": ["rms_norm_eps"],
        "counts": {"layer": ["num_hidden_layers"]}, "may_lack": {"layer": "model.layers.0.*"},
-       "width": ["hidden_size"], "prefixes": ["model.", ""], "gain": "g", "head": "lm_head",
+       "width": ["hidden_size"], "prefixes": ["model.", ""], "gain": true, "head": "lm_head",
        "norms": [
         {"name": "{prefix}layers.{layer}.input_layernorm",
          "consumers": ["{prefix}layers.{layer}.self_attn.{q,k,v}_proj"]},
@@ -141,12 +140,12 @@ class ModelFuzzTest {
     double epsilon = Double.parseDouble("" + config.getOrDefault("rms_norm_eps", "NaN"));
     for (InspectedNorm norm : inspection.norms()) {
       if (!norm.site().epsilonAssumed()) {
-        assertThat(norm.site().epsilon()).describedAs(which).isEqualTo(epsilon);
+        assertThat(norm.site().spec().epsilon()).describedAs(which).hasValue(epsilon);
       }
       double[] stored = model.get(norm.site().gain().orElseThrow()).elements();
       double greatest = Arrays.stream(stored).max().orElseThrow() + offset;
       assertThat(norm.gain().orElseThrow().greatest()).describedAs(which).isEqualTo(greatest);
-      assertThat(norm.site().gainForm() == GainForm.G).isEqualTo(offset == 0);
+      assertThat(norm.site().spec().gainOffset()).isEqualTo(offset);
     }
   }
 }

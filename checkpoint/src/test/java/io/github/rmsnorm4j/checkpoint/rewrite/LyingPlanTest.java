@@ -226,19 +226,6 @@ class LyingPlanTest {
   }
 
   private static NormSite withOtherEpsilon(NormSite site) {
-    return new NormSite(
-        site.name(),
-        site.layer(),
-        site.kind(),
-        site.width(),
-        1e-6,
-        site.epsilonAssumed(),
-        site.castOrder(),
-        site.gain(),
-        site.gainForm(),
-        site.bias(),
-        site.consumers(),
-        site.keptBecause(),
-        site.beginnings());
+    return site.withSpec(site.spec().withEpsilon(1e-6));
   }
 }

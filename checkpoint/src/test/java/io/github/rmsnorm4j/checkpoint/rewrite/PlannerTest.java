@@ -3,10 +3,9 @@ package io.github.rmsnorm4j.checkpoint.rewrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.rmsnorm4j.checkpoint.GainForm;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.ModelNorms;
 import io.github.rmsnorm4j.checkpoint.NormSite;
-import io.github.rmsnorm4j.checkpoint.NormSite.Kind;
 import io.github.rmsnorm4j.checkpoint.Projection;
 import io.github.rmsnorm4j.checkpoint.rewrite.NormOutcome.Fate;
 import io.github.rmsnorm4j.formats.Dtype;
@@ -53,8 +52,9 @@ class PlannerTest {
     tensors.put(name, new Tensor(name, dtype, lengths));
   }
 
-  private NormSite norm(String name, Kind kind, GainForm form, Projection... consumers) {
-    Optional<String> bias = kind == Kind.LAYER ? Optional.of(name + ".bias") : Optional.empty();
+  private NormSite norm(String name, NormSpec spec, Projection... consumers) {
+    Optional<String> bias =
+        spec == NormSpec.LAYERNORM ? Optional.of(name + ".bias") : Optional.empty();
     tensor(name + ".gain", Dtype.BF16, 2);
     vectors.put(name + ".gain", new double[] {2, -3});
     if (bias.isPresent()) {
@@ -65,13 +65,10 @@ class PlannerTest {
         new NormSite(
             name,
             0,
-            kind,
+            spec,
             2,
-            1e-5,
             false,
-            "llama",
             Optional.of(name + ".gain"),
-            form,
             bias,
             List.of(consumers),
             Optional.empty(),
@@ -114,7 +111,7 @@ class PlannerTest {
 
   @Test
   void aGainGoesIntoEachConsumer() throws IOException {
-    norm("n", Kind.RMS, GainForm.G, Q, FC);
+    norm("n", NormSpec.LLAMA, Q, FC);
     assertThat(planner(false).fold().edits())
         .isEqualTo(
             Map.of(
@@ -125,7 +122,7 @@ class PlannerTest {
 
   @Test
   void aGainStoredLessOneBecomesZero() throws IOException {
-    norm("n", Kind.RMS, GainForm.G_MINUS_1, Q);
+    norm("n", NormSpec.GEMMA, Q);
     assertThat(planner(false).fold().edits())
         .isEqualTo(
             Map.of(
@@ -139,7 +136,7 @@ class PlannerTest {
 
   @Test
   void aBiasGoesIntoTheBias() throws IOException {
-    norm("n", Kind.LAYER, GainForm.G, FC);
+    norm("n", NormSpec.LAYERNORM, FC);
     assertThat(planner(false).fold().edits())
         .isEqualTo(
             Map.of(
@@ -151,7 +148,7 @@ class PlannerTest {
 
   @Test
   void whatIsPlainAlreadyIsNotTouched() throws IOException {
-    norm("n", Kind.LAYER, GainForm.G, FC);
+    norm("n", NormSpec.LAYERNORM, FC);
     vectors.put("n.bias", new double[] {0, -0.0});
     assertThat(planner(false).fold().edits()).containsOnlyKeys("fc", "n.gain");
     vectors.put("n.gain", new double[] {1, 1});
@@ -161,7 +158,7 @@ class PlannerTest {
 
   @Test
   void aBiasWithoutAPlaceToGoKeepsTheWholeNorm() throws IOException {
-    norm("n", Kind.LAYER, GainForm.G, FC, Q);
+    norm("n", NormSpec.LAYERNORM, FC, Q);
     assertKept(
         planner(false).fold(), "q has no bias, which would take the norm's bias: it keeps both");
     vectors.put("n.bias", new double[2]);
@@ -170,7 +167,7 @@ class PlannerTest {
 
   @Test
   void aNormIsKeptForItsFamilysReason() throws IOException {
-    NormSite n = norm("n", Kind.RMS, GainForm.G);
+    NormSite n = norm("n", NormSpec.LLAMA);
     norms.set(0, kept(n, "its output is added to the residual stream"));
     assertKept(planner(false).fold(), "its output is added to the residual stream");
   }
@@ -179,13 +176,10 @@ class PlannerTest {
     return new NormSite(
         n.name(),
         n.layer(),
-        n.kind(),
+        n.spec(),
         n.width(),
-        n.epsilon(),
         n.epsilonAssumed(),
-        n.castOrder(),
         n.gain(),
-        n.gainForm(),
         n.bias(),
         n.consumers(),
         Optional.of(reason),
@@ -194,7 +188,7 @@ class PlannerTest {
 
   @Test
   void quantisedMatricesKeepTheWholeNorm() throws IOException {
-    norm("n", Kind.RMS, GainForm.G, FC, Q);
+    norm("n", NormSpec.LLAMA, FC, Q);
     tensor("q", Dtype.U8, 2, 2);
     assertKept(
         planner(false).fold(),
@@ -203,8 +197,8 @@ class PlannerTest {
 
   @Test
   void aTensorOfTwoNormsKeepsBoth() throws IOException {
-    norm("n", Kind.RMS, GainForm.G, Q);
-    norm("m", Kind.RMS, GainForm.G, Q, FC);
+    norm("n", NormSpec.LLAMA, Q);
+    norm("m", NormSpec.LLAMA, Q, FC);
     Plan plan = planner(false).fold();
     assertThat(plan.edits()).isEmpty();
     assertThat(plan.norms().getFirst().reason()).isEqualTo("q is also used by m");
@@ -213,7 +207,7 @@ class PlannerTest {
 
   @Test
   void numbersThatAreNotFiniteAreNotFolded() throws IOException {
-    norm("n", Kind.RMS, GainForm.G, Q);
+    norm("n", NormSpec.LLAMA, Q);
     vectors.put("n.gain", new double[] {1, Double.NaN});
     assertThatThrownBy(() -> planner(false).fold())
         .isInstanceOf(RefusedException.class)
@@ -224,7 +218,7 @@ class PlannerTest {
   void aTiedHeadIsLeftAloneOrUntied() throws IOException {
     tensors.remove("head");
     head = TIED;
-    norm("n", Kind.RMS, GainForm.G, TIED);
+    norm("n", NormSpec.LLAMA, TIED);
     assertKept(
         planner(false).fold(),
         "the head is also the token embedding (--untie gives it a matrix of its own)");
@@ -245,7 +239,7 @@ class PlannerTest {
   @Test
   void aStoredCopyOfATiedHeadIsReplaced() throws IOException {
     head = TIED;
-    norm("n", Kind.RMS, GainForm.G, TIED);
+    norm("n", NormSpec.LLAMA, TIED);
     Plan plan = planner(true).fold();
     assertThat(plan.edits().get("head").source()).isEqualTo("embed");
     assertThat(plan.added()).isEmpty();
@@ -259,7 +253,7 @@ class PlannerTest {
   @Test
   void anUntiedHeadThatIsNotNeededStaysTied() throws IOException {
     head = TIED;
-    norm("n", Kind.LAYER, GainForm.G, TIED);
+    norm("n", NormSpec.LAYERNORM, TIED);
     assertKept(
         planner(true).fold(), "embed has no bias, which would take the norm's bias: it keeps both");
   }
@@ -268,8 +262,8 @@ class PlannerTest {
   void aConversionCentresWhatIsAddedToTheStream() throws IOException {
     head = TIED;
     tensors.remove("head");
-    norm("n", Kind.LAYER, GainForm.G, FC);
-    norm("last", Kind.LAYER, GainForm.G, TIED);
+    norm("n", NormSpec.LAYERNORM, FC);
+    norm("last", NormSpec.LAYERNORM, TIED);
     writers =
         List.of(
             new Projection("o", false, Optional.empty()),
@@ -301,20 +295,20 @@ class PlannerTest {
     notConverted = Optional.of("its blocks normalise what they add");
     assertNotConverted("its blocks normalise what they add");
     notConverted = Optional.empty();
-    NormSite n = norm("n", Kind.LAYER, GainForm.G, FC);
+    NormSite n = norm("n", NormSpec.LAYERNORM, FC);
     norms.set(0, kept(n, "its output is added to the residual stream"));
     assertNotConverted("n: its output is added to the residual stream");
     norms.set(0, n);
     writers = List.of(FC);
     assertNotConverted("fc takes a norm's output and adds to the stream");
-    norm("m", Kind.RMS, GainForm.G, Q);
+    norm("m", NormSpec.LLAMA, Q);
     assertNotConverted("m is RMSNorm already");
   }
 
   @Test
   void tensorsThatNoRuleTellsOfAreRefused() {
     unknown = List.of("router", "lora_A");
-    norm("n", Kind.RMS, GainForm.G, Q);
+    norm("n", NormSpec.LLAMA, Q);
     assertThatThrownBy(() -> planner(false).fold())
         .isInstanceOf(RefusedException.class)
         .hasMessage(

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.cli.inspect;
 
-import io.github.rmsnorm4j.checkpoint.GainForm;
 import io.github.rmsnorm4j.checkpoint.GainStatistics;
 import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.report.Axis;
@@ -64,8 +63,9 @@ final class DepthChart {
   }
 
   private static String gain(List<NormGroup> shown) {
-    boolean offset = shown.getFirst().first().gainForm() == GainForm.G_MINUS_1;
-    return offset ? "gain g = 1 + stored number" : "gain g";
+    return shown.getFirst().first().spec().gainOffset() == 1
+        ? "gain g = 1 + stored number"
+        : "gain g";
   }
 
   /** An axis with marks at whole numbers: 0, 1, 2 or 0, 5, 10. */

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli.inspect;
 
-import io.github.rmsnorm4j.checkpoint.GainForm;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.GainStatistics;
 import io.github.rmsnorm4j.checkpoint.InspectedNorm;
 import io.github.rmsnorm4j.checkpoint.NormSite;
@@ -37,6 +38,7 @@ final class GroupText {
     NormSite site = group.first();
     List<String> facts = new ArrayList<>();
     facts.add(kind(site));
+    facts.add("as --like takes it: " + site.spec());
     if (!site.consumers().isEmpty()) {
       facts.add("output goes to " + String.join(", ", group.consumers()));
     }
@@ -44,26 +46,35 @@ final class GroupText {
     if (!fold.isEmpty()) {
       facts.add("fold: " + fold);
     }
-    if (site.gain().isPresent() && site.gainForm() == GainForm.G_MINUS_1) {
+    if (site.gain().isPresent() && site.spec().gainOffset() == 1) {
       facts.add("gain g = 1 + stored number; \"looks like\" is about the stored numbers");
     }
     return facts.stream().map(Printable::escaped).toList();
   }
 
   private String kind(NormSite site) {
+    NormSpec spec = site.spec();
     String stored =
         site.gain().isEmpty()
             ? "no gain"
-            : "the architecture stores the gain as " + site.gainForm() + ", here in " + types();
+            : "the architecture stores the gain as "
+                + stored(spec.gainOffset())
+                + ", here in "
+                + types();
     return "%s of %s, epsilon %s%s, cast order %s; %s%s"
         .formatted(
-            site.kind() == NormSite.Kind.RMS ? "RMSNorm" : "LayerNorm",
+            spec.kind() == NormSpec.Kind.RMS_NORM ? "RMSNorm" : "LayerNorm",
             site.width(),
-            epsilon(site.epsilon()),
+            epsilon(spec.epsilon(ElementType.FLOAT32)),
             site.epsilonAssumed() ? " (default of the family, the model does not set it)" : "",
-            site.castOrder(),
+            spec.castOrder().name().toLowerCase(Locale.ROOT),
             stored,
             site.bias().isPresent() ? "; with a bias" : "");
+  }
+
+  /** How a model stores a gain g that a norm adds this to. */
+  private static String stored(double offset) {
+    return offset == 0 ? "g" : "g - 1";
   }
 
   private String types() {
@@ -89,7 +100,7 @@ final class GroupText {
         number(gain.greatest()),
         String.valueOf(gain.dead()),
         String.valueOf(gain.negative()),
-        gain.looksLike().map(GainForm::toString).orElse("either")
+        gain.looksLike().map(GroupText::stored).orElse("either")
             + (gain.nonFinite() > 0 ? ", %s not finite".formatted(gain.nonFinite()) : ""));
   }
 
@@ -111,7 +122,7 @@ final class GroupText {
             ? "the stored numbers look"
             : "the numbers of layer " + some(doubtful) + " look";
     return Optional.of(
-        group.first().gainForm() == GainForm.G
+        group.first().spec().gainOffset() == 0
             ? "warning: "
                 + which
                 + " like g - 1, but the architecture stores g. A converter to GGUF"

@@ -37,11 +37,9 @@ record NormGroup(String name, List<InspectedNorm> norms) {
     return String.join(
         "|",
         name(site),
-        site.kind()
+        site.spec()
             + " "
             + site.width()
-            + " "
-            + site.epsilon()
             + " "
             + site.epsilonAssumed()
             + " "

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import io.github.rmsnorm4j.NormSpec;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.lang.reflect.Constructor;
@@ -19,8 +20,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Records as JSON: objects whose fields are named as the components. A number that is NaN or
- * infinite is null there, and NaN when it is read back.
+ * Records as JSON: objects whose fields are named as the components; a norm's spec is its text. A
+ * number that is NaN or infinite is null there, and NaN when it is read back.
  */
 public final class Records {
   private Records() {}
@@ -48,6 +49,7 @@ public final class Records {
     switch (value) {
       case null -> json.writeNull();
       case Optional<?> optional -> write(json, optional.orElse(null));
+      case NormSpec spec -> json.writeString(spec.toString());
       case Record fields -> {
         json.writeStartObject();
         for (RecordComponent field : fields.getClass().getRecordComponents()) {
