@@ -74,15 +74,13 @@ final class GradientTask implements Task {
   public void check() {
     run();
     int width = subject.width();
+    double epsilon = subject.kernel().spec().epsilon().getAsDouble();
     double[] gainSums = new double[width];
     double[] biasSums = new double[width];
     for (int r = 0; r < subject.rows(); r++) {
-      double[] expected = row(r, gainSums, biasSums);
-      double[] got = new double[width];
-      for (int i = 0; i < width; i++) {
-        got[i] = ElementType.FLOAT32.get(dx.segment(), (long) r * width + i);
-      }
-      compare("dx of row " + r, got, expected);
+      double[] expected =
+          subject.kernel().gradient(row(x, r), row(dy, r), gain, epsilon, gainSums, biasSums);
+      compare("dx of row " + r, row(dx, r), expected);
     }
     compare("dgain", doubles(dgain), gainSums);
     if (dbias != null) {
@@ -90,36 +88,12 @@ final class GradientTask implements Task {
     }
   }
 
-  /** The formula in float64, and the row's share of the parameters' gradients. */
-  private double[] row(int r, double[] gainSums, double[] biasSums) {
-    int n = subject.width();
-    double[] in = new double[n];
-    double[] slopes = new double[n];
-    double mean = 0;
-    double squares = 0;
-    for (int i = 0; i < n; i++) {
-      in[i] = ElementType.FLOAT32.get(x.segment(), (long) r * n + i);
-      slopes[i] = ElementType.FLOAT32.get(dy.segment(), (long) r * n + i);
-      mean += subject.kernel().hasBias() ? in[i] / n : 0;
+  private double[] row(Rows rows, int r) {
+    double[] row = new double[subject.width()];
+    for (int i = 0; i < row.length; i++) {
+      row[i] = ElementType.FLOAT32.get(rows.segment(), (long) r * row.length + i);
     }
-    for (double v : in) {
-      squares += (v - mean) * (v - mean);
-    }
-    double rstd = 1 / Math.sqrt(squares / n + subject.kernel().spec().epsilon().getAsDouble());
-    double product = 0;
-    double gradient = 0;
-    for (int i = 0; i < n; i++) {
-      double xh = (in[i] - mean) * rstd;
-      product += slopes[i] * gain[i] * xh / n;
-      gradient += subject.kernel().hasBias() ? slopes[i] * gain[i] / n : 0;
-      gainSums[i] += slopes[i] * xh;
-      biasSums[i] += slopes[i];
-    }
-    double[] d = new double[n];
-    for (int i = 0; i < n; i++) {
-      d[i] = (slopes[i] * gain[i] - gradient - (in[i] - mean) * rstd * product) * rstd;
-    }
-    return d;
+    return row;
   }
 
   private void compare(String what, double[] got, double[] expected) {

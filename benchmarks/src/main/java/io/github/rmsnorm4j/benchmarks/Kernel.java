@@ -1,9 +1,11 @@
 package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.reference.Definitions;
+import io.github.rmsnorm4j.reference.Gradients;
 
 /** The two norms, with the parameters that models give them: a gain, and for LayerNorm a bias. */
 public enum Kernel {
@@ -66,8 +68,38 @@ public enum Kernel {
         : Definitions.rmsNorm(x, gain, null, epsilon);
   }
 
-  /** How many float32 roundings an element may be away from the exact answer, by the contract. */
-  double roundings() {
+  /**
+   * The gradient of a row by its definition. The row's share of the gradients of gain and bias is
+   * added to theirs.
+   *
+   * @param x a row
+   * @param dy the gradient of the output
+   * @param gain the row's gain
+   * @param epsilon inside the root
+   * @param dgain the gradient of the gain
+   * @param dbias the gradient of the bias
+   * @return dx in float64
+   */
+  public double[] gradient(
+      double[] x, double[] dy, double[] gain, double epsilon, double[] dgain, double[] dbias) {
+    double mean = hasBias() ? Definitions.mean(x) : 0;
+    double square = hasBias() ? Definitions.variance(x) : Definitions.meanSquare(x, x.length);
+    double[] share = Gradients.gain(x, dy, mean, Math.sqrt(square + epsilon));
+    for (int i = 0; i < x.length; i++) {
+      dgain[i] += share[i];
+      dbias[i] += dy[i];
+    }
+    return hasBias()
+        ? Gradients.layerNorm(x, dy, gain, epsilon, EpsilonPlacement.INSIDE)
+        : Gradients.rmsNorm(x, dy, gain, x.length, epsilon, EpsilonPlacement.INSIDE);
+  }
+
+  /**
+   * How far an element may be away from the exact answer, by the contract.
+   *
+   * @return float32 roundings
+   */
+  public double roundings() {
     return this == RMS_NORM ? 3.01 : 5.01;
   }
 

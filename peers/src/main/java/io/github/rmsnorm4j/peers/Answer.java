@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
-import io.github.rmsnorm4j.reference.Definitions;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -14,11 +13,6 @@ import java.lang.foreign.MemorySegment;
  * distance, as a share of the largest exact element. NaN if there is one that should not be.
  */
 final class Answer {
-  /** Of this library: the contract's, in roundings to float32. */
-  private static final double RMS_NORM_ROUNDINGS = 3.01;
-
-  private static final double LAYER_NORM_ROUNDINGS = 5.01;
-
   /** Of this library's gradients: sums over a row or over all rows are rounded once more. */
   private static final double GRADIENT = 2e-5;
 
@@ -60,8 +54,7 @@ final class Answer {
     if (contest.backward()) {
       return GRADIENT + roundings;
     }
-    double float32 =
-        0x1p-24 * (entrant.kernel() == Kernel.RMS_NORM ? RMS_NORM_ROUNDINGS : LAYER_NORM_ROUNDINGS);
+    double float32 = 0x1p-24 * entrant.kernel().roundings();
     return float32 + roundings * (1 + float32);
   }
 
@@ -86,25 +79,7 @@ final class Answer {
 
   /** A row of the exact dx; its share of the parameters' gradients is added to theirs. */
   static double[] gradient(Place place, double[] x, double[] dy, double[] dgain, double[] dbias) {
-    int n = x.length;
-    boolean centred = place.bias != null;
-    double mean = centred ? Definitions.mean(x) : 0;
-    double square = centred ? Definitions.variance(x) : Definitions.meanSquare(x, n);
-    double rstd = 1 / Math.sqrt(square + place.epsilon);
-    double product = 0;
-    double slope = 0;
-    for (int i = 0; i < n; i++) {
-      double xh = (x[i] - mean) * rstd;
-      product += dy[i] * place.gain[i] * xh / n;
-      slope += centred ? dy[i] * place.gain[i] / n : 0;
-      dgain[i] += dy[i] * xh;
-      dbias[i] += dy[i];
-    }
-    double[] dx = new double[n];
-    for (int i = 0; i < n; i++) {
-      dx[i] = (dy[i] * place.gain[i] - slope - (x[i] - mean) * rstd * product) * rstd;
-    }
-    return dx;
+    return place.contest.kernel().gradient(x, dy, place.gain, place.epsilon, dgain, dbias);
   }
 
   private void compare(double[] got, double[] exact) {

@@ -157,8 +157,8 @@ class TrainerTest {
       float[] before = weights.values().toArray(ValueLayout.JAVA_FLOAT);
       assertThatThrownBy(() -> checkpoint.restore(trainer))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("norm=RMS_NORM")
-          .hasMessageContaining("norm=LAYER_NORM");
+          .hasMessageContaining("norm=rmsnorm,")
+          .hasMessageContaining("norm=layernorm,");
       assertThat(weights.values().toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(before);
     }
   }

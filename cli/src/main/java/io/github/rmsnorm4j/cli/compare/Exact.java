@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j.cli.compare;
 
+import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.reference.Definitions;
+import io.github.rmsnorm4j.reference.Gradients;
 
 /** What is right, in float64. */
 final class Exact {
@@ -34,20 +36,10 @@ final class Exact {
     boolean rms = variant.isRms();
     double mean = rms ? 0 : Definitions.mean(x);
     double square = rms ? Definitions.meanSquare(x, n) : Definitions.variance(x);
-    double rstd = 1 / Math.sqrt(square + variant.epsilon());
-    double product = 0;
-    double sum = 0;
-    for (int i = 0; i < n; i++) {
-      double normalised = (x[i] - mean) * rstd;
-      product += dy[i] * gain[i] * normalised;
-      sum += dy[i] * gain[i];
-      gainGradient[i] = dy[i] * normalised;
-    }
-    double[] dx = new double[n];
-    for (int i = 0; i < n; i++) {
-      double normalised = (x[i] - mean) * rstd;
-      dx[i] = (dy[i] * gain[i] - (rms ? 0 : sum / n) - normalised * product / n) * rstd;
-    }
-    return dx;
+    double[] share = Gradients.gain(x, dy, mean, Math.sqrt(square + variant.epsilon()));
+    System.arraycopy(share, 0, gainGradient, 0, n);
+    return rms
+        ? Gradients.rmsNorm(x, dy, gain, n, variant.epsilon(), EpsilonPlacement.INSIDE)
+        : Gradients.layerNorm(x, dy, gain, variant.epsilon(), EpsilonPlacement.INSIDE);
   }
 }

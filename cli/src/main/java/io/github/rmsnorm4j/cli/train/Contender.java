@@ -14,19 +14,15 @@ public record Contender(TrainedNorm norm, Placement placement, int layers) {
   /** As a reader knows it: {@code RMSNorm}, {@code RMSNorm post, 48 blocks}. */
   String name(boolean depth) {
     if (!depth) {
-      return normName();
+      return norm.title;
     }
     String place = norm == TrainedNorm.NONE ? "" : " " + placementName();
-    return normName() + place + ", " + layers + " blocks";
+    return norm.title + place + ", " + layers + " blocks";
   }
 
   /** Without the depth: {@code RMSNorm post}. */
   String kind() {
-    return norm == TrainedNorm.NONE ? normName() : normName() + " " + placementName();
-  }
-
-  String normName() {
-    return norm.title;
+    return norm == TrainedNorm.NONE ? norm.title : norm.title + " " + placementName();
   }
 
   private String placementName() {
