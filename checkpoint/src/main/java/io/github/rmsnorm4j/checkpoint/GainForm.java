@@ -4,7 +4,7 @@ package io.github.rmsnorm4j.checkpoint;
 public enum GainForm {
   /** As it is: Llama. */
   G("g", 0),
-  /** Less 1, which the norm adds again: Gemma 1 to 3. */
+  /** Stored as g - 1; the norm adds 1 again: Gemma 1 to 3. */
   G_MINUS_1("g - 1", 1);
 
   private final String label;
