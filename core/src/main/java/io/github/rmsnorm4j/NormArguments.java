@@ -131,7 +131,7 @@ final class NormArguments {
     }
   }
 
-  /** dx must not overlap what a backward pass reads beside rows. */
+  /** dx must not overlap the parameters and per-row scalars that a backward pass reads. */
   static void checkStays(Saved saved, Rows dx) {
     if (overlaps(saved.gain(), dx) || overlaps(saved.bias(), dx)) {
       throw new IllegalArgumentException(
