@@ -153,8 +153,16 @@ final class Normalize implements Callable<Integer> {
         alone ? chosen : file.tensors(),
         result.axis(),
         result.type(),
-        l2 ? settings::l2 : settings::norm,
+        l2 ? l2(settings, chosen) : settings::norm,
         residual);
+  }
+
+  /** A header can claim any width for no rows, so those get no gain. */
+  private NormalizeJob.Norms l2(NormSettings settings, List<Tensor> chosen) {
+    return (width, backend) ->
+        chosen.stream().anyMatch(t -> t.elements() > 0 && t.width(result.axis()) == width)
+            ? settings.l2(width, backend)
+            : settings.norm(width, backend);
   }
 
   private void requireNoOther() {

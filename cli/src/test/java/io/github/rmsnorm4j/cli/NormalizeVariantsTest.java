@@ -100,6 +100,13 @@ class NormalizeVariantsTest {
     assertGives(norm, x, normalize(x, "--like", text, gainOption("g")));
   }
 
+  /** A gain of this width would need 16 GiB. */
+  @Test
+  void l2OfNoRowsTakesNoMemoryForAWidthThatOnlyTheHeaderClaims() throws IOException {
+    TestTensor x = TestTensor.of("x", Dtype.F32, new double[0], 0, Integer.MAX_VALUE);
+    assertThat(normalize(x, "--l2").values()).isEmpty();
+  }
+
   /** As torch.nn.functional.normalize has it, with zeros and a row below its floor of 1e-12. */
   @Test
   void l2GivesRowsOfLengthOne() throws IOException {
