@@ -1,6 +1,6 @@
 /**
  * The norms of stored models: where they are and what they are like, which norm made an output, and
- * models rewritten so that their norms have no gain, or are RMSNorm in place of LayerNorm.
+ * models rewritten so that their norms have no gain, or are RMSNorm instead of LayerNorm.
  */
 module io.github.rmsnorm4j.checkpoint {
   requires transitive io.github.rmsnorm4j;

@@ -7,8 +7,8 @@ package io.github.rmsnorm4j;
  *
  * <p>Ba, Kiros and Hinton, "Layer Normalization", 2016. The variance is that of the population,
  * {@code mean of (x_i - mean)^2}. It is never computed as E[x^2] - mean^2, which gives NaN or wrong
- * numbers if the mean is large beside the deviation. So rows such as {@code [40000, 40001, 40002,
- * 40003]} are right.
+ * numbers if the mean is large compared with the deviation. So rows such as {@code [40000, 40001,
+ * 40002, 40003]} are right.
  *
  * <pre>{@code
  * LayerNorm norm = LayerNorm.builder(768).epsilon(1e-5).gain(weight).bias(bias).build();
@@ -69,7 +69,7 @@ public final class LayerNorm extends Norm {
    * @param mean takes the mean of each row, in float64; at least one element per row
    * @param rstd takes the rstd of each row: in float32 arithmetic a float32 value, or a float64
    *     value if the row is out of the range of float32. At least one element per row
-   * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps as it may not
+   * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps illegally
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */

@@ -28,8 +28,7 @@ import java.lang.ref.Reference;
  *
  * <p><b>Types.</b> Arithmetic is float32, or float64 if the input is float64. Row statistics are
  * always float64. The type of the output may differ from that of the input: a narrower output is
- * rounded once, a wider output holds the same value. Gain and bias are rounded to the type of the
- * arithmetic.
+ * rounded once, a wider output holds the same value. Gain and bias are rounded to the compute type.
  *
  * <p><b>Aliasing.</b> If x and y are the same rows of the same memory, the norm works in place.
  * Otherwise no row of y may share memory with a row of x, with the gain or with the bias. Rows that
@@ -144,11 +143,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if rows of x and y overlap and are not the same
    */
   public final void apply(float[] x, int xOffset, float[] y, int yOffset, int rows) {
-    apply(Rows.of(x, xOffset, rows, width), Rows.of(y, yOffset, rows, width));
+    apply(
+        NormArguments.rows(x, xOffset, rows, width, "x"),
+        NormArguments.rows(y, yOffset, rows, width, "y"));
   }
 
   /**
-   * Normalises whole float32 arrays with a gain of this call, in place of the norm's own.
+   * Normalises whole float32 arrays with a gain of this call, instead of the norm's own.
    *
    * @param x the rows
    * @param gain one factor per element of a row
@@ -162,8 +163,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * Normalises whole float32 arrays with a gain and a bias of this call, in place of the norm's
-   * own.
+   * Normalises whole float32 arrays with a gain and a bias of this call, instead of the norm's own.
    *
    * @param x the rows
    * @param gain one factor per element of a row
@@ -251,11 +251,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @throws IllegalArgumentException if rows of x and y overlap and are not the same
    */
   public final void apply(double[] x, int xOffset, double[] y, int yOffset, int rows) {
-    apply(Rows.of(x, xOffset, rows, width), Rows.of(y, yOffset, rows, width));
+    apply(
+        NormArguments.rows(x, xOffset, rows, width, "x"),
+        NormArguments.rows(y, yOffset, rows, width, "y"));
   }
 
   /**
-   * Normalises whole float64 arrays with a gain of this call, in place of the norm's own.
+   * Normalises whole float64 arrays with a gain of this call, instead of the norm's own.
    *
    * @param x the rows
    * @param gain one factor per element of a row
@@ -270,7 +272,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   /**
    * Normalises rows of any memory and type. Rows in a mapped file that somebody makes shorter
-   * during the call end it with an {@link InternalError}; the JVM lives on.
+   * during the call end it with an {@link InternalError}; the JVM keeps running.
    *
    * @param x the rows, of the norm's width
    * @param y where the result goes: as many rows of the same width, in a type of its own
@@ -284,7 +286,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * Normalises rows with a gain of this call, in place of the norm's own.
+   * Normalises rows with a gain of this call, instead of the norm's own.
    *
    * @param x the rows, of the norm's width
    * @param gain one row of the norm's width, of any type
@@ -299,7 +301,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * Normalises rows with a gain and a bias of this call, in place of the norm's own.
+   * Normalises rows with a gain and a bias of this call, instead of the norm's own.
    *
    * @param x the rows, of the norm's width
    * @param gain one row of the norm's width, of any type
@@ -343,12 +345,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * Normalises rows and keeps what {@link #backward} needs.
    *
    * @param x the rows, of the norm's width
-   * @param gain one row of the norm's width in place of the norm's own gain, or null
-   * @param bias one row of the norm's width in place of the norm's own bias, or null
+   * @param gain one row of the norm's width instead of the norm's own gain, or null
+   * @param bias one row of the norm's width instead of the norm's own bias, or null
    * @param y where the result goes; not x itself if the input is kept
    * @param saved takes what is kept
-   * @throws IllegalArgumentException if the shapes do not fit, memory overlaps as it may not, or
-   *     the norm cannot go back from what is to be kept
+   * @throws IllegalArgumentException if the shapes do not fit, memory overlaps illegally, or the
+   *     norm cannot go back from what is to be kept
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
@@ -389,8 +391,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    *
    * @param x the rows that are added
    * @param residual takes the sum, and must keep it if the input is kept
-   * @param gain one row of the norm's width in place of the norm's own gain, or null
-   * @param bias one row of the norm's width in place of the norm's own bias, or null
+   * @param gain one row of the norm's width instead of the norm's own gain, or null
+   * @param bias one row of the norm's width instead of the norm's own bias, or null
    * @param y where the normalised sum goes
    * @param saved takes what is kept
    * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
@@ -494,7 +496,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   /**
    * The backward pass with the gradient from the skip connection: {@code dx = gradient of the norm
-   * + dresidual}, added in the type of the arithmetic.
+   * + dresidual}, added in the compute type.
    *
    * @param dy the gradient of the output
    * @param saved what the forward pass kept
@@ -736,8 +738,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     /**
-     * The number that keeps the root from 0. It is added to the mean square, or to the variance,
-     * inside the root, unless {@link #epsilonPlacement} says otherwise.
+     * The epsilon. It is added to the mean square, or to the variance, inside the root, unless
+     * {@link #epsilonPlacement} says otherwise.
      *
      * @param epsilon finite and not negative; 0 is allowed, then a row of zeros becomes NaN
      * @return this
@@ -758,8 +760,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
 
     /**
-     * What is added to every element of a gain, in the arithmetic's type: 1 for models that store
-     * their gain less 1, as Gemma does. Without a gain it has no effect.
+     * What is added to every element of a gain, in the compute type: 1 for models that store {@code
+     * gain - 1}, as Gemma does. Without a gain it has no effect.
      *
      * @param offset finite; 0 by default
      * @return this

@@ -131,7 +131,7 @@ final class NormArguments {
     }
   }
 
-  /** dx must not overlap what a backward pass reads beside rows. */
+  /** dx must not overlap the parameters and per-row scalars that a backward pass reads. */
   static void checkStays(Saved saved, Rows dx) {
     if (overlaps(saved.gain(), dx) || overlaps(saved.bias(), dx)) {
       throw new IllegalArgumentException(
@@ -281,6 +281,30 @@ final class NormArguments {
   static double[] requireArray(double[] array, int width, String name) {
     requireLength(requireNonNull(array, name).length, width, name);
     return array;
+  }
+
+  static Rows rows(float[] array, int offset, int rows, int width, String name) {
+    requireRoom(requireNonNull(array, name).length, offset, rows, width, name);
+    return Rows.of(array, offset, rows, width);
+  }
+
+  static Rows rows(double[] array, int offset, int rows, int width, String name) {
+    requireRoom(requireNonNull(array, name).length, offset, rows, width, name);
+    return Rows.of(array, offset, rows, width);
+  }
+
+  private static void requireRoom(int length, int offset, int rows, int width, String name) {
+    if (offset < 0 || (long) offset + (long) rows * width > length) {
+      throw new IndexOutOfBoundsException(
+          String.format(
+              Locale.ROOT,
+              "%1$sOffset is %2$d, %1$s has %3$d elements: %4$d x %5$d must lie between",
+              name,
+              offset,
+              length,
+              rows,
+              width));
+    }
   }
 
   private static void requireSameLength(int x, int y) {

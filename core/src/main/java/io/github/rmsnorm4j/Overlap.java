@@ -36,7 +36,7 @@ final class Overlap {
     return false;
   }
 
-  /** The same for a view and a float[] or double[], from its first element to its last. */
+  /** Whether a view overlaps a float[] or double[], from its first element to its last. */
   static boolean withArray(Rows x, Object array) {
     if (x.segment().isNative() || isOfAnother(x.segment(), array)) {
       return false;

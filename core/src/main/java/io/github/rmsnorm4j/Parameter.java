@@ -10,7 +10,7 @@ final class Parameter {
   private final double[] doubles;
   private final float[] floats;
 
-  /** Widening is exact, and every value ends up rounded to the arithmetic's type once. */
+  /** Widening is exact, and every value is rounded to the compute type once. */
   private Parameter(ElementType type, double[] doubles) {
     this.type = type;
     this.doubles = doubles;
@@ -48,7 +48,7 @@ final class Parameter {
     this.floats = floats;
   }
 
-  /** Every value and an offset, added in either type of arithmetic. */
+  /** Every value and an offset, added in either compute type. */
   Parameter plus(double offset) {
     if (offset == 0) {
       return this;
@@ -60,7 +60,7 @@ final class Parameter {
     return new Parameter(type, doubles, floats);
   }
 
-  /** The same for the values of a call, which stay as they are. */
+  /** The values of a call plus an offset, in a staging array; the values stay as they are. */
   static Object plus(Object values, double offset, int n, Staging staging) {
     if (values instanceof float[] floats) {
       return add(floats, offset, staging.floats(n), n);
@@ -92,8 +92,8 @@ final class Parameter {
   }
 
   /**
-   * One row of any memory as an array of the arithmetic's type: the row's own array if it is such
-   * an array, otherwise a staging array.
+   * One row of any memory as an array of the compute type: the row's own array if it is such an
+   * array, otherwise a staging array.
    */
   static Object values(Rows values, boolean float64, Staging staging) {
     int n = values.width();

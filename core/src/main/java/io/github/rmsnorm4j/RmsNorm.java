@@ -25,7 +25,7 @@ package io.github.rmsnorm4j;
  * </pre>
  *
  * <p>as long as nothing overflows the output's type: each element is within three roundings. With a
- * bias it is 4.01 in place of 3.01, and |b| is added to the number that it multiplies. A cast order
+ * bias it is 4.01 instead of 3.01, and |b| is added to the number that it multiplies. A cast order
  * adds its own rounding. A row of zeros gives the bias, or NaN if epsilon is 0.
  *
  * <p>Outside the part of a partial norm {@code x * rstd} may overflow, and then the gradient of the
@@ -138,7 +138,7 @@ public final class RmsNorm extends Norm {
    * @param y where the result goes
    * @param rstd takes the rstd of each row: in float32 arithmetic a float32 value, or a float64
    *     value if the row is out of the range of float32. At least one element per row
-   * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps as it may not
+   * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps illegally
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */

@@ -270,8 +270,13 @@ public final class Rows {
    * while a norm is at work on it: that cannot be made safe at this speed, and ends the JVM. {@link
    * Norm.Builder#safe()} makes it an exception. Mapped files are always treated that way: if
    * somebody makes the file shorter while a norm is at work on rows behind its new end, the call
-   * throws an {@link InternalError}, as the JVM does for every access there, and the JVM lives on.
-   * What was written before stays, so some rows of the output may be new and others old.
+   * throws an {@link InternalError}, as the JVM does for every access there, and the JVM keeps
+   * running. What was written before stays, so some rows of the output may be new and others old.
+   *
+   * <p>A segment says how much memory it has. If the caller made it with {@link
+   * MemorySegment#reinterpret(long)} larger than its memory, or so that it outlives its memory, a
+   * call can end the JVM or overwrite other data; {@code safe()} does not help. Nor is a mapped
+   * file behind such a segment recognised as one.
    *
    * @param segment the memory, from the first row's first element on
    * @param type how an element is stored

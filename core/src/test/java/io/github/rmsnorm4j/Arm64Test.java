@@ -47,8 +47,8 @@ class Arm64Test {
   private static final Pattern COMPILED =
       Pattern.compile("\\s4\\s+io\\.github\\.rmsnorm4j\\.internal\\.lowering\\.(\\w+_\\d+)/");
 
-  private static final int WIDTH = 4096;
-  private static final int CALLS = 100;
+  private static final int WIDTH = 1024;
+  private static final int CALLS = 10;
   private static final double MOST_SECONDS = 60;
 
   private static final OperatingSystemMXBean SYSTEM =

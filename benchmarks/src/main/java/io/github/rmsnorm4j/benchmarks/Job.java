@@ -6,7 +6,7 @@ enum Job {
   BACKWARD(", backward"),
   /** Row and residual added and normalised in one call. */
   ADD_AND_NORM(", added to a residual"),
-  /** The same in two: a vector loop that adds, and a norm. */
+  /** Row and residual added by a vector loop, then normalised. */
   ADD_THEN_NORM(", after a residual");
 
   private final String title;

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  * The rules are:
  *
  * <ul>
- *   <li>{@code ROW; alone} or {@code ROW; polluted}: the ratio of a row beside a memory copy.
+ *   <li>{@code ROW; alone} or {@code ROW; polluted}: the ratio of a row to a memory copy.
  *   <li>{@code CONTEST; one thread; SYSTEM / SYSTEM} or {@code 2 threads}: the ratio of two systems
  *       in a contest, polluted.
  *   <li>{@code cold start; WHAT}: milliseconds.
@@ -44,8 +44,8 @@ final class KeptFigures implements MarkedFigures.Source {
     String[] parts = rule.split("; ");
     return OptionalDouble.of(
         results.endsWith(PEERS_ENDING)
-            ? besidePeers(PeerResults.read(file), parts)
-            : besideACopy(Results.read(file, Results.class), parts));
+            ? ofPeers(PeerResults.read(file), parts)
+            : ofNorms(Results.read(file, Results.class), parts));
   }
 
   private Path newest(String name) throws IOException {
@@ -57,7 +57,7 @@ final class KeptFigures implements MarkedFigures.Source {
     }
   }
 
-  private static double besideACopy(Results results, String... rule) {
+  private static double ofNorms(Results results, String... rule) {
     if (rule[0].startsWith("targets")) {
       NormTable table = NormTable.judging(results);
       return count(rule[0], table.targets(), table.missed());
@@ -80,7 +80,7 @@ final class KeptFigures implements MarkedFigures.Source {
         .orElseThrow(KeptFigures::unknown);
   }
 
-  private static double besidePeers(PeerResults results, String... rule) {
+  private static double ofPeers(PeerResults results, String... rule) {
     if (rule[0].startsWith("targets")) {
       TargetTable table = new TargetTable(results);
       return count(rule[0], table.judged(), table.missed().size());

@@ -55,7 +55,7 @@ public final class PerformancePage {
   }
 
   /**
-   * The same for results beside the peers.
+   * Keeps results of a comparison with other libraries and makes the page again.
    *
    * @param results of a whole run
    * @return the file
@@ -97,7 +97,9 @@ public final class PerformancePage {
     return replaced(own, BESIDE_PEERS, tables(true));
   }
 
-  /** The files of the charts, and what they must hold: the newest results beside the peers. */
+  /**
+   * The files of the charts, and what they must hold: the newest comparison with other libraries.
+   */
   Map<Path, String> charts() throws IOException {
     Map<Path, String> charts = new LinkedHashMap<>();
     for (Path file : files()) {
@@ -120,12 +122,12 @@ public final class PerformancePage {
     return text.substring(0, from + begin.length()) + tables + text.substring(end);
   }
 
-  private String tables(boolean besidePeers) throws IOException {
+  private String tables(boolean ofPeers) throws IOException {
     StringBuilder tables = new StringBuilder("\n");
     for (Path file : files()) {
-      if (file.toString().endsWith(PEERS_ENDING) == besidePeers) {
+      if (file.toString().endsWith(PEERS_ENDING) == ofPeers) {
         tables.append(
-            besidePeers
+            ofPeers
                 ? PeerTables.of(PeerResults.read(file))
                 : Table.of(Results.read(file, Results.class)));
         tables.append("Every round: [%1$s](benchmarks/%1$s).\n\n".formatted(file.getFileName()));

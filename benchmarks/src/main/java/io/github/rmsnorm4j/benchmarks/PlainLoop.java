@@ -138,7 +138,7 @@ public final class PlainLoop {
     }
   }
 
-  /** The same, widened and rounded element by element. */
+  /** The loop for bfloat16: elements are widened and rounded one by one. */
   private static void loop(short[] x, float[] gain, short[] y) {
     for (int at = 0; at < x.length; at += WIDTH) {
       float ss = 0;

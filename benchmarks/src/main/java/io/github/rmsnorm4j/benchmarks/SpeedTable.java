@@ -19,7 +19,7 @@ public final class SpeedTable {
         --write      keep the results in docs/benchmarks and make docs/performance.md again
         --page       only make docs/performance.md and the figures of all pages again, from docs/benchmarks
         --quick      a few seconds per part; the figures mean little
-        --bits N     vectors of 128, 256 or 512 bits in place of the machine's own
+        --bits N     vectors of 128, 256 or 512 bits instead of the machine's own
         --alone      only the norms, each in a JVM of its own
         --polluted   only the norms, after everything else has been through their JVM
         --only TEXT  only the norms whose row in the table contains TEXT

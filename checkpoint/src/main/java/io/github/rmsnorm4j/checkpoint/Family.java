@@ -29,7 +29,7 @@ import java.util.Set;
  * @param others tensors that no norm's output is multiplied by; {@code *} at the end stands for
  *     anything
  * @param premises settings without which the rules do not hold
- * @param converted the {@code model_type} with RMSNorm in place of LayerNorm
+ * @param converted the {@code model_type} with RMSNorm instead of LayerNorm
  */
 record Family(
     String name,

@@ -169,7 +169,7 @@ final class FamilyNames {
         .flatMap(patterns -> patterns);
   }
 
-  /** The tensors that no rule tells of. */
+  /** The tensors that no rule covers. */
   List<String> unknown() {
     NavigableSet<String> unknown = new TreeSet<>(tensors.navigableKeySet());
     all(patterns().toList())

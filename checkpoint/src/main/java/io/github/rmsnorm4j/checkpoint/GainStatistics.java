@@ -27,7 +27,7 @@ public record GainStatistics(
   /** A mean of the stored numbers below this is nearer to 0 than to 1. */
   private static final double NEARER_TO_0 = 0.5;
 
-  /** A trained gain is seldom below 0, a gain less 1 often is. */
+  /** A trained gain is seldom below 0, a gain - 1 often is. */
   private static final double FEW = 0.05;
 
   /** Takes the stored numbers of a gain one after the other. */

@@ -27,7 +27,7 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms) {
    * Inspects a model. Of its tensors only the gains are read.
    *
    * @param model the model
-   * @param map a file of rules to use in place of those of the model's family
+   * @param map a file of rules to use instead of those of the model's family
    * @return what was found
    * @throws IOException if the family is not known, or a file cannot be read or is wrong
    */

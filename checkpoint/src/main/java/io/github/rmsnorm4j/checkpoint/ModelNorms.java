@@ -22,8 +22,8 @@ import java.util.Optional;
  *     cannot be converted
  * @param notConverted why LayerNorm cannot be replaced by RMSNorm, as the end of a sentence "cannot
  *     be converted: ..."; empty if it can
- * @param unknown the tensors that no rule of the family tells of. A norm's output may go there, so
- *     a model that has some is not rewritten
+ * @param unknown the tensors that no rule of the family covers. A norm's output may go there, so a
+ *     model that has some is not rewritten
  */
 public record ModelNorms(
     String family,

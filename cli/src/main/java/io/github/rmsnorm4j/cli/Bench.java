@@ -14,13 +14,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code rmsnorm bench}: starts the measurements beside other libraries, in a process of their own.
+ * {@code rmsnorm bench}: starts the comparison with other libraries, in a process of their own.
  * Those libraries are no part of the command line: Maven fetches them when this is first asked for.
  */
 @Command(
     name = "bench",
     description = {
-      "Measure this library beside libtorch, oneDNN, ONNX Runtime and a plain Java loop.",
+      "Compare the speed of this library with libtorch, oneDNN, ONNX Runtime and a plain Java loop.",
       "",
       "All systems do the same work on the same rows, in turn. Their answers are checked first. The"
           + " command prints times, targets, and rows that some systems get wrong.",

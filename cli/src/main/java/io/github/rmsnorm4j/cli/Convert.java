@@ -11,7 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code rmsnorm convert}: a stored model with RMSNorm in place of LayerNorm. {@link FoldRun} does
+ * {@code rmsnorm convert}: a stored model with RMSNorm instead of LayerNorm. {@link FoldRun} does
  * it.
  */
 @Command(

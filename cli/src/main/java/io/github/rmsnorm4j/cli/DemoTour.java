@@ -127,7 +127,7 @@ final class DemoTour {
     changes("over 1000", shrunk, rms, layer);
     out.text(
         "A scale changes neither; only LayerNorm ignores a shift. In a very small row",
-        "eps counts: it is no longer small beside the squares.");
+        "eps counts: it is no longer small compared with the squares.");
   }
 
   private void changes(String label, float[] row, Norm rms, Norm layer) {

@@ -208,7 +208,7 @@ final class GradientJob {
             width,
             in.types(),
             type.shortName(),
-            norm.backend().describe(),
+            VectorApi.describe(norm.backend(), List.of(in.x().tensor())),
             Throughput.of(in.bytes() + written, nanos));
     return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";
   }

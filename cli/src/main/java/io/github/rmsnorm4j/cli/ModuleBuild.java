@@ -59,7 +59,7 @@ final class ModuleBuild {
     this.fetched = fetched;
   }
 
-  /** The measurements beside other libraries. */
+  /** The comparison with other libraries. */
   static ModuleBuild peers() {
     return new ModuleBuild(
         "bench",
@@ -76,7 +76,7 @@ final class ModuleBuild {
         "spark",
         List.of("core", "spark"),
         "target/rmsnorm4j-spark.jar",
-        // Single goals in place of a phase, which would download the test tools bound to it.
+        // Single goals instead of a phase, which would download the test tools bound to it.
         List.of(
             "resources:resources",
             "compiler:compile",
@@ -189,13 +189,13 @@ final class ModuleBuild {
     return false;
   }
 
-  /** To its end, and never longer than this process. */
+  /** Runs a process to its end, and never longer than this one. */
   static int run(ProcessBuilder builder) throws IOException, InterruptedException {
     return run(builder, errors -> {});
   }
 
   /**
-   * The same for one that this listens to.
+   * Runs a process to its end, with a listener.
    *
    * @param listener gets its standard error, and returns at the end of it
    */

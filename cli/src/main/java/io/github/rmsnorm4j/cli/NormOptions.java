@@ -42,7 +42,7 @@ final class NormOptions {
       names = "--gain-offset",
       paramLabel = "V",
       description =
-          "A number that is added to every element of the gain: 1 for a gain that is stored less 1"
+          "A number that is added to every element of the gain: 1 for a gain that is stored as g - 1"
               + " (default: that of --like).")
   private Double gainOffset;
 

@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
           + " normalized nor kept.",
       "",
       "OUT appears when it is complete, or not at all. A process that is killed may leave a file"
-          + " .OUT.xxxxxxxx.tmp beside it, which can be deleted. A .npy file holds one tensor and"
+          + " .OUT.xxxxxxxx.tmp next to it, which can be deleted. A .npy file holds one tensor and"
           + " nothing else. A .safetensors file also gets the tensors that are not chosen, and the"
           + " metadata, unchanged. One line on standard error says what was done.",
       "",

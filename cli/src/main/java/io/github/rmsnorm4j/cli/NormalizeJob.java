@@ -178,7 +178,7 @@ final class NormalizeJob {
             widths(),
             types(),
             residual == null ? "" : " added to " + residual.type().shortName(),
-            norm.backend().describe(),
+            VectorApi.describe(norm.backend(), chosen),
             Throughput.of(moved, nanos));
     return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";
   }

@@ -75,7 +75,7 @@ final class Quantiles {
     return at(fraction, value -> value);
   }
 
-  /** The same of what an increasing function makes of the values. */
+  /** A quantile of what an increasing function makes of the values. */
   double at(double fraction, DoubleUnaryOperator of) {
     return count <= EXACT ? interpolated(fraction, of) : of.applyAsDouble(nearest(fraction));
   }

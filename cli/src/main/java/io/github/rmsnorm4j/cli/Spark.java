@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
       "Normalize a column of Parquet on Apache Spark, on this machine or on a cluster.",
       "",
       "OUT is a folder of Parquet files with the rows of IN. It appears when it is complete, or not"
-          + " at all. A process that is killed may leave a folder .OUT.xxxxxxxx.tmp beside it, which"
+          + " at all. A process that is killed may leave a folder .OUT.xxxxxxxx.tmp next to it, which"
           + " can be deleted. With --force it may also leave the old OUT as .OUT.xxxxxxxx.old.",
       "",
       "The column holds array<float>, array<double>, vectors of spark.ml, or packed numbers as"

@@ -51,7 +51,7 @@ final class StoredResidual implements Closeable {
    * @param result the other file that will be written
    * @param replace whether a file of that name may be replaced
    * @throws IllegalArgumentException if it would take the place of one of those, or of other
-   *     tensors beside the residual, or cannot hold the residual
+   *     tensors next to the residual, or cannot hold the residual
    */
   void create(Path path, Path rows, Path result, boolean replace) throws IOException {
     DistinctFiles.require("--residual-out", path, "OUT", result);

@@ -72,7 +72,7 @@ final class Story implements Callable<Integer> {
   @Option(
       names = "--compare",
       description =
-          "Show a table in place of the story: for a number of changes, and for that of the options,"
+          "Show a table instead of the story: for a number of changes, and for that of the options,"
               + " the loss on three short stories in nats, and where the told story leaves that of"
               + " the trained model.")
   private boolean compare;

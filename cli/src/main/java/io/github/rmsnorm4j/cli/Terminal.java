@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
-/** Asks the C library what the JDK only tells of standard input and output together. */
+/** Asks the C library what the JDK says only of standard input and output together. */
 final class Terminal {
   private static final int STANDARD_ERROR = 2;
 

@@ -24,7 +24,7 @@ final class TrainingDocs {
     docs = checkout.resolve("docs");
   }
 
-  /** Keeps results in place of those of the same plan, and makes the pages again. */
+  /** Keeps results instead of those of the same plan, and makes the pages again. */
   void keep(Results results) throws IOException {
     Files.createDirectories(docs.resolve("training"));
     replace(file(results.plan().kind(), ".json"), results.json());

@@ -29,10 +29,18 @@ final class VectorApi {
    * own choice at the start of a process; then nothing is loaded, and no native call is made.
    */
   static Backend bestBackend(Collection<Tensor> tensors) {
-    long elements = tensors.stream().mapToLong(Tensor::elements).sum();
-    return elements <= Backend.PLAIN_ELEMENTS
+    return areFew(tensors)
         ? Backend.scalar()
         : bestBackend(tensors.stream().anyMatch(tensor -> tensor.dtype() == Dtype.F64));
+  }
+
+  private static boolean areFew(Collection<Tensor> tensors) {
+    return tensors.stream().mapToLong(Tensor::elements).sum() <= Backend.PLAIN_ELEMENTS;
+  }
+
+  /** What ran, in a few words: plain Java by choice is not to look like a lack of anything. */
+  static String describe(Backend backend, Collection<Tensor> tensors) {
+    return areFew(tensors) ? "plain Java (few elements)" : backend.describe();
   }
 
   /**

@@ -134,8 +134,8 @@ class InspectTest {
     assertThat(result.status()).isZero();
     String text = result.out().replaceAll("\\s+", " ");
     assertThat(text)
-        .contains("warning: the rules of Llama do not tell of 1 tensor (model.layers.0.mlp.router")
-        .contains("fold: no, the rules of Llama do not tell of model.layers.0.mlp.router")
+        .contains("warning: the rules of Llama do not cover 1 tensor (model.layers.0.mlp.router")
+        .contains("fold: no, the rules of Llama do not cover model.layers.0.mlp.router")
         .contains("fold: no, model.layers.N.mlp.up_proj.weight, which takes its output, is not in")
         .contains("warning: the stored numbers look like g - 1, but the architecture stores g.")
         .contains("convert: no, it has RMSNorm already");
@@ -228,7 +228,7 @@ class InspectTest {
     String out = inspect(model, "--report", page).out();
     String shown = "a\\u{1b}[31m\\nb\\u{202e}";
     assertThat(out)
-        .contains("do not tell of " + shown)
+        .contains("do not cover " + shown)
         .contains("(" + shown + ")")
         .doesNotContain("\u001b", "\u202e");
     assertThat(page).content().contains(shown).doesNotContain("\u001b", "\u202e");

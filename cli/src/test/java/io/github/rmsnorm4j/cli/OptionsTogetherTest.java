@@ -53,10 +53,13 @@ class OptionsTogetherTest {
     choices.add(List.of("--partial-rounding=down"));
   }
 
-  private static Norm norm(List<String> words) throws IOException {
-    NormOptions options = new NormOptions();
-    new CommandLine(CommandLine.Model.CommandSpec.forAnnotatedObject(options))
-        .parseArgs(words.toArray(String[]::new));
+  private final NormOptions options = new NormOptions();
+
+  private final CommandLine command =
+      new CommandLine(CommandLine.Model.CommandSpec.forAnnotatedObject(options));
+
+  private Norm norm(List<String> words) throws IOException {
+    command.parseArgs(words.toArray(String[]::new)); // What is not given is as at the start.
     return options.settings(null).norm(WIDTH, Backend.scalar());
   }
 

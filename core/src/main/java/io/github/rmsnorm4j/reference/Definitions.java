@@ -148,7 +148,7 @@ public final class Definitions {
   }
 
   /**
-   * The gain with an offset, {@code offset + g_i}: Gemma stores its gain less 1.
+   * The gain with an offset, {@code offset + g_i}: Gemma stores gain - 1.
    *
    * @param gain the gain as stored, or null for none
    * @param offset the number that is added to each element

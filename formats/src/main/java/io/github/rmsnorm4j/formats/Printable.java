@@ -20,7 +20,7 @@ public final class Printable {
   }
 
   /**
-   * The same, without the middle if the text is longer than a name should be.
+   * Escapes a text, without its middle if it is longer than a name should be.
    *
    * @param text a text of any length
    * @return one line of text, which says its length where a part is left out
@@ -30,7 +30,7 @@ public final class Printable {
   }
 
   /**
-   * The same, without the middle if the text is longer than a message should be.
+   * Escapes a text, without its middle if it is longer than a message should be.
    *
    * @param text a text of any length
    * @return one line of text

@@ -97,7 +97,7 @@ record ShardIndex(
       }
     }
 
-    /** A shard is a file of its own beside the index, and nothing else on the machine. */
+    /** A shard is a file of its own next to the index, and nothing else on the machine. */
     private void checkNew(String shard) throws FormatException {
       if (shards.size() > MOST_SHARDS) {
         throw json.wrong("has more than " + MOST_SHARDS + " shards");
@@ -109,7 +109,7 @@ record ShardIndex(
               && Printable.escaped(shard).equals(shard);
       if (!plain) {
         throw json.wrong(
-            "names the shard '%s', allowed are plain names of %s files beside the index"
+            "names the shard '%s', allowed are plain names of %s files next to the index"
                 .formatted(Printable.shortened(shard), EXTENSION));
       }
     }

@@ -149,7 +149,7 @@ public final class ShardedFile extends TensorFile {
   }
 
   /**
-   * What the index says beside the names, as {@code total_size}.
+   * What the index says apart from the names, as {@code total_size}.
    *
    * @return the numbers, texts and truth values of the index's {@code metadata}, as text, in its
    *     order; nothing of it is checked

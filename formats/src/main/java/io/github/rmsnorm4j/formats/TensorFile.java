@@ -125,7 +125,7 @@ public abstract sealed class TensorFile implements Closeable
   public abstract List<Tensor> tensors();
 
   /**
-   * The text stored beside the tensors.
+   * The text stored with the tensors.
    *
    * @return {@code __metadata__} in the order of the file, empty for {@code .npy}; of a sharded
    *     set, the entries that all shards have; of a GGUF file, all values except lists

@@ -33,7 +33,7 @@ public final class TensorWriter implements Closeable {
    * @param path the final name of the file
    * @param tensors the tensors in the order of the header; exactly one for {@code .npy}, which does
    *     not keep its name
-   * @param metadata the text to store beside the tensors; must be empty for {@code .npy}
+   * @param metadata the text to store with the tensors; must be empty for {@code .npy}
    * @param replace whether an existing file may be replaced
    * @return the file, with its header written
    * @throws FileAlreadyExistsException if the file exists and may not be replaced

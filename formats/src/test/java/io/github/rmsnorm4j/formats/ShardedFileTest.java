@@ -270,7 +270,7 @@ class ShardedFileTest {
     assertThatThrownBy(() -> TensorFile.open(folder).close())
         .isInstanceOf(FormatException.class)
         .hasMessageStartingWith(index + ": the index names the shard '")
-        .hasMessageEndingWith("', allowed are plain names of .safetensors files beside the index");
+        .hasMessageEndingWith("', allowed are plain names of .safetensors files next to the index");
   }
 
   @ParameterizedTest

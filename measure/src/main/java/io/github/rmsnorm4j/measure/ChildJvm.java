@@ -24,7 +24,7 @@ public final class ChildJvm {
   }
 
   /**
-   * The same with further flags for the JVM.
+   * Runs a program with further flags for its JVM; its first argument is the file of its result.
    *
    * @param program has a main method
    * @param more flags, after those of this JVM

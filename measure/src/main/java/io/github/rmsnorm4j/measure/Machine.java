@@ -47,7 +47,7 @@ public record Machine(
   }
 
   /**
-   * The same without flags that only tell where something is on this machine.
+   * This machine without flags that only say where something is on it.
    *
    * @param beginnings of the flags to leave out
    * @return a machine with the other flags

@@ -21,7 +21,7 @@ public final class Paragraph {
   }
 
   /**
-   * The same with a first line that begins otherwise, such as with a label.
+   * Breaks a text between words, with a first line that begins otherwise, such as with a label.
    *
    * @param first what the first line begins with
    * @param indent what each other line begins with

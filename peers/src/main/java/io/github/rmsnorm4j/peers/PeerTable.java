@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Measures this library beside its peers; {@code rmsnorm bench} starts it. */
+/** Measures this library and others; {@code rmsnorm bench} starts it. */
 public final class PeerTable {
   private static final String LEGEND =
       "Behind a time stands this library's time, divided by it. (!) marks a missed target or a wrong"
@@ -128,7 +128,9 @@ public final class PeerTable {
         wholeOrTraps ? Changes.run() : List.of());
   }
 
-  /** Isolated and with a mixed workload in turn: a machine that slows down for a minute slows both. */
+  /**
+   * Isolated and with a mixed workload in turn: a machine that slows down for a minute slows both.
+   */
   private List<Figure> figures() throws IOException {
     List<Boolean> states =
         options.quick() || options.polluted() ? List.of(true) : List.of(false, true);

@@ -81,7 +81,7 @@ final class Traps {
     }
   }
 
-  /** dx, beside the formula in float64 and beside how the system's own output moves. */
+  /** dx, compared with the formula in float64 and with differences of the system's own output. */
   private static List<Trap> gradients(Contest contest, Entrant entrant) {
     try (Arena arena = Arena.ofShared()) {
       Place place = Place.random(contest, arena);
@@ -92,7 +92,7 @@ final class Traps {
       return List.of(
           trap(input, place, entrant, exact, Answer.allowed(entrant, contest)),
           trap(
-              input + " beside differences of its own output",
+              input + " compared with differences of its own output",
               place,
               entrant,
               Differences.of(place, forward(contest, entrant), arena),

@@ -22,7 +22,7 @@ public final class Series {
    *
    * @param low lower end of its spread, NaN without one
    * @param high upper end of its spread, NaN without one
-   * @param label text drawn beside it, empty for none
+   * @param label text drawn next to it, empty for none
    */
   record Point(double x, double y, double low, double high, String label) {
     boolean hasSpread() {
@@ -123,7 +123,7 @@ public final class Series {
   }
 
   /**
-   * Adds a text to each value, drawn beside it where there is room and always in the chart's
+   * Adds a text to each value, drawn next to it where there is room and always in the chart's
    * numbers.
    *
    * @param labels one for each value, empty for none

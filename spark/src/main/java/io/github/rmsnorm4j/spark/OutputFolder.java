@@ -15,12 +15,12 @@ import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A folder that appears when it is complete, or not at all: written beside its place and renamed.
+ * A folder that appears when it is complete, or not at all: written next to its place and renamed.
  * What it replaces is renamed as well, and deleted only when the new one is in its place; whenever
  * the process is killed, one or the other is there. A link stays one: what it leads to is replaced.
  */
 final class OutputFolder implements AutoCloseable {
-  /** What else there is in a folder of Parquet. */
+  /** Other files in a folder of Parquet. */
   private static final Pattern BESIDE_PARQUET =
       Pattern.compile("_SUCCESS|_metadata|_common_metadata|\\..*\\.crc");
 

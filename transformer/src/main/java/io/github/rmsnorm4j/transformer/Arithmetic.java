@@ -36,7 +36,7 @@ public record Arithmetic(MatrixProduct product, Backend backend, ElementType nor
   }
 
   /**
-   * The same with rows of another type in the norms.
+   * This arithmetic with rows of another type in the norms.
    *
    * @param type what rows are rounded to before and after each norm
    * @return another arithmetic

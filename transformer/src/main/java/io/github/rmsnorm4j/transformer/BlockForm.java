@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
 /**
- * What the blocks of a model are made of, beside their norms.
+ * What the blocks of a model are made of, apart from their norms.
  *
  * @param mlp the function of the MLP
  * @param biases which projections have a bias

@@ -109,8 +109,8 @@ final class ConfigFields {
    * A setting of the rotation. It has several names, of which more than one may be there, and
    * programs differ in which they believe, so those that are there must agree.
    *
-   * @param setting its name in an object of the rotation, and beside one
-   * @param olderNames other names beside an object
+   * @param setting its name in an object of the rotation, and outside one
+   * @param olderNames other names outside an object
    */
   double rotation(double absent, String setting, String... olderNames) throws FormatException {
     List<String> names = new ArrayList<>(List.of(olderNames));

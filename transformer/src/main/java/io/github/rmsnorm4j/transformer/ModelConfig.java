@@ -23,7 +23,7 @@ import java.util.List;
  * @param placement where blocks have norms
  * @param queryKeyNorm whether each query and key head has an RMSNorm before its rotation
  * @param initialRange standard deviation of initial matrices and embeddings
- * @param form what the blocks are made of, beside their norms
+ * @param form what the blocks are made of, apart from their norms
  */
 public record ModelConfig(
     int vocabulary,

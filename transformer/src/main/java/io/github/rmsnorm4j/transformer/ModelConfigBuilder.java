@@ -140,7 +140,7 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets what the blocks are made of, beside their norms.
+   * Sets what the blocks are made of, apart from their norms.
    *
    * @param form {@link BlockForm#LLAMA} by default, the only one with a backward pass
    * @return this

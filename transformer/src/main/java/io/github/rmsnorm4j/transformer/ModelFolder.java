@@ -87,7 +87,7 @@ public final class ModelFolder {
   /**
    * Loads a model: one saved here, or a Llama, Mistral, Qwen 2, Qwen 3, GPT-2 or GPT-NeoX in
    * float64, float32, float16 or bfloat16, in one file or sharded. GPT-2 and GPT-NeoX may have
-   * RMSNorms with gain and bias in place of their LayerNorms; their type is then {@code
+   * RMSNorms with gain and bias instead of their LayerNorms; their type is then {@code
    * rmsnorm4j-gpt2} or {@code rmsnorm4j-gpt_neox}. Only models of Llama's form can be trained and
    * saved.
    *

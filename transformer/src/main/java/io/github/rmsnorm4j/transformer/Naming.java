@@ -180,7 +180,7 @@ final class Naming {
       String name = tensor.name();
       if (!known.contains(name) && passedOver.stream().noneMatch(name::endsWith)) {
         throw new FormatException(
-            file.path(), name, "is not of the model that config.json tells of");
+            file.path(), name, "is not of the model that config.json describes");
       }
     }
   }

@@ -35,7 +35,7 @@ final class Softmax {
     }
   }
 
-  /** {@code ds = p * (dp - sum(dp * p))}, row by row, in place of dp; P is 0. */
+  /** {@code ds = p * (dp - sum(dp * p))}, row by row, written over dp; P is 0. */
   static void backward(Matrix weights, Matrix gradient) {
     Floats p = weights.floats();
     Floats g = gradient.floats();

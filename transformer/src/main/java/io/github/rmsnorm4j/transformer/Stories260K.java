@@ -8,7 +8,7 @@ import java.nio.file.Path;
 
 /**
  * A small trained model that comes with this module: Andrej Karpathy's stories260K, a Llama of 5
- * blocks of width 64 that writes stories for children. Its licence, MIT, lies beside it.
+ * blocks of width 64 that writes stories for children. Its licence, MIT, lies next to it.
  */
 public final class Stories260K {
   private static final String FOLDER = "stories260K/";

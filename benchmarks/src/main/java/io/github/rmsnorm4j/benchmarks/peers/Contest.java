@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.benchmarks.Kernel;
  * One thing that several systems can do, so that they can be timed side by side.
  *
  * @param kernel the norm
- * @param backward whether its gradients are wanted, in place of its output
+ * @param backward whether its gradients are wanted, instead of its output
  * @param type of the elements
  * @param rows how many
  * @param width elements of a row
@@ -38,7 +38,7 @@ public record Contest(Kernel kernel, boolean backward, ElementType type, int row
   }
 
   /**
-   * The same for rows of another type.
+   * This contest with rows of another type.
    *
    * @param other type of the elements
    * @return the contest

@@ -11,7 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * All that a run beside the peers measured: every round, so that each figure can be computed again.
+ * All that a run against other libraries measured: every round, so that each figure can be computed
+ * again.
  *
  * @param date when, as 2026-01-31
  * @param machine what on

@@ -29,7 +29,7 @@ public final class Systems {
   /** The formula of LLaMA's code, an operation of libtorch at a time. */
   public static final String FORMULA = "published formula on libtorch";
 
-  /** The same, each operation told where to write. */
+  /** The formula of LLaMA's code, each operation of libtorch told where to write. */
   public static final String FORMULA_OUT = "published formula on libtorch, out=";
 
   /** Followed by the operator's name. */

@@ -21,7 +21,7 @@ public final class TerminalText {
   /** Labels are as wide as the longest, up to here: one long label moves no other row's cell. */
   private static final int LABELS = 45;
 
-  /** In place of bold type, which a terminal may lack: a missed target, or a wrong answer. */
+  /** Instead of bold type, which a terminal may lack: a missed target, or a wrong answer. */
   private static final String MARK = " (!)";
 
   private final List<String> lines = new ArrayList<>();

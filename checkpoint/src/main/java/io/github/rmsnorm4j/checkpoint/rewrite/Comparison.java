@@ -18,7 +18,7 @@ import java.util.function.LongConsumer;
  *
  * @param model the model
  * @param norms its norms
- * @param map a file of rules that is used in place of the family's own
+ * @param map a file of rules that is used instead of the family's own
  * @param goal what the result is for
  * @param notRun why the whole model cannot be run, empty if it can
  */
@@ -45,7 +45,7 @@ record Comparison(
     }
   }
 
-  /** The result's norms. A map tells of the model, so its LayerNorm is RMSNorm in the result. */
+  /** The result's norms. A map describes the model, so its LayerNorm is RMSNorm in the result. */
   private ModelNorms norms(StoredModel result) throws IOException {
     ModelNorms found = result.norms(map);
     if (goal != Goal.CONVERT || map.isEmpty()) {

@@ -4,7 +4,7 @@ package io.github.rmsnorm4j.checkpoint.rewrite;
 public enum Goal {
   /** The same model whose norms have no gain and no bias. */
   FOLD("folded"),
-  /** The same model with RMSNorm in place of LayerNorm. */
+  /** The same model with RMSNorm instead of LayerNorm. */
   CONVERT("converted");
 
   private final String done;

@@ -103,7 +103,7 @@ record Listing(Path folder, SortedMap<String, Entry> entries) {
 
   /**
    * The file that a name stands for, as a name in the folder: another one if the name is a link to
-   * a file beside it.
+   * a file next to it.
    */
   String name(String name) {
     Entry entry = entries.get(name);
@@ -123,7 +123,7 @@ record Listing(Path folder, SortedMap<String, Entry> entries) {
         .toList();
   }
 
-  /** Whether an entry is a link to a file beside it. */
+  /** Whether an entry is a link to a file next to it. */
   boolean isLink(Entry entry) {
     return entry.own().isLink()
         && entry.state().isFile()

@@ -74,7 +74,7 @@ final class Planner {
   private void requireKnown(String done) throws RefusedException {
     if (!model.unknown().isEmpty()) {
       throw new RefusedException(
-          "cannot be %s: the rules of %s do not tell of %s (%s such tensors), and a norm's output may go there"
+          "cannot be %s: the rules of %s do not cover %s (%s such tensors), and a norm's output may go there"
               .formatted(done, model.family(), model.unknown().getFirst(), model.unknown().size()));
     }
   }

@@ -93,7 +93,7 @@ public final class Rewriting implements Closeable {
    * Opens a model and plans its rewriting. Only headers and the gains and biases of norms are read.
    *
    * @param folder the folder of the model
-   * @param map a file of rules to use in place of the family's own
+   * @param map a file of rules to use instead of the family's own
    * @param goal what for
    * @param untie whether a head that is tied to the embedding may become a matrix of its own
    * @return the rewriting, to be closed

@@ -312,7 +312,7 @@ class PlannerTest {
     assertThatThrownBy(() -> planner(false).fold())
         .isInstanceOf(RefusedException.class)
         .hasMessage(
-            "cannot be folded: the rules of Test do not tell of router (2 such tensors), and a norm's"
+            "cannot be folded: the rules of Test do not cover router (2 such tensors), and a norm's"
                 + " output may go there");
   }
 }

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 public final class Comparison {
   private static final int REHEARSAL_ELEMENTS = 1 << 19;
 
-  /** Of a JVM that measures, beside its tensors. */
+  /** Of a JVM that measures, apart from its tensors. */
   private static final long PROCESS_BYTES = 512 << 20;
 
   private static final Effort ROOF = new Effort(100_000_000, 5, 5_000_000);

@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.cli.compare;
 
 import io.github.rmsnorm4j.measure.Samples;
 
-/** Two variants beside each other, as a clause without a full stop. */
+/** Two variants compared, as a clause without a full stop. */
 final class Contrast {
   /** Two times differ where no round of the one lies among the rounds of the other. */
   private static final String NO_DIFFERENCE =

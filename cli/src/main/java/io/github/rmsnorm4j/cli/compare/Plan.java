@@ -37,7 +37,7 @@ public record Plan(
   /** Of what is available, to leave others their part. */
   private static final double PART = 0.8;
 
-  /** Numbers of a row that are kept beside the tensors. */
+  /** Bytes of the per-row scalars, which are kept apart from the tensors. */
   private static final long BYTES_PER_ROW = 64;
 
   /** From which size on a tensor is more than fresh processes differ by, which is some MiB. */

@@ -95,7 +95,7 @@ public record Shape(List<Integer> dimensions) {
     return dimensions.getFirst();
   }
 
-  /** The same with another first dimension. */
+  /** This shape with another first dimension. */
   Shape withBatch(int batch) {
     List<Integer> changed = new ArrayList<>(dimensions);
     changed.set(0, batch);

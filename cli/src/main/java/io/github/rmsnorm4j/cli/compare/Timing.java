@@ -16,7 +16,7 @@ public record Timing(Subject subject, Samples copy, List<Timed> variants) {
     return variants.stream().filter(t -> t.variant() == variant).findFirst().orElseThrow();
   }
 
-  /** Bytes that a variant reads and writes, parameters and numbers of a row left out. */
+  /** Bytes that a variant reads and writes, parameters and per-row scalars left out. */
   long bytes(Timed timed) {
     return timed.work().passes() * subject.tensorBytes();
   }

@@ -43,7 +43,7 @@ public enum Variant {
     return fused;
   }
 
-  /** What keeps the root from 0, the same in both forms. */
+  /** The epsilon, the same in both forms. */
   double epsilon() {
     return spec.epsilon().getAsDouble();
   }

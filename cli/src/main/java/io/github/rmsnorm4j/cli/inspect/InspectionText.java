@@ -52,7 +52,7 @@ public final class InspectionText {
     facts.add("convert: " + prospects.convert());
     if (!model.unknown().isEmpty()) {
       facts.add(
-          "warning: the rules of %s do not tell of %s (%s). A norm's output may go there, so"
+          "warning: the rules of %s do not cover %s (%s). A norm's output may go there, so"
                   .formatted(
                       model.family(),
                       count(model.unknown().size()),

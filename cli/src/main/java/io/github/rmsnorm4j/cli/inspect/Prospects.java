@@ -29,7 +29,7 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
    * Asks both commands for their plans, which read no matrix.
    *
    * @param model the folder or the GGUF file
-   * @param map rules to use in place of those of the model's family
+   * @param map rules to use instead of those of the model's family
    * @return what they would do
    * @throws IOException if the model cannot be read
    */

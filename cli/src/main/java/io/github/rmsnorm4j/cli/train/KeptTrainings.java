@@ -14,8 +14,8 @@ import java.util.OptionalDouble;
  *
  * <ul>
  *   <li>{@code NAME - NAME; loss; mean}: the paired difference of two rows, also {@code low} and
- *       {@code high}, the ends of its interval; {@code steps} in place of {@code loss} for the
- *       steps until the task was learned, {@code milliseconds} for the time of a step.
+ *       {@code high}, the ends of its interval; {@code steps} instead of {@code loss} for the steps
+ *       until the task was learned, {@code milliseconds} for the time of a step.
  *   <li>{@code NAME; gradient; lowest} and {@code highest}: the ratio of the gradients at both ends
  *       of a stack in the first step, of all seeds.
  *   <li>{@code NAME; loss} and {@code NAME; milliseconds}: of a row. {@code NAME; accuracy}, {@code

@@ -32,7 +32,7 @@ public record Plan(
   public enum Kind {
     /** LayerNorm and RMSNorm. */
     USUAL,
-    /** The same, in seconds. */
+    /** {@link #USUAL} in seconds. */
     QUICK,
     /** Four norms, each at its best rate. */
     NORMS,

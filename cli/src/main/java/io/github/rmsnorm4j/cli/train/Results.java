@@ -90,8 +90,8 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
   }
 
   /**
-   * Each contender beside the first; in a study of depth RMSNorm beside LayerNorm at each depth and
-   * placement.
+   * Each contender compared with the first; in a study of depth RMSNorm with LayerNorm at each
+   * depth and placement.
    */
   List<Pair> pairs() {
     List<Row> rows = rows();

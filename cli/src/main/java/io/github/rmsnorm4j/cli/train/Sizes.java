@@ -22,7 +22,7 @@ public record Sizes(int width, int heads, int batch, int steps) {
 
   /**
    * Memory of a training, in bytes: weights, gradients and two moments, and what a block keeps of a
-   * batch for its way back; the rest is small beside it.
+   * batch for its way back; the rest is small compared with it.
    */
   double bytes(Task task, Contender contender) {
     ModelConfig config = config(task, contender);

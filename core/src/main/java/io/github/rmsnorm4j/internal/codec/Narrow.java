@@ -59,7 +59,7 @@ public final class Narrow {
     return Float.intBitsToFloat((away ? bits - 1 : bits) | 1);
   }
 
-  /** The same, except that every NaN is the canonical one. */
+  /** The value, except that every NaN becomes the canonical one. */
   public static float oneNan(float value) {
     return value != value ? Float.NaN : value;
   }

@@ -40,7 +40,7 @@ public record Backward(
   /** A share below this comes from the rounding of rstd to float32; its term is as small. */
   private static final double ROUNDING = 0x1p-23;
 
-  /** The same for rows out of the range of float32. */
+  /** This pass for rows out of the range of float32. */
   public Backward ofWideRows() {
     return new Backward(
         storage,
@@ -68,7 +68,7 @@ public record Backward(
     return wide ? v.widened() : v;
   }
 
-  /** A number of the row, in the type of the arithmetic on elements. */
+  /** A per-row scalar, in the compute type of the elements. */
   private Value number(RowNumber number) {
     return wide || storage.float64() ? row(number) : row(number).rounded();
   }

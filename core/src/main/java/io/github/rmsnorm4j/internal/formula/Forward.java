@@ -100,7 +100,7 @@ public record Forward(
     return part.add(pieceStatistic()).build();
   }
 
-  /** The same of a piece of a long row, whose x0 is known. */
+  /** The statistic of a piece of a long row, whose x0 is known. */
   public Part pieceStatistic() {
     return centred ? moments(row(SHIFT)) : squares();
   }
@@ -194,7 +194,7 @@ public record Forward(
     return new Part.Range(value.rounded().widened(), Float.MIN_NORMAL, Float.MAX_VALUE);
   }
 
-  /** {@code y = round(x * rstd) * g + b}, each operation rounded to the arithmetic's type. */
+  /** {@code y = round(x * rstd) * g + b}, each operation rounded to the compute type. */
   public Part output() {
     Value v = centre(normalised(), storage.float64());
     boolean float64 = storage.float64();

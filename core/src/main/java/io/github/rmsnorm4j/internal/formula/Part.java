@@ -44,7 +44,7 @@ public record Part(List<Statement> statements) {
   /** Adds a term to the number of the column, row after row. */
   public record ColumnSum(Column column, Value value) implements Statement {}
 
-  /** Keeps a number of the row. */
+  /** Keeps a per-row scalar. */
   public record Keep(RowNumber number, Value value) implements Statement {}
 
   /** A row is out of range if its value is below the least or above the greatest, or NaN. */
@@ -82,7 +82,7 @@ public record Part(List<Statement> statements) {
   private void requireWhole() {
     if (sums().size() > MAX_SUMS || !sums().isEmpty() && !columnSums().isEmpty()) {
       throw new IllegalArgumentException(
-          "a part has " + MAX_SUMS + " row sums at most, and none beside sums of columns");
+          "a part has " + MAX_SUMS + " row sums at most, and none together with sums of columns");
     }
     boolean elements = hasElements();
     for (Statement statement : statements) {

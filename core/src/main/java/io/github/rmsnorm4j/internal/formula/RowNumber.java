@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.formula;
 
-/** The float64 numbers of a row: statistics and row sums. */
+/** The per-row scalars, in float64: statistics and row sums. */
 public enum RowNumber {
   /** The first element of the row, which LayerNorm subtracts from each element before it sums. */
   SHIFT("x0"),

@@ -10,7 +10,7 @@ import java.util.Set;
  * @param narrow the 16-bit types that float32 kernels read and write themselves
  */
 public record Storage(boolean float64, Set<ElementType> narrow) {
-  /** The type itself, or the type of the arithmetic if the rows are copied first. */
+  /** The type itself, or the compute type if the rows are copied first. */
   public ElementType of(ElementType type) {
     if (float64) {
       return ElementType.FLOAT64;

@@ -70,7 +70,7 @@ public sealed interface Value {
     }
   }
 
-  /** The number of the row. */
+  /** A per-row scalar. */
   record OfRow(RowNumber number) implements Leaf {
     @Override
     public String text() {
@@ -128,7 +128,7 @@ public sealed interface Value {
     }
   }
 
-  /** The same float32, except that every NaN is the canonical one. */
+  /** A float32 as it is, except that every NaN becomes the canonical one. */
   record OneNan(Value of) implements Operation {
     public OneNan {
       require(!of.float64(), of, "is float64, NaN is made one of float32 only");

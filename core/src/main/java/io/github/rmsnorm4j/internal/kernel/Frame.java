@@ -18,7 +18,7 @@ public final class Frame {
   /** The most rows of a rectangle. */
   public static final int MAX_ROWS = 64;
 
-  /** The most numbers of a row that the elements of a part read. */
+  /** The most per-row scalars that the elements of a part read. */
   public static final int MAX_TABLES = 8;
 
   /** The array with the rows of an operand; null in native memory. */
@@ -87,7 +87,7 @@ public final class Frame {
     doubles = other.doubles;
   }
 
-  /** A number of each row. */
+  /** A per-row scalar, of each row. */
   public double[] of(RowNumber number) {
     return ofRow[number.ordinal()];
   }
@@ -108,7 +108,7 @@ public final class Frame {
     this.stride[i] = stride;
   }
 
-  /** Copies the numbers of a row to those of the first row. */
+  /** Copies the scalars of a row to those of the first row. */
   public void moveToFirst(int row) {
     for (double[] numbers : ofRow) {
       numbers[0] = numbers[row];

@@ -8,7 +8,7 @@ package io.github.rmsnorm4j.internal.kernel;
 public interface Kernel {
   /**
    * Runs on elements {@code from} to {@code to} of each row of the frame's rectangles. Row sums
-   * become numbers of the row; rows that are summed have at most a super-block of elements.
+   * become per-row scalars; rows that are summed have at most a super-block of elements.
    */
   void run(Frame frame, int rows, int from, int to);
 

@@ -214,7 +214,7 @@ final class Strips {
     }
   }
 
-  /** The same for products, which are exact in float64. */
+  /** Adds n products, exact in float64, to the lanes of a row. */
   static void addProductsToLanes(float[] a, float[] b, double[] lanes, int at, int n) {
     int i = 0;
     for (; i + RowSum.LANES <= n; i += RowSum.LANES) {

@@ -122,7 +122,7 @@ final class Code {
     c.iinc(i, step).goto_(top).labelBinding(end);
   }
 
-  /** The same with a new local, which the body gets; the locals of the body are freed after it. */
+  /** A loop with a new local, which the body gets; the locals of the body are freed after it. */
   void loop(String name, int from, int to, int step, IntConsumer body) {
     c.iload(from);
     int i = storeInt();

@@ -48,7 +48,7 @@ final class Codecs {
     blendNan(NAN);
   }
 
-  /** The same in the lower halves. */
+  /** Floats on the stack to ints whose lower halves are bfloat16; the upper halves are 0. */
   void encodeLower() {
     encode();
     ints("LSHR", 16);

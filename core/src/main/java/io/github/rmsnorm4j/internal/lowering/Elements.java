@@ -17,12 +17,12 @@ import java.util.function.IntConsumer;
  * value is computed once.
  */
 final class Elements {
-  /** The place of numbers of columns or rows. */
+  /** The place of per-column or per-row scalars. */
   interface Columns {
     /** Leaves the array of a column and an index on the stack, counted from the step's first. */
     void address(Column column, int from);
 
-    /** The same for numbers of rows, if rows are the elements. */
+    /** Leaves the array of a per-row scalar and an index on the stack, if rows are the elements. */
     default void address(RowNumber number) {
       throw new IllegalArgumentException(number + " is one for the row");
     }

@@ -60,7 +60,7 @@ record Place(
     return paired ? 2 : 1;
   }
 
-  /** The same for another row. */
+  /** This place for another row. */
   Place again() {
     return new Place(part, frame, sums, elements, step, count, paired, new EnumMap<>(pointers));
   }

@@ -28,7 +28,7 @@ final class RowTable {
     this.place = place;
     numbers = List.copyOf(place.part().rowValues());
     if (numbers.size() > Frame.MAX_TABLES) {
-      throw new IllegalArgumentException(numbers.size() + " numbers of a row in one part");
+      throw new IllegalArgumentException(numbers.size() + " per-row scalars in one part");
     }
     code.field(ElementLoop.FRAME, "floats", CD_float.arrayType());
     floats = code.store();
@@ -53,7 +53,7 @@ final class RowTable {
     code.c.iload(row).loadConstant(k * Frame.MAX_ROWS).iadd();
   }
 
-  /** The numbers of a row. */
+  /** The scalars of a row. */
   Broadcasts row(int row) {
     Broadcasts ofRow = new Broadcasts(code, vectors, place.elements());
     for (int k = 0; k < numbers.size(); k++) {

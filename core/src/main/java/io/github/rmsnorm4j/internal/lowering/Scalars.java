@@ -43,7 +43,7 @@ final class Scalars {
     memory = new ScalarMemory(code, frame, row, element);
   }
 
-  /** The same row, and an element of it. */
+  /** The scalars of this row, and of an element of it. */
   Scalars at(int element) {
     Scalars scalars = new Scalars(code, frame, row, element);
     scalars.known.putAll(known);

@@ -28,8 +28,8 @@ final class Schedule {
 
   /**
    * Whether rows are summed while others are written, because sums wait for conversions and outputs
-   * for memory. At medium widths the work for each row, beside its elements, costs more than that.
-   * Two row sums and the output of narrow rows need more registers than the JIT has.
+   * for memory. At medium widths the work for each row, apart from its elements, costs more than
+   * that. Two row sums and the output of narrow rows need more registers than the JIT has.
    */
   static boolean isStaggered(Part sums, int width) {
     boolean narrow = width(width) > 0 && sums.sums().size() == 1;

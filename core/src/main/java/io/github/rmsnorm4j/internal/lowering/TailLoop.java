@@ -60,7 +60,7 @@ final class TailLoop {
     c.return_();
   }
 
-  /** If no elements come before these: otherwise the numbers of the row are kept already. */
+  /** If no elements come before these: otherwise the per-row scalars are kept already. */
   private void keep(int row) {
     Label kept = c.newLabel();
     c.iload(FROM).ifne(kept);

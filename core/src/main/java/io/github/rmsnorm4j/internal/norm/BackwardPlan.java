@@ -18,7 +18,7 @@ import java.util.Map;
 
 /** The kernels of one kind of backward call. */
 public final class BackwardPlan {
-  /** What kernels depend on, beside the choices of the norm. */
+  /** What kernels depend on, apart from the choices of the norm. */
   private record Kind(
       ElementType dy,
       Memory dyMemory,

@@ -15,7 +15,7 @@ import java.util.Map;
 
 /** The kernels of one kind of call. */
 public final class ForwardPlan {
-  /** What kernels depend on, beside the choices of the norm. */
+  /** What kernels depend on, apart from the choices of the norm. */
   private record Kind(
       ElementType x,
       Memory xMemory,

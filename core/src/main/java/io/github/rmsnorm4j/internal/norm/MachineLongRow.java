@@ -12,7 +12,7 @@ final class MachineLongRow {
   private final LongRow.Columns place;
   private final LongRow sums;
 
-  /** The numbers of the row. */
+  /** The scalars of the row. */
   private final Frame numbers = new Frame();
 
   private ForwardPlan plan;

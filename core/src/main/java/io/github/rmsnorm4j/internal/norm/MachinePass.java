@@ -16,7 +16,7 @@ final class MachinePass implements AutoCloseable {
    */
   private static final int PIECE = 1 << 15;
 
-  /** The numbers of a row from which roots are computed. */
+  /** The per-row scalars from which roots are computed. */
   private static final List<RowNumber> SUMS =
       List.of(RowNumber.SHIFT, RowNumber.SUM, RowNumber.SQUARES);
 

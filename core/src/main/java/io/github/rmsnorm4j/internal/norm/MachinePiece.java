@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineKernel;
 
 /**
- * A kernel of machine code for pieces of long rows. A plain frame has the numbers of the row; the
+ * A kernel of machine code for pieces of long rows. A plain frame has the scalars of the row; the
  * frame of machine code points to the piece.
  */
 record MachinePiece(MachineKernel kernel, MachineFrame piece) implements Kernel {

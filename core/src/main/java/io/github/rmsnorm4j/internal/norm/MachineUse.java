@@ -9,12 +9,12 @@ enum MachineUse {
   NONE,
   /** Machine code. */
   USUAL,
-  /** Machine code whose output goes past the caches, since it is too long to stay in one. */
+  /** Machine code with non-temporal stores, for an output too long to stay in a cache. */
   STREAMING,
-  /** The same for an output that is aligned as its elements are, if there is a kernel for that. */
+  /** STREAMING for an output aligned as its elements are, if there is a kernel for that. */
   STREAMING_UNALIGNED;
 
-  /** Bytes of an output from which on it goes past the caches. */
+  /** Bytes of an output from which on its stores are non-temporal. */
   private static final long STREAMED = 1 << 24;
 
   /** Bytes of a row from which on that pays where two groups of a row have to be written twice. */

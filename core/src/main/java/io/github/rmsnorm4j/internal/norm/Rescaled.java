@@ -21,7 +21,7 @@ final class Rescaled {
 
   private static final double TINY_EPSILON = 0x1p-840;
 
-  /** The same for an epsilon outside the root, or as a floor. */
+  /** {@link #TINY_EPSILON} of an epsilon outside the root, or as a floor. */
   private static final double TINY_OUTSIDE = 0x1p-380;
 
   private final Kernel shift;

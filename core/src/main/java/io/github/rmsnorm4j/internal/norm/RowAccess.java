@@ -73,7 +73,7 @@ final class RowAccess {
     place(frame, row, column, rows, columns);
   }
 
-  /** The same for a given frame. */
+  /** Points a given frame at a rectangle of rows that will be written. */
   void place(Frame frame, long row, long column, int rows, int columns) {
     if (staging == null) {
       long at = row * this.rows.stride() + column * this.rows.type().bytes();

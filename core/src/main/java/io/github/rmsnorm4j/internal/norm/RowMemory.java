@@ -82,7 +82,7 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
     return isOfOneThread() ? segment.address() + at : at;
   }
 
-  /** Copies a rectangle of rows to arrays of the arithmetic's type. */
+  /** Copies a rectangle of rows to arrays of the compute type. */
   public void load(long row, long column, int rows, int columns, Staging staging) {
     ElementType stored = type == ElementType.FLOAT64 ? type : ElementType.FLOAT32;
     load(row, column, rows, columns, stored, staging);

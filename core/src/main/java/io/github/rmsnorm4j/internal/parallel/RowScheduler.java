@@ -25,7 +25,7 @@ public final class RowScheduler {
     run(rows, threads, work, Helpers.SHARED::ask);
   }
 
-  /** The same with helpers from elsewhere. */
+  /** Does all rows, with helpers that {@code help} asks. */
   static void run(long rows, int threads, Rows work, Consumer<Call> help) {
     int wanted = (int) Math.min(threads, rows);
     if (wanted <= 1) {

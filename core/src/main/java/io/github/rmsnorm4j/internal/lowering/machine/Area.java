@@ -82,7 +82,7 @@ final class Area {
     return TOTALS + LANES * sum;
   }
 
-  /** A vector of a number of the row. */
+  /** A vector of a per-row scalar. */
   static int broadcast(int index) {
     return BROADCASTS + ALIGNMENT * index;
   }

@@ -13,7 +13,7 @@ import java.util.Map;
 
 /** The values of a part that are one for a row, each in all elements of a vector. */
 final class Broadcasts {
-  /** Registers that values of elements need at most, beside accumulators. */
+  /** Registers that values of elements need at most, apart from accumulators. */
   static final int TEMPORARIES = 5;
 
   private final Assembler a;
@@ -36,7 +36,7 @@ final class Broadcasts {
 
   /**
    * Computes the values of several rows at once, and keeps them in memory; not where a part keeps
-   * numbers of the row itself.
+   * per-row scalars itself.
    */
   void tabulate(int rows) {
     for (Part.Statement statement : part.statements()) {

@@ -41,7 +41,7 @@ record Elements(
   enum Where {
     /** The element that the loop is at. */
     LOOP,
-    /** The same, where the output is not aligned: first and last elements of a row. */
+    /** The element that the loop is at where the output is not aligned: a row's first or last. */
     EDGE,
     /** The start of the row, which has no loop. */
     ROW,

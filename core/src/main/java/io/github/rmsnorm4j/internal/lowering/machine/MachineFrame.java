@@ -94,7 +94,7 @@ public final class MachineFrame implements AutoCloseable {
     area.set(JAVA_DOUBLE, Area.of(number), value);
   }
 
-  /** A number of a row. */
+  /** A per-row scalar. */
   public void set(RowNumber number, int row, double value) {
     area.set(JAVA_DOUBLE, Area.of(number) + (long) row * Double.BYTES, value);
   }

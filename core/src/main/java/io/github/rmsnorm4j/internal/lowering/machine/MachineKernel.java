@@ -83,7 +83,7 @@ public final class MachineKernel {
     return MADE.computeIfAbsent(target, MachineKernel::make).orElse(null);
   }
 
-  /** Whether a kernel's output may go past the caches though only its elements are aligned. */
+  /** Whether a kernel has non-temporal stores for an output of which only elements are aligned. */
   public static boolean peels(List<Part> parts, int bits, int width) {
     return target(parts, bits, width, true).peels();
   }

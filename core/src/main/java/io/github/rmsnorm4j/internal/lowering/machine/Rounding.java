@@ -53,7 +53,7 @@ final class Rounding {
     }
   }
 
-  /** The same number; every NaN is the canonical one. */
+  /** The elements as they are, except that every NaN becomes the canonical one. */
   void oneNan(Vector from, Vector into) {
     choose(isNan(from), from, into);
   }
@@ -76,7 +76,7 @@ final class Rounding {
     choose(isNan, into, into);
   }
 
-  /** The same of elements that are no NaN. */
+  /** The pattern of the bfloat16 in the upper half of each element that is no NaN. */
   private void number(Vector from, Vector into) {
     Vector odd = registers.take(from.bits());
     a.op(VectorOp.VPSRLD, odd, from, UPPER_HALF);

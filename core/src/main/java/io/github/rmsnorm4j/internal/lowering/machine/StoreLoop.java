@@ -60,9 +60,9 @@ final class StoreLoop {
   }
 
   /**
-   * Whole groups of elements, those inside the row past the caches: from where the output is
-   * aligned as the longest vectors are. Where it is not aligned from the row's start on, the first
-   * and the last group are written as usual, and overlap the others.
+   * Whole groups of elements. Those inside the row, from where the output is aligned as the longest
+   * vectors are, have non-temporal stores. Where it is not aligned from the row's start on, the
+   * first and the last group are written as usual, and overlap the others.
    */
   private void peeled(Label loop, Label rest) {
     ElementType y = part.operandsWritten().get(Operand.Y);

@@ -57,7 +57,7 @@ final class Stores {
     registers.giveBack(patterns);
   }
 
-  /** The instruction that writes a whole vector, past the caches or not. */
+  /** The instruction that writes a whole vector, non-temporal or not. */
   static VectorOp whole(boolean streams) {
     return streams ? VectorOp.VMOVNTPS_TO : VectorOp.VMOVUPS_TO;
   }

@@ -17,8 +17,8 @@ import java.util.Map;
  * @param width of the rows where the kernel is made for it; 0 for any
  * @param group rows that go through the parts together
  * @param bfloat16 whether the processor rounds to bfloat16 itself
- * @param streams whether the output goes past the caches; then it is aligned as the longest vectors
- *     are, or {@link #peels}
+ * @param streams whether the output has non-temporal stores; then it is aligned as the longest
+ *     vectors are, or {@link #peels}
  */
 record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16, boolean streams) {
   /** Accumulators of all row sums of a part, at most. */
@@ -38,17 +38,17 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
   }
 
   /**
-   * Whether an output that goes past the caches may be aligned as its elements are. Some elements
+   * Whether an output with non-temporal stores may be aligned as its elements are. Some elements
    * are then written twice, so nothing else may be written with them.
    */
   boolean peels() {
     Map<Operand, ElementType> written = parts.getLast().operandsWritten();
     boolean alone = written.keySet().equals(EnumSet.of(Operand.Y));
-    return streams && width == 0 && alone && goesPast(written.get(Operand.Y));
+    return streams && width == 0 && alone && isNonTemporal(written.get(Operand.Y));
   }
 
-  /** Whether there are stores past the caches: of bfloat16 only two vectors are long enough. */
-  private boolean goesPast(ElementType type) {
+  /** Whether there are non-temporal stores: of bfloat16 only two vectors are long enough. */
+  private boolean isNonTemporal(ElementType type) {
     return type != ElementType.BFLOAT16 || roundsPairs();
   }
 

@@ -17,7 +17,7 @@ final class Tree {
   /** Of four quarters the second and the third change places. */
   static final Immediate MIDDLE = new Immediate(0b11_01_10_00);
 
-  /** The same of eight rows that come as 0 4 1 5 2 6 3 7: where each is. */
+  /** Where each of eight rows is, which come as 0 4 1 5 2 6 3 7. */
   private static final int[] ORDER = {0, 2, 4, 6, 1, 3, 5, 7};
 
   private final Assembler a;

@@ -88,7 +88,7 @@ final class Values {
     return register;
   }
 
-  /** The same, or memory with it. */
+  /** A register with a value, or memory with it. */
   private MachineOperand operand(Value value) {
     MachineOperand inPlace = leaves.has(value) && isReadOnce(value) ? leaves.inPlace(value) : null;
     return inPlace == null ? get(value) : inPlace;
