@@ -27,7 +27,7 @@ record Hypothesis(Form form, List<CastForm> orders, Statistic statistic) {
   Optional<NormSpec> spec(Types types, int width) {
     return Stream.of(CastOrder.values())
         .filter(order -> orders.contains(CastForm.valueOf(order.name())))
-        .filter(order -> isBuilt(order, types))
+        .filter(order -> isBuilt(order, types) && types.taken())
         .map(order -> spec(order, width))
         .filter(spec -> Choices.of(spec, types).form(types).equals(form) && !statistic.sample())
         .findFirst();

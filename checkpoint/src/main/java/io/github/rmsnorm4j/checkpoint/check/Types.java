@@ -61,6 +61,11 @@ public record Types(
     return narrow(residualNarrowest()) ? residualNarrowest() : null;
   }
 
+  /** Whether this library adds such a residual. */
+  boolean taken() {
+    return residual == null || (x == ElementType.FLOAT64) == (residual == ElementType.FLOAT64);
+  }
+
   /** Whether this library rounds that sum, which it does to the type of the residual as stored. */
   boolean roundsResidual() {
     return narrow(residual);

@@ -21,6 +21,7 @@ final class Pair {
   final boolean layer;
   final boolean bias;
   final boolean residual;
+  final ElementType residualType;
   final CastOrder order;
   final double epsilon;
   final EpsilonPlacement place;
@@ -48,6 +49,7 @@ final class Pair {
     order = layer ? CastOrder.FLOAT32 : pick(CastOrder.values());
     bias = order == CastOrder.FLOAT32 && random.nextInt(4) == 0;
     residual = random.nextInt(4) == 0;
+    residualType = seed % 3 == 0 && x.bytes() == 2 ? ElementType.FLOAT32 : x;
     rounding = pick(ResidualRounding.values());
     double any = Hypotheses.EPSILONS.get(random.nextInt(Hypotheses.EPSILONS.size()));
     epsilon = ownEpsilon == null ? any : ownEpsilon;
@@ -96,6 +98,7 @@ final class Pair {
     return TypedRows.random(random, count, width, mean, scale, x);
   }
 
+  /** One that is stored in 32 bits holds numbers of the type of the rows too. */
   double[][] residuals(int count) {
     return residual ? TypedRows.random(random, count, width, mean, scale, x) : null;
   }
@@ -113,7 +116,7 @@ final class Pair {
   double[][] made(NormSpec of, double[][] rowsX, double[][] residuals) {
     Rows out = TypedRows.of(new double[rowsX.length][width], y);
     if (residual) {
-      norm(of).addAndApply(TypedRows.of(rowsX, x), TypedRows.of(residuals, x), out);
+      norm(of).addAndApply(TypedRows.of(rowsX, x), TypedRows.of(residuals, residualType), out);
     } else {
       norm(of).apply(TypedRows.of(rowsX, x), out);
     }
@@ -123,7 +126,8 @@ final class Pair {
   Sample sample(double[][] rowsX, double[][] rowsY, double[][] residuals) {
     double[] g = gain == null ? null : gain[0];
     Sample sample =
-        new Sample(width, x, y, g, gainType, bias ? biases[0] : null, residual ? x : null);
+        new Sample(
+            width, x, y, g, gainType, bias ? biases[0] : null, residual ? residualType : null);
     for (int row = 0; row < rowsX.length; row++) {
       sample.add(rowsX[row], rowsY[row], residual ? residuals[row] : null);
     }
@@ -160,9 +164,23 @@ final class Pair {
 
   @Override
   public String toString() {
-    return "%s -> %s, gain %s, layer %s, bias %s, residual %s %s, %s, eps %s %s, offset %s, part %d of %d, scale %s, mean %s"
+    return "%s -> %s, gain %s, layer %s, bias %s, residual %s %s %s, %s, eps %s %s, offset %s, part %d of %d, scale %s, mean %s"
         .formatted(
-            x, y, gainType, layer, bias, residual, rounding, order, epsilon, place, offset, part,
-            width, scale, mean);
+            x,
+            y,
+            gainType,
+            layer,
+            bias,
+            residual,
+            residualType,
+            rounding,
+            order,
+            epsilon,
+            place,
+            offset,
+            part,
+            width,
+            scale,
+            mean);
   }
 }
