@@ -14,7 +14,6 @@ import org.apache.spark.ml.feature.Normalizer;
 import org.apache.spark.ml.feature.VectorAssembler;
 import org.apache.spark.ml.linalg.SQLDataTypes;
 import org.apache.spark.ml.linalg.Vector;
-import org.apache.spark.ml.linalg.VectorUDT;
 import org.apache.spark.ml.linalg.Vectors;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -325,20 +324,5 @@ class ColumnsTest {
 
   private static int size(StructType schema) {
     return AttributeGroup.fromStructField(schema.apply("y")).size();
-  }
-
-  /** As docs/spark.md has it: a row without a direction, here and in Spark ML's own transformer. */
-  @Test
-  void unitLengthOfARowOfZerosIsNaNAndSparksOwnLeavesIt() {
-    Dataset<Row> zeros = column("x", new VectorUDT(), Vectors.dense(0, 0));
-    Row unit =
-        stage()
-            .setEpsilon(0)
-            .setGain(new double[] {Math.sqrt(0.5), Math.sqrt(0.5)})
-            .transform(zeros)
-            .first();
-    assertThat(((Vector) unit.get(1)).toArray()).containsOnly(Double.NaN);
-    Row own = new Normalizer().setInputCol("x").setOutputCol("y").transform(zeros).first();
-    assertThat(((Vector) own.get(1)).toArray()).containsOnly(0);
   }
 }
