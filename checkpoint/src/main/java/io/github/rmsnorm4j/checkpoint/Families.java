@@ -90,7 +90,7 @@ final class Families {
     }
     throw new FormatException(
         file,
-        "has %s '%s', whose norms are not known; known are %s, and --map FILE tells of others"
+        "has %s '%s', whose norms are not known; known are %s, and --map FILE describes others"
             .formatted(key, Printable.shortened(value), String.join(", ", known)));
   }
 

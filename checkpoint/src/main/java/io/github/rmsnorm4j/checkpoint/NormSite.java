@@ -60,7 +60,7 @@ public record NormSite(
    * Other numbers stay: of {@code encoder.block.1.layer.1} the second.
    *
    * @param text names of tensors of this norm and its consumers, and words between them
-   * @return the text with N in place of the number of the layer
+   * @return the text with N instead of the number of the layer
    */
   public String general(String text) {
     String general = text;

@@ -129,17 +129,6 @@ public final class ShardedFile extends TensorFile {
     return List.copyOf(shards);
   }
 
-  /**
-   * The file that holds a tensor.
-   *
-   * @param tensor one of {@link #tensors()}
-   * @return one of {@link #shards()}
-   * @throws IllegalArgumentException if the tensor is not of this file
-   */
-  public TensorFile shardOf(Tensor tensor) {
-    return shard(tensor);
-  }
-
   private SafetensorsFile shard(Tensor tensor) {
     SafetensorsFile shard = shardOf.get(tensor.name());
     if (shard == null) {

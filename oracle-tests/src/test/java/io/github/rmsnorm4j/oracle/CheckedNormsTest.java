@@ -73,8 +73,7 @@ class CheckedNormsTest {
       double[] biases = b == null ? null : Libtorch.values(b);
       ElementType out = Libtorch.elementType(y);
       ElementType addedType = added == null ? null : type;
-      Sample sample =
-          new Sample(width, type, out, Libtorch.values(w), weight, biases, addedType);
+      Sample sample = new Sample(width, type, out, Libtorch.values(w), weight, biases, addedType);
       double[] inputs = Libtorch.values(in);
       double[] outputs = Libtorch.values(y);
       double[] residuals = added == null ? null : Libtorch.values(added);

@@ -70,7 +70,6 @@ final class ChartJson {
     number(json, "y", draws ? point.y() : Double.NaN);
     number(json, "low", draws && point.hasSpread() ? point.low() : Double.NaN);
     number(json, "high", draws && point.hasSpread() ? point.high() : Double.NaN);
-    json.writeStringField("label", point.label());
     json.writeStringField("at", chart.x().text(point.x()));
     json.writeStringField("text", Numbers.value(point));
     json.writeEndObject();

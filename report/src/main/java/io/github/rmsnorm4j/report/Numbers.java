@@ -16,9 +16,7 @@ final class Numbers {
 
   /** One row for each x, one column for each series; where that does not fit, one row a point. */
   static Table of(Chart chart) {
-    return chart.series().stream().anyMatch(s -> s.hasLabels() || comesBack(s))
-        ? byPoint(chart)
-        : byX(chart);
+    return chart.series().stream().anyMatch(Numbers::comesBack) ? byPoint(chart) : byX(chart);
   }
 
   private static boolean comesBack(Series series) {
@@ -52,13 +50,12 @@ final class Numbers {
     List<Column> columns =
         List.of(
             new Column("series", false),
-            new Column("point", false),
             new Column(chart.x().title(), chart.x().categories().isEmpty()),
             new Column(chart.y().title(), true));
     List<List<String>> rows = new ArrayList<>();
     for (Series series : chart.series()) {
       for (Point p : series.points()) {
-        rows.add(List.of(series.name(), p.label(), chart.x().text(p.x()), value(p)));
+        rows.add(List.of(series.name(), chart.x().text(p.x()), value(p)));
       }
     }
     return table(chart, columns, rows);

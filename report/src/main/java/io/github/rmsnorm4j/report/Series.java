@@ -22,9 +22,8 @@ public final class Series {
    *
    * @param low lower end of its spread, NaN without one
    * @param high upper end of its spread, NaN without one
-   * @param label text drawn next to it, empty for none
    */
-  record Point(double x, double y, double low, double high, String label) {
+  record Point(double x, double y, double low, double high) {
     boolean hasSpread() {
       return !Double.isNaN(low) && !Double.isNaN(high);
     }
@@ -44,7 +43,7 @@ public final class Series {
     requireLength(name, "x values", x.length, y.length);
     List<Point> points = new ArrayList<>(y.length);
     for (int i = 0; i < y.length; i++) {
-      points.add(new Point(x[i], y[i], Double.NaN, Double.NaN, ""));
+      points.add(new Point(x[i], y[i], Double.NaN, Double.NaN));
     }
     return new Series(name, style, points);
   }
@@ -117,27 +116,9 @@ public final class Series {
             "series %s: the lower end %s of value %s is above its upper end %s"
                 .formatted(Printed.quoted(name), low[i], i, high[i]));
       }
-      spread.add(new Point(p.x, p.y, low[i], high[i], p.label));
+      spread.add(new Point(p.x, p.y, low[i], high[i]));
     }
     return new Series(name, style, spread);
-  }
-
-  /**
-   * Adds a text to each value, drawn next to it where there is room and always in the chart's
-   * numbers.
-   *
-   * @param labels one for each value, empty for none
-   * @return the same values with their labels
-   */
-  public Series labels(List<String> labels) {
-    requireLength(name, "labels", labels.size(), points.size());
-    List<Point> labelled = new ArrayList<>(points.size());
-    for (int i = 0; i < points.size(); i++) {
-      Point p = points.get(i);
-      labelled.add(
-          new Point(p.x, p.y, p.low, p.high, Objects.requireNonNull(labels.get(i), "label")));
-    }
-    return new Series(name, style, labelled);
   }
 
   private static void requireLength(String name, String what, int length, int values) {
@@ -158,9 +139,5 @@ public final class Series {
 
   List<Point> points() {
     return points;
-  }
-
-  boolean hasLabels() {
-    return points.stream().anyMatch(p -> !p.label.isEmpty());
   }
 }

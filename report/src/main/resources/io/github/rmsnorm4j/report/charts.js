@@ -194,44 +194,6 @@
     });
   }
 
-  // Each label on the first side of its point where it is inside the chart and on nothing else.
-  function drawLabels(plot, chart) {
-    const { ctx, chartArea: area } = plot;
-    const taken = [];
-    eachShown(plot, chart, (series, elements) => {
-      series.points.forEach((point, i) => {
-        if (point.y !== null && point.x !== null) {
-          taken.push({ x: elements[i].x - 6, y: elements[i].y - 6, w: 12, h: 12 });
-        }
-      });
-    });
-    const free = (box) =>
-      box.x >= area.left && box.x + box.w <= area.right && box.y >= area.top && box.y + box.h <= area.bottom &&
-      !taken.some((t) => box.x < t.x + t.w && t.x < box.x + box.w && box.y < t.y + t.h && t.y < box.y + box.h);
-    eachShown(plot, chart, (series, elements) => {
-      ctx.font = "12px " + Chart.defaults.font.family;
-      ctx.textBaseline = "top";
-      series.points.forEach((point, i) => {
-        if (point.label === "" || point.y === null || point.x === null) {
-          return;
-        }
-        const { x, y } = elements[i];
-        const text = short(point.label, 32);
-        const w = ctx.measureText(text).width;
-        const places = [[x + 9, y - 7], [x - 9 - w, y - 7], [x - w / 2, y - 22], [x - w / 2, y + 9], [x + 6, y - 20], [x + 6, y + 8]];
-        const place = places.map(([left, top]) => ({ x: left, y: top, w, h: 14 })).find(free);
-        if (place !== undefined) {
-          taken.push(place);
-          ctx.lineWidth = 3;
-          ctx.strokeStyle = theme().paper;
-          ctx.strokeText(text, place.x, place.y);
-          ctx.fillStyle = theme().ink;
-          ctx.fillText(text, place.x, place.y);
-        }
-      });
-    });
-  }
-
   // The library puts the axes right under the legend.
   function setLegendApart(plot) {
     const fit = plot.legend.fit;
@@ -264,13 +226,10 @@
       type: hasBars ? "bar" : "line",
       data: { datasets: chart.series.map((s, i) => dataset(s, i, theme())) },
       plugins: [{
-        id: "spreadsAndLabels",
+        id: "spreads",
         beforeInit: (made) => (chart.series.length > 1 ? setLegendApart(made) : undefined),
         beforeDatasetsDraw: (made) => drawBands(made, chart),
-        afterDatasetsDraw: (made) => {
-          drawWhiskers(made, chart);
-          drawLabels(made, chart);
-        },
+        afterDatasetsDraw: (made) => drawWhiskers(made, chart),
       }],
       options: {
         parsing: false,
@@ -289,7 +248,7 @@
             usePointStyle: true,
             filter: (item) => item.raw.y !== null,
             callbacks: {
-              title: (items) => (items.length === 0 ? "" : short(items[0].raw.label || chart.x.title + ": " + items[0].raw.at, 60)),
+              title: (items) => (items.length === 0 ? "" : short(chart.x.title + ": " + items[0].raw.at, 60)),
               label: (item) => item.dataset.label + ": " + item.raw.text,
             },
           },

@@ -41,13 +41,11 @@ class ChartTest {
   }
 
   @Test
-  void itsNumbersAreARowForEachPointWhereAnXComesBackOrPointsHaveNames() {
+  void itsNumbersAreARowForEachPointWhereAnXComesBack() {
     Chart chart = Chart.titled("t").over(Axis.linear("x"), TIME);
     Series twice = Series.points("a", values(1, 1), values(2, 3));
     assertThat(rows(chart.with(twice)))
-        .containsExactly(List.of("a", "", "1", "2"), List.of("a", "", "1", "3"));
-    Series named = Series.points("a", values(1), values(2)).labels(List.of("here"));
-    assertThat(rows(chart.with(named))).containsExactly(List.of("a", "here", "1", "2"));
+        .containsExactly(List.of("a", "1", "2"), List.of("a", "1", "3"));
   }
 
   @Test

@@ -70,12 +70,8 @@ final class ExamplePage {
     return Chart.titled("Roofline")
         .over(
             Axis.logarithmic("operations per byte"), Axis.logarithmic("speed (GFLOP/s)").from(0.5))
-        .with(
-            Series.points("naive", new double[] {0.1, 0.13}, new double[] {0.9, 1.2})
-                .labels(List.of("RMSNorm naive", "LayerNorm naive")))
-        .with(
-            Series.points("fused", new double[] {0.5, 0.9}, new double[] {5.2, 9.1})
-                .labels(List.of("RMSNorm fused", "LayerNorm fused")))
+        .with(Series.points("naive", new double[] {0.1, 0.13}, new double[] {0.9, 1.2}))
+        .with(Series.points("fused", new double[] {0.5, 0.9}, new double[] {5.2, 9.1}))
         .with(
             Series.limit(
                 "memory and arithmetic", new double[] {0.05, 8, 64}, new double[] {0.6, 96, 96}))
@@ -133,7 +129,7 @@ final class ExamplePage {
     Chart chart =
         Chart.titled(HOSTILE)
             .over(Axis.categories(HOSTILE, List.of(HOSTILE, "b")), Axis.linear(HOSTILE))
-            .with(Series.bars(HOSTILE, 1, 2).labels(List.of(HOSTILE, "")))
+            .with(Series.bars(HOSTILE, 1, 2))
             .caption(HOSTILE);
     return Page.titled(HOSTILE)
         .lead(HOSTILE)

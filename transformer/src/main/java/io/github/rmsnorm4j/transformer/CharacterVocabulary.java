@@ -1,28 +1,16 @@
 package io.github.rmsnorm4j.transformer;
 
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 
-/**
- * Characters as tokens. Token 0 stands for every character that is not in it, and is read back as
- * U+FFFD.
- */
+/** Characters as tokens. Token 0 stands for every character that is not in it. */
 public final class CharacterVocabulary {
-  private static final int UNKNOWN = 0xfffd;
-
-  /** The characters in the order of their tokens, from token 1 on. */
-  private final int[] characters;
-
   private final Map<Integer, Integer> tokens = new HashMap<>();
 
   private CharacterVocabulary(int[] characters) {
-    this.characters = characters;
-    for (int i = 0; i < characters.length; i++) {
-      if (tokens.put(characters[i], i + 1) != null) {
-        throw new IllegalArgumentException("characters has U+%04X twice".formatted(characters[i]));
-      }
+    for (int character : characters) {
+      tokens.put(character, tokens.size() + 1);
     }
   }
 
@@ -52,32 +40,12 @@ public final class CharacterVocabulary {
   }
 
   /**
-   * The vocabulary whose {@link #characters()} these are.
-   *
-   * @param characters each once
-   * @return the vocabulary
-   * @throws IllegalArgumentException if a character is there twice
-   */
-  public static CharacterVocabulary ofCharacters(String characters) {
-    return new CharacterVocabulary(characters.codePoints().toArray());
-  }
-
-  /**
-   * What it consists of.
-   *
-   * @return the characters of tokens 1, 2, ...
-   */
-  public String characters() {
-    return new String(characters, 0, characters.length);
-  }
-
-  /**
    * How many tokens there are.
    *
    * @return the number of characters and one
    */
   public int size() {
-    return characters.length + 1;
+    return tokens.size() + 1;
   }
 
   /**
@@ -88,25 +56,5 @@ public final class CharacterVocabulary {
    */
   public int[] encode(String text) {
     return text.codePoints().map(c -> tokens.getOrDefault(c, 0)).toArray();
-  }
-
-  /**
-   * Tokens to text.
-   *
-   * @param encoded tokens
-   * @return a character for each
-   * @throws IllegalArgumentException if one is not a token
-   */
-  public String decode(int[] encoded) {
-    int[] text = Arrays.stream(encoded).map(this::character).toArray();
-    return new String(text, 0, text.length);
-  }
-
-  private int character(int token) {
-    if (token < 0 || token >= size()) {
-      throw new IllegalArgumentException(
-          "token is " + token + ", it must be between 0 and " + (size() - 1));
-    }
-    return token == 0 ? UNKNOWN : characters[token - 1];
   }
 }

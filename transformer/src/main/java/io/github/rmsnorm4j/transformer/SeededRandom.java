@@ -36,11 +36,6 @@ final class SeededRandom {
     return (int) (((nextLong() >>> 32) * bound) >>> 32);
   }
 
-  /** From 0 to below the bound. */
-  long nextLong(long bound) {
-    return Math.unsignedMultiplyHigh(nextLong(), bound);
-  }
-
   /** From 0 to below 1. */
   double nextDouble() {
     return (nextLong() >>> 11) * UNIT;

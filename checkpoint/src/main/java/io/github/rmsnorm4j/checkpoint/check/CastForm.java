@@ -23,7 +23,7 @@ public enum CastForm {
   ROUNDED_ROOT("rounded-root", "DeepSeek-V4", Step.MULTIPLY, Root.ROUNDED, Cast.TO_ROW),
   /** Every step in T, the mean square too. */
   NONE("none", "Liger with casting mode none", Step.MULTIPLY, Root.IN_ROW_TYPE, Cast.EVERY_STEP),
-  /** The same with a division. */
+  /** {@link #NONE} with a division. */
   NONE_DIVIDED(
       "none-divided",
       "the code of the paper on 16-bit rows",
@@ -43,7 +43,7 @@ public enum CastForm {
 
   /** What rstd, or the root, is rounded to. */
   enum Root {
-    /** To the type of the arithmetic alone. */
+    /** To the compute type alone. */
     EXACT,
     /** Then to the type of the row. */
     ROUNDED,

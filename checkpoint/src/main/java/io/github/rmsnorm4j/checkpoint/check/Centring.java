@@ -6,11 +6,11 @@ public enum Centring {
   NONE("RMSNorm"),
   /** {@code (x - hi) - lo}, where hi + lo is the mean in float64: this library. */
   SPLIT("LayerNorm (split mean)"),
-  /** {@code x - mean}, with the mean in the type of the arithmetic. */
+  /** {@code x - mean}, with the mean in the compute type. */
   MEAN("LayerNorm"),
   /** {@code x * rstd - mean * rstd}. */
   SHIFT("LayerNorm (shifted)"),
-  /** The same, with one rounding for the product and the difference. */
+  /** {@link #SHIFT}, with one rounding for a product and the difference. */
   FUSED_SHIFT("LayerNorm (fused shift)");
 
   private final String text;

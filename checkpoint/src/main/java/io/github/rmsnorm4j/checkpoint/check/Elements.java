@@ -111,7 +111,7 @@ final class Elements {
     return float64 ? Math.fma(a, b, c) : Math.fma((float) a, (float) b, (float) c);
   }
 
-  /** Rounds to the type of the arithmetic. */
+  /** Rounds to the compute type. */
   double rounded(double value) {
     return float64 ? value : (float) value;
   }
@@ -136,7 +136,7 @@ final class Elements {
     return bias == null ? 0 : bias[i];
   }
 
-  /** How far a mean that was summed in the type of the arithmetic may be from the exact one. */
+  /** How far a mean that was summed in the compute type may be from the exact one. */
   double meanTolerance() {
     if (!findsMean()) {
       return 0;
@@ -150,12 +150,12 @@ final class Elements {
     return form.layer() ? Math.sqrt(row.variance()) : 0;
   }
 
-  /** The distance between neighbours of the type of the arithmetic. */
+  /** The distance between neighbours of the compute type. */
   private double ulp(double value) {
     return float64 ? Math.ulp(value) : Math.ulp((float) value);
   }
 
-  /** The place of a number among those of the type of the arithmetic; that of 0 is 0. */
+  /** The place of a number among those of the compute type; that of 0 is 0. */
   long ordinal(double value) {
     double size = Math.abs(value);
     long bits = float64 ? Double.doubleToLongBits(size) : Float.floatToIntBits((float) size);

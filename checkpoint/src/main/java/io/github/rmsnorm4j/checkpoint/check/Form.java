@@ -70,7 +70,7 @@ record Form(
         + (shifts() ? 1 : 0);
   }
 
-  /** What is said of the form beside its kind and cast orders, for example "gain + 1". */
+  /** What is said of the form apart from its kind and cast orders, for example "gain + 1". */
   String words(Types types) {
     StringBuilder words = new StringBuilder();
     if (offset != 0) {

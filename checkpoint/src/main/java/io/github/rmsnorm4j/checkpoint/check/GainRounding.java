@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.checkpoint.check;
 
 /** What the gain with its offset is rounded to when it is loaded. One line for each. */
 public enum GainRounding {
-  /** To nothing but the type of the arithmetic. */
+  /** To nothing but the compute type. */
   NEVER,
   /** To the type of the row. */
   TO_ROW,

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 /**
- * Neighbouring positive numbers of the type of the arithmetic.
+ * Neighbouring positive numbers of the compute type.
  *
  * @param float64 whether that is float64
  * @param base the pattern of number 0

@@ -16,7 +16,7 @@ final class Hypotheses {
   static final List<Double> EPSILONS =
       List.of(1e-6, 1e-5, 0x1p-23, 1e-8, 1e-12, 1e-9, 1e-3, 0x1p-52, 0.0);
 
-  /** What is added to the gain: 1 for a gain that is stored less 1, 2 if it was added twice. */
+  /** What is added to the gain: 1 for a gain that is stored as g - 1, 2 if it was added twice. */
   static final List<Double> OFFSETS = List.of(0.0, 1.0, 2.0);
 
   /** Shares of a row that partial RMSNorm takes its mean square of. */

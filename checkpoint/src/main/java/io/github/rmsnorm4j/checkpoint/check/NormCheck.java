@@ -26,7 +26,7 @@ public final class NormCheck {
    * Begins a check.
    *
    * @param sample the rows
-   * @param shares shares of a row that a partial norm may be of, beside the usual ones
+   * @param shares shares of a row that a partial norm may be of, in addition to the usual ones
    * @throws IllegalArgumentException if the rows cannot tell anything
    */
   public NormCheck(Sample sample, List<Double> shares) {
@@ -50,10 +50,6 @@ public final class NormCheck {
 
     long needed() {
       return Recovered.greatest(distances);
-    }
-
-    boolean inRowType() {
-      return recovered.form().root() == CastForm.Root.IN_ROW_TYPE;
     }
   }
 

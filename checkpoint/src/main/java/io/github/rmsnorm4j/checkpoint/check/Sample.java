@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Rows of X and Y side by side, with what the norm had beside them. */
+/** Rows of X and Y side by side, with the parameters of the norm and its residual. */
 public final class Sample {
   /** Squares of larger or smaller rows may leave the range of float32. */
   private static final double RANGE = 0x1p60;

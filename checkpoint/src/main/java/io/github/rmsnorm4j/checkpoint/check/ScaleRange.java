@@ -15,7 +15,7 @@ record ScaleRange(double lo, double hi) {
   /** So many scales are tried with a mean of their own. */
   private static final int SCALES = 1 << 12;
 
-  /** So many scales of a shifted form are tried, one beside the other. */
+  /** So many scales of a shifted form are tried, one next to the other. */
   private static final long SHIFTED_SCALES = 1 << 14;
 
   private static final double LEAST = 0x1p-100;

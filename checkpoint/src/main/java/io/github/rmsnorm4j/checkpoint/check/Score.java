@@ -3,8 +3,8 @@ package io.github.rmsnorm4j.checkpoint.check;
 import java.util.Arrays;
 
 /**
- * What one norm predicts, beside Y. Of each row's scales within the window the one counts that
- * makes most elements equal.
+ * What one norm predicts, compared with Y. Of each row's scales within the window the one counts
+ * that makes most elements equal.
  *
  * @param equal elements that are equal
  * @param elements all elements

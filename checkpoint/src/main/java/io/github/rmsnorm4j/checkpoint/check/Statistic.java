@@ -7,9 +7,9 @@ import java.util.Locale;
  * What rstd is made of.
  *
  * @param part the number of elements that the mean square is of
- * @param epsilon keeps the root from 0
+ * @param epsilon added to the mean square, at the place that is named
  * @param place where epsilon is
- * @param sample whether the sum of squares is divided by the part less 1: the sample variance
+ * @param sample whether the sum of squares is divided by the part - 1: the sample variance
  */
 record Statistic(int part, double epsilon, EpsilonPlacement place, boolean sample) {
   Statistic(int part, double epsilon, EpsilonPlacement place) {

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 /**
- * How far a system's rstd may be from the exact one, in ulp: numbers of the type of the arithmetic.
+ * How far a system's rstd may be from the exact one, in ulp: numbers of the compute type.
  *
  * <p>Systems add squares in float32 in orders of their own. The worst order is one after the other.
  * Its n roundings err by {@code sqrt(n) / 3} units in the sum (root of the mean square), so by
