@@ -200,6 +200,15 @@ public record NormSpec(
   }
 
   /**
+   * Whether the mean of a row is subtracted.
+   *
+   * @return true for LayerNorm, false for RMSNorm
+   */
+  public boolean isCentred() {
+    return kind == Kind.LAYER_NORM;
+  }
+
+  /**
    * Epsilon for rows of a type.
    *
    * @param rows their type
@@ -217,7 +226,7 @@ public record NormSpec(
    * @throws IllegalArgumentException if it is negative, infinite or NaN
    */
   public NormSpec withEpsilon(double epsilon) {
-    return withEpsilon(OptionalDouble.of(epsilon));
+    return with(OptionalDouble.of(epsilon), "epsilon");
   }
 
   /**
@@ -226,12 +235,7 @@ public record NormSpec(
    * @return another spec
    */
   public NormSpec withEpsilonOfType() {
-    return withEpsilon(OptionalDouble.empty());
-  }
-
-  private NormSpec withEpsilon(OptionalDouble epsilon) {
-    return new NormSpec(
-        kind, epsilon, epsilonPlacement, castOrder, gainOffset, part, residualRounding);
+    return with(OptionalDouble.empty(), "epsilon");
   }
 
   /**
@@ -241,7 +245,7 @@ public record NormSpec(
    * @return another spec
    */
   public NormSpec withEpsilonPlacement(EpsilonPlacement placement) {
-    return new NormSpec(kind, epsilon, placement, castOrder, gainOffset, part, residualRounding);
+    return with(placement, "epsilonPlacement");
   }
 
   /**
@@ -252,7 +256,7 @@ public record NormSpec(
    * @throws IllegalArgumentException if this is a LayerNorm and the order another
    */
   public NormSpec withCastOrder(CastOrder order) {
-    return new NormSpec(kind, epsilon, epsilonPlacement, order, gainOffset, part, residualRounding);
+    return with(order, "castOrder");
   }
 
   /**
@@ -263,7 +267,7 @@ public record NormSpec(
    * @throws IllegalArgumentException if it is infinite or NaN
    */
   public NormSpec withGainOffset(double offset) {
-    return new NormSpec(kind, epsilon, epsilonPlacement, castOrder, offset, part, residualRounding);
+    return with(offset, "gainOffset");
   }
 
   /**
@@ -274,8 +278,7 @@ public record NormSpec(
    * @throws IllegalArgumentException if this is a LayerNorm and the part not the whole row
    */
   public NormSpec withPart(RowPart part) {
-    return new NormSpec(
-        kind, epsilon, epsilonPlacement, castOrder, gainOffset, part, residualRounding);
+    return with(part, "part");
   }
 
   /**
@@ -285,7 +288,20 @@ public record NormSpec(
    * @return another spec
    */
   public NormSpec withResidualRounding(ResidualRounding rounding) {
-    return new NormSpec(kind, epsilon, epsilonPlacement, castOrder, gainOffset, part, rounding);
+    return with(rounding, "residualRounding");
+  }
+
+  /** The same choices but one, which its type tells: no two choices have the same type. */
+  private NormSpec with(Object choice, String name) {
+    NormArguments.requireNonNull(choice, name);
+    return new NormSpec(
+        kind,
+        choice instanceof OptionalDouble other ? other : epsilon,
+        choice instanceof EpsilonPlacement other ? other : epsilonPlacement,
+        choice instanceof CastOrder other ? other : castOrder,
+        choice instanceof Double other ? other : gainOffset,
+        choice instanceof RowPart other ? other : part,
+        choice instanceof ResidualRounding other ? other : residualRounding);
   }
 
   /**

@@ -78,7 +78,7 @@ class ArchitectureTest {
   @ParameterizedTest
   @CsvSource({
     "internal.codec, ElementType",
-    "internal.formula, ElementType EpsilonPlacement ResidualRounding",
+    "internal.formula, NormSpec ElementType CastOrder EpsilonPlacement ResidualRounding",
     "internal.kernel, ElementType internal.formula internal.codec",
     "internal.lowering, ElementType internal.formula internal.codec internal.kernel",
     "internal.machine,",

@@ -105,6 +105,10 @@ final class Case {
     return in.bytes() == 2 ? draw.of(ElementType.FLOAT16, ElementType.BFLOAT16) : in;
   }
 
+  Variant norm() {
+    return norm;
+  }
+
   /** Read off the call, and not off what was asked for. */
   Shape shape() {
     ElementType type = x.type();

@@ -3,32 +3,71 @@ package io.github.rmsnorm4j;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
-/** What a norm is, apart from its gain and bias: one of each choice. */
-record Variant(
-    boolean centred,
-    int width,
-    int part,
-    double epsilon,
-    EpsilonPlacement placement,
-    CastOrder order,
-    double gainOffset,
-    ResidualRounding rounding) {
+/**
+ * What a norm is, apart from its gain and bias.
+ *
+ * @param spec with an epsilon that does not depend on the type of the rows
+ */
+record Variant(int width, NormSpec spec) {
   private static final CastOrder[] ORDERS = CastOrder.values();
   private static final EpsilonPlacement[] PLACEMENTS = EpsilonPlacement.values();
   private static final ResidualRounding[] ROUNDINGS = ResidualRounding.values();
   private static final int[] PARTS = {1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 65536, 65537};
 
+  /** One of each choice. */
+  Variant(
+      boolean centred,
+      int width,
+      int part,
+      double epsilon,
+      EpsilonPlacement placement,
+      CastOrder order,
+      double gainOffset,
+      ResidualRounding rounding) {
+    this(
+        width,
+        (centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM)
+            .withEpsilon(epsilon)
+            .withEpsilonPlacement(placement)
+            .withCastOrder(order)
+            .withGainOffset(gainOffset)
+            .withPart(RowPart.of(part, width))
+            .withResidualRounding(rounding));
+  }
+
+  boolean centred() {
+    return spec.isCentred();
+  }
+
+  /** Elements that the statistic is taken from. */
+  int part() {
+    return spec.part().elements(width);
+  }
+
+  double epsilon() {
+    return spec.epsilon().getAsDouble();
+  }
+
+  EpsilonPlacement placement() {
+    return spec.epsilonPlacement();
+  }
+
+  CastOrder order() {
+    return spec.castOrder();
+  }
+
+  double gainOffset() {
+    return spec.gainOffset();
+  }
+
+  ResidualRounding rounding() {
+    return spec.residualRounding();
+  }
+
   /** As the papers have it. */
   static Variant plain(boolean centred, int width, double epsilon) {
-    return new Variant(
-        centred,
-        width,
-        width,
-        epsilon,
-        EpsilonPlacement.INSIDE,
-        CastOrder.FLOAT32,
-        0,
-        ResidualRounding.FIRST);
+    NormSpec usual = centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM;
+    return new Variant(width, usual.withEpsilon(epsilon));
   }
 
   /** Any that can be built, RMSNorm or LayerNorm by chance too. */
@@ -55,13 +94,12 @@ record Variant(
 
   /** The same, measured whole. */
   Variant whole() {
-    return new Variant(centred, width, width, epsilon, placement, order, gainOffset, rounding);
+    return new Variant(width, spec.withPart(RowPart.WHOLE));
   }
 
   /** The same with cast order FLOAT32, because the other orders refuse a bias. */
   Variant withoutCasts() {
-    CastOrder none = CastOrder.FLOAT32;
-    return new Variant(centred, width, part, epsilon, placement, none, gainOffset, rounding);
+    return new Variant(width, spec.withCastOrder(CastOrder.FLOAT32));
   }
 
   private static <T> T anyOf(SplittableRandom random, T[] values) {
@@ -76,13 +114,13 @@ record Variant(
 
   /** The norm, with what else is said to its builder. */
   Norm norm(Consumer<Norm.Builder<?>> more) {
-    Norm.Builder<?> builder = centred ? LayerNorm.builder(width) : RmsNorm.builder(width);
-    builder.epsilon(epsilon).epsilonPlacement(placement);
-    builder.gainOffset(gainOffset).residualRounding(rounding);
+    Norm.Builder<?> builder = centred() ? LayerNorm.builder(width) : RmsNorm.builder(width);
+    builder.epsilon(epsilon()).epsilonPlacement(placement());
+    builder.gainOffset(gainOffset()).residualRounding(rounding());
     more.accept(builder);
     return switch (builder) {
       case LayerNorm.Builder layer -> layer.build();
-      case RmsNorm.Builder rms -> rms.part(part).castOrder(order).build();
+      case RmsNorm.Builder rms -> rms.part(part()).castOrder(order()).build();
     };
   }
 }

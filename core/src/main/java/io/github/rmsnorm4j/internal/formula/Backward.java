@@ -7,13 +7,13 @@ import static io.github.rmsnorm4j.internal.formula.Forward.ZERO;
 import static io.github.rmsnorm4j.internal.formula.Forward.row;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.NormSpec;
 
 /**
  * The gradients of RMSNorm and LayerNorm, as docs/numerics.md defines them: {@code dx = ((h - c) -
  * xh * m) * rstd}, where {@code h = dy * g} and xh is the normalised row.
  *
- * @param centred LayerNorm if true, RMSNorm if not
+ * @param spec the choices of the norm
  * @param x the type of the rows that were kept
  * @param fromOutput whether these are the output
  * @param residual the type of the gradient that is added to dx; null without one
@@ -24,8 +24,7 @@ import io.github.rmsnorm4j.EpsilonPlacement;
  */
 public record Backward(
     Storage storage,
-    boolean centred,
-    EpsilonPlacement placement,
+    NormSpec spec,
     ElementType x,
     boolean fromOutput,
     ElementType dy,
@@ -44,8 +43,7 @@ public record Backward(
   public Backward ofWideRows() {
     return new Backward(
         storage,
-        centred,
-        placement,
+        spec,
         x,
         fromOutput,
         dy,
@@ -90,7 +88,7 @@ public record Backward(
     if (fromOutput) {
       return gain ? v.over(column(Column.GAIN)) : v;
     }
-    v = centred ? Mean.takenOff(v, wide || storage.float64()) : v;
+    v = spec.isCentred() ? Mean.takenOff(v, wide || storage.float64()) : v;
     return v.times(number(RowNumber.RSTD));
   }
 
@@ -105,7 +103,7 @@ public record Backward(
     Value h = h(dy);
     Value product = fromOutput && !wide ? dy.times(kept()) : h.times(xh());
     Part.Builder part = new Part.Builder().sum(RowNumber.PRODUCT, product.widened());
-    return (centred ? part.sum(RowNumber.SLOPE, h.widened()) : part).build();
+    return (spec.isCentred() ? part.sum(RowNumber.SLOPE, h.widened()) : part).build();
   }
 
   /**
@@ -115,12 +113,12 @@ public record Backward(
    */
   public Part means() {
     Part.Builder part = new Part.Builder().keep(RowNumber.M, m(row(RowNumber.PRODUCT).over(K)));
-    return (centred ? part.keep(RowNumber.C, row(RowNumber.SLOPE).over(K)) : part).build();
+    return (spec.isCentred() ? part.keep(RowNumber.C, row(RowNumber.SLOPE).over(K)) : part).build();
   }
 
   private Value m(Value mean) {
     Value rstd = number(RowNumber.RSTD).widened();
-    return switch (placement) {
+    return switch (spec.epsilonPlacement()) {
       case INSIDE -> mean;
       case OUTSIDE -> {
         Value share = ONE.minus(rstd.times(EPSILON)); // q / (q + eps)
@@ -143,7 +141,7 @@ public record Backward(
   public Part output() {
     Value dy = slope();
     Value xh = xh();
-    Value h = centred ? h(dy).minus(number(RowNumber.C)) : h(dy);
+    Value h = spec.isCentred() ? h(dy).minus(number(RowNumber.C)) : h(dy);
     Value rstd = number(RowNumber.RSTD);
     Value d = h.minus(xh.times(number(RowNumber.M))).times(rstd);
     d = residual == null ? d : d.plus(element(Operand.RESIDUAL, residual));

@@ -8,18 +8,18 @@ import static io.github.rmsnorm4j.internal.formula.RowNumber.SHIFT;
 import static io.github.rmsnorm4j.internal.formula.RowNumber.SQUARES;
 import static io.github.rmsnorm4j.internal.formula.RowNumber.SUM;
 
+import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 
 /**
  * RMSNorm and LayerNorm, as docs/numerics.md defines them. Only this class has their formulas.
  *
- * @param centred LayerNorm if true, RMSNorm if not
- * @param divides whether elements are divided by the root, and not multiplied by rstd
+ * @param spec the choices of the norm; the offset is in the gain, and epsilon and part come with
+ *     the call
  * @param x the type of the rows
  * @param residual the type of the residual; null without one
- * @param rounding when x + residual is rounded to the type of the residual
  * @param onTheWay whether x + residual is stored while the statistic is summed; then a row can be
  *     summed only once
  * @param y the type of the output
@@ -27,24 +27,19 @@ import io.github.rmsnorm4j.ResidualRounding;
  */
 public record Forward(
     Storage storage,
-    boolean centred,
-    boolean divides,
-    EpsilonPlacement placement,
+    NormSpec spec,
     ElementType x,
     ElementType residual,
-    ResidualRounding rounding,
     boolean onTheWay,
     ElementType y,
     ElementType cast,
     boolean gain,
     boolean bias) {
 
-  /** For the statistic of rows that were kept, which are not written. */
-  public static Forward ofKept(
-      Storage storage, boolean centred, EpsilonPlacement placement, ElementType x) {
-    ResidualRounding any = ResidualRounding.FIRST;
-    return new Forward(
-        storage, centred, false, placement, x, null, any, false, x, null, false, false);
+  /** For the statistic of rows that were kept, which are not written, so no root divides. */
+  public static Forward ofKept(Storage storage, NormSpec spec, ElementType x) {
+    NormSpec times = spec.withCastOrder(CastOrder.FLOAT32);
+    return new Forward(storage, times, x, null, false, x, null, false, false);
   }
 
   static final Value EPSILON = new Value.OfCall(CallNumber.EPSILON);
@@ -54,6 +49,11 @@ public record Forward(
 
   /** From here on, subtracting the mean from an element could overflow float32. */
   private static final double MAX_MEAN = 0x1p103;
+
+  /** Whether elements are divided by the root, and not multiplied by rstd. */
+  private boolean divides() {
+    return spec.castOrder() == CastOrder.ONNX;
+  }
 
   static Value row(RowNumber number) {
     return new Value.OfRow(number);
@@ -71,7 +71,7 @@ public record Forward(
 
   /** The element from which the statistic is computed. */
   private Value summed() {
-    return rounding == ResidualRounding.FIRST ? sum().cast(residual) : sum();
+    return spec.residualRounding() == ResidualRounding.FIRST ? sum().cast(residual) : sum();
   }
 
   /** The element from which the output is computed. */
@@ -79,7 +79,7 @@ public record Forward(
     if (onTheWay) {
       return storage.element(Operand.RESIDUAL, residual);
     }
-    return rounding == ResidualRounding.LAST ? sum() : sum().cast(residual);
+    return spec.residualRounding() == ResidualRounding.LAST ? sum() : sum().cast(residual);
   }
 
   /** {@code x0}, which LayerNorm subtracts from each element before it sums; of a stored row. */
@@ -91,7 +91,7 @@ public record Forward(
   /** {@code S2 = rowsum(x * x)}; LayerNorm {@code S1 = rowsum(d), S2 = rowsum(d * d)}. */
   public Part statistic() {
     Part.Builder part = new Part.Builder();
-    if (centred) {
+    if (spec.isCentred()) {
       part.keep(SHIFT, new Value.First(summed()).widened());
     }
     if (onTheWay) {
@@ -102,7 +102,7 @@ public record Forward(
 
   /** The statistic of a piece of a long row, whose x0 is known. */
   public Part pieceStatistic() {
-    return centred ? moments(row(SHIFT)) : squares();
+    return spec.isCentred() ? moments(row(SHIFT)) : squares();
   }
 
   private Part squares() {
@@ -128,12 +128,12 @@ public record Forward(
    * @param down whether s is small: then x and x0 are scaled separately
    */
   public Part scaledStatistic(boolean down) {
-    return centred ? sums(scaled(down).minus(row(SCALED_MEAN))) : squares(scaled(down));
+    return spec.isCentred() ? sums(scaled(down).minus(row(SCALED_MEAN))) : squares(scaled(down));
   }
 
   private Value scaled(boolean down) {
     Value scale = new Value.OfCall(CallNumber.SCALE);
-    if (!centred) {
+    if (!spec.isCentred()) {
       return normalised().times(scale);
     }
     return down
@@ -146,7 +146,7 @@ public record Forward(
     Part.Builder part = new Part.Builder();
     Value m = row(SQUARES).over(K);
     Value mean = row(SHIFT).plus(row(SUM).over(K));
-    if (centred) {
+    if (spec.isCentred()) {
       part.keep(MEAN, mean);
       m = row(SQUARES).minus(row(SUM).times(row(SUM)).over(K)).over(K).max(ZERO);
     }
@@ -173,17 +173,17 @@ public record Forward(
       return;
     }
     part.add(normalFloat32(rstd));
-    if (divides) {
+    if (divides()) {
       part.add(normalFloat32(root));
     }
-    if (centred) {
+    if (spec.isCentred()) {
       double below = Math.nextDown(MAX_MEAN);
       part.add(new Part.Range(mean.rounded().widened(), -below, below));
     }
   }
 
   private Value root(Value m) {
-    return switch (placement) {
+    return switch (spec.epsilonPlacement()) {
       case INSIDE -> m.plus(EPSILON).root();
       case OUTSIDE -> m.root().plus(EPSILON);
       case FLOOR -> m.root().max(EPSILON);
@@ -198,9 +198,9 @@ public record Forward(
   public Part output() {
     Value v = centre(normalised(), storage.float64());
     boolean float64 = storage.float64();
-    Value by = row(divides ? ROOT : RSTD);
+    Value by = row(divides() ? ROOT : RSTD);
     by = float64 ? by : by.rounded();
-    return output(divides ? v.over(by) : v.times(by));
+    return output(divides() ? v.over(by) : v.times(by));
   }
 
   /**
@@ -209,18 +209,18 @@ public record Forward(
    */
   public Part wideOutput() {
     Value v = centre(normalised().widened(), true);
-    return output(divides ? v.over(row(ROOT)) : v.times(row(RSTD)));
+    return output(divides() ? v.over(row(ROOT)) : v.times(row(RSTD)));
   }
 
   /** The output of a float64 row, from elements times s. */
   public Part scaledOutput(boolean down) {
-    Value v = centred ? scaled(down).minus(row(SCALED_MEAN)) : scaled(down);
-    return output(divides ? v.over(row(ROOT)) : v.times(row(RSTD)));
+    Value v = spec.isCentred() ? scaled(down).minus(row(SCALED_MEAN)) : scaled(down);
+    return output(divides() ? v.over(row(ROOT)) : v.times(row(RSTD)));
   }
 
   /** LayerNorm's {@code x - mean}; in float32 the mean is subtracted in two pieces. */
   private Value centre(Value v, boolean float64) {
-    return centred ? Mean.takenOff(v, float64) : v;
+    return spec.isCentred() ? Mean.takenOff(v, float64) : v;
   }
 
   /** Gain, bias and the stores; an absent gain or bias is no operation. */

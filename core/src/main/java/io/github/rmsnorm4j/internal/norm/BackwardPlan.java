@@ -67,8 +67,7 @@ public final class BackwardPlan {
     Backward formula(Storage storage, NormChoices norm) {
       return new Backward(
           storage,
-          norm.isCentred(),
-          norm.spec().epsilonPlacement(),
+          norm.spec(),
           kept,
           fromOutput,
           dy,
@@ -134,8 +133,7 @@ public final class BackwardPlan {
     columns = new EvenFirst(paired);
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
-    Forward forward =
-        Forward.ofKept(storage, norm.isCentred(), norm.spec().epsilonPlacement(), kind.kept);
+    Forward forward = Forward.ofKept(storage, norm.spec(), kind.kept);
     machine = machineCode && bits == 0 ? machine(forward, norm) : null;
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);

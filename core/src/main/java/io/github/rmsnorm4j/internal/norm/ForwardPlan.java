@@ -111,12 +111,9 @@ public final class ForwardPlan {
     forward =
         new Forward(
             storage,
-            norm.isCentred(),
-            norm.divides(),
-            norm.spec().epsilonPlacement(),
+            norm.spec(),
             kind.x,
             kind.residual,
-            norm.spec().residualRounding(),
             kind.onTheWay,
             kind.y,
             kind.cast,

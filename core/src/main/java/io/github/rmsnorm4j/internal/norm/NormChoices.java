@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.NormSpec;
 import java.util.function.IntSupplier;
 
@@ -22,18 +21,13 @@ public record NormChoices(
     IntSupplier vectorBits,
     boolean startsPlain) {
 
-  /** Whether the mean is subtracted: LayerNorm. */
+  /** Whether the mean is subtracted. */
   public boolean isCentred() {
-    return spec.kind() == NormSpec.Kind.LAYER_NORM;
+    return spec.isCentred();
   }
 
   /** Whether a call of so many rows takes plain Java, because the process has just started. */
   boolean isStart(long rows) {
     return startsPlain && StartUp.covers(rows * width);
-  }
-
-  /** Whether rows are divided by the root, and not multiplied by its reciprocal. */
-  boolean divides() {
-    return spec.castOrder() == CastOrder.ONNX;
   }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
-import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.NormSpec;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -78,6 +78,11 @@ class FormulaTextTest {
         .startsWith("root = max(sqrt((S2 / k)), eps)\n");
   }
 
+  private static NormSpec spec(boolean centred, EpsilonPlacement placement) {
+    NormSpec usual = centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM;
+    return usual.withEpsilonPlacement(placement);
+  }
+
   static Forward forward(boolean centred) {
     return forward(centred, EpsilonPlacement.INSIDE);
   }
@@ -89,9 +94,8 @@ class FormulaTextTest {
   private static Forward forward(boolean centred, EpsilonPlacement placement) {
     ElementType type = ElementType.FLOAT32;
     Storage storage = new Storage(false, Set.of());
-    ResidualRounding rounding = ResidualRounding.FIRST;
     return new Forward(
-        storage, centred, false, placement, type, null, rounding, false, type, null, true, true);
+        storage, spec(centred, placement), type, null, false, type, null, true, true);
   }
 
   private static Backward backward(boolean centred) {
@@ -106,6 +110,17 @@ class FormulaTextTest {
     ElementType type = ElementType.FLOAT32;
     Storage storage = new Storage(false, Set.of());
     return new Backward(
-        storage, centred, placement, type, false, type, null, type, true, true, true, true, false);
+        storage,
+        spec(centred, placement),
+        type,
+        false,
+        type,
+        null,
+        type,
+        true,
+        true,
+        true,
+        true,
+        false);
   }
 }

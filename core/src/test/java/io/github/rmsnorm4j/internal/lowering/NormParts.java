@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
@@ -36,20 +37,20 @@ final class NormParts {
     return random.nextBoolean();
   }
 
-  private EpsilonPlacement placement() {
-    return one(List.of(EpsilonPlacement.values()));
+  private NormSpec spec() {
+    NormSpec usual = one(List.of(NormSpec.RMSNORM, NormSpec.ONNX, NormSpec.LAYERNORM));
+    return usual
+        .withEpsilonPlacement(one(List.of(EpsilonPlacement.values())))
+        .withResidualRounding(one(List.of(ResidualRounding.values())));
   }
 
   Forward forward() {
     ElementType residual = maybe() ? type() : null;
     return new Forward(
         storage,
-        maybe(),
-        maybe(),
-        placement(),
+        spec(),
         type(),
         residual,
-        one(List.of(ResidualRounding.values())),
         residual != null && maybe(),
         type(),
         maybe() ? type() : null,
@@ -60,8 +61,7 @@ final class NormParts {
   Backward backward() {
     return new Backward(
         storage,
-        maybe(),
-        placement(),
+        spec(),
         type(),
         maybe(),
         type(),

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.CoveringArray;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Operand;
@@ -107,12 +108,12 @@ record BackwardKind(
   /** The same with a gradient of the gain, or without it. */
   List<Part> parts(boolean gainGradient) {
     Storage storage = new Storage(false, Kernels.narrow(0, false));
-    Forward forward = Forward.ofKept(storage, centred, placement, x);
+    NormSpec spec = ForwardKind.spec(centred, placement);
+    Forward forward = Forward.ofKept(storage, spec, x);
     Backward backward =
         new Backward(
             storage,
-            centred,
-            placement,
+            spec,
             x,
             fromOutput(),
             dy,

@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
-import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
@@ -47,6 +47,12 @@ record ForwardKind(
     return kinds;
   }
 
+  /** The choices that a formula depends on in every pass. */
+  static NormSpec spec(boolean centred, EpsilonPlacement placement) {
+    NormSpec usual = centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM;
+    return usual.withEpsilonPlacement(placement);
+  }
+
   /** Other orders of casts are not for a bias. */
   boolean biased() {
     return order == CastOrder.FLOAT32;
@@ -56,12 +62,9 @@ record ForwardKind(
   Forward forward(boolean isLong) {
     return new Forward(
         new Storage(false, Kernels.narrow(0, false)),
-        centred,
-        order == CastOrder.ONNX,
-        placement,
+        spec(centred, placement).withCastOrder(order),
         x,
         adds ? x : null,
-        ResidualRounding.FIRST,
         adds && !isLong,
         y,
         order == CastOrder.FLOAT32 || x == ElementType.FLOAT32 ? null : x,

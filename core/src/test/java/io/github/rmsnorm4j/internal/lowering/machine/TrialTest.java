@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Keep;
-import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Operand;
@@ -41,12 +41,9 @@ class TrialTest {
     Forward forward =
         new Forward(
             storage(),
-            centred,
-            false,
-            EpsilonPlacement.INSIDE,
+            ForwardKind.spec(centred, EpsilonPlacement.INSIDE),
             x,
             adds ? x : null,
-            ResidualRounding.FIRST,
             adds,
             y,
             null,
@@ -182,8 +179,8 @@ class TrialTest {
   @Test
   void anotherKernelOfOnePartDoesNot() {
     int bits = Machine.here().bits();
-    Forward wanted = Forward.ofKept(storage(), true, EpsilonPlacement.INSIDE, ElementType.FLOAT32);
-    Forward other = Forward.ofKept(storage(), true, EpsilonPlacement.INSIDE, ElementType.BFLOAT16);
+    Forward wanted = Forward.ofKept(storage(), NormSpec.LAYERNORM, ElementType.FLOAT32);
+    Forward other = Forward.ofKept(storage(), NormSpec.LAYERNORM, ElementType.BFLOAT16);
     requireCaught(wanted.shift(), other.shift(), bits);
     requireCaught(wanted.pieceStatistic(), other.pieceStatistic(), bits);
   }
