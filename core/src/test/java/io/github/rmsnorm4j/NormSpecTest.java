@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.io.IOException;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -119,6 +120,14 @@ class NormSpecTest {
       assertThat(NormSpec.parse(spec.toString())).isEqualTo(spec);
       assertThat(spec.builder(width).build().spec()).isEqualTo(spec);
     }
+  }
+
+  /** By its type a choice is replaced. */
+  @Test
+  void everyChoiceHasATypeOfItsOwn() {
+    assertThat(NormSpec.class.getRecordComponents())
+        .extracting(RecordComponent::getType)
+        .doesNotHaveDuplicates();
   }
 
   @Test
