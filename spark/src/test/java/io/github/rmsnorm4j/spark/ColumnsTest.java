@@ -333,7 +333,7 @@ class ColumnsTest {
     Dataset<Row> zeros = column("x", new VectorUDT(), Vectors.dense(0, 0));
     Row unit =
         stage()
-            .setEpsilon(0)
+            .setNorm("rmsnorm(eps=0)")
             .setGain(new double[] {Math.sqrt(0.5), Math.sqrt(0.5)})
             .transform(zeros)
             .first();
