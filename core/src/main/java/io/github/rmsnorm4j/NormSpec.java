@@ -13,7 +13,8 @@ import java.util.OptionalDouble;
  * NormSpec.parse("llama(eps=1e-5)").builder(4096).gain(weights).build();   // the same norm
  * }</pre>
  *
- * <p>{@link #parse} and {@link #toString} are inverse. The text is the name of a preset. Settings
+ * <p>{@link #parse} and {@link #toString} are inverse for all choices that a norm can have. The
+ * text is the name of a preset. Settings
  * that differ follow in parentheses: {@code gemma(eps=1e-5)}, {@code rmsnorm(eps=1e-8 outside,
  * part=1/16)}. {@link #parse} has all settings.
  *

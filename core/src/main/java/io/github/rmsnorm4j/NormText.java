@@ -22,6 +22,10 @@ final class NormText {
   /** A text may come from a file; so much of it is quoted. */
   private static final int QUOTED = 80;
 
+  private static final Pattern NOT_VISIBLE = Pattern.compile("[\\p{C}\\p{Zl}\\p{Zp}]");
+  private static final Pattern NUMBER =
+      Pattern.compile("-?(\\d{1,400}(\\.\\d{0,400})?|\\.\\d{1,400})([eE][+-]?\\d{1,4})?");
+
   /** A setting: what it may be, how it is read, and how it is written. */
   private enum Setting {
     EPS(
@@ -34,7 +38,7 @@ final class NormText {
         spec -> lower(spec.castOrder())),
     OFFSET(
         "a finite number",
-        (spec, text) -> spec.withGainOffset(Double.parseDouble(text)),
+        (spec, text) -> spec.withGainOffset(decimal(text)),
         spec -> number(spec.gainOffset())),
     PART(
         "a share above 0 and at most 1, such as 1/16 or 0.0625, which down may follow;"
@@ -148,11 +152,11 @@ final class NormText {
   }
 
   private static NormSpec withEpsilon(NormSpec spec, String text) {
-    String[] words = text.split(" +", 2);
+    String[] words = text.split("\\s+", 2);
     NormSpec with =
         words[0].equals("type")
             ? spec.withEpsilonOfType()
-            : spec.withEpsilon(Double.parseDouble(words[0]));
+            : spec.withEpsilon(decimal(words[0]));
     return words.length == 1
         ? with
         : with.withEpsilonPlacement(constant(EpsilonPlacement.class, words[1]));
@@ -162,6 +166,13 @@ final class NormText {
     String epsilon = spec.epsilon().isEmpty() ? "type" : number(spec.epsilon().getAsDouble());
     EpsilonPlacement place = spec.epsilonPlacement();
     return place == EpsilonPlacement.INSIDE ? epsilon : epsilon + " " + lower(place);
+  }
+
+  private static double decimal(String text) {
+    if (!NUMBER.matcher(text).matches()) {
+      throw new IllegalArgumentException(text);
+    }
+    return Double.parseDouble(text);
   }
 
   /** The shortest decimal number that is read as this one: 1, 0.25, 1e-6. */
@@ -188,7 +199,9 @@ final class NormText {
     return constant.name().toLowerCase(Locale.ROOT);
   }
 
-  private static String quoted(String text) {
-    return text.length() > QUOTED ? text.substring(0, QUOTED) + "..." : text;
+  /** One line, cut where it is long. */
+  static String quoted(String text) {
+    String cut = text.length() > QUOTED ? text.substring(0, QUOTED) + "..." : text;
+    return NOT_VISIBLE.matcher(cut).replaceAll("?");
   }
 }

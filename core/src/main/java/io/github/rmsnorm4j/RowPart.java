@@ -12,7 +12,8 @@ import java.math.RoundingMode;
  * <p>The share is an exact fraction, so {@code 1/16} and {@code 0.0625} are equal.
  *
  * @param numerator of the share in lowest terms, above 0
- * @param denominator of the share, at least the numerator
+ * @param denominator of the share, at least the numerator; at most 10^18 unless the share is a
+ *     decimal number of at most 340 digits
  * @param roundedDown whether {@code k = (int) (width * share)}, with the share and the product in
  *     float64, as in the code published with the paper; otherwise {@code k = ceil(width * share)},
  *     exactly, as in the paper
@@ -21,15 +22,27 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
   /** The whole row. */
   public static final RowPart WHOLE = of(1, 1);
 
+  /** Every float64 number has fewer decimals. */
+  private static final BigInteger DECIMAL = BigInteger.TEN.pow(340);
+
+  private static final BigInteger LARGEST = BigInteger.TEN.pow(18);
+
   /** Denominators up to this are written as fractions: 1/16, but 0.000123. */
   private static final BigInteger FRACTION = BigInteger.valueOf(1 << 16);
 
   /**
    * Reduces the fraction; the whole row has nothing to round.
    *
-   * @throws IllegalArgumentException if the share is not above 0 and at most 1
+   * @throws NullPointerException if one is null
+   * @throws IllegalArgumentException if the share is not above 0 and at most 1, or the denominator
+   *     is too large
    */
   public RowPart {
+    NormArguments.requireNonNull(numerator, "numerator");
+    if (NormArguments.requireNonNull(denominator, "denominator").compareTo(DECIMAL) > 0) {
+      throw new IllegalArgumentException(
+          "denominator has %s bits, it must be at most 10^340".formatted(denominator.bitLength()));
+    }
     if (numerator.signum() <= 0 || numerator.compareTo(denominator) > 0) {
       throw new IllegalArgumentException(
           "part is %s/%s, it must be above 0 and at most 1".formatted(numerator, denominator));
@@ -37,6 +50,11 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
     BigInteger divisor = numerator.gcd(denominator);
     numerator = numerator.divide(divisor);
     denominator = denominator.divide(divisor);
+    if (denominator.compareTo(LARGEST) > 0 && DECIMAL.mod(denominator).signum() != 0) {
+      throw new IllegalArgumentException(
+          "denominator is %s, of a share that is no decimal number it must be at most 10^18"
+              .formatted(NormText.quoted(denominator.toString())));
+    }
     roundedDown &= !numerator.equals(denominator);
   }
 
@@ -109,8 +127,8 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
     int k = (int) (width * of.divide(all, MathContext.DECIMAL128).doubleValue());
     if (k == 0) {
       throw new IllegalArgumentException(
-          "part is %s, it must leave at least one of the %d elements of a row"
-              .formatted(this, width));
+          "part is %s, it must leave at least one of the %s elements of a row"
+              .formatted(NormText.quoted(toString()), width));
     }
     return k;
   }
@@ -121,14 +139,14 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
     boolean down = words.length == 2 && words[1].equals("down");
     boolean known =
         (words.length == 1 || down)
-            && words[0].matches("\\d{1,18}/0*[1-9]\\d{0,17}|\\d?(\\.\\d{1,340})?(?<=\\d)");
+            && words[0].matches("\\d{1,19}/0*[1-9]\\d{0,18}|\\d?(\\.\\d{1,340})?(?<=\\d)");
     if (!known) {
       throw new IllegalArgumentException("no part of a row");
     }
     String[] fraction = words[0].split("/");
     RowPart part =
         fraction.length == 2
-            ? of(Long.parseLong(fraction[0]), Long.parseLong(fraction[1]))
+            ? new RowPart(new BigInteger(fraction[0]), new BigInteger(fraction[1]), false)
             : of(new BigDecimal(words[0]));
     return down ? part.down() : part;
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
+import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -72,6 +73,8 @@ class NormSpecTest {
         "llama(eps=1, eps=1) | eps stands twice",
         "llama(eps=-1) | eps may be a finite number of 0 or more, or type; inside, outside or floor",
         "llama(eps=1e400) | eps may be a finite number of 0 or more",
+        "llama(eps=1e-5f) | eps may be a finite number of 0 or more",
+        "llama(eps=0x1p-20) | eps may be a finite number of 0 or more",
         "llama(eps=NaN) | eps may be a finite number of 0 or more",
         "llama(eps=1 under) | eps may be a finite number of 0 or more",
         "llama(cast=bfloat16) | cast may be float32, llama, t5, onnx",
@@ -91,6 +94,33 @@ class NormSpecTest {
         .isThrownBy(() -> NormSpec.parse(text))
         .withMessageStartingWith("norm is '" + text + "', " + said)
         .withMessageNotContaining("\n");
+  }
+
+  @Test
+  void errorsAreOneLine() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> NormSpec.parse("llama(\n\u001b\u2028=1)"))
+        .withMessageStartingWith("norm is 'llama(???=1)', it may be rmsnorm");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> RowPart.of(Double.MIN_VALUE).down().elements(3))
+        .satisfies(e -> assertThat(e.getMessage().length()).isLessThan(250));
+  }
+
+  @Test
+  void sharesThatNoTextHasAreRefused() {
+    BigInteger large = BigInteger.TEN.pow(20).multiply(BigInteger.valueOf(3));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new RowPart(BigInteger.ONE, large, false))
+        .withMessageContaining("it must be at most 10^18");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new RowPart(BigInteger.ONE, BigInteger.TWO.pow(2000), false))
+        .withMessage("denominator has 2001 bits, it must be at most 10^340");
+    for (RowPart part :
+        new RowPart[] {
+          RowPart.of(1, 999_999_999_999_999_989L), RowPart.of(Double.MIN_VALUE),
+        }) {
+      assertThat(RowPart.parse(part.toString())).isEqualTo(part);
+    }
   }
 
   @Test

@@ -36,7 +36,7 @@ final class Cluster implements AutoCloseable {
    */
   Cluster(Path folder, int workers) throws IOException, InterruptedException {
     this.folder = folder;
-    home = installation();
+    home = installation(folder);
     Runtime.getRuntime().addShutdownHook(atExit);
     try {
       url = start("master", URL, "org.apache.spark.deploy.master.Master", "--port", "0");
@@ -54,8 +54,14 @@ final class Cluster implements AutoCloseable {
     }
   }
 
-  /** As a worker expects it, to start executors from: the jars of Spark in one folder. */
-  private Path installation() throws IOException {
+  /**
+   * As workers and Spark's launcher expect it: the jars of Spark in one folder, without this
+   * project.
+   *
+   * @param folder where it is made
+   * @return what Spark calls its home
+   */
+  static Path installation(Path folder) throws IOException {
     Path jars = Files.createDirectories(folder.resolve("home/jars"));
     for (String entry : classPath()) {
       Path path = Path.of(entry);
@@ -97,14 +103,8 @@ final class Cluster implements AutoCloseable {
     command.addAll(List.of("-cp", home.resolve("jars") + "/*", words[0]));
     command.addAll(List.of("--host", "127.0.0.1", "--webui-port", "0"));
     command.addAll(Arrays.asList(words).subList(1, words.length));
-    ProcessBuilder builder =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
-    builder.environment().put("SPARK_HOME", home.toString());
-    builder.environment().put("SPARK_SCALA_VERSION", "2.13");
-    builder.environment().put("SPARK_LOCAL_IP", "127.0.0.1");
-    builder.environment().put("SPARK_LOCAL_DIRS", folder.resolve("local").toString());
-    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-    Process process = builder.start();
+    Process process =
+        processOf(home, command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
     processes.add(process);
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
     while (process.isAlive() && System.nanoTime() < end) {
@@ -115,6 +115,17 @@ final class Cluster implements AutoCloseable {
       Thread.sleep(50);
     }
     throw new IOException(name + " did not start: " + Files.readString(log));
+  }
+
+  /** A command in the environment of an {@linkplain #installation installation}. */
+  static ProcessBuilder processOf(Path home, List<String> command) {
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("SPARK_HOME", home.toString());
+    builder.environment().put("SPARK_SCALA_VERSION", "2.13");
+    builder.environment().put("SPARK_LOCAL_IP", "127.0.0.1");
+    builder.environment().put("SPARK_LOCAL_DIRS", home.resolveSibling("local").toString());
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    return builder;
   }
 
   /** As if its machine were switched off. */

@@ -49,7 +49,12 @@ final class BackwardPass implements AutoCloseable {
   /** A pass for a call. No other call uses it until it is closed. */
   static BackwardPass open(BackwardCall call, BackwardPlan plan) {
     BackwardPass pass = POOL.take();
-    pass.begin(call, plan);
+    try {
+      pass.begin(call, plan);
+    } catch (RuntimeException | Error e) {
+      pass.close();
+      throw e;
+    }
     return pass;
   }
 

@@ -86,6 +86,10 @@ final class LongColumns implements AutoCloseable {
   }
 
   private static void keep(NativeMemory copy) {
+    if (copy.segment().byteSize() > MAX_BYTES) {
+      copy.close();
+      return;
+    }
     synchronized (KEPT) {
       KEPT.addFirst(copy);
       bytesKept += copy.segment().byteSize();

@@ -49,7 +49,12 @@ final class MachinePass implements AutoCloseable {
     pass.call = call;
     pass.plan = plan;
     if (call.ofNorm() == null || pass.setFor != call.ofNorm().key) {
-      pass.set();
+      try {
+        pass.set();
+      } catch (RuntimeException | Error e) {
+        pass.close();
+        throw e;
+      }
     }
     return pass;
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cli.Shell.Result;
 import io.github.rmsnorm4j.reference.Definitions;
 import java.io.IOException;
@@ -11,16 +12,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The project in examples/quickstart, built and run as README says, against a library that is
- * installed in a repository of this test alone.
+ * The projects in examples, built and run as README and docs/spark.md say, against a library that
+ * is installed in a repository of these tests alone.
  */
-class QuickstartIT {
-  private static final Path PROJECT = Shell.CHECKOUT.resolve("examples/quickstart");
+class ExamplesIT {
+  private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>.*?</dependency>");
   private static final double[] GAIN = {1, 1, 2, 1};
   private static final double EPSILON = 1e-6;
   private static final double[] FIRST = {1, 2, 3, 4};
@@ -29,22 +31,14 @@ class QuickstartIT {
   @TempDir private Path folder;
 
   @Test
-  void itBuildsAndRunsAndItsNumbersAreRight() throws IOException, InterruptedException {
-    Path repository = folder.resolve("repository");
-    Path sources = copyOfTheLibrary();
-    Result installed = maven(repository, "-f", sources, "-pl", "core", "-am", "install");
-    assertThat(installed).isEqualTo(new Result(0, "", ""));
-    assertThat(repository.resolve("io/github/rmsnorm4j/rmsnorm4j/0.1.0-SNAPSHOT"))
+  void quickstartBuildsAndRunsAndItsNumbersAreRight() throws IOException, InterruptedException {
+    install("core");
+    assertThat(folder.resolve("repository/io/github/rmsnorm4j/rmsnorm4j/0.1.0-SNAPSHOT"))
         .isDirectoryContaining("glob:**SNAPSHOT.jar")
         .isDirectoryContaining("glob:**SNAPSHOT-sources.jar")
         .isDirectoryContaining("glob:**SNAPSHOT-javadoc.jar");
 
-    Path project = folder.resolve("my project");
-    copy(PROJECT, project);
-    Result run = maven(repository, "-f", project, "package", "exec:exec");
-    assertThat(run.err()).isEmpty();
-    assertThat(run.status()).isZero();
-    List<String> lines = run.out().lines().toList();
+    List<String> lines = run("quickstart", "package");
     assertThat(lines).hasSize(8);
     assertThat(lines.getFirst()).isEqualTo("RmsNorm(4, rmsnorm, gain)");
     // The manifest of its jar gives the leave that machine code needs; this JVM has it by a flag.
@@ -60,6 +54,44 @@ class QuickstartIT {
     // The first row's dy is 1 at element 0, the second's at element 3.
     double[] dgain = {norm(FIRST)[0] / GAIN[0], 0, 0, norm(SECOND)[3] / GAIN[3]};
     assertThat(numbers(lines, "dgain ")).containsExactly(dgain, within(1e-6));
+  }
+
+  @Test
+  void sparkBuildsAndRunsAndItsNumbersAreTheLibrarys() throws IOException, InterruptedException {
+    install("spark");
+    List<String> lines = run("spark", "compile");
+    RmsNorm norm = RmsNorm.llama(4).epsilon(1e-5).gain(new float[] {0.5f, 1, 2, 1.5f}).build();
+    for (int id = 0; id < 3; id++) {
+      float[] row = {id, 1, -2, 3};
+      norm.apply(row, row);
+      assertThat(lines.get(id)).isEqualTo(id + " " + Arrays.toString(row));
+    }
+    assertThat(lines).hasSize(3);
+  }
+
+  /** The flags of Spark's JVM, which a copy of that project must have by itself. */
+  @Test
+  void sparkHasTheFlagsOfTheModule() {
+    assertThat(Shell.CHECKOUT.resolve("examples/spark/java.options"))
+        .hasSameTextualContentAs(Shell.CHECKOUT.resolve("spark/java.options"));
+  }
+
+  @Test
+  void thePagesHaveTheCoordinatesOfTheProjects() throws IOException {
+    assertThat(dependencies("examples/quickstart/pom.xml"))
+        .isEqualTo(dependencies("README.md"))
+        .hasSize(1);
+    assertThat(dependencies("examples/spark/pom.xml"))
+        .isEqualTo(dependencies("docs/spark.md"))
+        .hasSize(3);
+  }
+
+  private static List<String> dependencies(String file) throws IOException {
+    return DEPENDENCY
+        .matcher(Files.readString(Shell.CHECKOUT.resolve(file)))
+        .results()
+        .map(dependency -> dependency.group().replaceAll("\\s+", ""))
+        .toList();
   }
 
   private static double[] norm(double[] row) {
@@ -92,21 +124,32 @@ class QuickstartIT {
         .toArray();
   }
 
+  private void install(String module) throws IOException, InterruptedException {
+    Result installed = maven("-f", copyOfTheLibrary(), "-pl", module, "-am", "install");
+    assertThat(installed).isEqualTo(new Result(0, "", ""));
+  }
+
+  /** What a copy of the example says. */
+  private List<String> run(String example, String phase) throws IOException, InterruptedException {
+    Path project = folder.resolve("my project");
+    copy(Shell.CHECKOUT.resolve("examples").resolve(example), project);
+    Result run = maven("-f", project, phase, "exec:exec");
+    assertThat(run.err()).isEmpty();
+    assertThat(run.status()).isZero();
+    return run.out().lines().toList();
+  }
+
   /** Plugins that the machine's own repository lacks are fetched; that one stays as it is. */
-  private Result maven(Path repository, Object... words) throws IOException, InterruptedException {
+  private Result maven(Object... words) throws IOException, InterruptedException {
     Shell shell = new Shell(Files.createTempDirectory(folder, "shell "));
-    Object[] command = Stream.of(words).toArray();
-    Object[] all =
-        Stream.concat(
-                Stream.of(Shell.CHECKOUT.resolve("mvnw"), "-q", "-DskipTests"), Stream.of(command))
-            .toArray();
+    Object[] command = {Shell.CHECKOUT.resolve("mvnw"), "-q", "-DskipTests"};
     return shell
         .with("JAVA_HOME", System.getProperty("java.home"))
         .with(
             "MAVEN_ARGS",
             "-Dmaven.repo.local=%s -Dmaven.repo.local.tail=%s"
-                .formatted(repository, System.getProperty("localRepository")))
-        .run(all);
+                .formatted(folder.resolve("repository"), System.getProperty("localRepository")))
+        .run(Stream.concat(Stream.of(command), Stream.of(words)).toArray());
   }
 
   private Path copyOfTheLibrary() throws IOException {
@@ -116,12 +159,13 @@ class QuickstartIT {
     copy(Shell.CHECKOUT.resolve(".ci"), copy.resolve(".ci"));
     try (Stream<Path> modules = Files.list(Shell.CHECKOUT)) {
       for (Path module : modules.filter(path -> Files.exists(path.resolve("pom.xml"))).toList()) {
-        Path target = Files.createDirectory(copy.resolve(module.getFileName()));
-        Files.copy(module.resolve("pom.xml"), target.resolve("pom.xml"));
+        Path target = Files.createDirectories(copy.resolve(module.getFileName()).resolve("src"));
+        Files.copy(module.resolve("pom.xml"), target.resolveSibling("pom.xml"));
+        if (Files.exists(module.resolve("src/main"))) {
+          copy(module.resolve("src/main"), target.resolve("main"));
+        }
       }
     }
-    Files.createDirectory(copy.resolve("core/src"));
-    copy(Shell.CHECKOUT.resolve("core/src/main"), copy.resolve("core/src/main"));
     return copy;
   }
 
