@@ -14,9 +14,8 @@ import java.util.OptionalDouble;
  * }</pre>
  *
  * <p>{@link #parse} and {@link #toString} are inverse for all choices that a norm can have. The
- * text is the name of a preset. Settings
- * that differ follow in parentheses: {@code gemma(eps=1e-5)}, {@code rmsnorm(eps=1e-8 outside,
- * part=1/16)}. {@link #parse} has all settings.
+ * text is the name of a preset. Settings that differ follow in parentheses: {@code
+ * gemma(eps=1e-5)}, {@code rmsnorm(eps=1e-8 outside, part=1/16)}. {@link #parse} has all settings.
  *
  * @param kind RMSNorm or LayerNorm
  * @param epsilon epsilon, finite and not negative; empty for that of the type of the rows, as

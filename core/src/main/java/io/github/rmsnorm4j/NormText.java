@@ -154,9 +154,7 @@ final class NormText {
   private static NormSpec withEpsilon(NormSpec spec, String text) {
     String[] words = text.split("\\s+", 2);
     NormSpec with =
-        words[0].equals("type")
-            ? spec.withEpsilonOfType()
-            : spec.withEpsilon(decimal(words[0]));
+        words[0].equals("type") ? spec.withEpsilonOfType() : spec.withEpsilon(decimal(words[0]));
     return words.length == 1
         ? with
         : with.withEpsilonPlacement(constant(EpsilonPlacement.class, words[1]));

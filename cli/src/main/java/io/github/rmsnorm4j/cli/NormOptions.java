@@ -120,6 +120,10 @@ final class NormOptions {
   }
 
   private RowPart part() {
+    if (partial != null && !(partial > 0 && partial <= 1)) {
+      throw new IllegalArgumentException(
+          "--partial is %s, it must be above 0 and at most 1".formatted(partial));
+    }
     RowPart part = partial == null ? null : RowPart.of(partial);
     return partialRounding == PartRounding.down ? part.down() : part;
   }

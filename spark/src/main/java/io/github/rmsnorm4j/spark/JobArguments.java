@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -47,6 +48,9 @@ record JobArguments(
   /** Options that the command line has too, and the params that they are. */
   private static final Map<String, String> PARAMS =
       Map.of("--like", "norm", "--handle-invalid", "handleInvalid");
+
+  /** The params that may be files of numbers. */
+  private static final Set<String> PARAMETERS = Set.of("gain", "bias");
 
   private static final String STANDALONE = "spark://";
   private static final Pattern ADDRESS = Pattern.compile("(.+):(\\d{1,5})");
@@ -110,7 +114,7 @@ record JobArguments(
   }
 
   private static String text(String param, String value) {
-    if (!value.startsWith("@")) {
+    if (!value.startsWith("@") || !PARAMETERS.contains(param)) {
       return value;
     }
     try {
