@@ -784,6 +784,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     /**
      * The learned factor of each element of a row. Without a gain there is no multiplication.
      *
+     * <p>Machine code reads gain and bias from native memory. All norms of a process together keep
+     * 32 MiB of such copies; the calls of norms beyond that copy gain and bias each time.
+     *
      * @param gain as many elements as a row; copied
      * @return this
      * @throws IllegalArgumentException if the length is not the width

@@ -360,7 +360,7 @@ class NormalizeErrorsTest {
         "--like=gemma --cast-order=t5 --gain={g}; gain offset is 1.0, it must be 0 with cast order T5",
         "--partial-rounding=down; --partial-rounding is down, it needs --partial",
         "--partial=0.5 --like=layernorm; part is 1/2, a LayerNorm has only 1",
-        "--partial=0; part is 0.0, it must be above 0 and at most 1",
+        "--partial=0; --partial is 0.0, it must be above 0 and at most 1",
         "--partial=1.01; part is 1.01, it must be above 0 and at most 1",
         "--partial=NaN; part is NaN, it must be above 0 and at most 1",
         "--eps-at=below; expected one of [inside, outside, floor]",
