@@ -140,7 +140,7 @@ final class Journal implements Closeable {
   /** Remembers that a shard is finished. */
   void finish(int shard, FileState state, RoundingCount count) throws IOException {
     append(
-        "%d %s %d %d %d %s"
+        "%s %s %s %s %s %s"
             .formatted(
                 shard,
                 state,
