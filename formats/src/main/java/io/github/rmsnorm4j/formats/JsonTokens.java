@@ -142,7 +142,7 @@ final class JsonTokens {
       }
       if (texts.size() > SafetensorsHeader.MOST_METADATA) {
         throw wrong(
-            "has more than %d entries in %s".formatted(SafetensorsHeader.MOST_METADATA, field));
+            "has more than %s entries in %s".formatted(SafetensorsHeader.MOST_METADATA, field));
       }
       if (length > LONGEST_TEXTS) {
         throw wrong("has more than %d characters in %s".formatted(LONGEST_TEXTS, field));
