@@ -109,7 +109,7 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
     int k = (int) (width * of.divide(all, MathContext.DECIMAL128).doubleValue());
     if (k == 0) {
       throw new IllegalArgumentException(
-          "part is %s, it must leave at least one of the %d elements of a row"
+          "part is %s, it must leave at least one of the %s elements of a row"
               .formatted(this, width));
     }
     return k;

@@ -40,7 +40,7 @@ final class CheckProbe {
   static void requireHolds(Path file, Tensor x, ElementType type) {
     if (x.width(-1) > GREATEST_WIDTH) {
       throw new IllegalArgumentException(
-          "--probe makes rows of %d elements at most, those of X have %d"
+          "--probe makes rows of %s elements at most, those of X have %s"
               .formatted(GREATEST_WIDTH, x.width(-1)));
     }
     if (type == ElementType.BFLOAT16 && file.toString().endsWith(".npy")) {

@@ -145,7 +145,7 @@ final class JsonTokens {
             "has more than %s entries in %s".formatted(SafetensorsHeader.MOST_METADATA, field));
       }
       if (length > LONGEST_TEXTS) {
-        throw wrong("has more than %d characters in %s".formatted(LONGEST_TEXTS, field));
+        throw wrong("has more than %s characters in %s".formatted(LONGEST_TEXTS, field));
       }
     }
     return Collections.unmodifiableMap(texts);
