@@ -46,13 +46,16 @@ final class FamilyNames {
 
   /** A few braces too many would take hours, or fill the memory. */
   private void requireFewNames() throws FormatException {
-    double size = patterns().mapToDouble(pattern -> pattern.size(counts)).sum();
+    // Also where a counter is 0, the lists around it are expanded: names begin with them.
+    Map<String, Integer> atLeastOne = new HashMap<>(counts);
+    atLeastOne.replaceAll((_, count) -> Math.max(1, count));
+    double size = patterns().mapToDouble(pattern -> pattern.size(atLeastOne)).sum();
     for (NormRule rule : family.norms()) {
       // What takes its output is looked up for each of the norms, and so are settings.
       String counter = counter(rule.name());
-      double norms = Math.max(rule.name().size(counts), counts.getOrDefault(counter, 1));
+      double norms = rule.name().size(atLeastOne);
       Map<String, Integer> at = Map.of(counter, 0);
-      double each = consumers(rule).mapToDouble(names -> names.with(at).size(counts)).sum();
+      double each = consumers(rule).mapToDouble(names -> names.with(at).size(atLeastOne)).sum();
       size += norms * (each + rule.epsilonKeys().size() + family.width().size());
     }
     if (size > MOST_NAMES) {
@@ -88,12 +91,12 @@ final class FamilyNames {
     if (pattern.size(counts) != 1) {
       throw new FormatException(
           file.path(),
-          "cannot be read by the rules of %s: the %s '%s' stands for %.0f names, it must stand for one"
+          "cannot be read by the rules of %s: the %s '%s' stands for %s names, it must stand for one"
               .formatted(
                   Printable.shortened(family.name()),
                   what,
                   Printable.shortened(pattern.toString()),
-                  pattern.size(counts)));
+                  (long) pattern.size(counts)));
     }
     return pattern.names(counts).findFirst().orElseThrow();
   }

@@ -51,7 +51,7 @@ record Rules(Path file, String where, Map<String, Object> fields, Rules around) 
     String text = as(field, value, String.class, what);
     if (text.length() > LONGEST_TEXT) {
       throw wrong(
-          "%s has %d characters, at most %d are read"
+          "%s has %s characters, at most %s are read"
               .formatted(Printable.shortened(field), text.length(), LONGEST_TEXT));
     }
     return text;
@@ -69,7 +69,7 @@ record Rules(Path file, String where, Map<String, Object> fields, Rules around) 
     double number =
         has(field) ? as(field, get(field), Number.class, "a number").doubleValue() : absent;
     if (!Double.isFinite(number)) {
-      throw wrong(field + " is " + number + ", it must be finite and not negative");
+      throw wrong(field + " is " + number + ", it must be finite");
     }
     return number;
   }

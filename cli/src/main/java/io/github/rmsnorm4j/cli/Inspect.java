@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
       "",
       "MODEL is a folder of Hugging Face (config.json and .safetensors files) or a GGUF file. The"
           + " rules of the model's family say which norms there are, which matrices take their"
-          + " output, and how the gain is stored. Of the tensors only the gains are read."
-          + " N in a name stands for the number of the layer.",
+          + " output, and how the gain is stored. Of the tensors only the gains and biases of norms"
+          + " are read. N in a name stands for the number of the layer.",
       "",
       "A gain of 0 is dead: the norm gives 0 there for every row. \"looks like\" tells from the"
           + " stored numbers alone whether they are gains (g) or gains minus 1 (g - 1): nearer to 1"

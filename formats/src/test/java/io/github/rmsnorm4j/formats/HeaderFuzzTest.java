@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * one line; in little time and memory.
  */
 class HeaderFuzzTest {
-  private static final int ROUNDS = Integer.getInteger("fuzz.rounds");
+  private static final int ROUNDS = Integer.getInteger("fuzz.rounds", 300);
   private static final Duration LONGEST = Duration.ofSeconds(2);
   private static final long MOST_ALLOCATED = 8 << 20;
 

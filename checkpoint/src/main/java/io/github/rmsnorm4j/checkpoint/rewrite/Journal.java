@@ -8,14 +8,18 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -50,20 +54,23 @@ final class Journal implements Closeable {
    * @throws FileSystemException if another process has it, or its first line is another one
    */
   static Journal open(Path path, String first) throws IOException {
+    try {
+      Files.createFile(path);
+    } catch (FileAlreadyExistsException _) {
+      // It is read.
+    }
+    BasicFileAttributes file = attributes(path);
     // A link, or something that is not read to an end, is not even opened.
-    if (Files.exists(path, LinkOption.NOFOLLOW_LINKS) && !FileState.of(path).isFile()) {
+    if (!file.isRegularFile()) {
       throw new FileSystemException(path.toString(), null, "is not a regular file");
     }
     FileChannel channel =
         FileChannel.open(
-            path,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.READ,
-            StandardOpenOption.WRITE,
-            LinkOption.NOFOLLOW_LINKS);
+            path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
     try {
       Path folder = path.getParent();
-      if (!isLocked(channel)) {
+      // The last holder may have deleted the file after it was opened here.
+      if (!isLocked(channel) || !isStillThere(path, file.fileKey())) {
         throw new FileSystemException(folder.toString(), null, "another process is at work there");
       }
       Journal journal = new Journal(channel);
@@ -111,6 +118,18 @@ final class Journal implements Closeable {
     }
   }
 
+  private static BasicFileAttributes attributes(Path path) throws IOException {
+    return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private static boolean isStillThere(Path path, Object key) throws IOException {
+    try {
+      return Objects.equals(attributes(path).fileKey(), key);
+    } catch (NoSuchFileException _) {
+      return false;
+    }
+  }
+
   static FileSystemException ofAnother(Path folder) {
     return new FileSystemException(
         folder.toString(),
@@ -140,7 +159,7 @@ final class Journal implements Closeable {
   /** Remembers that a shard is finished. */
   void finish(int shard, FileState state, RoundingCount count) throws IOException {
     append(
-        "%d %s %d %d %d %s"
+        "%s %s %s %s %s %s"
             .formatted(
                 shard,
                 state,

@@ -74,17 +74,18 @@ final class OutFolder {
    * @throws FileAlreadyExistsException if something else is there
    */
   static void put(Path folder, Path out) throws IOException {
+    force(folder);
     try {
       Files.move(folder, out, StandardCopyOption.ATOMIC_MOVE);
     } catch (FileSystemException e) {
-      throw Files.exists(out, LinkOption.NOFOLLOW_LINKS)
+      throw Files.exists(out, LinkOption.NOFOLLOW_LINKS) && !isEmptyFolder(out)
           ? new FileAlreadyExistsException(out.toString(), null, "has appeared meanwhile")
           : e;
     }
     force(out.getParent());
   }
 
-  /** A new name survives a power cut once its folder is on the disk. */
+  /** Names in a folder survive a power cut once the folder is on the disk. */
   private static void force(Path folder) {
     try (FileChannel channel = FileChannel.open(folder)) {
       channel.force(true);

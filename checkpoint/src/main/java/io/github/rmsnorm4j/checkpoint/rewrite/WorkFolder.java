@@ -1,5 +1,8 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import static java.nio.file.attribute.PosixFilePermission.GROUP_WRITE;
+import static java.nio.file.attribute.PosixFilePermission.OTHERS_WRITE;
+
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -32,7 +35,7 @@ import java.util.stream.Stream;
  * </ul>
  *
  * <p>A process with the same journal keeps the finished files. With another journal, or with
- * anything in it that this command did not leave there, the folder is refused. Nothing of others is
+ * anything in it that this command did not leave there, the folder is refused. Nothing else is
  * deleted, replaced, or written through a link.
  */
 final class WorkFolder implements Closeable {
@@ -75,9 +78,8 @@ final class WorkFolder implements Closeable {
   static WorkFolder begin(Path out, String first, Set<String> names) throws IOException {
     Path work = partial(out);
     if (!exists(work)) {
-      boolean posix = work.getFileSystem().supportedFileAttributeViews().contains("posix");
       FileAttribute<?>[] attributes = {PosixFilePermissions.asFileAttribute(OWNER)};
-      Files.createDirectory(work, posix ? attributes : new FileAttribute<?>[0]);
+      Files.createDirectory(work, isPosix(work) ? attributes : new FileAttribute<?>[0]);
     }
     if (!FileState.of(work).isFolder()) {
       throw refused(work, "is no folder, and OUT grows in a folder of that name");
@@ -87,6 +89,7 @@ final class WorkFolder implements Closeable {
         || there.stream().anyMatch(name -> !name.matches(JOURNAL + "|" + MODEL + "|" + LEFT))) {
       throw Journal.ofAnother(work);
     }
+    close(work);
     WorkFolder folder = new WorkFolder(out, work, Journal.open(work.resolve(JOURNAL), first));
     try {
       folder.takeUp(names);
@@ -98,7 +101,6 @@ final class WorkFolder implements Closeable {
   }
 
   private void takeUp(Set<String> names) throws IOException {
-    requireOwner();
     for (String name : names(work)) {
       Path left = work.resolve(name);
       if (!FileState.of(left).isFile() && !name.equals(MODEL)) {
@@ -121,18 +123,33 @@ final class WorkFolder implements Closeable {
     }
   }
 
-  /** Another user could change what is there at any time, also when it has become OUT. */
-  private void requireOwner() throws IOException {
+  /**
+   * Closes the folder to other users. It is refused if it was open to them: they could change what
+   * is there at any time, also when it has become OUT.
+   */
+  private static void close(Path work) throws IOException {
     Path mine = Files.createTempFile(work, PART + ".", ".tmp");
     UserPrincipal me = Files.getOwner(mine);
     Files.delete(mine);
     if (!Files.getOwner(work, LinkOption.NOFOLLOW_LINKS).equals(me)) {
       throw refused(work, "belongs to another user: delete it, or write elsewhere");
     }
+    if (isPosix(work)) {
+      Set<PosixFilePermission> permissions =
+          Files.getPosixFilePermissions(work, LinkOption.NOFOLLOW_LINKS);
+      if (permissions.contains(GROUP_WRITE) || permissions.contains(OTHERS_WRITE)) {
+        throw refused(work, "may be written by other users: delete it, or write elsewhere");
+      }
+      Files.setPosixFilePermissions(work, OWNER);
+    }
   }
 
   private static Path partial(Path out) {
     return out.resolveSibling(out.getFileName() + ".partial");
+  }
+
+  private static boolean isPosix(Path path) {
+    return path.getFileSystem().supportedFileAttributeViews().contains("posix");
   }
 
   private static boolean exists(Path path) {
@@ -275,8 +292,11 @@ final class WorkFolder implements Closeable {
   static void deleteEmptied(Path out, String first) throws IOException {
     Path work = partial(out);
     if (exists(work) && FileState.of(work).isFolder() && names(work).equals(Set.of(JOURNAL))) {
-      try (Journal _ = Journal.open(work.resolve(JOURNAL), first)) {
-        delete(work);
+      try {
+        close(work);
+        try (Journal _ = Journal.open(work.resolve(JOURNAL), first)) {
+          delete(work);
+        }
       } catch (FileSystemException _) {
         // It is of another command, or at work.
       }

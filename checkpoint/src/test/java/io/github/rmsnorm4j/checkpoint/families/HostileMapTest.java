@@ -66,6 +66,25 @@ class HostileMapTest {
     refused(others("{" + ",".repeat(999)), "has a '{' without a '}'");
   }
 
+  /** A counter of 0 layers leaves no names, but the lists in front of another counter stay. */
+  @Test
+  void aCounterOfNothingHidesNoLists() throws IOException {
+    model =
+        HuggingFaceFolder.write(
+            Layouts.ALL.get("llama").model(StoredType.F32, 3).with("zero", 0),
+            folder.resolve("zero"),
+            1);
+    String counts = "\"counts\": {\"layer\": [\"num_hidden_layers\"], \"z\": [\"zero\"]}, ";
+    String lists = "{z}" + "{a,b}".repeat(40) + "{layer}";
+    for (String norm :
+        new String[] {
+          "{\"name\": \"n.{layer}\", \"gain\": false, \"consumers\": [\"%s\"]}".formatted(lists),
+          "{\"name\": \"%s\", \"gain\": false, \"consumers\": [\"{head}\"]}".formatted(lists)
+        }) {
+      refused(counts + "\"norms\": [" + norm + "]", "at most 262144");
+    }
+  }
+
   @Test
   void listsWithinLists() {
     refused(others("{a,".repeat(40) + "b" + "}".repeat(40)), "braces within braces");

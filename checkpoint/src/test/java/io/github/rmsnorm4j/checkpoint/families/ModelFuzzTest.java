@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * little time and memory.
  */
 class ModelFuzzTest {
-  private static final int ROUNDS = 3 * Integer.getInteger("fuzz.rounds");
+  private static final int ROUNDS = 3 * Integer.getInteger("fuzz.rounds", 300);
   private static final Duration LONGEST = Duration.ofSeconds(5);
   private static final long MOST_ALLOCATED = 64 << 20;
 

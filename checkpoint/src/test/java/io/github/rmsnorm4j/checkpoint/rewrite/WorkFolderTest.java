@@ -11,10 +11,12 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What others put at OUT and into {@code OUT.partial} is neither removed nor written to. */
+/** What else is at OUT and in {@code OUT.partial} is neither removed nor written to. */
 @Timeout(60)
 class WorkFolderTest {
   private static final int SHARDS = 4;
@@ -245,6 +247,13 @@ class WorkFolderTest {
     assertThat(RewritingTest.files(out)).isEqualTo(whole);
   }
 
+  /** Whatever the umask, the group may not write to it. */
+  private void createPartial() throws IOException {
+    Files.createDirectory(
+        partial,
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+  }
+
   private static void copy(Path from, Path to) throws IOException {
     try (var paths = Files.walk(from)) {
       for (Path path : paths.toList()) {
@@ -407,14 +416,14 @@ class WorkFolderTest {
             throw new AssertionError(e);
           }
         });
-    Files.createDirectory(partial);
+    createPartial();
     Files.write(partial.resolve("journal"), journal[0]);
     assertThatThrownBy(this::fold)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("which exists already");
     assertThat(partial).doesNotExist();
     assertThat(RewritingTest.files(out)).isEqualTo(whole);
-    Files.createDirectory(partial);
+    createPartial();
     Files.writeString(partial.resolve("journal"), "of somebody else");
     assertThatThrownBy(this::fold).isInstanceOf(IllegalArgumentException.class);
     assertThat(partial.resolve("journal")).hasContent("of somebody else");
@@ -433,6 +442,40 @@ class WorkFolderTest {
     assertRefused(partial + ": belongs to another user: delete it, or write elsewhere");
   }
 
+  /** Others could have put files there; a folder that they may only read is closed. */
+  @Test
+  void aFolderThatOthersMayWriteIsRefusedBeforeAnythingIsWritten() throws IOException {
+    leave();
+    for (String open : List.of("rwx-w----", "rwx----w-")) {
+      Files.setPosixFilePermissions(partial, PosixFilePermissions.fromString(open));
+      byte[] journal = Files.readAllBytes(partial.resolve("journal"));
+      Files.write(partial.resolve("journal"), new byte[0]);
+      assertRefused(partial + ": may be written by other users: delete it, or write elsewhere");
+      assertThat(partial.resolve("journal")).isEmptyFile();
+      Files.write(partial.resolve("journal"), journal);
+    }
+    Files.setPosixFilePermissions(partial, PosixFilePermissions.fromString("rwxr-xr-x"));
+    fold(
+        unaltered(),
+        true,
+        first(
+            () ->
+                assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(partial)))
+                    .isEqualTo("rwx------")));
+    assertThat(RewritingTest.files(out)).isEqualTo(whole);
+  }
+
+  @Test
+  void onlyWhatIsAtOutHasAppeared() throws IOException {
+    Path missing = folder.resolve("missing");
+    Files.createDirectory(out);
+    assertThatThrownBy(() -> OutFolder.put(missing, out))
+        .isInstanceOf(NoSuchFileException.class)
+        .hasMessageContaining(missing.toString());
+    Files.writeString(out.resolve("theirs"), "theirs");
+    assertThatThrownBy(() -> OutFolder.put(in, out)).isInstanceOf(FileAlreadyExistsException.class);
+  }
+
   @Test
   void aJournalThatAKilledProcessDidNotFinishIsTakenUp() throws IOException {
     leave();
@@ -443,7 +486,7 @@ class WorkFolderTest {
     assertThat(RewritingTest.files(out)).isEqualTo(whole);
     delete(out);
     for (String begun : List.of("", text.substring(0, 20))) {
-      Files.createDirectory(partial);
+      createPartial();
       Files.writeString(journal, begun);
       fold();
       assertThat(RewritingTest.files(out)).isEqualTo(whole);
