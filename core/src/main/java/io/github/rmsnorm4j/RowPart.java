@@ -19,9 +19,6 @@ import java.math.RoundingMode;
  *     exactly, as in the paper
  */
 public record RowPart(BigInteger numerator, BigInteger denominator, boolean roundedDown) {
-  /** The whole row. */
-  public static final RowPart WHOLE = of(1, 1);
-
   /** Every float64 number has fewer decimals. */
   private static final BigInteger DECIMAL = BigInteger.TEN.pow(340);
 
@@ -29,6 +26,9 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
 
   /** Denominators up to this are written as fractions: 1/16, but 0.000123. */
   private static final BigInteger FRACTION = BigInteger.valueOf(1 << 16);
+
+  /** The whole row. */
+  public static final RowPart WHOLE = of(1, 1);
 
   /**
    * Reduces the fraction; the whole row has nothing to round.
