@@ -187,7 +187,7 @@ class RefusalTest {
     return new Values(StoredType.U8, values.shape(), elements);
   }
 
-  /** The names that GPTQ gives: the matrix is in several tensors that no rule tells of. */
+  /** The names that GPTQ gives: the matrix is in several tensors that no rule covers. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void quantisedUnderOtherNames(boolean untie) throws IOException {
@@ -195,7 +195,7 @@ class RefusalTest {
     TinyModel llama = model("llama").without(matrix + "weight");
     Values packed = new Values(StoredType.U8, List.of(3, 24), new double[72]);
     assertRefused(
-        llama.with(matrix + "qweight", packed), Goal.FOLD, untie, "qweight", "do not tell");
+        llama.with(matrix + "qweight", packed), Goal.FOLD, untie, "qweight", "do not cover");
   }
 
   @Test
