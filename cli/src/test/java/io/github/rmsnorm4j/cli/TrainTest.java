@@ -111,7 +111,7 @@ class TrainTest {
       assertThat(browser.run("return document.querySelectorAll('canvas').length")).isEqualTo(3L);
       String shown = browser.run("return document.body.textContent").toString();
       assertThat(sentences).allMatch(shown::contains);
-      assertSameFigures(json, rows(browser, "worst seed"), rows(browser, "less"));
+      assertSameFigures(json, rows(browser, "worst seed"), rows(browser, "minus"));
     }
   }
 
