@@ -353,7 +353,7 @@ class NormalizeParquetTest {
     RmsNorm norm = RmsNorm.gemma(2).gain(new float[] {0.5f, 2}).build();
     assertThat(read(out).getFirst().getList(1)).isEqualTo(row(norm, 0));
     assertThat(wrong("a.b", "--force", "--like", "bert"))
-        .contains("preset is 'bert', it may be llama");
+        .contains("--like is 'bert', it may be rmsnorm");
     Path binary = Files.write(folder.resolve("gain.npy"), new byte[] {(byte) 0x93, 'N', 'U'});
     assertThat(wrong("a.b", "--force", "--gain", binary.toString()))
         .contains("gain is " + binary + ": the file cannot be read: it is no text of numbers");
