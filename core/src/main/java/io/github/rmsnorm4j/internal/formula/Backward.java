@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.internal.formula;
 
-import static io.github.rmsnorm4j.internal.formula.Forward.EPSILON;
-import static io.github.rmsnorm4j.internal.formula.Forward.K;
+import static io.github.rmsnorm4j.internal.formula.Forward.COUNT;
+import static io.github.rmsnorm4j.internal.formula.Forward.EPS;
 import static io.github.rmsnorm4j.internal.formula.Forward.ONE;
 import static io.github.rmsnorm4j.internal.formula.Forward.ZERO;
-import static io.github.rmsnorm4j.internal.formula.Forward.row;
+import static io.github.rmsnorm4j.internal.formula.Value.row;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
@@ -35,6 +35,22 @@ public record Backward(
     boolean gainGradient,
     boolean biasGradient,
     boolean wide) {
+  public static final Tensor DY = Tensor.ofElements("dy", 3);
+  public static final Tensor DX = Tensor.ofElements("dx", 4);
+  public static final Tensor GAIN_GRADIENT = Tensor.ofColumns("dgain", 2);
+  public static final Tensor BIAS_GRADIENT = Tensor.ofColumns("dbias", 3);
+
+  /** Row sum of h * xh. */
+  public static final Tensor H_XH = Tensor.ofRows("P", 7);
+
+  /** Row sum of h. */
+  public static final Tensor H = Tensor.ofRows("H", 8);
+
+  /** m, the mean of h * xh. */
+  public static final Tensor M = Tensor.ofRows("m", 9);
+
+  /** c, the mean of h; LayerNorm only. */
+  public static final Tensor C = Tensor.ofRows("c", 10);
 
   /** A share below this comes from the rounding of rstd to float32; its term is as small. */
   private static final double ROUNDING = 0x1p-23;
@@ -56,54 +72,53 @@ public record Backward(
         true);
   }
 
-  private Value element(Operand rows, ElementType type) {
+  private Value element(Tensor rows, ElementType type) {
     Value v = storage.element(rows, type);
     return wide ? v.widened() : v;
   }
 
-  private Value column(Column column) {
-    Value v = new Value.OfColumn(column, storage.float64());
+  private Value column(Tensor column) {
+    Value v = Value.column(column, storage.float64());
     return wide ? v.widened() : v;
   }
 
   /** A per-row scalar, in the compute type of the elements. */
-  private Value number(RowNumber number) {
+  private Value number(Tensor number) {
     return wide || storage.float64() ? row(number) : row(number).rounded();
   }
 
-  /** dy. */
-  private Value slope() {
-    return element(Operand.DY, dy);
+  private Value gradient() {
+    return element(DY, dy);
   }
 
   /** The kept element, less the bias if it is an output. */
   private Value kept() {
-    Value v = element(Operand.X, x);
-    return fromOutput && bias ? v.minus(column(Column.BIAS)) : v;
+    Value v = element(Forward.X, x);
+    return fromOutput && bias ? v.minus(column(Forward.BIAS)) : v;
   }
 
   /** {@code xh}: {@code (x - mean) * rstd}, or from the output {@code (y - b) / g}. */
   private Value xh() {
     Value v = kept();
     if (fromOutput) {
-      return gain ? v.over(column(Column.GAIN)) : v;
+      return gain ? v.over(column(Forward.GAIN)) : v;
     }
     v = spec.isCentred() ? Mean.takenOff(v, wide || storage.float64()) : v;
-    return v.times(number(RowNumber.RSTD));
+    return v.times(number(Forward.RSTD));
   }
 
   /** {@code h = dy * g}. */
   private Value h(Value dy) {
-    return gain ? dy.times(column(Column.GAIN)) : dy;
+    return gain ? dy.times(column(Forward.GAIN)) : dy;
   }
 
   /** {@code rowsum(h * xh)}, from the output {@code rowsum(dy * (y - b))}; {@code rowsum(h)}. */
   public Part sums() {
-    Value dy = slope();
+    Value dy = gradient();
     Value h = h(dy);
     Value product = fromOutput && !wide ? dy.times(kept()) : h.times(xh());
-    Part.Builder part = new Part.Builder().sum(RowNumber.PRODUCT, product.widened());
-    return (spec.isCentred() ? part.sum(RowNumber.SLOPE, h.widened()) : part).build();
+    Part.Builder part = new Part.Builder().sum(H_XH, product.widened());
+    return (spec.isCentred() ? part.sum(H, h.widened()) : part).build();
   }
 
   /**
@@ -112,46 +127,46 @@ public record Backward(
    * adds a factor: {@code (q + eps) / q} outside the root q, and 0 on the floor.
    */
   public Part means() {
-    Part.Builder part = new Part.Builder().keep(RowNumber.M, m(row(RowNumber.PRODUCT).over(K)));
-    return (spec.isCentred() ? part.keep(RowNumber.C, row(RowNumber.SLOPE).over(K)) : part).build();
+    Part.Builder part = new Part.Builder().keep(M, m(row(H_XH).over(COUNT)));
+    return (spec.isCentred() ? part.keep(C, row(H).over(COUNT)) : part).build();
   }
 
   private Value m(Value mean) {
-    Value rstd = number(RowNumber.RSTD).widened();
+    Value rstd = number(Forward.RSTD).widened();
     return switch (spec.epsilonPlacement()) {
       case INSIDE -> mean;
       case OUTSIDE -> {
-        Value share = ONE.minus(rstd.times(EPSILON)); // q / (q + eps)
-        Value least = storage.float64() ? ZERO : new Value.Literal(ROUNDING);
-        yield new Value.Choice(share, false, least, mean.over(share), ZERO);
+        Value share = ONE.minus(rstd.times(EPS)); // q / (q + eps)
+        Value least = storage.float64() ? ZERO : Value.literal(ROUNDING);
+        yield share.above(least, mean.over(share), ZERO);
       }
-      case FLOOR -> new Value.Choice(rstd, true, highestRstd(), ZERO, mean);
+      case FLOOR -> rstd.atLeast(highestRstd(), ZERO, mean);
     };
   }
 
   /** The rstd of a root that is epsilon. A row with this rstd is on the floor. */
   private Value highestRstd() {
-    Value highest = ONE.over(EPSILON);
+    Value highest = ONE.over(EPS);
     Value rounded = highest.rounded().widened();
     boolean float64 = storage.float64();
-    return float64 ? highest : new Value.Choice(highest, false, rounded, rounded, highest);
+    return float64 ? highest : highest.above(rounded, rounded, highest);
   }
 
   /** dx, and what a row adds to the gradients of gain and bias: {@code dy * xh} and {@code dy}. */
   public Part output() {
-    Value dy = slope();
+    Value dy = gradient();
     Value xh = xh();
-    Value h = spec.isCentred() ? h(dy).minus(number(RowNumber.C)) : h(dy);
-    Value rstd = number(RowNumber.RSTD);
-    Value d = h.minus(xh.times(number(RowNumber.M))).times(rstd);
-    d = residual == null ? d : d.plus(element(Operand.RESIDUAL, residual));
+    Value h = spec.isCentred() ? h(dy).minus(number(C)) : h(dy);
+    Value rstd = number(Forward.RSTD);
+    Value d = h.minus(xh.times(number(M))).times(rstd);
+    d = residual == null ? d : d.plus(element(Forward.RESIDUAL, residual));
     Part.Builder part = new Part.Builder();
-    storage.store(part, Operand.DX, dx, d);
+    storage.store(part, DX, dx, d);
     if (gainGradient) {
-      part.sum(Column.GAIN_GRADIENT, columnTerm(dy.times(xh)));
+      part.sum(GAIN_GRADIENT, columnTerm(dy.times(xh)));
     }
     if (biasGradient) {
-      part.sum(Column.BIAS_GRADIENT, columnTerm(dy));
+      part.sum(BIAS_GRADIENT, columnTerm(dy));
     }
     return part.build();
   }

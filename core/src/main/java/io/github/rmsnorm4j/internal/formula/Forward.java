@@ -1,12 +1,6 @@
 package io.github.rmsnorm4j.internal.formula;
 
-import static io.github.rmsnorm4j.internal.formula.RowNumber.MEAN;
-import static io.github.rmsnorm4j.internal.formula.RowNumber.ROOT;
-import static io.github.rmsnorm4j.internal.formula.RowNumber.RSTD;
-import static io.github.rmsnorm4j.internal.formula.RowNumber.SCALED_MEAN;
-import static io.github.rmsnorm4j.internal.formula.RowNumber.SHIFT;
-import static io.github.rmsnorm4j.internal.formula.RowNumber.SQUARES;
-import static io.github.rmsnorm4j.internal.formula.RowNumber.SUM;
+import static io.github.rmsnorm4j.internal.formula.Value.row;
 
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
@@ -42,10 +36,45 @@ public record Forward(
     return new Forward(storage, times, x, null, false, x, null, false, false);
   }
 
-  static final Value EPSILON = new Value.OfCall(CallNumber.EPSILON);
-  static final Value K = new Value.OfCall(CallNumber.K);
-  static final Value ONE = new Value.Literal(1.0);
-  static final Value ZERO = new Value.Literal(0.0);
+  /** The input. In a backward pass the rows that were kept, input or output. */
+  public static final Tensor X = Tensor.ofElements("x", 0);
+
+  /** The residual. In a backward pass the gradient that is added to dx. */
+  public static final Tensor RESIDUAL = Tensor.ofElements("residual", 1);
+
+  public static final Tensor Y = Tensor.ofElements("y", 2);
+
+  public static final Tensor GAIN = Tensor.ofColumns("gain", 0);
+  public static final Tensor BIAS = Tensor.ofColumns("bias", 1);
+
+  /** The first element of the row, which LayerNorm subtracts from each element before it sums. */
+  public static final Tensor SHIFT = Tensor.ofRows("x0", 0);
+
+  /** Row sum of x - x0. */
+  public static final Tensor SUM = Tensor.ofRows("S1", 1);
+
+  /** Row sum of the squares. */
+  public static final Tensor SQUARES = Tensor.ofRows("S2", 2);
+
+  public static final Tensor MEAN = Tensor.ofRows("mean", 3);
+  public static final Tensor ROOT = Tensor.ofRows("root", 4);
+  public static final Tensor RSTD = Tensor.ofRows("rstd", 5);
+
+  /** Mean of (x - x0) * s. */
+  public static final Tensor SCALED_MEAN = Tensor.ofRows("M", 6);
+
+  /** The number of elements of the statistic: the width, or the part of a partial norm. */
+  public static final Tensor K = Tensor.ofCall("k", 0);
+
+  public static final Tensor EPSILON = Tensor.ofCall("eps", 1);
+
+  /** The power of two by which elements of a row out of the range of float64 are multiplied. */
+  public static final Tensor SCALE = Tensor.ofCall("s", 2);
+
+  static final Value EPS = Value.call(EPSILON);
+  static final Value COUNT = Value.call(K);
+  static final Value ONE = Value.literal(1.0);
+  static final Value ZERO = Value.literal(0.0);
 
   /** From here on, subtracting the mean from an element could overflow float32. */
   private static final double MAX_MEAN = 0x1p103;
@@ -55,18 +84,14 @@ public record Forward(
     return spec.castOrder() == CastOrder.ONNX;
   }
 
-  static Value row(RowNumber number) {
-    return new Value.OfRow(number);
-  }
-
-  Value column(Column column) {
-    return new Value.OfColumn(column, storage.float64());
+  Value column(Tensor column) {
+    return Value.column(column, storage.float64());
   }
 
   /** x, or x + residual. */
   private Value sum() {
-    Value v = storage.element(Operand.X, x);
-    return residual == null ? v : v.plus(storage.element(Operand.RESIDUAL, residual));
+    Value v = storage.element(X, x);
+    return residual == null ? v : v.plus(storage.element(RESIDUAL, residual));
   }
 
   /** The element from which the statistic is computed. */
@@ -77,7 +102,7 @@ public record Forward(
   /** The element from which the output is computed. */
   private Value normalised() {
     if (onTheWay) {
-      return storage.element(Operand.RESIDUAL, residual);
+      return storage.element(RESIDUAL, residual);
     }
     return spec.residualRounding() == ResidualRounding.LAST ? sum() : sum().cast(residual);
   }
@@ -85,17 +110,17 @@ public record Forward(
   /** {@code x0}, which LayerNorm subtracts from each element before it sums; of a stored row. */
   public Part shift() {
     Value v = onTheWay ? normalised() : summed();
-    return new Part.Builder().keep(SHIFT, new Value.First(v).widened()).build();
+    return new Part.Builder().keep(SHIFT, v.first().widened()).build();
   }
 
   /** {@code S2 = rowsum(x * x)}; LayerNorm {@code S1 = rowsum(d), S2 = rowsum(d * d)}. */
   public Part statistic() {
     Part.Builder part = new Part.Builder();
     if (spec.isCentred()) {
-      part.keep(SHIFT, new Value.First(summed()).widened());
+      part.keep(SHIFT, summed().first().widened());
     }
     if (onTheWay) {
-      storage.store(part, Operand.RESIDUAL, residual, sum());
+      storage.store(part, RESIDUAL, residual, sum());
     }
     return part.add(pieceStatistic()).build();
   }
@@ -132,7 +157,7 @@ public record Forward(
   }
 
   private Value scaled(boolean down) {
-    Value scale = new Value.OfCall(CallNumber.SCALE);
+    Value scale = Value.call(SCALE);
     if (!spec.isCentred()) {
       return normalised().times(scale);
     }
@@ -144,11 +169,11 @@ public record Forward(
   /** From row sums to mean, root and rstd, in float64; and the range of float32 rows. */
   public Part roots() {
     Part.Builder part = new Part.Builder();
-    Value m = row(SQUARES).over(K);
-    Value mean = row(SHIFT).plus(row(SUM).over(K));
+    Value m = row(SQUARES).over(COUNT);
+    Value mean = row(SHIFT).plus(row(SUM).over(COUNT));
     if (spec.isCentred()) {
       part.keep(MEAN, mean);
-      m = row(SQUARES).minus(row(SUM).times(row(SUM)).over(K)).over(K).max(ZERO);
+      m = row(SQUARES).minus(row(SUM).times(row(SUM)).over(COUNT)).over(COUNT).max(ZERO);
     }
     Value root = root(m);
     Value rstd = ONE.over(root);
@@ -184,9 +209,9 @@ public record Forward(
 
   private Value root(Value m) {
     return switch (spec.epsilonPlacement()) {
-      case INSIDE -> m.plus(EPSILON).root();
-      case OUTSIDE -> m.root().plus(EPSILON);
-      case FLOOR -> m.root().max(EPSILON);
+      case INSIDE -> m.plus(EPS).root();
+      case OUTSIDE -> m.root().plus(EPS);
+      case FLOOR -> m.root().max(EPS);
     };
   }
 
@@ -226,17 +251,17 @@ public record Forward(
   /** Gain, bias and the stores; an absent gain or bias is no operation. */
   private Part output(Value v) {
     v = storage.float64() ? v : v.cast(cast);
-    v = gain ? v.times(parameter(Column.GAIN, v)) : v;
-    v = bias ? v.plus(parameter(Column.BIAS, v)) : v;
+    v = gain ? v.times(parameter(GAIN, v)) : v;
+    v = bias ? v.plus(parameter(BIAS, v)) : v;
     Part.Builder part = new Part.Builder();
     if (residual != null && !onTheWay) {
-      storage.store(part, Operand.RESIDUAL, residual, sum());
+      storage.store(part, RESIDUAL, residual, sum());
     }
-    storage.store(part, Operand.Y, y, v);
+    storage.store(part, Y, y, v);
     return part.build();
   }
 
-  private Value parameter(Column column, Value v) {
+  private Value parameter(Tensor column, Value v) {
     return v.float64() ? column(column).widened() : column(column);
   }
 }

@@ -6,7 +6,7 @@ final class Mean {
 
   /** {@code x - mean}; in float32 {@code (x - hi) - lo}, where the mean is {@code hi + lo}. */
   static Value takenOff(Value x, boolean float64) {
-    Value mean = Forward.row(RowNumber.MEAN);
+    Value mean = Value.row(Forward.MEAN);
     if (float64) {
       return x.minus(mean);
     }

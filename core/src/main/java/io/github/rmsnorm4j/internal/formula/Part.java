@@ -2,12 +2,12 @@ package io.github.rmsnorm4j.internal.formula;
 
 import io.github.rmsnorm4j.ElementType;
 import java.util.ArrayList;
-import java.util.EnumMap;
-import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * The description of one pass over rows: what is summed over a row, stored for each element, added
@@ -18,10 +18,8 @@ import java.util.Set;
  * one float64 term per element. A kept number is one for the row. A part of elements keeps its
  * numbers first, and may read them again; a part of rows reads none that it keeps. Only parts of
  * rows have ranges. One rule is not checked: a part does not read again what it stores.
- *
- * @param statements the statements in the order in which they are executed
  */
-public record Part(List<Statement> statements) {
+public final class Part {
   /** The most row sums of a part: kernels have lanes for so many. */
   public static final int MAX_SUMS = 2;
 
@@ -36,16 +34,16 @@ public record Part(List<Statement> statements) {
   }
 
   /** The row sum of a term, in the order of docs/numerics.md. */
-  public record Sum(RowNumber number, Value value) implements Statement {}
+  public record Sum(Tensor number, Value value) implements Statement {}
 
   /** Stores element i of rows of a type; a float32 or float64 is rounded once. */
-  public record Store(Operand rows, ElementType type, Value value) implements Statement {}
+  public record Store(Tensor rows, ElementType type, Value value) implements Statement {}
 
   /** Adds a term to the number of the column, row after row. */
-  public record ColumnSum(Column column, Value value) implements Statement {}
+  public record ColumnSum(Tensor column, Value value) implements Statement {}
 
   /** Keeps a per-row scalar. */
-  public record Keep(RowNumber number, Value value) implements Statement {}
+  public record Keep(Tensor number, Value value) implements Statement {}
 
   /** A row is out of range if its value is below the least or above the greatest, or NaN. */
   public record Range(Value value, double least, double greatest) implements Statement {
@@ -59,36 +57,87 @@ public record Part(List<Statement> statements) {
     }
   }
 
-  /** Checks the rules. */
+  private final List<Statement> statements;
+
+  /** Every value once, except those of the row's first element alone; operands come first. */
+  private final List<Value> values;
+
+  private final List<Sum> sums;
+  private final List<ColumnSum> columnSums;
+  private final boolean hasElements;
+  private final TreeMap<Tensor, ElementType> read = new TreeMap<>();
+  private final TreeMap<Tensor, ElementType> written = new TreeMap<>();
+
+  /**
+   * Checks the rules.
+   *
+   * @param statements in the order in which they are executed
+   */
   public Part(List<Statement> statements) {
     this.statements = List.copyOf(statements);
+    sums = ofType(Sum.class);
+    columnSums = ofType(ColumnSum.class);
+    boolean hasElements = false;
+    Set<Value> values = new LinkedHashSet<>();
+    Set<Value> ofFirst = new HashSet<>();
     for (Statement statement : statements) {
-      Value value = statement.value();
-      if (statement instanceof Sum) {
-        require(value.float64() && value.perElement(), statement, "must be of float64 elements");
-      } else if (statement instanceof Store store && store.type == ElementType.FLOAT64) {
-        require(value.float64(), statement, "must be float64 as the rows are");
-      } else if (statement instanceof Store store && store.type == ElementType.FLOAT16) {
-        boolean oneNan = value instanceof Value.OneNan || value instanceof Value.Cast;
-        require(oneNan, statement, "may be any NaN, float16 rows have one");
-      } else if (statement instanceof Keep || statement instanceof Range) {
-        require(
-            value.float64() && !value.perElement(), statement, "must be float64, one for a row");
+      require(statement);
+      hasElements |= statement.isOfElements();
+      add(statement.value(), values, ofFirst);
+      if (statement instanceof Store store) {
+        written.put(store.rows, store.type);
+      } else if (statement instanceof ColumnSum sum) {
+        written.put(sum.column, Value.computeType(sum.value.float64()));
       }
     }
+    this.hasElements = hasElements;
+    this.values = List.copyOf(values);
+    read(values);
+    read(ofFirst);
     requireWhole();
   }
 
+  private static void add(Value value, Set<Value> into, Set<Value> ofFirst) {
+    if (into.contains(value)) {
+      return;
+    }
+    for (Value operand : value.operands()) {
+      add(operand, value.kind() == Value.Kind.FIRST ? ofFirst : into, ofFirst);
+    }
+    into.add(value);
+  }
+
+  private void read(Set<Value> values) {
+    for (Value value : values) {
+      if (value.kind() == Value.Kind.ELEMENT || value.kind() == Value.Kind.COLUMN) {
+        read.put(value.tensor(), value.type());
+      }
+    }
+  }
+
+  private static void require(Statement statement) {
+    Value value = statement.value();
+    if (statement instanceof Sum) {
+      require(value.float64() && value.perElement(), statement, "must be of float64 elements");
+    } else if (statement instanceof Store store && store.type == ElementType.FLOAT64) {
+      require(value.float64(), statement, "must be float64 as the rows are");
+    } else if (statement instanceof Store store && store.type == ElementType.FLOAT16) {
+      boolean oneNan = value.kind() == Value.Kind.ONE_NAN || value.kind() == Value.Kind.CAST;
+      require(oneNan, statement, "may be any NaN, float16 rows have one");
+    } else if (statement instanceof Keep || statement instanceof Range) {
+      require(value.float64() && !value.perElement(), statement, "must be float64, one for a row");
+    }
+  }
+
   private void requireWhole() {
-    if (sums().size() > MAX_SUMS || !sums().isEmpty() && !columnSums().isEmpty()) {
+    if (sums.size() > MAX_SUMS || !sums.isEmpty() && !columnSums.isEmpty()) {
       throw new IllegalArgumentException(
           "a part has " + MAX_SUMS + " row sums at most, and none together with sums of columns");
     }
-    boolean elements = hasElements();
     for (Statement statement : statements) {
       if (statement instanceof Range) {
-        require(!elements, statement, "must be in a part of rows to have a range");
-      } else if (statement instanceof Keep keep && !elements) {
+        require(!hasElements, statement, "must be in a part of rows to have a range");
+      } else if (statement instanceof Keep keep && !hasElements) {
         for (Statement reader : statements) {
           require(!reads(reader.value(), keep.number), reader, "reads what its part keeps");
         }
@@ -96,16 +145,10 @@ public record Part(List<Statement> statements) {
     }
   }
 
-  private static boolean reads(Value value, RowNumber number) {
-    if (value instanceof Value.OfRow row) {
-      return row.number() == number;
-    }
-    for (Value part : value.parts()) {
-      if (reads(part, number)) {
-        return true;
-      }
-    }
-    return false;
+  private static boolean reads(Value value, Tensor number) {
+    Set<Value> used = new HashSet<>();
+    add(value, used, used);
+    return used.contains(Value.row(number));
   }
 
   private static void require(boolean condition, Statement statement, String message) {
@@ -130,19 +173,18 @@ public record Part(List<Statement> statements) {
       return this;
     }
 
-    public Builder sum(RowNumber number, Value term) {
-      return add(new Sum(number, term));
+    public Builder sum(Tensor number, Value term) {
+      return add(
+          number.access() == Tensor.Access.ROW
+              ? new Sum(number, term)
+              : new ColumnSum(number, term));
     }
 
-    public Builder store(Operand rows, ElementType type, Value value) {
+    public Builder store(Tensor rows, ElementType type, Value value) {
       return add(new Store(rows, type, value));
     }
 
-    public Builder sum(Column column, Value term) {
-      return add(new ColumnSum(column, term));
-    }
-
-    public Builder keep(RowNumber number, Value value) {
+    public Builder keep(Tensor number, Value value) {
       return add(new Keep(number, value));
     }
 
@@ -151,111 +193,91 @@ public record Part(List<Statement> statements) {
     }
   }
 
+  public List<Statement> statements() {
+    return statements;
+  }
+
+  /**
+   * The values that it computes, each once. Operands come before the value that uses them. What is
+   * needed of the row's first element alone is not among them.
+   */
+  public List<Value> values() {
+    return values;
+  }
+
+  /** The rows and columns that it reads or writes, with their types in memory. */
+  public Map<Tensor, ElementType> tensors() {
+    TreeMap<Tensor, ElementType> all = new TreeMap<>(read);
+    all.putAll(written);
+    return all;
+  }
+
   /** The rows that it reads or writes, with their types in memory. */
-  public Map<Operand, ElementType> operands() {
-    Map<Operand, ElementType> operands = operandsRead();
-    operands.putAll(operandsWritten());
-    return operands;
+  public Map<Tensor, ElementType> rows() {
+    Map<Tensor, ElementType> rows = tensors();
+    rows.keySet().removeIf(tensor -> tensor.access() != Tensor.Access.ELEMENT);
+    return rows;
   }
 
-  /** The rows that it reads. */
-  public Map<Operand, ElementType> operandsRead() {
-    Map<Operand, ElementType> operands = new EnumMap<>(Operand.class);
-    for (Statement statement : statements) {
-      add(statement.value(), operands);
-    }
-    return operands;
+  /** The rows and columns that it reads, with their types in memory. */
+  public Map<Tensor, ElementType> read() {
+    return read;
   }
 
-  /** The rows that it writes. */
-  public Map<Operand, ElementType> operandsWritten() {
-    Map<Operand, ElementType> operands = new EnumMap<>(Operand.class);
-    for (Store store : ofType(Store.class)) {
-      operands.put(store.rows, store.type);
-    }
-    return operands;
-  }
-
-  private static void add(Value value, Map<Operand, ElementType> operands) {
-    if (value instanceof Value.Element element) {
-      operands.put(element.rows(), element.type());
-    }
-    for (Value part : value.parts()) {
-      add(part, operands);
-    }
-  }
-
-  /** The columns whose numbers it reads or adds to. */
-  public Set<Column> columns() {
-    Set<Column> columns = EnumSet.noneOf(Column.class);
-    for (Statement statement : statements) {
-      add(statement.value(), columns);
-      if (statement instanceof ColumnSum sum) {
-        columns.add(sum.column);
-      }
-    }
-    return columns;
-  }
-
-  private static void add(Value value, Set<Column> columns) {
-    if (value instanceof Value.OfColumn column) {
-      columns.add(column.column());
-    }
-    for (Value part : value.parts()) {
-      add(part, columns);
-    }
+  /** The rows that it stores and the columns that it adds to, with their types in memory. */
+  public Map<Tensor, ElementType> written() {
+    return written;
   }
 
   /** Whether any value that exists for each element is float64. */
   public boolean hasFloat64Elements() {
-    for (Statement statement : statements) {
-      if (hasFloat64(statement.value())) {
+    for (Value value : values) {
+      if (value.perElement() && value.float64()) {
         return true;
       }
     }
     return false;
   }
 
-  private static boolean hasFloat64(Value value) {
-    if (!value.perElement()) {
-      return false;
+  /** Whether it computes a value of a kind. */
+  public boolean has(Value.Kind kind) {
+    for (Value value : values) {
+      if (value.kind() == kind) {
+        return true;
+      }
     }
-    boolean any = value.float64();
-    for (Value part : value.parts()) {
-      any |= hasFloat64(part);
-    }
-    return any;
+    return false;
   }
 
   /** The largest values of a row that its elements need. */
   public Set<Value> rowValues() {
-    Set<Value> values = new LinkedHashSet<>();
+    Set<Value> found = new LinkedHashSet<>();
     for (Statement statement : statements) {
       if (statement.isOfElements()) {
-        collect(statement.value(), values);
+        collect(statement.value(), new HashSet<>(), found);
       }
     }
-    return values;
+    return found;
   }
 
-  private static void collect(Value value, Set<Value> into) {
+  private static void collect(Value value, Set<Value> seen, Set<Value> into) {
     if (!value.perElement()) {
       into.add(value);
-      return;
-    }
-    for (Value part : value.parts()) {
-      collect(part, into);
+    } else if (seen.add(value)) {
+      for (Value operand : value.operands()) {
+        collect(operand, seen, into);
+      }
     }
   }
 
   /** Its row sums, in order. */
   public List<Sum> sums() {
-    return ofType(Sum.class);
+    return sums;
   }
 
   /** Its sums over rows, in order. */
   public List<ColumnSum> columnSums() {
-    return ofType(ColumnSum.class);
+    return columnSums;
   }
 
   private <S extends Statement> List<S> ofType(Class<S> type) {
@@ -265,22 +287,27 @@ public record Part(List<Statement> statements) {
         found.add(type.cast(statement));
       }
     }
-    return found;
+    return List.copyOf(found);
   }
 
   /** Whether any statement is for each element; otherwise numbers of rows are kept or checked. */
   public boolean hasElements() {
-    for (Statement statement : statements) {
-      if (statement.isOfElements()) {
-        return true;
-      }
-    }
-    return false;
+    return hasElements;
   }
 
   /** Whether it reads and writes numbers of rows alone, so that rows are its elements. */
   public boolean isOfRows() {
-    return !hasElements() && operands().isEmpty();
+    return !hasElements && read.isEmpty();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Part part && statements.equals(part.statements);
+  }
+
+  @Override
+  public int hashCode() {
+    return statements.hashCode();
   }
 
   /** One statement per line. */

@@ -19,15 +19,15 @@ public record Storage(boolean float64, Set<ElementType> narrow) {
   }
 
   /** The value of element i of rows of a type. */
-  Value element(Operand rows, ElementType type) {
-    return new Value.Element(rows, of(type));
+  Value element(Tensor rows, ElementType type) {
+    return Value.element(rows, of(type));
   }
 
   /** Stores a value, rounded once to the type of the rows. */
-  void store(Part.Builder part, Operand rows, ElementType type, Value value) {
+  void store(Part.Builder part, Tensor rows, ElementType type, Value value) {
     Value v = !float64 && value.float64() ? value.cast(type) : value;
     // An instruction that rounds to float16 keeps the payload of a NaN.
     boolean keepsNan = type == ElementType.FLOAT16 && !v.float64();
-    part.store(rows, of(type), keepsNan ? new Value.OneNan(v) : v);
+    part.store(rows, of(type), keepsNan ? v.oneNan() : v);
   }
 }

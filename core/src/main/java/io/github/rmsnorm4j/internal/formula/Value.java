@@ -1,316 +1,298 @@
 package io.github.rmsnorm4j.internal.formula;
 
 import io.github.rmsnorm4j.ElementType;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A number in a formula, float32 or float64. It exists for each element, for each column, for each
- * row, or once for the call. A kernel with vectors computes equal values once; plain Java does so
- * with values that are one object.
+ * row, or once for the call. Equal values are one object, so back ends compute each once.
  *
  * <p>Each operation is rounded once, to the type of its operands. Both operands have the same type;
  * {@link #widened} and {@link #rounded} change it. Operands of two types are refused.
  */
-public sealed interface Value {
-  /** An operation on two numbers. */
-  enum Operator {
-    PLUS("+"),
-    MINUS("-"),
-    TIMES("*"),
-    OVER("/"),
-    MAX("max");
+public final class Value {
+  /** What a value is: a number of a tensor, a constant, or an operation. */
+  public enum Kind {
+    /** Element i of rows, with its type in memory; 16-bit types are read as float32. */
+    ELEMENT,
+    /** The number of element i's column. */
+    COLUMN,
+    /** A per-row scalar. */
+    ROW,
+    /** A number of the call. */
+    CALL,
+    /** A constant. */
+    LITERAL,
+    /** The operand at element 0 of the row. */
+    FIRST,
+    /** A float32 as float64. */
+    WIDENED,
+    /** A float64 rounded to float32. */
+    ROUNDED,
+    /** Rounded once to a 16-bit type and converted back; every NaN is the canonical one. */
+    CAST,
+    /** A float32 as it is, except that every NaN becomes the canonical one. */
+    ONE_NAN,
+    /** The square root of a float64. */
+    ROOT,
+    PLUS,
+    MINUS,
+    TIMES,
+    OVER,
+    MAX,
+    /** Of four float64 the third if the first is above the second, otherwise the fourth. */
+    ABOVE,
+    /** Of four float64 the third if the first is at least the second, otherwise the fourth. */
+    AT_LEAST;
 
-    private final String sign;
+    /** Whether it has two operands of one type, to which its result is rounded. */
+    public boolean isBinary() {
+      return this == PLUS || this == MINUS || this == TIMES || this == OVER || this == MAX;
+    }
 
-    Operator(String sign) {
-      this.sign = sign;
+    /** Whether it chooses one of two operands. */
+    public boolean isChoice() {
+      return this == ABOVE || this == AT_LEAST;
     }
   }
 
-  /** Element i of rows, with its type in memory; bfloat16 is read as float32. */
-  record Element(Operand rows, ElementType type) implements Leaf {
-    @Override
-    public boolean float64() {
-      return type == ElementType.FLOAT64;
-    }
+  /** What makes two values one. The operands are interned, so they are compared as objects. */
+  private record Key(
+      Kind kind, Tensor tensor, ElementType type, double number, List<Value> operands) {}
 
-    @Override
-    public boolean perElement() {
-      return true;
-    }
+  private static final ConcurrentHashMap<Key, Value> ALL = new ConcurrentHashMap<>();
 
-    @Override
-    public String text() {
-      return rows + "[i]";
+  private final Key key;
+  private final boolean float64;
+  private final boolean perElement;
+
+  private Value(Key key) {
+    this.key = key;
+    boolean ofElements = key.kind == Kind.ELEMENT || key.kind == Kind.COLUMN;
+    for (Value operand : key.operands) {
+      ofElements |= operand.perElement && key.kind != Kind.FIRST;
     }
+    perElement = ofElements;
+    float64 =
+        switch (key.kind) {
+          case ELEMENT, COLUMN -> key.type == ElementType.FLOAT64;
+          case ROW, CALL, LITERAL, WIDENED -> true;
+          case ROUNDED -> false;
+          default -> key.operands.getFirst().float64;
+        };
   }
 
-  /** The value at element 0 of the row. */
-  record First(Value of) implements Operation {
-    @Override
-    public boolean perElement() {
-      return false;
+  private static Value of(
+      Kind kind, Tensor tensor, ElementType type, double number, Value... operands) {
+    Key key = new Key(kind, tensor, type, number, List.of(operands));
+    Value known = ALL.get(key);
+    if (known != null) {
+      return known;
     }
-
-    @Override
-    public String text() {
-      return of.text().replace("[i]", "[0]");
-    }
+    Value made = new Value(key);
+    known = ALL.putIfAbsent(key, made);
+    return known == null ? made : known;
   }
 
-  /** The number of element i's column. */
-  record OfColumn(Column column, boolean float64) implements Leaf {
-    @Override
-    public boolean perElement() {
-      return true;
-    }
+  private static Value of(Kind kind, Value... operands) {
+    return of(kind, null, null, 0, operands);
+  }
 
-    @Override
-    public String text() {
-      return column + "[i]";
-    }
+  /** Element i of rows with a type in memory. */
+  public static Value element(Tensor rows, ElementType type) {
+    return of(Kind.ELEMENT, rows, type, 0);
+  }
+
+  /** The number of element i's column, float32 or float64. */
+  public static Value column(Tensor column, boolean float64) {
+    return of(Kind.COLUMN, column, computeType(float64), 0);
   }
 
   /** A per-row scalar. */
-  record OfRow(RowNumber number) implements Leaf {
-    @Override
-    public String text() {
-      return number.toString();
-    }
+  public static Value row(Tensor number) {
+    return of(Kind.ROW, number, null, 0);
   }
 
-  /** The number of the call. */
-  record OfCall(CallNumber number) implements Leaf {
-    @Override
-    public String text() {
-      return number.toString();
-    }
+  /** A number of the call. */
+  public static Value call(Tensor number) {
+    return of(Kind.CALL, number, null, 0);
   }
 
   /** A constant. */
-  record Literal(double number) implements Leaf {
-    @Override
-    public String text() {
-      return Double.toString(number);
-    }
+  public static Value literal(double number) {
+    return of(Kind.LITERAL, null, null, number);
   }
 
-  /** A float32 as float64. */
-  record Widened(Value of) implements Operation {
-    @Override
-    public boolean float64() {
-      return true;
-    }
-
-    @Override
-    public String text() {
-      return "(double) " + of.text();
-    }
+  static ElementType computeType(boolean float64) {
+    return float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
   }
 
-  /** A float64 rounded to float32. */
-  record Rounded(Value of) implements Operation {
-    @Override
-    public boolean float64() {
-      return false;
-    }
-
-    @Override
-    public String text() {
-      return "(float) " + of.text();
-    }
+  public Kind kind() {
+    return key.kind;
   }
 
-  /** Rounded once to a 16-bit type and converted back; every NaN is the canonical one. */
-  record Cast(Value of, ElementType to) implements Operation {
-    @Override
-    public String text() {
-      return "(" + to + ") " + of.text();
-    }
+  /** The tensor of a number that is read; null for others. */
+  public Tensor tensor() {
+    return key.tensor;
   }
 
-  /** A float32 as it is, except that every NaN becomes the canonical one. */
-  record OneNan(Value of) implements Operation {
-    public OneNan {
-      require(!of.float64(), of, "is float64, NaN is made one of float32 only");
-    }
-
-    @Override
-    public String text() {
-      return "oneNaN(" + of.text() + ")";
-    }
+  /** The type in memory of an element, and what a cast rounds to; null for others. */
+  public ElementType type() {
+    return key.type;
   }
 
-  /** Two numbers of one type, the result rounded to it. */
-  record Binary(Operator operator, Value a, Value b) implements Operation {
-    public Binary {
-      require(a.float64() == b.float64(), a, "and the other are not of one type");
-    }
-
-    @Override
-    public Value of() {
-      return a;
-    }
-
-    @Override
-    public Value[] parts() {
-      return new Value[] {a, b};
-    }
-
-    @Override
-    public String text() {
-      return operator == Operator.MAX
-          ? "max(" + a.text() + ", " + b.text() + ")"
-          : "(" + a.text() + " " + operator.sign + " " + b.text() + ")";
-    }
+  /** The number of a constant. */
+  public double number() {
+    return key.number;
   }
 
-  /** The square root of a float64. */
-  record Root(Value of) implements Operation {
-    public Root {
-      require(of.float64(), of, "is float32, a root is of float64 only");
-    }
-
-    @Override
-    public String text() {
-      return "sqrt(" + of.text() + ")";
-    }
+  public List<Value> operands() {
+    return key.operands;
   }
 
-  /** One value if a float64 is above another (or at least as large), otherwise a second one. */
-  record Choice(Value a, boolean orEqual, Value b, Value then, Value otherwise)
-      implements Operation {
-    public Choice {
-      boolean same = a.float64() && b.float64() && then.float64() && otherwise.float64();
-      require(same, a, "or what it chooses is float32, a choice is of float64 only");
-    }
-
-    @Override
-    public Value of() {
-      return a;
-    }
-
-    @Override
-    public Value[] parts() {
-      return new Value[] {a, b, then, otherwise};
-    }
-
-    @Override
-    public String text() {
-      String sign = orEqual ? " >= " : " > ";
-      String condition = a.text() + sign + b.text();
-      return "(" + condition + " ? " + then.text() + " : " + otherwise.text() + ")";
-    }
+  /** The first operand. */
+  public Value a() {
+    return key.operands.get(0);
   }
 
-  /** A value without operands. */
-  sealed interface Leaf extends Value {
-    @Override
-    default boolean float64() {
-      return true;
-    }
-
-    @Override
-    default boolean perElement() {
-      return false;
-    }
-
-    @Override
-    default Value[] parts() {
-      return new Value[0];
-    }
-  }
-
-  /** A value with operands, most often one, and with its type. */
-  sealed interface Operation extends Value {
-    /** The first operand. */
-    Value of();
-
-    @Override
-    default boolean float64() {
-      return of().float64();
-    }
-
-    @Override
-    default boolean perElement() {
-      for (Value part : parts()) {
-        if (part.perElement()) {
-          return true;
-        }
-      }
-      return false;
-    }
-
-    @Override
-    default Value[] parts() {
-      return new Value[] {of()};
-    }
+  /** The second operand. */
+  public Value b() {
+    return key.operands.get(1);
   }
 
   /** Whether it is float64, and not float32. */
-  boolean float64();
+  public boolean float64() {
+    return float64;
+  }
 
   /** Whether it exists for each element; otherwise there is one for the row. */
-  boolean perElement();
-
-  /** Its operands. */
-  Value[] parts();
-
-  /** The formula as text. */
-  String text();
-
-  private static void require(boolean condition, Value value, String message) {
-    if (!condition) {
-      throw new IllegalArgumentException(value.text() + " " + message);
-    }
+  public boolean perElement() {
+    return perElement;
   }
 
-  default Value plus(Value b) {
-    return new Binary(Operator.PLUS, this, b);
+  /** The value at element 0 of the row. */
+  public Value first() {
+    return of(Kind.FIRST, this);
   }
 
-  default Value minus(Value b) {
-    return new Binary(Operator.MINUS, this, b);
+  public Value plus(Value b) {
+    return binary(Kind.PLUS, b);
   }
 
-  default Value times(Value b) {
-    return new Binary(Operator.TIMES, this, b);
+  public Value minus(Value b) {
+    return binary(Kind.MINUS, b);
   }
 
-  default Value over(Value b) {
-    return new Binary(Operator.OVER, this, b);
+  public Value times(Value b) {
+    return binary(Kind.TIMES, b);
   }
 
-  default Value max(Value b) {
-    return new Binary(Operator.MAX, this, b);
+  public Value over(Value b) {
+    return binary(Kind.OVER, b);
   }
 
-  default Value root() {
-    return new Root(this);
+  public Value max(Value b) {
+    return binary(Kind.MAX, b);
+  }
+
+  /** An operation on this and another value of the same type. */
+  public Value binary(Kind operation, Value b) {
+    require(float64 == b.float64, "and the other are not of one type");
+    return of(operation, this, b);
+  }
+
+  /** The square root of a float64. */
+  public Value root() {
+    require(float64, "is float32, a root is of float64 only");
+    return of(Kind.ROOT, this);
+  }
+
+  /** One value if this is above another one, otherwise a second one; all are float64. */
+  public Value above(Value b, Value then, Value otherwise) {
+    return choice(Kind.ABOVE, b, then, otherwise);
+  }
+
+  /** One value if this is at least another one, otherwise a second one; all are float64. */
+  public Value atLeast(Value b, Value then, Value otherwise) {
+    return choice(Kind.AT_LEAST, b, then, otherwise);
+  }
+
+  private Value choice(Kind kind, Value b, Value then, Value otherwise) {
+    boolean same = float64 && b.float64 && then.float64 && otherwise.float64;
+    require(same, "or what it chooses is float32, a choice is of float64 only");
+    return of(kind, this, b, then, otherwise);
   }
 
   /** As float64; no change if it is float64. */
-  default Value widened() {
-    return float64() ? this : new Widened(this);
+  public Value widened() {
+    return float64 ? this : of(Kind.WIDENED, this);
   }
 
   /** As float32. */
-  default Value rounded() {
-    return float64() ? new Rounded(this) : this;
+  public Value rounded() {
+    return float64 ? of(Kind.ROUNDED, this) : this;
   }
 
   /** Rounded to a 16-bit type; null and other types change nothing. */
-  default Value cast(ElementType to) {
-    return to == null || to.bytes() != Short.BYTES ? this : new Cast(this, to);
+  public Value cast(ElementType to) {
+    return to == null || to.bytes() != Short.BYTES ? this : of(Kind.CAST, null, to, 0, this);
+  }
+
+  /** A float32 as it is, except that every NaN becomes the canonical one. */
+  public Value oneNan() {
+    require(!float64, "is float64, NaN is made one of float32 only");
+    return of(Kind.ONE_NAN, this);
   }
 
   /**
    * Whether it may be fused with the addition of it: the product of two widened float32 is exact in
    * float64. Other products are not.
    */
-  default boolean isExactProduct() {
-    return this instanceof Binary(Operator operator, Value a, Value b)
-        && operator == Operator.TIMES
-        && a instanceof Widened
-        && b instanceof Widened;
+  public boolean isExactProduct() {
+    return kind() == Kind.TIMES && a().kind() == Kind.WIDENED && b().kind() == Kind.WIDENED;
+  }
+
+  private void require(boolean condition, String message) {
+    if (!condition) {
+      throw new IllegalArgumentException(text() + " " + message);
+    }
+  }
+
+  /** The formula as text. */
+  public String text() {
+    return switch (key.kind) {
+      case ELEMENT, COLUMN -> key.tensor + "[i]";
+      case ROW, CALL -> key.tensor.name();
+      case LITERAL -> Double.toString(key.number);
+      case FIRST -> a().text().replace("[i]", "[0]");
+      case WIDENED -> "(double) " + a().text();
+      case ROUNDED -> "(float) " + a().text();
+      case CAST -> "(" + key.type + ") " + a().text();
+      case ONE_NAN -> "oneNaN(" + a().text() + ")";
+      case ROOT -> "sqrt(" + a().text() + ")";
+      case PLUS -> binary(" + ");
+      case MINUS -> binary(" - ");
+      case TIMES -> binary(" * ");
+      case OVER -> binary(" / ");
+      case MAX -> "max(" + a().text() + ", " + b().text() + ")";
+      case ABOVE -> choice(" > ");
+      case AT_LEAST -> choice(" >= ");
+    };
+  }
+
+  private String binary(String sign) {
+    return "(" + a().text() + sign + b().text() + ")";
+  }
+
+  private String choice(String sign) {
+    String condition = a().text() + sign + b().text();
+    String then = key.operands.get(2).text();
+    return "(" + condition + " ? " + then + " : " + key.operands.get(3).text() + ")";
+  }
+
+  @Override
+  public String toString() {
+    return text();
   }
 }

@@ -9,20 +9,24 @@ final class FirstElement {
 
   /** A float32 is returned as the float64 of the same value. */
   static double of(Value value, Frame frame, int row) {
-    if (value instanceof Value.Element e) {
-      int slot = e.rows().ordinal();
-      Object base = frame.base[slot];
-      long at = frame.offset[slot] + row * frame.stride[slot];
-      return e.float64() ? Memory.getDouble(base, at) : Memory.getFloat(e.type(), base, at);
+    switch (value.kind()) {
+      case ELEMENT -> {
+        int slot = value.tensor().place();
+        Object base = frame.base[slot];
+        long at = frame.offset[slot] + row * frame.stride[slot];
+        return value.float64()
+            ? Memory.getDouble(base, at)
+            : Memory.getFloat(value.type(), base, at);
+      }
+      case CAST -> {
+        return Narrow.round(of(value.a(), frame, row), value.type());
+      }
+      case PLUS -> {
+        // Rounding the float64 sum of two float32 to float32 gives what one rounding would.
+        double sum = of(value.a(), frame, row) + of(value.b(), frame, row);
+        return value.float64() ? sum : (float) sum;
+      }
+      default -> throw new IllegalArgumentException("element 0 of " + value.text());
     }
-    if (value instanceof Value.Cast c) {
-      return Narrow.round(of(c.of(), frame, row), c.to());
-    }
-    if (value instanceof Value.Binary b && b.operator() == Value.Operator.PLUS) {
-      // Rounding the float64 sum of two float32 to float32 gives what one rounding would.
-      double sum = of(b.a(), frame, row) + of(b.b(), frame, row);
-      return value.float64() ? sum : (float) sum;
-    }
-    throw new IllegalArgumentException("element 0 of " + value.text());
   }
 }

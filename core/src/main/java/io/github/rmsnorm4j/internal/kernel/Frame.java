@@ -1,10 +1,7 @@
 package io.github.rmsnorm4j.internal.kernel;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Arrays;
 
 /**
@@ -22,13 +19,13 @@ public final class Frame {
   public static final int MAX_TABLES = 8;
 
   /** The array with the rows of an operand; null in native memory. */
-  public final Object[] base = new Object[Operand.COUNT];
+  public final Object[] base = new Object[Tensor.Access.ELEMENT.places()];
 
   /** Bytes from the start of the array, or the address, of the rectangle's first element. */
-  public final long[] offset = new long[Operand.COUNT];
+  public final long[] offset = new long[Tensor.Access.ELEMENT.places()];
 
   /** Bytes from one row to the next. */
-  public final long[] stride = new long[Operand.COUNT];
+  public final long[] stride = new long[Tensor.Access.ELEMENT.places()];
 
   /** The rectangle's first column. */
   public int column;
@@ -63,9 +60,9 @@ public final class Frame {
 
   /** A frame that shares nothing. */
   public Frame() {
-    columns = new Object[Column.COUNT];
-    ofRow = new double[RowNumber.COUNT][MAX_ROWS];
-    ofCall = new double[CallNumber.COUNT];
+    columns = new Object[Tensor.Access.COLUMN.places()];
+    ofRow = new double[Tensor.Access.ROW.places()][MAX_ROWS];
+    ofCall = new double[Tensor.Access.CALL.places()];
     lanes = new double[Part.MAX_SUMS][MAX_ROWS * RowSum.LANES];
     totals = new double[Part.MAX_SUMS][MAX_ROWS * RowSum.LANES];
     rowLanes = new double[Part.MAX_SUMS][RowSum.LANES];
@@ -88,21 +85,21 @@ public final class Frame {
   }
 
   /** A per-row scalar, of each row. */
-  public double[] of(RowNumber number) {
-    return ofRow[number.ordinal()];
+  public double[] of(Tensor number) {
+    return ofRow[number.place()];
   }
 
-  public void set(CallNumber number, double value) {
-    ofCall[number.ordinal()] = value;
+  public void set(Tensor number, double value) {
+    ofCall[number.place()] = value;
   }
 
-  public void set(Column column, Object values) {
-    columns[column.ordinal()] = values;
+  public void point(Tensor column, Object values) {
+    columns[column.place()] = values;
   }
 
   /** Points an operand at a rectangle. */
-  public void place(Operand rows, Object base, long offset, long stride) {
-    int i = rows.ordinal();
+  public void place(Tensor rows, Object base, long offset, long stride) {
+    int i = rows.place();
     this.base[i] = base;
     this.offset[i] = offset;
     this.stride[i] = stride;

@@ -5,7 +5,6 @@ import static io.github.rmsnorm4j.internal.kernel.Strips.STRIP;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -19,15 +18,16 @@ import java.util.List;
 public final class PlainKernel implements Kernel {
   private final List<Part.Statement> statements;
   private final List<Part.Sum> sums;
-
-  /** Every value once; operands come before the value that uses them. */
-  private final List<Value> values = new ArrayList<>();
+  private final List<Value> values;
 
   /** By value: the places of its operands. */
-  private final List<int[]> operands = new ArrayList<>();
+  private final int[][] operands;
 
   /** By value: whether it exists for each element, and not once for the row. */
   private final boolean[] varies;
+
+  /** By value: whether it is computed; an exact product is computed when it is summed. */
+  private final boolean[] computed;
 
   /** By statement: the place of its value. */
   private final int[] results;
@@ -51,50 +51,51 @@ public final class PlainKernel implements Kernel {
     statements = part.statements();
     sums = part.sums();
     ofRows = part.isOfRows();
+    values = part.values();
+    operands = new int[values.size()][];
+    varies = new boolean[values.size()];
+    computed = new boolean[values.size()];
     results = new int[statements.size()];
     products = new int[statements.size()][];
     boolean keeps = false;
+    for (int v = 0; v < varies.length; v++) {
+      prepare(v, values.get(v));
+    }
     for (int s = 0; s < results.length; s++) {
-      results[s] = result(s, statements.get(s));
-      keeps |= statements.get(s) instanceof Part.Keep;
+      Part.Statement statement = statements.get(s);
+      results[s] = values.indexOf(statement.value());
+      keeps |= statement instanceof Part.Keep;
+      if (statement instanceof Part.Sum && statement.value().isExactProduct()) {
+        int[] factors = operands[results[s]];
+        products[s] = new int[] {operands[factors[0]][0], operands[factors[1]][0]};
+        compute(products[s][0]);
+        compute(products[s][1]);
+      } else {
+        compute(results[s]);
+      }
     }
     this.keeps = keeps;
-    varies = new boolean[values.size()];
-    for (int v = 0; v < varies.length; v++) {
-      Value value = values.get(v);
-      varies[v] = ofRows ? value instanceof Value.OfRow : value.perElement();
-      for (int of : operands.get(v)) {
-        varies[v] |= varies[of];
-      }
+  }
+
+  private void prepare(int v, Value value) {
+    varies[v] = ofRows ? value.kind() == Value.Kind.ROW : value.perElement();
+    // The operand of a row's first element is computed for that element alone.
+    int count = value.kind() == Value.Kind.FIRST ? 0 : value.operands().size();
+    operands[v] = new int[count];
+    for (int k = 0; k < count; k++) {
+      operands[v][k] = values.indexOf(value.operands().get(k));
+      varies[v] |= varies[operands[v][k]];
     }
   }
 
-  /** The place of a statement's value; exact products are computed when they are summed. */
-  private int result(int s, Part.Statement statement) {
-    if (statement instanceof Part.Sum && statement.value().isExactProduct()) {
-      Value[] factors = statement.value().parts();
-      products[s] = new int[] {place(factors[0].parts()[0]), place(factors[1].parts()[0])};
-      return products[s][0];
-    }
-    return place(statement.value());
-  }
-
-  /** The place of a value, which is added if it is new. */
-  private int place(Value value) {
-    // The operands of a row's first element are computed for that element alone.
-    Value[] parts = value instanceof Value.First ? new Value[0] : value.parts();
-    int[] of = new int[parts.length];
-    for (int k = 0; k < of.length; k++) {
-      of[k] = place(parts[k]);
-    }
-    for (int v = 0; v < values.size(); v++) {
-      if (values.get(v) == value) {
-        return v;
+  /** Marks a value and all that it is made of. */
+  private void compute(int v) {
+    if (!computed[v]) {
+      computed[v] = true;
+      for (int of : operands[v]) {
+        compute(of);
       }
     }
-    values.add(value);
-    operands.add(of);
-    return values.size() - 1;
   }
 
   @Override
@@ -147,7 +148,7 @@ public final class PlainKernel implements Kernel {
   /** Values of elements, or of the row. */
   private void compute(Frame frame, int row, int i, int n, boolean varying) {
     for (int v = 0; v < varies.length; v++) {
-      if (varies[v] == varying) {
+      if (computed[v] && varies[v] == varying) {
         compute(frame, v, row, i, n);
       }
     }
@@ -156,22 +157,21 @@ public final class PlainKernel implements Kernel {
   private void compute(Frame frame, int v, int row, int i, int n) {
     Strips strips = frame.strips;
     Value value = values.get(v);
-    if (value instanceof Value.Element e) {
-      load(frame, e, v, row, i, n);
-    } else if (value instanceof Value.OfColumn c) {
-      column(frame, c, v, i, n);
-    } else if (value instanceof Value.First f) {
-      fill(strips, v, FirstElement.of(f.of(), frame, row), n);
-    } else if (value instanceof Value.OfRow r && ofRows) {
-      System.arraycopy(frame.of(r.number()), 0, strips.doubles(v), 0, n);
-    } else if (value instanceof Value.OfRow r) {
-      fill(strips, v, frame.of(r.number())[row], n);
-    } else if (value instanceof Value.OfCall c) {
-      fill(strips, v, frame.ofCall[c.number().ordinal()], n);
-    } else if (value instanceof Value.Literal l) {
-      fill(strips, v, l.number(), n);
-    } else {
-      strips.operate(value, operands.get(v), v, n);
+    switch (value.kind()) {
+      case ELEMENT -> load(frame, value, v, row, i, n);
+      case COLUMN -> column(frame, value, v, i, n);
+      case FIRST -> fill(strips, v, FirstElement.of(value.a(), frame, row), n);
+      case ROW -> {
+        double[] numbers = frame.of(value.tensor());
+        if (ofRows) {
+          System.arraycopy(numbers, 0, strips.doubles(v), 0, n);
+        } else {
+          fill(strips, v, numbers[row], n);
+        }
+      }
+      case CALL -> fill(strips, v, frame.ofCall[value.tensor().place()], n);
+      case LITERAL -> fill(strips, v, value.number(), n);
+      default -> strips.operate(value, operands[v], v, n);
     }
   }
 
@@ -183,8 +183,8 @@ public final class PlainKernel implements Kernel {
     }
   }
 
-  private static void load(Frame frame, Value.Element element, int v, int row, int i, int n) {
-    int slot = element.rows().ordinal();
+  private static void load(Frame frame, Value element, int v, int row, int i, int n) {
+    int slot = element.tensor().place();
     Object base = frame.base[slot];
     long at = frame.offset[slot] + row * frame.stride[slot] + (long) i * element.type().bytes();
     Strips strips = frame.strips;
@@ -195,8 +195,8 @@ public final class PlainKernel implements Kernel {
     }
   }
 
-  private void column(Frame frame, Value.OfColumn value, int v, int i, int n) {
-    Object numbers = frame.columns[value.column().ordinal()];
+  private void column(Frame frame, Value value, int v, int i, int n) {
+    Object numbers = frame.columns[value.tensor().place()];
     int from = frame.column + i;
     Object into = value.float64() ? frame.strips.doubles(v) : frame.strips.floats(v);
     if (from >= evenFirst) {
@@ -247,7 +247,7 @@ public final class PlainKernel implements Kernel {
   }
 
   private void store(Frame frame, Part.Store store, int v, int row, int i, int n) {
-    int slot = store.rows().ordinal();
+    int slot = store.rows().place();
     Object base = frame.base[slot];
     long at = frame.offset[slot] + row * frame.stride[slot] + (long) i * store.type().bytes();
     Strips strips = frame.strips;
@@ -263,7 +263,7 @@ public final class PlainKernel implements Kernel {
   }
 
   private void columnSum(Frame frame, Part.ColumnSum sum, int v, int i, int n) {
-    Object numbers = frame.columns[sum.column().ordinal()];
+    Object numbers = frame.columns[sum.column().place()];
     int from = frame.column + i;
     if (values.get(v).float64()) {
       Strips.addTo((double[]) numbers, from, frame.strips.doubles(v), n);

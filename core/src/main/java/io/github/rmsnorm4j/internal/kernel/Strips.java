@@ -128,46 +128,52 @@ final class Strips {
 
   /** Computes an operation of values. */
   void operate(Value operation, int[] of, int v, int n) {
-    if (operation instanceof Value.Widened) {
-      widen(floats(of[0]), doubles(v), n);
-    } else if (operation instanceof Value.Rounded) {
-      round(doubles(of[0]), floats(v), n);
-    } else if (operation instanceof Value.OneNan) {
-      oneNan(floats(of[0]), floats(v), n);
-    } else if (operation instanceof Value.Root) {
-      root(doubles(of[0]), doubles(v), n);
-    } else if (operation instanceof Value.Cast c && c.float64()) {
-      cast(doubles(of[0]), c.to(), doubles(v), n);
-    } else if (operation instanceof Value.Cast c) {
-      cast(floats(of[0]), c.to(), floats(v), n);
-    } else if (operation instanceof Value.Choice c) {
-      double[] then = doubles(of[2]);
-      choose(doubles(of[0]), c.orEqual(), doubles(of[1]), then, doubles(of[3]), doubles(v), n);
-    } else if (operation instanceof Value.Binary b && b.float64()) {
-      operate(b.operator(), doubles(of[0]), doubles(of[1]), doubles(v), n);
-    } else if (operation instanceof Value.Binary b) {
-      operate(b.operator(), floats(of[0]), floats(of[1]), floats(v), n);
+    switch (operation.kind()) {
+      case WIDENED -> widen(floats(of[0]), doubles(v), n);
+      case ROUNDED -> round(doubles(of[0]), floats(v), n);
+      case ONE_NAN -> oneNan(floats(of[0]), floats(v), n);
+      case ROOT -> root(doubles(of[0]), doubles(v), n);
+      case CAST -> {
+        if (operation.float64()) {
+          cast(doubles(of[0]), operation.type(), doubles(v), n);
+        } else {
+          cast(floats(of[0]), operation.type(), floats(v), n);
+        }
+      }
+      case ABOVE, AT_LEAST -> {
+        boolean orEqual = operation.kind() == Value.Kind.AT_LEAST;
+        double[] then = doubles(of[2]);
+        choose(doubles(of[0]), orEqual, doubles(of[1]), then, doubles(of[3]), doubles(v), n);
+      }
+      default -> {
+        if (operation.float64()) {
+          operate(operation.kind(), doubles(of[0]), doubles(of[1]), doubles(v), n);
+        } else {
+          operate(operation.kind(), floats(of[0]), floats(of[1]), floats(v), n);
+        }
+      }
     }
   }
 
-  private static void operate(Value.Operator operator, float[] a, float[] b, float[] into, int n) {
-    switch (operator) {
+  private static void operate(Value.Kind operation, float[] a, float[] b, float[] into, int n) {
+    switch (operation) {
       case PLUS -> plus(a, b, into, n);
       case MINUS -> minus(a, b, into, n);
       case TIMES -> times(a, b, into, n);
       case OVER -> over(a, b, into, n);
       case MAX -> max(a, b, into, n);
+      default -> throw new IllegalArgumentException("no operation of two numbers: " + operation);
     }
   }
 
-  private static void operate(
-      Value.Operator operator, double[] a, double[] b, double[] into, int n) {
-    switch (operator) {
+  private static void operate(Value.Kind operation, double[] a, double[] b, double[] into, int n) {
+    switch (operation) {
       case PLUS -> plus(a, b, into, n);
       case MINUS -> minus(a, b, into, n);
       case TIMES -> times(a, b, into, n);
       case OVER -> over(a, b, into, n);
       case MAX -> max(a, b, into, n);
+      default -> throw new IllegalArgumentException("no operation of two numbers: " + operation);
     }
   }
 

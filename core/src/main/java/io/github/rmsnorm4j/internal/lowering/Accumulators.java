@@ -67,9 +67,8 @@ final class Accumulators {
     int sum = lanes.get(s)[j];
     Value term = sums.get(s).value();
     if (term.isExactProduct() && VectorHardware.FUSED_MULTIPLY_ADD) {
-      Value[] factors = term.parts();
-      int x = elements.value(factors[0]);
-      int y = elements.value(factors[1]);
+      int x = elements.value(term.a());
+      int y = elements.value(term.b());
       code.line("%s += %s, fused since exact", sums.get(s).number(), term.text());
       code.load(x);
       vectors.fused(target.bits(), y, sum);

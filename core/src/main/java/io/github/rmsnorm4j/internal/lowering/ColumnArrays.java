@@ -5,25 +5,31 @@ import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_int;
 
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import java.util.EnumMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** The arrays with the numbers of columns that a part reads or adds to, as locals. */
 final class ColumnArrays {
   private ColumnArrays() {}
 
-  static Map<Column, Integer> load(Code code, Place place) {
-    Map<Column, Integer> arrays = new EnumMap<>(Column.class);
-    for (Part.Statement statement : place.part().statements()) {
-      load(code, place, statement.value(), arrays);
-      if (statement instanceof Part.ColumnSum sum) {
-        load(code, place, sum.column(), sum.value().float64(), arrays);
-      }
-    }
+  static Map<Tensor, Integer> load(Code code, Place place) {
+    Map<Tensor, Integer> arrays = new TreeMap<>();
+    place
+        .part()
+        .tensors()
+        .forEach(
+            (tensor, type) -> {
+              if (tensor.access() == Tensor.Access.COLUMN) {
+                code.line("%s = its array", tensor);
+                code.element(place.frame(), "columns", CD_Object, tensor.place());
+                boolean float64 = type == ElementType.FLOAT64;
+                code.c.checkcast((float64 ? CD_double : CD_float).arrayType());
+                arrays.put(tensor, code.store());
+              }
+            });
     return arrays;
   }
 
@@ -32,7 +38,7 @@ final class ColumnArrays {
    *
    * @param at a local: the first element of the step, counted from the first element of the call
    */
-  static Elements.Columns addresses(Code code, Place place, Map<Column, Integer> arrays, int at) {
+  static Elements.Columns addresses(Code code, Place place, Map<Tensor, Integer> arrays, int at) {
     if (arrays.isEmpty()) {
       return (column, from) -> {};
     }
@@ -43,26 +49,5 @@ final class ColumnArrays {
     }
     int start = code.storeInt();
     return (column, from) -> code.load(arrays.get(column)).c.iload(start).loadConstant(from).iadd();
-  }
-
-  private static void load(Code code, Place place, Value value, Map<Column, Integer> arrays) {
-    if (value instanceof Value.OfColumn(Column column, boolean float64)) {
-      load(code, place, column, float64, arrays);
-    }
-    for (Value part : value.parts()) {
-      load(code, place, part, arrays);
-    }
-  }
-
-  private static void load(
-      Code code, Place place, Column column, boolean float64, Map<Column, Integer> arrays) {
-    arrays.computeIfAbsent(
-        column,
-        k -> {
-          code.line("%s = its array", column);
-          code.element(place.frame(), "columns", CD_Object, column.ordinal());
-          code.c.checkcast((float64 ? CD_double : CD_float).arrayType());
-          return code.store();
-        });
   }
 }

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.lang.classfile.CodeBuilder;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ final class ColumnLoop {
   private final CodeBuilder c;
   private final VectorCode vectors;
   private final Place place;
-  private Map<Column, Integer> arrays;
+  private Map<Tensor, Integer> arrays;
 
   ColumnLoop(Target target, Code code) {
     this.target = target;

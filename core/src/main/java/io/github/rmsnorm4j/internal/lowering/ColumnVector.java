@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.constant.ClassDesc;
 import java.util.ArrayList;
@@ -20,7 +20,7 @@ final class ColumnVector {
   /** Values of columns and sums over rows, for even and for odd columns. */
   private final List<Map<Value, Integer>> values = new ArrayList<>();
 
-  private final List<Map<Column, Integer>> sums = new ArrayList<>();
+  private final List<Map<Tensor, Integer>> sums = new ArrayList<>();
 
   ColumnVector(Code code, VectorCode vectors, Place place, Elements.Columns columns, int index) {
     this.code = code;
@@ -39,26 +39,19 @@ final class ColumnVector {
     elements.forHalves(
         half -> {
           Map<Value, Integer> ofColumns = new HashMap<>();
-          Map<Column, Integer> ofSums = new HashMap<>();
-          for (Part.Statement statement : place.part().statements()) {
-            collect(statement.value(), elements, ofColumns);
+          Map<Tensor, Integer> ofSums = new HashMap<>();
+          for (Value value : place.part().values()) {
+            if (value.kind() == Value.Kind.COLUMN) {
+              ofColumns.put(value, elements.value(value));
+            }
           }
           for (Part.ColumnSum sum : place.part().columnSums()) {
             boolean float64 = sum.value().float64();
-            ofSums.put(sum.column(), elements.value(new Value.OfColumn(sum.column(), float64)));
+            ofSums.put(sum.column(), elements.value(Value.column(sum.column(), float64)));
           }
           values.add(ofColumns);
           sums.add(ofSums);
         });
-  }
-
-  private void collect(Value value, Elements elements, Map<Value, Integer> into) {
-    if (value instanceof Value.OfColumn) {
-      into.computeIfAbsent(value, elements::value);
-    }
-    for (Value part : value.parts()) {
-      collect(part, elements, into);
-    }
   }
 
   void row(Place ofRow, Broadcasts broadcasts) {

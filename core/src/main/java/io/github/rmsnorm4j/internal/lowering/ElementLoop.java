@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import static java.lang.constant.ConstantDescs.CD_int;
 
-import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
 import java.util.ArrayList;
@@ -34,7 +34,7 @@ final class ElementLoop {
   private final List<Place> places = new ArrayList<>();
   private final Accumulators sums;
   private final Map<Place, Broadcasts> broadcasts = new IdentityHashMap<>();
-  private final Map<Place, Map<Column, Integer>> columns = new IdentityHashMap<>();
+  private final Map<Place, Map<Tensor, Integer>> columns = new IdentityHashMap<>();
   private int calls;
 
   /** Locals: the first element of the block, the element after its last, and the sweep. */

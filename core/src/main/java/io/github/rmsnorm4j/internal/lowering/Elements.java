@@ -4,9 +4,8 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,10 +19,10 @@ final class Elements {
   /** The place of per-column or per-row scalars. */
   interface Columns {
     /** Leaves the array of a column and an index on the stack, counted from the step's first. */
-    void address(Column column, int from);
+    void address(Tensor column, int from);
 
     /** Leaves the array of a per-row scalar and an index on the stack, if rows are the elements. */
-    default void address(RowNumber number) {
+    default void address(Tensor number) {
       throw new IllegalArgumentException(number + " is one for the row");
     }
   }
@@ -85,74 +84,69 @@ final class Elements {
   }
 
   private void compute(Value value) {
-    switch (value) {
-      case Value.Element e -> rows.load(e, odd);
-      case Value.OfColumn c -> loadColumn(c);
-      case Value.OfRow r -> {
-        code.line("load %s", r.text());
-        vectors.fromArray(DOUBLES, place.bits(true), () -> columns.address(r.number()));
+    switch (value.kind()) {
+      case ELEMENT -> rows.load(value, odd);
+      case COLUMN -> loadColumn(value);
+      case ROW -> {
+        code.line("load %s", value.text());
+        vectors.fromArray(DOUBLES, place.bits(true), () -> columns.address(value.tensor()));
       }
-      case Value.Widened w -> {
-        int of = value(w.of());
-        code.line("widen %s", w.of().text());
+      case WIDENED, ROUNDED, CAST, ONE_NAN, ROOT -> {
+        int of = value(value.a());
+        boolean widens = value.kind() == Value.Kind.WIDENED;
+        code.line(widens ? "widen %s" : "%s", (widens ? value.a() : value).text());
         code.load(of);
-        vectors.cast("F2D", DOUBLES, place.bits(true));
+        operate(value);
       }
-      case Value.Rounded r -> {
-        int of = value(r.of());
-        code.line("%s", r.text());
-        code.load(of);
-        vectors.cast("D2F", FLOATS, place.bits(false));
+      default -> {
+        if (!value.kind().isBinary()) {
+          throw new IllegalArgumentException("no vectors of " + value.text());
+        }
+        int x = value(value.a());
+        int y = value(value.b());
+        code.line("%s", value.text());
+        code.load(x);
+        vectors.with(VectorCode.of(value.float64()), name(value.kind()), y);
       }
-      case Value.Cast c when !c.float64() -> {
-        int of = value(c.of());
-        code.line("%s", c.text());
-        code.load(of);
-        if (c.to() == ElementType.BFLOAT16) {
+    }
+  }
+
+  /** An operation on the vector on the stack. */
+  private void operate(Value value) {
+    switch (value.kind()) {
+      case WIDENED -> vectors.cast("F2D", DOUBLES, place.bits(true));
+      case ROUNDED -> vectors.cast("D2F", FLOATS, place.bits(false));
+      case ROOT -> vectors.root();
+      case ONE_NAN -> codecs.oneNan();
+      default -> {
+        if (value.float64()) {
+          throw new IllegalArgumentException("no vectors of " + value.text());
+        } else if (value.type() == ElementType.BFLOAT16) {
           codecs.roundToBfloat16();
         } else {
           codecs.roundToFloat16();
         }
       }
-      case Value.Binary b -> {
-        int x = value(b.a());
-        int y = value(b.b());
-        code.line("%s", b.text());
-        code.load(x);
-        vectors.with(VectorCode.of(b.float64()), name(b.operator()), y);
-      }
-      case Value.OneNan n -> {
-        int of = value(n.of());
-        code.line("%s", n.text());
-        code.load(of);
-        codecs.oneNan();
-      }
-      case Value.Root r -> {
-        int of = value(r.of());
-        code.line("%s", r.text());
-        code.load(of);
-        vectors.root();
-      }
-      default -> throw new IllegalArgumentException("no vectors of " + value.text());
     }
   }
 
-  private static String name(Value.Operator operator) {
-    return switch (operator) {
+  private static String name(Value.Kind operation) {
+    return switch (operation) {
       case PLUS -> "ADD";
       case MINUS -> "SUB";
       case TIMES -> "MUL";
       case OVER -> "DIV";
       case MAX -> "MAX";
+      default -> throw new IllegalArgumentException("no operation of two vectors: " + operation);
     };
   }
 
-  private void loadColumn(Value.OfColumn c) {
-    code.line("load %s%s", c.text(), rows.half(odd));
+  private void loadColumn(Value column) {
+    code.line("load %s%s", column.text(), rows.half(odd));
     vectors.fromArray(
-        VectorCode.of(c.float64()),
-        place.bits(c.float64()),
-        () -> columns.address(c.column(), place.columnOffset(index, odd)));
+        VectorCode.of(column.float64()),
+        place.bits(column.float64()),
+        () -> columns.address(column.tensor(), place.columnOffset(index, odd)));
   }
 
   /** Computes and stores; pairs are stored after the odd elements are computed. */

@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Chooses the kernels of the parts of a call.
@@ -19,7 +20,7 @@ import java.util.Set;
  * @param width the width of the rows
  * @param paired whether bfloat16 is read and written two elements at a time
  */
-public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean paired) {
+public record Kernels(int bits, Map<Tensor, Memory> memory, int width, boolean paired) {
   /**
    * From this vector width on, kernels can also read bfloat16 one element at a time. At 128 bits a
    * vector of float64 has two elements, and there is no vector of two shorts.
@@ -72,9 +73,9 @@ public record Kernels(int bits, Map<Operand, Memory> memory, int width, boolean 
   }
 
   /** The memory of the operands of a part. */
-  private Map<Operand, Memory> memory(Part part) {
-    Map<Operand, Memory> own = new java.util.EnumMap<>(Operand.class);
-    part.operands().keySet().forEach(rows -> own.put(rows, memory.get(rows)));
+  private Map<Tensor, Memory> memory(Part part) {
+    Map<Tensor, Memory> own = new TreeMap<>();
+    part.rows().keySet().forEach(rows -> own.put(rows, memory.get(rows)));
     return own;
   }
 }

@@ -1,12 +1,12 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import java.util.EnumMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * A part within a loop: the places of its elements, as local variables.
@@ -28,7 +28,7 @@ record Place(
     int step,
     int count,
     boolean paired,
-    Map<Operand, Pointer> pointers) {
+    Map<Tensor, Pointer> pointers) {
 
   /**
    * The place of the elements of an operand: in an array from an index on, or at an address.
@@ -62,7 +62,7 @@ record Place(
 
   /** This place for another row. */
   Place again() {
-    return new Place(part, frame, sums, elements, step, count, paired, new EnumMap<>(pointers));
+    return new Place(part, frame, sums, elements, step, count, paired, new TreeMap<>(pointers));
   }
 
   /** Columns from the first one of a step to those of a vector, or of the odd half of a pair. */
@@ -87,6 +87,6 @@ record Place(
         paired ? 2 * step : step,
         paired ? Math.max(1, vectors / 2) : vectors,
         paired,
-        new EnumMap<>(Operand.class));
+        new TreeMap<>());
   }
 }

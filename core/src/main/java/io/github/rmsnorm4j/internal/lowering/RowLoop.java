@@ -4,15 +4,16 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
 import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_double;
 
-import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
-import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Computes numbers of rows from other numbers of rows, a vector of rows at a time: {@code
@@ -29,7 +30,7 @@ final class RowLoop {
   private final CodeBuilder c;
   private final VectorCode vectors;
   private final Map<Part.Range, int[]> bounds = new HashMap<>();
-  private final Map<RowNumber, Integer> arrays = new EnumMap<>(RowNumber.class);
+  private final Map<Tensor, Integer> arrays = new TreeMap<>();
 
   /**
    * A local: the least distance of a value from the end of its range so far. Below 0 a value is
@@ -47,8 +48,8 @@ final class RowLoop {
 
   void emit() {
     Broadcasts ofCall = new Broadcasts(code, vectors, bits / Double.SIZE);
+    prepare(ofCall);
     for (Part.Statement statement : part.statements()) {
-      prepare(statement.value(), ofCall);
       if (statement instanceof Part.Keep keep) {
         array(keep.number());
       } else if (statement instanceof Part.Range range) {
@@ -68,35 +69,40 @@ final class RowLoop {
     return vectors.broadcast(DOUBLES, bits, () -> c.loadConstant(number));
   }
 
-  private static boolean isOfRow(Value value) {
-    boolean any = value instanceof Value.OfRow;
-    for (Value part : value.parts()) {
-      any |= isOfRow(part);
-    }
-    return any;
-  }
-
-  private void prepare(Value value, Broadcasts ofCall) {
-    if (!isOfRow(value)) {
-      if (ofCall.get(value) == null) {
-        Scalars scalars = new Scalars(code, FRAME, -1, -1);
-        ofCall.add(value, () -> scalars.push(value));
+  /** Makes vectors of the values that are the same for all rows, and loads the arrays of others. */
+  private void prepare(Broadcasts ofCall) {
+    Set<Value> ofRow = new HashSet<>();
+    for (Value value : part.values()) {
+      if (value.kind() == Value.Kind.ROW) {
+        array(value.tensor());
+        ofRow.add(value);
+      } else if (value.operands().stream().anyMatch(ofRow::contains)) {
+        ofRow.add(value);
       }
-      return;
     }
-    if (value instanceof Value.OfRow(RowNumber number)) {
-      array(number);
+    for (Value value : part.values()) {
+      if (ofRow.contains(value)) {
+        value.operands().stream().filter(of -> !ofRow.contains(of)).forEach(of -> add(of, ofCall));
+      }
     }
-    for (Value part : value.parts()) {
-      prepare(part, ofCall);
+    for (Part.Statement statement : part.statements()) {
+      if (!ofRow.contains(statement.value())) {
+        add(statement.value(), ofCall);
+      }
     }
   }
 
-  private void array(RowNumber number) {
+  private void add(Value value, Broadcasts ofCall) {
+    if (ofCall.get(value) == null) {
+      ofCall.add(value, () -> new Scalars(code, FRAME, -1, -1).push(value));
+    }
+  }
+
+  private void array(Tensor number) {
     arrays.computeIfAbsent(
         number,
         k -> {
-          code.element(FRAME, "ofRow", CD_double.arrayType(), number.ordinal());
+          code.element(FRAME, "ofRow", CD_double.arrayType(), number.place());
           return code.store();
         });
   }
@@ -106,12 +112,12 @@ final class RowLoop {
     Elements.Columns numbers =
         new Elements.Columns() {
           @Override
-          public void address(Column column, int from) {
+          public void address(Tensor column, int from) {
             throw new IllegalArgumentException(column + " among rows");
           }
 
           @Override
-          public void address(RowNumber number) {
+          public void address(Tensor number) {
             code.load(arrays.get(number)).c.iload(row);
           }
         };

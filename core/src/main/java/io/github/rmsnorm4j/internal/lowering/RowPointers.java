@@ -7,7 +7,7 @@ import static java.lang.constant.ConstantDescs.CD_long;
 import static java.lang.constant.ConstantDescs.CD_short;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
@@ -34,22 +34,22 @@ final class RowPointers {
   }
 
   /** Loads the numbers that are the same for all rows. */
-  void load(Map<Operand, Memory> memory) {
+  void load(Map<Tensor, Memory> memory) {
     place
         .part()
-        .operands()
+        .rows()
         .forEach(
             (rows, type) -> {
               int array = -1;
               code.line("%s, %s in %s memory", rows, type, memory.get(rows));
               if (memory.get(rows) == Memory.HEAP) {
-                code.element(place.frame(), "base", CD_Object, rows.ordinal());
+                code.element(place.frame(), "base", CD_Object, rows.place());
                 c.checkcast(array(type));
                 array = code.store();
               }
-              code.element(place.frame(), "offset", CD_long, rows.ordinal());
+              code.element(place.frame(), "offset", CD_long, rows.place());
               int offset = code.storeLong();
-              code.element(place.frame(), "stride", CD_long, rows.ordinal());
+              code.element(place.frame(), "stride", CD_long, rows.place());
               int stride = code.storeLong();
               Memory where = memory.get(rows);
               place

@@ -5,8 +5,8 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.INTS;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.SHORTS;
 
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.constant.ClassDesc;
 import java.util.HashMap;
@@ -26,7 +26,7 @@ final class RowVectors {
   private final int floatBits;
 
   /** Locals: pairs of elements that were read. */
-  private final Map<Operand, Integer> pairs = new HashMap<>();
+  private final Map<Tensor, Integer> pairs = new HashMap<>();
 
   RowVectors(Code code, VectorCode vectors, Place place, int index) {
     this.code = code;
@@ -42,10 +42,10 @@ final class RowVectors {
   }
 
   /** Leaves a vector of elements on the stack. */
-  void load(Value.Element e, boolean odd) {
-    Place.Pointer pointer = place.pointers().get(e.rows());
+  void load(Value e, boolean odd) {
+    Place.Pointer pointer = place.pointers().get(e.tensor());
     if (place.paired()) {
-      int both = pairs.computeIfAbsent(e.rows(), rows -> loadPairs(e, pointer));
+      int both = pairs.computeIfAbsent(e.tensor(), rows -> loadPairs(e, pointer));
       code.line("%s%s", e.text(), half(odd));
       code.load(both);
       if (odd) {
@@ -68,7 +68,7 @@ final class RowVectors {
     }
   }
 
-  private int loadPairs(Value.Element e, Place.Pointer pointer) {
+  private int loadPairs(Value e, Place.Pointer pointer) {
     code.line("load %s + %d, %s in pairs", e.text(), index * place.step(), e.type());
     read(SHORTS, floatBits, pointer);
     vectors.reinterpret(INTS, floatBits);

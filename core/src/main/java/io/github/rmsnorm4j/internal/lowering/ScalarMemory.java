@@ -7,7 +7,7 @@ import static java.lang.constant.ConstantDescs.CD_long;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.constant.ClassDesc;
@@ -36,13 +36,13 @@ final class ScalarMemory {
   }
 
   /** Leaves the element on the stack. */
-  void load(Value.Element e) {
+  void load(Value e) {
     if (e.float64()) {
-      address(e.rows(), e.type());
+      address(e.tensor(), e.type());
       code.call(Memory.class, "getDouble", CD_double, CD_Object, CD_long);
     } else {
       type(e.type());
-      address(e.rows(), e.type());
+      address(e.tensor(), e.type());
       code.call(Memory.class, "getFloat", CD_float, TYPE, CD_Object, CD_long);
     }
   }
@@ -52,7 +52,7 @@ final class ScalarMemory {
    *
    * @param value leaves it on the stack
    */
-  void store(Operand rows, ElementType type, Runnable value) {
+  void store(Tensor rows, ElementType type, Runnable value) {
     if (type == ElementType.FLOAT64) {
       address(rows, type);
       value.run();
@@ -66,10 +66,10 @@ final class ScalarMemory {
   }
 
   /** Leaves the base, and the offset of the element. */
-  private void address(Operand rows, ElementType type) {
-    code.element(frame, "base", CD_Object, rows.ordinal());
-    code.element(frame, "offset", CD_long, rows.ordinal());
-    code.element(frame, "stride", CD_long, rows.ordinal()).c.iload(row).i2l().lmul().ladd();
+  private void address(Tensor rows, ElementType type) {
+    code.element(frame, "base", CD_Object, rows.place());
+    code.element(frame, "offset", CD_long, rows.place());
+    code.element(frame, "stride", CD_long, rows.place()).c.iload(row).i2l().lmul().ladd();
     if (element >= 0) {
       code.c.iload(element).i2l().loadConstant((long) type.bytes()).lmul().ladd();
     }

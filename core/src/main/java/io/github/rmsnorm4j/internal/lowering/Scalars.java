@@ -7,7 +7,7 @@ import static java.lang.constant.ConstantDescs.CD_int;
 
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -64,11 +64,11 @@ final class Scalars {
   /** Stores the numbers that a part keeps of the row. */
   void keep(Part part) {
     for (Part.Statement statement : part.statements()) {
-      if (statement instanceof Part.Keep(RowNumber number, Value value)) {
+      if (statement instanceof Part.Keep(Tensor number, Value value)) {
         code.line("%s = %s", number, value.text());
         push(value);
         int local = code.store(TypeKind.DOUBLE);
-        code.element(frame, "ofRow", CD_double.arrayType(), number.ordinal());
+        code.element(frame, "ofRow", CD_double.arrayType(), number.place());
         c.iload(row).dload(local).dastore();
       }
     }
@@ -90,91 +90,77 @@ final class Scalars {
   }
 
   private void compute(Value value) {
-    switch (value) {
-      case Value.Element e -> memory.load(e);
-      case Value.First f -> new Scalars(code, frame, row, -1).push(f.of());
-      case Value.OneNan n -> {
-        push(n.of());
-        code.call(Narrow.class, "oneNan", CD_float, CD_float);
-      }
-      case Value.OfColumn n -> {
-        ClassDesc type = n.float64() ? CD_double : CD_float;
-        column(n.column().ordinal(), type);
+    switch (value.kind()) {
+      case ELEMENT -> memory.load(value);
+      case FIRST -> new Scalars(code, frame, row, -1).push(value.a());
+      case COLUMN -> {
+        ClassDesc type = value.float64() ? CD_double : CD_float;
+        column(value.tensor(), type);
         c.arrayLoad(TypeKind.from(type));
       }
-      case Value.OfRow n ->
-          code.element(frame, "ofRow", CD_double.arrayType(), n.number().ordinal())
-              .c
-              .iload(row)
-              .daload();
-      case Value.OfCall n -> code.element(frame, "ofCall", CD_double, n.number().ordinal());
-      case Value.Literal l -> c.loadConstant(l.number());
-      case Value.Choice choice -> choose(choice);
+      case ROW -> {
+        code.element(frame, "ofRow", CD_double.arrayType(), value.tensor().place());
+        c.iload(row).daload();
+      }
+      case CALL -> code.element(frame, "ofCall", CD_double, value.tensor().place());
+      case LITERAL -> c.loadConstant(value.number());
+      case ABOVE, AT_LEAST -> choose(value);
       default -> operate(value);
     }
   }
 
   private void operate(Value value) {
-    for (Value part : value.parts()) {
-      push(part);
-    }
-    switch (value) {
-      case Value.Widened w -> c.f2d();
-      case Value.Rounded r -> c.d2f();
-      case Value.Cast cast -> {
-        ClassDesc type = cast.float64() ? CD_double : CD_float;
-        memory.type(cast.to());
+    value.operands().forEach(this::push);
+    ClassDesc type = value.float64() ? CD_double : CD_float;
+    switch (value.kind()) {
+      case WIDENED -> c.f2d();
+      case ROUNDED -> c.d2f();
+      case ONE_NAN -> code.call(Narrow.class, "oneNan", CD_float, CD_float);
+      case CAST -> {
+        memory.type(value.type());
         code.call(Narrow.class, "round", type, type, ScalarMemory.TYPE);
       }
-      case Value.Root r -> code.call(Math.class, "sqrt", CD_double, CD_double);
-      case Value.Binary b -> binary(b);
+      case ROOT -> code.call(Math.class, "sqrt", CD_double, CD_double);
+      case PLUS -> or(value, c::dadd, c::fadd);
+      case MINUS -> or(value, c::dsub, c::fsub);
+      case TIMES -> or(value, c::dmul, c::fmul);
+      case OVER -> or(value, c::ddiv, c::fdiv);
+      case MAX -> code.call(Math.class, "max", type, type, type);
       default -> throw new IllegalStateException(value.text());
     }
   }
 
-  private void binary(Value.Binary b) {
-    boolean d = b.float64();
-    switch (b.operator()) {
-      case PLUS -> or(d, c::dadd, c::fadd);
-      case MINUS -> or(d, c::dsub, c::fsub);
-      case TIMES -> or(d, c::dmul, c::fmul);
-      case OVER -> or(d, c::ddiv, c::fdiv);
-      case MAX -> {
-        ClassDesc type = d ? CD_double : CD_float;
-        code.call(Math.class, "max", type, type, type);
-      }
-    }
+  private static void or(Value value, Runnable d, Runnable f) {
+    (value.float64() ? d : f).run();
   }
 
-  private static void or(boolean float64, Runnable d, Runnable f) {
-    (float64 ? d : f).run();
-  }
-
-  private void choose(Value.Choice choice) {
+  private void choose(Value choice) {
     Label otherwise = c.newLabel();
     Label end = c.newLabel();
     // Both are computed, because a local that is set in one branch only could not be used again.
-    push(choice.then());
+    Value first = choice.operands().get(2);
+    Value second = choice.operands().get(3);
+    push(first);
     c.pop2();
-    push(choice.otherwise());
+    push(second);
     c.pop2();
     push(choice.a());
     push(choice.b());
     c.dcmpl();
-    if (choice.orEqual()) {
+    if (choice.kind() == Value.Kind.AT_LEAST) {
       c.iflt(otherwise);
     } else {
       c.ifle(otherwise);
     }
-    push(choice.then());
+    push(first);
     c.goto_(end).labelBinding(otherwise);
-    push(choice.otherwise());
+    push(second);
     c.labelBinding(end);
   }
 
   /** Leaves the array and the index of the element's column. */
-  void column(int column, ClassDesc type) {
-    code.element(frame, "columns", CD_Object, column).c.checkcast(type.arrayType());
+  void column(Tensor column, ClassDesc type) {
+    code.element(frame, "columns", CD_Object, column.place()).c.checkcast(type.arrayType());
     code.field(frame, "column", CD_int).c.iload(element).iadd();
   }
 

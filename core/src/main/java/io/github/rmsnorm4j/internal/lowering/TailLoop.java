@@ -118,7 +118,7 @@ final class TailLoop {
     code.line("%s[i] += %s", s.column(), s.value().text());
     boolean float64 = s.value().float64();
     ClassDesc type = float64 ? CD_double : CD_float;
-    scalars.column(s.column().ordinal(), type);
+    scalars.column(s.column(), type);
     c.dup2();
     if (float64) {
       c.daload();

@@ -1,17 +1,14 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * Everything on which the class of a kernel depends.
@@ -26,7 +23,7 @@ import java.util.Set;
  *     of every 32 first
  */
 record Target(
-    List<Part> parts, List<Map<Operand, Memory>> memory, int bits, int width, boolean paired) {
+    List<Part> parts, List<Map<Tensor, Memory>> memory, int bits, int width, boolean paired) {
 
   /** The number of sweeps over the elements of a block, each for some of the lanes. */
   int sweeps() {
@@ -72,31 +69,16 @@ record Target(
    */
   boolean hasVectorsOfRows() {
     Part part = parts.getFirst();
-    return part.isOfRows() && part.statements().stream().noneMatch(s -> chooses(s.value()));
+    boolean chooses = part.has(Value.Kind.ABOVE) || part.has(Value.Kind.AT_LEAST);
+    return part.isOfRows() && !chooses;
   }
 
-  private static boolean chooses(Value value) {
-    boolean any = value instanceof Value.Choice;
-    for (Value part : value.parts()) {
-      any |= chooses(part);
-    }
-    return any;
-  }
-
-  /** The numbers of rows that its part reads. */
-  Set<RowNumber> rowNumbers() {
-    Set<RowNumber> numbers = EnumSet.noneOf(RowNumber.class);
-    parts.getFirst().statements().forEach(s -> collect(s.value(), numbers));
-    return numbers;
-  }
-
-  private static void collect(Value value, Set<RowNumber> into) {
-    if (value instanceof Value.OfRow(RowNumber number)) {
-      into.add(number);
-    }
-    for (Value part : value.parts()) {
-      collect(part, into);
-    }
+  /** The places of the numbers of rows that its part reads. */
+  int[] rowNumbers() {
+    return parts.getFirst().values().stream()
+        .filter(value -> value.kind() == Value.Kind.ROW)
+        .mapToInt(value -> value.tensor().place())
+        .toArray();
   }
 
   /** The name in stack traces: rows, their types and memory, and the vectors. */
@@ -105,7 +87,7 @@ record Target(
     for (int p = 0; p < parts.size(); p++) {
       Part part = parts.get(p);
       name.append(p == 0 ? "" : "_with_").append(part.sums().isEmpty() ? "rows" : "sums");
-      for (Map.Entry<Operand, ElementType> rows : part.operands().entrySet()) {
+      for (Map.Entry<Tensor, ElementType> rows : part.rows().entrySet()) {
         name.append('_').append(rows.getKey()).append('_').append(rows.getValue());
         name.append('_').append(memory.get(p).get(rows.getKey()));
       }
@@ -121,7 +103,7 @@ record Target(
 
   /** Whether all rows of a part are bfloat16. */
   static boolean isBfloat16(Part part) {
-    Map<Operand, ElementType> rows = part.operands();
+    Map<Tensor, ElementType> rows = part.rows();
     return !rows.isEmpty() && rows.values().stream().allMatch(t -> t == ElementType.BFLOAT16);
   }
 }

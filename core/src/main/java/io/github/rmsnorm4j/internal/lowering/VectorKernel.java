@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -56,7 +55,7 @@ public final class VectorKernel implements Kernel {
     left = doubles * (target.leavesOneVector() ? 1 : target.sweeps());
     evenFirst = target.pairs(target.parts().getFirst());
     MethodHandles.Lookup lookup = kernel.define();
-    given = target.rowNumbers().stream().mapToInt(RowNumber::ordinal).toArray();
+    given = target.rowNumbers();
     rows =
         target.hasVectorsOfRows()
             ? KernelClass.method(lookup, "rows", Frame.class, int.class)

@@ -1,9 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.Arrays;
@@ -19,10 +17,10 @@ final class BackwardPass implements AutoCloseable {
   private static final Staging.Pool<BackwardPass> POOL = new Staging.Pool<>(BackwardPass::new);
 
   private final Frame frame = new Frame();
-  private final RowAccess kept = new RowAccess(Operand.X);
-  private final RowAccess dy = new RowAccess(Operand.DY);
-  private final RowAccess residual = new RowAccess(Operand.RESIDUAL);
-  private final RowAccess dx = new RowAccess(Operand.DX);
+  private final RowAccess kept = new RowAccess(Forward.X);
+  private final RowAccess dy = new RowAccess(Backward.DY);
+  private final RowAccess residual = new RowAccess(Forward.RESIDUAL);
+  private final RowAccess dx = new RowAccess(Backward.DX);
   private final Staging keptStaging = new Staging();
   private final Staging dyStaging = new Staging();
   private final Staging residualStaging = new Staging();
@@ -70,11 +68,11 @@ final class BackwardPass implements AutoCloseable {
     if (adds) {
       residual.open(call.residual(), plan.storage, frame, residualStaging);
     }
-    frame.set(CallNumber.K, part);
-    frame.set(CallNumber.EPSILON, call.choices().epsilon());
-    frame.set(Column.GAIN, plan.columns.of(Column.GAIN, call.gain()));
-    frame.set(Column.BIAS, plan.columns.of(Column.BIAS, call.bias()));
-    Arrays.fill(frame.of(RowNumber.MEAN), 0.0);
+    frame.set(Forward.K, part);
+    frame.set(Forward.EPSILON, call.choices().epsilon());
+    frame.point(Forward.GAIN, plan.columns.of(Forward.GAIN, call.gain()));
+    frame.point(Forward.BIAS, plan.columns.of(Forward.BIAS, call.bias()));
+    Arrays.fill(frame.of(Forward.MEAN), 0.0);
     gainSums = call.gainGradient() ? gain : null;
     biasSums = call.biasGradient() ? bias : null;
     gain.begin(width, call.float64());
@@ -115,8 +113,8 @@ final class BackwardPass implements AutoCloseable {
     for (long row = from; row < to; row += BackwardRunner.BLOCK) {
       Object dgain = gainSums == null ? null : gainSums.open();
       Object dbias = biasSums == null ? null : biasSums.open();
-      frame.set(Column.GAIN_GRADIENT, dgain);
-      frame.set(Column.BIAS_GRADIENT, dbias);
+      frame.point(Backward.GAIN_GRADIENT, dgain);
+      frame.point(Backward.BIAS_GRADIENT, dbias);
       long end = Math.min(to, row + BackwardRunner.BLOCK);
       if (plan.machine == null) {
         block(row, end);
@@ -188,9 +186,9 @@ final class BackwardPass implements AutoCloseable {
     if (call.rstd() == null) {
       plan.roots.run(frame, rows, 0, 0);
     } else {
-      System.arraycopy(call.rstd(), (int) row, frame.of(RowNumber.RSTD), 0, rows);
+      System.arraycopy(call.rstd(), (int) row, frame.of(Forward.RSTD), 0, rows);
       if (call.mean() != null) {
-        System.arraycopy(call.mean(), (int) row, frame.of(RowNumber.MEAN), 0, rows);
+        System.arraycopy(call.mean(), (int) row, frame.of(Forward.MEAN), 0, rows);
       }
       plan.range.run(frame, rows, 0, 0);
     }
@@ -205,7 +203,7 @@ final class BackwardPass implements AutoCloseable {
           return true;
         }
         if (plan.rescaled.statistic(call.choices(), keptRow.at(row), frame)) {
-          frame.of(RowNumber.RSTD)[0] *= frame.ofCall[CallNumber.SCALE.ordinal()];
+          frame.of(Forward.RSTD)[0] *= frame.ofCall[Forward.SCALE.place()];
         }
       }
     }
@@ -224,7 +222,7 @@ final class BackwardPass implements AutoCloseable {
     }
     if (inPart < columns) {
       // The statistic does not depend on these.
-      Arrays.fill(frame.of(RowNumber.M), 0, rows, 0.0);
+      Arrays.fill(frame.of(Backward.M), 0, rows, 0.0);
       kernels.output().run(frame, rows, inPart, columns);
     }
     frame.column = 0;

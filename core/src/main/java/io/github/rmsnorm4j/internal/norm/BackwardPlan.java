@@ -3,18 +3,18 @@ package io.github.rmsnorm4j.internal.norm;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineKernel;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** The kernels of one kind of backward call. */
 public final class BackwardPlan {
@@ -55,12 +55,12 @@ public final class BackwardPlan {
           call.biasGradient());
     }
 
-    Map<Operand, Memory> memory() {
-      Map<Operand, Memory> memory = new EnumMap<>(Operand.class);
-      memory.put(Operand.X, keptMemory);
-      memory.put(Operand.DY, dyMemory);
-      memory.put(Operand.RESIDUAL, residualMemory);
-      memory.put(Operand.DX, dxMemory);
+    Map<Tensor, Memory> memory() {
+      Map<Tensor, Memory> memory = new TreeMap<>();
+      memory.put(Forward.X, keptMemory);
+      memory.put(Backward.DY, dyMemory);
+      memory.put(Forward.RESIDUAL, residualMemory);
+      memory.put(Backward.DX, dxMemory);
       return memory;
     }
 

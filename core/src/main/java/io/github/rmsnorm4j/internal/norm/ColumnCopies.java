@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.internal.norm;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import io.github.rmsnorm4j.internal.lowering.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * super-block. One thread uses them at a time. Their owner closes them.
  */
 final class ColumnCopies implements AutoCloseable {
-  private final NativeMemory[] columns = new NativeMemory[Column.COUNT];
+  private final NativeMemory[] columns = new NativeMemory[Tensor.Access.COLUMN.places()];
 
   /**
    * Points a frame at a gain or bias.
@@ -21,38 +21,38 @@ final class ColumnCopies implements AutoCloseable {
    * @param ofNorm the columns of the norm; null for a gain and bias of the call
    * @return whether they are where they always are: in the columns of the norm
    */
-  boolean set(MachineFrame frame, Column column, Object numbers, int width, MachineColumns ofNorm) {
+  boolean set(MachineFrame frame, Tensor column, Object numbers, int width, MachineColumns ofNorm) {
     if (numbers == null) {
       return true;
     }
     float[] floats = (float[]) numbers;
     MemorySegment kept = ofNorm == null ? null : ofNorm.of(column, floats);
-    frame.set(column, (kept == null ? copy(column, floats, width) : kept).address());
+    frame.point(column, (kept == null ? copy(column, floats, width) : kept).address());
     return kept != null;
   }
 
   /** A copy of the first numbers of an array. */
-  MemorySegment copy(Column column, float[] numbers, int width) {
+  MemorySegment copy(Tensor column, float[] numbers, int width) {
     MemorySegment room = of(column, width);
     MemorySegment.copy(numbers, 0, room, JAVA_FLOAT, 0, width);
     return room;
   }
 
   /** A column of a width, with undefined content. */
-  MemorySegment of(Column column, int width) {
+  MemorySegment of(Tensor column, int width) {
     long bytes = (long) width * Float.BYTES;
-    NativeMemory room = columns[column.ordinal()];
+    NativeMemory room = columns[column.place()];
     if (room == null || room.segment().byteSize() < bytes) {
-      close(column);
+      close(column.place());
       room = new NativeMemory(bytes);
-      columns[column.ordinal()] = room;
+      columns[column.place()] = room;
     }
     return room.segment();
   }
 
-  private void close(Column column) {
-    NativeMemory room = columns[column.ordinal()];
-    columns[column.ordinal()] = null;
+  private void close(int place) {
+    NativeMemory room = columns[place];
+    columns[place] = null;
     if (room != null) {
       room.close();
     }
@@ -60,8 +60,8 @@ final class ColumnCopies implements AutoCloseable {
 
   @Override
   public void close() {
-    for (Column column : Column.values()) {
-      close(column);
+    for (int place = 0; place < columns.length; place++) {
+      close(place);
     }
   }
 }

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -12,21 +12,22 @@ final class EvenFirst {
   private final boolean paired;
 
   /** The gain and bias of a norm, reordered once, because they never change. */
-  private final AtomicReferenceArray<float[]> ordered = new AtomicReferenceArray<>(Column.COUNT);
+  private final AtomicReferenceArray<float[]> ordered =
+      new AtomicReferenceArray<>(Tensor.Access.COLUMN.places());
 
   EvenFirst(boolean paired) {
     this.paired = paired;
   }
 
   /** The gain or bias of a norm in the order in which the kernels read it. */
-  Object of(Column column, Object natural) {
+  Object of(Tensor column, Object natural) {
     if (!paired || natural == null) {
       return natural;
     }
-    float[] numbers = ordered.get(column.ordinal());
+    float[] numbers = ordered.get(column.place());
     if (numbers == null) {
       numbers = of((float[]) natural);
-      ordered.set(column.ordinal(), numbers);
+      ordered.set(column.place(), numbers);
     }
     return numbers;
   }

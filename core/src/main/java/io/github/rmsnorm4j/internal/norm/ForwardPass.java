@@ -1,9 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -33,9 +30,9 @@ final class ForwardPass implements AutoCloseable {
   /** The rows whose output is written while the next rows are read. */
   private final Frame before = new Frame(frame);
 
-  private final RowAccess x = new RowAccess(Operand.X);
-  private final RowAccess residual = new RowAccess(Operand.RESIDUAL);
-  private final RowAccess y = new RowAccess(Operand.Y);
+  private final RowAccess x = new RowAccess(Forward.X);
+  private final RowAccess residual = new RowAccess(Forward.RESIDUAL);
+  private final RowAccess y = new RowAccess(Forward.Y);
   private final Staging staging = new Staging();
   private final Staging residualStaging = new Staging();
   private final Scratch scratch = new Scratch();
@@ -75,12 +72,12 @@ final class ForwardPass implements AutoCloseable {
     if (adds) {
       residual.open(call.residual(), plan.storage, frame, residualStaging);
     }
-    frame.set(CallNumber.K, part);
-    frame.set(CallNumber.EPSILON, norm.epsilon());
-    frame.set(Column.GAIN, plan.columns.of(Column.GAIN, call.gain()));
-    frame.set(Column.BIAS, plan.columns.of(Column.BIAS, call.bias()));
+    frame.set(Forward.K, part);
+    frame.set(Forward.EPSILON, norm.epsilon());
+    frame.point(Forward.GAIN, plan.columns.of(Forward.GAIN, call.gain()));
+    frame.point(Forward.BIAS, plan.columns.of(Forward.BIAS, call.bias()));
     if (!norm.isCentred()) {
-      Arrays.fill(frame.of(RowNumber.MEAN), 0.0);
+      Arrays.fill(frame.of(Forward.MEAN), 0.0);
     }
   }
 
@@ -200,9 +197,9 @@ final class ForwardPass implements AutoCloseable {
     }
     // The kernel also writes these rows, to memory that is not read.
     placeBefore(row, rows);
-    scratch.place(before, Operand.Y, call.y(), width);
+    scratch.place(before, Forward.Y, call.y(), width);
     if (adds) {
-      scratch.place(before, Operand.RESIDUAL, call.residual(), width);
+      scratch.place(before, Forward.RESIDUAL, call.residual(), width);
     }
     plan.staggered.run(frame, before, rows, width);
   }
@@ -275,7 +272,7 @@ final class ForwardPass implements AutoCloseable {
     if (call.rstd() == null) {
       return;
     }
-    double[] rstd = frame.of(RowNumber.RSTD);
+    double[] rstd = frame.of(Forward.RSTD);
     for (int r = 0; r < rows; r++) {
       call.rstd()[(int) row + r] = call.float64() ? rstd[r] : (float) rstd[r];
     }
@@ -283,15 +280,15 @@ final class ForwardPass implements AutoCloseable {
 
   private void keepMean(long row, int rows) {
     if (call.mean() != null) {
-      System.arraycopy(frame.of(RowNumber.MEAN), 0, call.mean(), (int) row, rows);
+      System.arraycopy(frame.of(Forward.MEAN), 0, call.mean(), (int) row, rows);
     }
   }
 
   private void keepOutOfRange(long row) {
     keepMean(row, 1);
     if (call.rstd() != null) {
-      double scale = call.float64() ? frame.ofCall[CallNumber.SCALE.ordinal()] : 1.0;
-      call.rstd()[(int) row] = frame.of(RowNumber.RSTD)[0] * scale;
+      double scale = call.float64() ? frame.ofCall[Forward.SCALE.place()] : 1.0;
+      call.rstd()[(int) row] = frame.of(Forward.RSTD)[0] * scale;
     }
   }
 
@@ -305,7 +302,7 @@ final class ForwardPass implements AutoCloseable {
     // The kernel also sums these rows again; the sums are not used.
     placeBefore(row, rows);
     if (plan.isOnTheWay()) {
-      scratch.place(frame, Operand.RESIDUAL, call.residual(), width);
+      scratch.place(frame, Forward.RESIDUAL, call.residual(), width);
     }
     plan.staggered.run(frame, before, rows, width);
   }

@@ -3,15 +3,15 @@ package io.github.rmsnorm4j.internal.norm;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
 import io.github.rmsnorm4j.internal.lowering.VectorKernel;
-import java.util.EnumMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** The kernels of one kind of call. */
 public final class ForwardPlan {
@@ -60,11 +60,11 @@ public final class ForwardPlan {
           && (residual.bytes() > 2 || norm.spec().residualRounding() != ResidualRounding.LAST);
     }
 
-    Map<Operand, Memory> memory() {
-      Map<Operand, Memory> memory = new EnumMap<>(Operand.class);
-      memory.put(Operand.X, xMemory);
-      memory.put(Operand.RESIDUAL, residualMemory);
-      memory.put(Operand.Y, yMemory);
+    Map<Tensor, Memory> memory() {
+      Map<Tensor, Memory> memory = new TreeMap<>();
+      memory.put(Forward.X, xMemory);
+      memory.put(Forward.RESIDUAL, residualMemory);
+      memory.put(Forward.Y, yMemory);
       return memory;
     }
   }

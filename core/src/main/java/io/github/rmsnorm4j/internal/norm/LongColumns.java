@@ -2,7 +2,8 @@ package io.github.rmsnorm4j.internal.norm;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import io.github.rmsnorm4j.internal.lowering.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
@@ -23,15 +24,15 @@ final class LongColumns implements AutoCloseable {
 
   private static long bytesKept;
 
-  private final long[] addresses = new long[Column.COUNT];
-  private final NativeMemory[] copies = new NativeMemory[Column.COUNT];
+  private final long[] addresses = new long[Tensor.Access.COLUMN.places()];
+  private final NativeMemory[] copies = new NativeMemory[Tensor.Access.COLUMN.places()];
 
   /** The columns of a call; they are open until it is done on all threads. */
   LongColumns(ForwardCall call) {
     boolean done = false;
     try {
-      open(call, Column.GAIN, call.gain());
-      open(call, Column.BIAS, call.bias());
+      open(call, Forward.GAIN, call.gain());
+      open(call, Forward.BIAS, call.bias());
       done = true;
     } finally {
       if (!done) {
@@ -40,11 +41,11 @@ final class LongColumns implements AutoCloseable {
     }
   }
 
-  private void open(ForwardCall call, Column column, Object numbers) {
+  private void open(ForwardCall call, Tensor column, Object numbers) {
     if (numbers == null) {
       return;
     }
-    int i = column.ordinal();
+    int i = column.place();
     float[] floats = (float[]) numbers;
     MemorySegment there = call.ofNorm() == null ? null : call.ofNorm().of(column, floats);
     if (there == null) {
@@ -58,8 +59,8 @@ final class LongColumns implements AutoCloseable {
 
   /** Points a frame at the columns from one on. */
   void place(MachineFrame frame, long from) {
-    frame.set(Column.GAIN, addresses[Column.GAIN.ordinal()] + from * Float.BYTES);
-    frame.set(Column.BIAS, addresses[Column.BIAS.ordinal()] + from * Float.BYTES);
+    frame.point(Forward.GAIN, addresses[Forward.GAIN.place()] + from * Float.BYTES);
+    frame.point(Forward.BIAS, addresses[Forward.BIAS.place()] + from * Float.BYTES);
   }
 
   @Override

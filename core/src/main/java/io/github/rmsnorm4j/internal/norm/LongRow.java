@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -56,8 +56,8 @@ final class LongRow {
     }
     sums(kernels.pieces(), norm.part());
     if (norm.isCentred() && norm.width() > ONE_PASS) {
-      double[] shift = frame.of(RowNumber.SHIFT);
-      double[] sum = frame.of(RowNumber.SUM);
+      double[] shift = frame.of(Forward.SHIFT);
+      double[] sum = frame.of(Forward.SUM);
       shift[0] += sum[0] / norm.width();
       sums(kernels.pieces(), norm.width());
       sum[0] = 0.0;

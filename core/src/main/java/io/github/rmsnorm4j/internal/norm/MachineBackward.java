@@ -2,10 +2,9 @@ package io.github.rmsnorm4j.internal.norm;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
 
@@ -39,10 +38,10 @@ final class MachineBackward implements AutoCloseable {
     this.plan = plan;
     width = call.choices().width();
     frame.setWidth(width, width);
-    frame.set(CallNumber.K, width);
-    frame.set(CallNumber.EPSILON, call.choices().epsilon());
-    columns.set(frame, Column.GAIN, call.gain(), width, call.ofNorm());
-    columns.set(frame, Column.BIAS, call.bias(), width, call.ofNorm());
+    frame.set(Forward.K, width);
+    frame.set(Forward.EPSILON, call.choices().epsilon());
+    columns.set(frame, Forward.GAIN, call.gain(), width, call.ofNorm());
+    columns.set(frame, Forward.BIAS, call.bias(), width, call.ofNorm());
     place(0);
     most = frame.mostRows(PIECE, width);
   }
@@ -63,8 +62,8 @@ final class MachineBackward implements AutoCloseable {
 
   /** Does the rows of a block; adds to the gradients of gain and bias, or null. */
   void block(long from, long to, float[] gain, float[] bias) {
-    take(Column.GAIN_GRADIENT, gain);
-    take(Column.BIAS_GRADIENT, bias);
+    take(Backward.GAIN_GRADIENT, gain);
+    take(Backward.BIAS_GRADIENT, bias);
     long row = from;
     while (row < to) {
       int rows = (int) Math.min(most, to - row);
@@ -74,37 +73,37 @@ final class MachineBackward implements AutoCloseable {
       row += done;
       if (done < rows) {
         int together = plan.machine.together(rows - done);
-        giveBack(Column.GAIN_GRADIENT, gain);
-        giveBack(Column.BIAS_GRADIENT, bias);
+        giveBack(Backward.GAIN_GRADIENT, gain);
+        giveBack(Backward.BIAS_GRADIENT, bias);
         plain.chunk(row, together);
-        take(Column.GAIN_GRADIENT, gain);
-        take(Column.BIAS_GRADIENT, bias);
+        take(Backward.GAIN_GRADIENT, gain);
+        take(Backward.BIAS_GRADIENT, bias);
         row += together;
       }
     }
-    giveBack(Column.GAIN_GRADIENT, gain);
-    giveBack(Column.BIAS_GRADIENT, bias);
+    giveBack(Backward.GAIN_GRADIENT, gain);
+    giveBack(Backward.BIAS_GRADIENT, bias);
   }
 
   /** Copies sums to where the kernel adds to them. */
-  private void take(Column column, float[] sums) {
+  private void take(Tensor column, float[] sums) {
     if (sums != null) {
-      frame.set(column, columns.copy(column, sums, width).address());
+      frame.point(column, columns.copy(column, sums, width).address());
     }
   }
 
-  private void giveBack(Column column, float[] sums) {
+  private void giveBack(Tensor column, float[] sums) {
     if (sums != null) {
       MemorySegment.copy(columns.of(column, width), JAVA_FLOAT, 0, sums, 0, width);
     }
   }
 
   private void place(long row) {
-    call.kept().place(frame, Operand.X, row, 0);
-    call.dy().place(frame, Operand.DY, row, 0);
-    call.dx().place(frame, Operand.DX, row, 0);
+    call.kept().place(frame, Forward.X, row, 0);
+    call.dy().place(frame, Backward.DY, row, 0);
+    call.dx().place(frame, Backward.DX, row, 0);
     if (call.residual() != null) {
-      call.residual().place(frame, Operand.RESIDUAL, row, 0);
+      call.residual().place(frame, Forward.RESIDUAL, row, 0);
     }
   }
 
@@ -113,11 +112,11 @@ final class MachineBackward implements AutoCloseable {
     if (call.rstd() == null) {
       return;
     }
-    frame.set(RowNumber.RSTD, call.rstd(), row, rows);
+    frame.set(Forward.RSTD, call.rstd(), row, rows);
     if (call.mean() != null) {
-      frame.set(RowNumber.MEAN, call.mean(), row, rows);
+      frame.set(Forward.MEAN, call.mean(), row, rows);
     } else if (call.choices().isCentred()) {
-      frame.zero(RowNumber.MEAN, rows);
+      frame.zero(Forward.MEAN, rows);
     }
   }
 }

@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.internal.norm;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.lowering.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,15 +24,15 @@ public final class MachineColumns {
   final Object key = new Object();
 
   private final AtomicReferenceArray<MemorySegment> copies =
-      new AtomicReferenceArray<>(Column.COUNT);
+      new AtomicReferenceArray<>(Tensor.Access.COLUMN.places());
 
   /** The copy of a column; null beyond the limit. */
-  MemorySegment of(Column column, float[] numbers) {
-    MemorySegment copy = copies.get(column.ordinal());
+  MemorySegment of(Tensor column, float[] numbers) {
+    MemorySegment copy = copies.get(column.place());
     return copy == null ? make(column, numbers) : copy;
   }
 
-  private MemorySegment make(Column column, float[] numbers) {
+  private MemorySegment make(Tensor column, float[] numbers) {
     long bytes = NativeMemory.taken((long) numbers.length * Float.BYTES);
     if (BYTES.get() + bytes > MAX_BYTES) {
       return null;
@@ -41,11 +41,11 @@ public final class MachineColumns {
     MemorySegment copy = memory.segment();
     MemorySegment.copy(numbers, 0, copy, JAVA_FLOAT, 0, numbers.length);
     boolean fits = BYTES.addAndGet(bytes) <= MAX_BYTES;
-    if (fits && copies.compareAndSet(column.ordinal(), null, copy)) {
+    if (fits && copies.compareAndSet(column.place(), null, copy)) {
       return copy;
     }
     // Other threads have never seen it.
     memory.close();
-    return copies.get(column.ordinal());
+    return copies.get(column.place());
   }
 }

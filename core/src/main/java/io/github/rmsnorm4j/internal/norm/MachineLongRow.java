@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
@@ -37,9 +36,9 @@ final class MachineLongRow {
     MachinePiece shift = kernels.shift() == null ? null : new MachinePiece(kernels.shift(), piece);
     statistic = new Statistic(null, shift, new MachinePiece(kernels.pieces(), piece));
     output = new MachinePiece(kernels.output(), piece);
-    numbers.set(CallNumber.K, norm.part());
-    numbers.set(CallNumber.EPSILON, norm.epsilon());
-    numbers.of(RowNumber.MEAN)[0] = 0.0;
+    numbers.set(Forward.K, norm.part());
+    numbers.set(Forward.EPSILON, norm.epsilon());
+    numbers.of(Forward.MEAN)[0] = 0.0;
   }
 
   /**

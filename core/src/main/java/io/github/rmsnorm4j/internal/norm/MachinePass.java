@@ -1,9 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.util.List;
@@ -17,8 +15,7 @@ final class MachinePass implements AutoCloseable {
   private static final int PIECE = 1 << 15;
 
   /** The per-row scalars from which roots are computed. */
-  private static final List<RowNumber> SUMS =
-      List.of(RowNumber.SHIFT, RowNumber.SUM, RowNumber.SQUARES);
+  private static final List<Tensor> SUMS = List.of(Forward.SHIFT, Forward.SUM, Forward.SQUARES);
 
   private static final Staging.Pool<MachinePass> POOL = new Staging.Pool<>(MachinePass::new);
 
@@ -63,15 +60,15 @@ final class MachinePass implements AutoCloseable {
   private void set() {
     NormChoices norm = call.choices();
     frame.setWidth(norm.width(), norm.part());
-    frame.set(CallNumber.K, norm.part());
-    frame.set(CallNumber.EPSILON, norm.epsilon());
+    frame.set(Forward.K, norm.part());
+    frame.set(Forward.EPSILON, norm.epsilon());
     setFor = null;
     if (longColumns != null) {
       longRow.open(plan, norm);
       return;
     }
-    boolean gain = columns.set(frame, Column.GAIN, call.gain(), norm.width(), call.ofNorm());
-    boolean bias = columns.set(frame, Column.BIAS, call.bias(), norm.width(), call.ofNorm());
+    boolean gain = columns.set(frame, Forward.GAIN, call.gain(), norm.width(), call.ofNorm());
+    boolean bias = columns.set(frame, Forward.BIAS, call.bias(), norm.width(), call.ofNorm());
     if (gain && bias && call.ofNorm() != null) {
       setFor = call.ofNorm().key;
     }
@@ -129,20 +126,20 @@ final class MachinePass implements AutoCloseable {
   }
 
   private void place(long row, long column) {
-    call.x().place(frame, Operand.X, row, column);
-    call.y().place(frame, Operand.Y, row, column);
+    call.x().place(frame, Forward.X, row, column);
+    call.y().place(frame, Forward.Y, row, column);
     if (call.residual() != null) {
-      call.residual().place(frame, Operand.RESIDUAL, row, column);
+      call.residual().place(frame, Forward.RESIDUAL, row, column);
     }
   }
 
   private void keep(int row, int rows) {
     if (call.mean() != null && call.choices().isCentred()) {
-      frame.copy(RowNumber.MEAN, 0, rows, call.mean(), row);
+      frame.copy(Forward.MEAN, 0, rows, call.mean(), row);
     }
     double[] rstd = call.rstd();
     if (rstd != null) {
-      frame.copy(RowNumber.RSTD, 0, rows, rstd, row);
+      frame.copy(Forward.RSTD, 0, rows, rstd, row);
       for (int r = row; r < row + rows; r++) {
         rstd[r] = (float) rstd[r];
       }
@@ -163,7 +160,7 @@ final class MachinePass implements AutoCloseable {
   }
 
   private void copySums(Frame to, int done, int rows) {
-    for (RowNumber number : SUMS) {
+    for (Tensor number : SUMS) {
       frame.copy(number, done, rows, to.of(number), 0);
     }
   }

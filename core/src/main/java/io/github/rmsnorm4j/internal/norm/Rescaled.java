@@ -1,9 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
-import io.github.rmsnorm4j.internal.formula.CallNumber;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
@@ -43,8 +41,8 @@ final class Rescaled {
 
   /** Whether the sums of a row cannot be used. */
   static boolean isNeeded(Frame frame, int row, NormChoices norm) {
-    double sum = frame.of(RowNumber.SUM)[row];
-    double squares = frame.of(RowNumber.SQUARES)[row];
+    double sum = frame.of(Forward.SUM)[row];
+    double squares = frame.of(Forward.SQUARES)[row];
     boolean finite = Double.isFinite(squares) && (!norm.isCentred() || Double.isFinite(sum * sum));
     double tiny =
         norm.spec().epsilonPlacement() == EpsilonPlacement.INSIDE ? TINY_EPSILON : TINY_OUTSIDE;
@@ -53,7 +51,7 @@ final class Rescaled {
 
   /** 1 if the elements of the first row are multiplied by the great scale, otherwise 0. */
   private static int up(Frame frame) {
-    return frame.ofCall[CallNumber.SCALE.ordinal()] == UP ? 1 : 0;
+    return frame.ofCall[Forward.SCALE.place()] == UP ? 1 : 0;
   }
 
   /** The output of the first row, if {@link #statistic} returned true. */
@@ -69,41 +67,41 @@ final class Rescaled {
    */
   boolean statistic(NormChoices norm, LongRow row, Frame frame) {
     boolean centred = norm.isCentred();
-    double scale = frame.of(RowNumber.SQUARES)[0] < TINY_SUM ? UP : DOWN;
+    double scale = frame.of(Forward.SQUARES)[0] < TINY_SUM ? UP : DOWN;
     int n = norm.part();
-    double before = frame.of(RowNumber.MEAN)[0];
-    frame.set(CallNumber.SCALE, scale);
-    frame.of(RowNumber.SCALED_MEAN)[0] = 0.0;
-    frame.of(RowNumber.SUM)[0] = 0.0;
+    double before = frame.of(Forward.MEAN)[0];
+    frame.set(Forward.SCALE, scale);
+    frame.of(Forward.SCALED_MEAN)[0] = 0.0;
+    frame.of(Forward.SUM)[0] = 0.0;
     Kernel sums = statistic[up(frame)];
     double x0 = 0.0;
     double mean = 0.0; // Of (x - x0) * scale: the mean of the row may be too small to be exact.
     if (centred) {
       row.first(shift);
-      x0 = frame.of(RowNumber.SHIFT)[0];
+      x0 = frame.of(Forward.SHIFT)[0];
     }
     row.sums(sums, n);
     if (centred) {
-      mean = frame.of(RowNumber.SUM)[0] / n;
-      frame.of(RowNumber.SCALED_MEAN)[0] = mean;
+      mean = frame.of(Forward.SUM)[0] / n;
+      frame.of(Forward.SCALED_MEAN)[0] = mean;
     }
     if (centred && n > LongRow.ONE_PASS) {
       row.sums(sums, n);
-      frame.of(RowNumber.SUM)[0] = 0.0;
+      frame.of(Forward.SUM)[0] = 0.0;
     }
-    if (!Double.isFinite(frame.of(RowNumber.SQUARES)[0])) {
+    if (!Double.isFinite(frame.of(Forward.SQUARES)[0])) {
       return false; // The row itself is not finite: the result of the usual formula stands.
     }
     roots(norm, frame, scale);
-    double root = frame.of(RowNumber.ROOT)[0];
-    double rstd = frame.of(RowNumber.RSTD)[0];
+    double root = frame.of(Forward.ROOT)[0];
+    double rstd = frame.of(Forward.RSTD)[0];
     double unscaled = rstd * scale;
     boolean normal = unscaled >= Double.MIN_NORMAL && unscaled <= Double.MAX_VALUE;
     boolean wide = !normal || centred && scale == DOWN;
-    frame.of(RowNumber.MEAN)[0] =
+    frame.of(Forward.MEAN)[0] =
         !centred ? before : scale == UP ? x0 + mean * DOWN : (x0 * DOWN + mean) * UP;
-    frame.of(RowNumber.RSTD)[0] = wide ? rstd : unscaled;
-    frame.of(RowNumber.ROOT)[0] = wide ? root : root / scale;
+    frame.of(Forward.RSTD)[0] = wide ? rstd : unscaled;
+    frame.of(Forward.ROOT)[0] = wide ? root : root / scale;
     return wide;
   }
 
@@ -111,8 +109,8 @@ final class Rescaled {
   private void roots(NormChoices norm, Frame frame, double scale) {
     boolean inside = norm.spec().epsilonPlacement() == EpsilonPlacement.INSIDE;
     double scaled = norm.epsilon() * scale;
-    frame.set(CallNumber.EPSILON, inside ? scaled * scale : scaled);
+    frame.set(Forward.EPSILON, inside ? scaled * scale : scaled);
     roots.run(frame, 1, 0, 0);
-    frame.set(CallNumber.EPSILON, norm.epsilon());
+    frame.set(Forward.EPSILON, norm.epsilon());
   }
 }

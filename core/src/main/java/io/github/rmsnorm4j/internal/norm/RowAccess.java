@@ -3,8 +3,8 @@ package io.github.rmsnorm4j.internal.norm;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.codec.NarrowArrays;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
@@ -17,7 +17,7 @@ import java.lang.foreign.ValueLayout;
  * copy. So a closed segment or a truncated mapping gives an exception and does not end the JVM.
  */
 final class RowAccess {
-  private final Operand operand;
+  private final Tensor operand;
   private RowMemory rows;
   private Object base;
   private long offset;
@@ -27,7 +27,7 @@ final class RowAccess {
   /** Null if kernels access the rows in place. */
   private Staging staging;
 
-  RowAccess(Operand operand) {
+  RowAccess(Tensor operand) {
     this.operand = operand;
   }
 

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.NarrowArrays;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import java.lang.foreign.MemorySegment;
@@ -57,7 +57,7 @@ public record RowMemory(MemorySegment segment, ElementType type, long stride, bo
   }
 
   /** Points a frame of machine code at rows from one on, and from a column on. */
-  void place(MachineFrame frame, Operand operand, long row, long column) {
+  void place(MachineFrame frame, Tensor operand, long row, long column) {
     MemorySegment array = segment.isNative() ? null : segment;
     long start = array == null ? segment.address() : 0;
     frame.place(operand, array, start + row * stride + column * type.bytes(), stride);

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,13 +10,13 @@ import java.lang.foreign.MemorySegment;
 final class Scratch implements AutoCloseable {
   private static final long ALIGNMENT = 64;
 
-  private final Object[] arrays = new Object[Operand.COUNT];
-  private final Arena[] arenas = new Arena[Operand.COUNT];
-  private final MemorySegment[] segments = new MemorySegment[Operand.COUNT];
+  private final Object[] arrays = new Object[Tensor.Access.ELEMENT.places()];
+  private final Arena[] arenas = new Arena[Tensor.Access.ELEMENT.places()];
+  private final MemorySegment[] segments = new MemorySegment[Tensor.Access.ELEMENT.places()];
 
   /** Points an operand of a frame at n elements of the kind of its rows. */
-  void place(Frame frame, Operand operand, RowMemory rows, int n) {
-    int i = operand.ordinal();
+  void place(Frame frame, Tensor operand, RowMemory rows, int n) {
+    int i = operand.place();
     ElementType type = rows.type();
     if (rows.segment().isNative()) {
       long bytes = (long) n * type.bytes();

@@ -6,8 +6,9 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
@@ -237,7 +238,7 @@ class Float16CodecTest {
     if (format.type == ElementType.FLOAT16) {
       NarrowArrays.decode(ElementType.FLOAT16, from, into, n);
     } else {
-      copy(bits, new Value.Element(Operand.X, format.type), ElementType.FLOAT32, from, into, n);
+      copy(bits, Value.element(Forward.X, format.type), ElementType.FLOAT32, from, into, n);
     }
   }
 
@@ -249,7 +250,7 @@ class Float16CodecTest {
     assertThat(few[2]).isEqualTo(patterns[2]);
     assertThat(few[3]).isZero();
     float[] rounded = new float[values.length];
-    Value x = new Value.Element(Operand.X, ElementType.FLOAT32);
+    Value x = Value.element(Forward.X, ElementType.FLOAT32);
     copy(bits, x.cast(format.type), ElementType.FLOAT32, values, rounded, values.length);
     float[] decoded = decode(format, 0, patterns);
     for (int i = 0; i < values.length; i++) {
@@ -263,21 +264,21 @@ class Float16CodecTest {
   private static void encode(Format format, int bits, float[] from, short[] into, int n) {
     if (format.type == ElementType.FLOAT16) {
       float[] oneNan = new float[from.length];
-      Value x = new Value.Element(Operand.X, ElementType.FLOAT32);
-      copy(bits, new Value.OneNan(x), ElementType.FLOAT32, from, oneNan, n);
+      Value x = Value.element(Forward.X, ElementType.FLOAT32);
+      copy(bits, x.oneNan(), ElementType.FLOAT32, from, oneNan, n);
       NarrowArrays.encode(ElementType.FLOAT16, oneNan, into, n);
     } else {
-      copy(bits, new Value.Element(Operand.X, ElementType.FLOAT32), format.type, from, into, n);
+      copy(bits, Value.element(Forward.X, ElementType.FLOAT32), format.type, from, into, n);
     }
   }
 
   /** Runs a kernel that stores a value of x in y. */
   private static void copy(int bits, Value value, ElementType y, Object from, Object into, int n) {
-    Part part = new Part.Builder().store(Operand.Y, y, value).build();
-    Map<Operand, Memory> memory = Map.of(Operand.X, Memory.HEAP, Operand.Y, Memory.HEAP);
+    Part part = new Part.Builder().store(Forward.Y, y, value).build();
+    Map<Tensor, Memory> memory = Map.of(Forward.X, Memory.HEAP, Forward.Y, Memory.HEAP);
     Frame frame = new Frame();
-    frame.place(Operand.X, from, 0, 0);
-    frame.place(Operand.Y, into, 0, 0);
+    frame.place(Forward.X, from, 0, 0);
+    frame.place(Forward.Y, into, 0, 0);
     new Kernels(bits, memory, n, false).of(part, n).run(frame, 1, 0, n);
   }
 

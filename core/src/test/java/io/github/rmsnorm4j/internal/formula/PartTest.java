@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 
 /** What a description may say. */
 class PartTest {
-  private static final Value X = new Value.Element(Operand.X, ElementType.FLOAT32);
-  private static final Value WIDE = new Value.Element(Operand.X, ElementType.FLOAT64);
-  private static final Value MEAN = new Value.OfRow(RowNumber.MEAN);
+  private static final Value X = Value.element(Forward.X, ElementType.FLOAT32);
+  private static final Value WIDE = Value.element(Forward.X, ElementType.FLOAT64);
+  private static final Value MEAN = Value.row(Forward.MEAN);
 
   private static void refused(String message, ThrowingCallable made) {
     assertThatThrownBy(made).isInstanceOf(IllegalArgumentException.class).hasMessage(message);
@@ -23,9 +23,9 @@ class PartTest {
 
   @Test
   void rowSumsAreOfFloat64Elements() {
-    refused("x[i] must be of float64 elements", () -> part().sum(RowNumber.SUM, X).build());
-    refused("mean must be of float64 elements", () -> part().sum(RowNumber.SUM, MEAN).build());
-    assertThat(part().sum(RowNumber.SUM, X.widened()).build().sums()).hasSize(1);
+    refused("x[i] must be of float64 elements", () -> part().sum(Forward.SUM, X).build());
+    refused("mean must be of float64 elements", () -> part().sum(Forward.SUM, MEAN).build());
+    assertThat(part().sum(Forward.SUM, X.widened()).build().sums()).hasSize(1);
   }
 
   @Test
@@ -40,38 +40,37 @@ class PartTest {
   void rootsAndChoicesAreOfFloat64() {
     refused("x[i] is float32, a root is of float64 only", X::root);
     String choice = " or what it chooses is float32, a choice is of float64 only";
-    refused("x[i]" + choice, () -> new Value.Choice(X, true, MEAN, MEAN, MEAN));
-    refused("mean" + choice, () -> new Value.Choice(MEAN, true, X, MEAN, MEAN));
-    refused("mean" + choice, () -> new Value.Choice(MEAN, true, MEAN, X, MEAN));
-    refused("mean" + choice, () -> new Value.Choice(MEAN, true, MEAN, MEAN, X));
-    assertThat(new Value.Choice(MEAN, false, MEAN, MEAN, WIDE).float64()).isTrue();
+    refused("x[i]" + choice, () -> X.atLeast(MEAN, MEAN, MEAN));
+    refused("mean" + choice, () -> MEAN.atLeast(X, MEAN, MEAN));
+    refused("mean" + choice, () -> MEAN.atLeast(MEAN, X, MEAN));
+    refused("mean" + choice, () -> MEAN.atLeast(MEAN, MEAN, X));
+    assertThat(MEAN.above(MEAN, MEAN, WIDE).float64()).isTrue();
   }
 
   @Test
   void oneNanIsOfFloat32() {
-    refused("mean is float64, NaN is made one of float32 only", () -> new Value.OneNan(MEAN));
-    assertThat(new Value.OneNan(X).float64()).isFalse();
+    refused("mean is float64, NaN is made one of float32 only", () -> MEAN.oneNan());
+    assertThat(X.oneNan().float64()).isFalse();
   }
 
   @Test
   void whatIsKeptAndItsRangeAreOneForARow() {
     String message = " must be float64, one for a row";
-    refused("(double) x[i]" + message, () -> part().keep(RowNumber.M, X.widened()).build());
-    refused("(float) mean" + message, () -> part().keep(RowNumber.M, MEAN.rounded()).build());
+    refused("(double) x[i]" + message, () -> part().keep(Backward.M, X.widened()).build());
+    refused("(float) mean" + message, () -> part().keep(Backward.M, MEAN.rounded()).build());
     refused("x[i]" + message, () -> part().add(new Part.Range(WIDE, 0, 1)).build());
-    refused("x[0]" + message, () -> part().add(new Part.Range(new Value.First(X), 0, 1)).build());
-    Value first = new Value.First(X).widened();
-    assertThat(part().keep(RowNumber.SHIFT, first).build().text())
-        .isEqualTo("x0 = (double) x[0]\n");
+    refused("x[0]" + message, () -> part().add(new Part.Range(X.first(), 0, 1)).build());
+    Value first = X.first().widened();
+    assertThat(part().keep(Forward.SHIFT, first).build().text()).isEqualTo("x0 = (double) x[0]\n");
   }
 
   @Test
   void float64RowsTakeFloat64() {
     String message = "x[i] must be float64 as the rows are";
-    refused(message, () -> part().store(Operand.Y, ElementType.FLOAT64, X).build());
-    assertThat(part().store(Operand.Y, ElementType.FLOAT64, WIDE).build().operands())
-        .containsEntry(Operand.Y, ElementType.FLOAT64)
-        .containsEntry(Operand.X, ElementType.FLOAT64)
+    refused(message, () -> part().store(Forward.Y, ElementType.FLOAT64, X).build());
+    assertThat(part().store(Forward.Y, ElementType.FLOAT64, WIDE).build().tensors())
+        .containsEntry(Forward.Y, ElementType.FLOAT64)
+        .containsEntry(Forward.X, ElementType.FLOAT64)
         .hasSize(2);
   }
 
@@ -86,8 +85,9 @@ class PartTest {
 
   @Test
   void equalValuesAreOne() {
-    Value again = new Value.Element(Operand.X, ElementType.FLOAT32);
-    assertThat(X.widened().times(X.widened())).isEqualTo(again.widened().times(again.widened()));
+    Value again = Value.element(Forward.X, ElementType.FLOAT32);
+    assertThat(X.widened().times(X.widened())).isSameAs(again.widened().times(again.widened()));
+    assertThat(Value.literal(0.0)).isNotSameAs(Value.literal(-0.0));
     assertThat(X.plus(again)).isNotEqualTo(X.minus(again));
     assertThat(X.cast(ElementType.FLOAT16)).isNotEqualTo(X.cast(ElementType.BFLOAT16));
     assertThat(WIDE).isNotEqualTo(X);

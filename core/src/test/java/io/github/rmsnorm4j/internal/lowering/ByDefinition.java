@@ -1,10 +1,8 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,10 +16,10 @@ import java.util.Map;
  * @param ofRow by number and row
  */
 record ByDefinition(
-    Map<Operand, Rectangle> rows,
-    Map<Column, double[]> columns,
+    Map<Tensor, Rectangle> rows,
+    Map<Tensor, double[]> columns,
     double[][] ofRow,
-    Map<CallNumber, Double> ofCall) {
+    Map<Tensor, Double> ofCall) {
 
   /** Runs a part; whether every range holds. */
   boolean run(Part part, int count, int from, int to) {
@@ -29,7 +27,7 @@ record ByDefinition(
     for (int r = 0; r < count; r++) {
       for (Part.Statement statement : part.statements()) {
         if (statement instanceof Part.Keep keep) {
-          ofRow[keep.number().ordinal()][r] = value(keep.value(), r, 0);
+          ofRow[keep.number().place()][r] = value(keep.value(), r, 0);
         } else if (statement instanceof Part.Range range) {
           double number = value(range.value(), r, 0);
           holds &= range.least() <= number && number <= range.greatest();
@@ -43,7 +41,7 @@ record ByDefinition(
         elements(part, r, i);
       }
       for (int s = 0; s < sums.size(); s++) {
-        ofRow[part.sums().get(s).number().ordinal()][r] = sums.get(s);
+        ofRow[part.sums().get(s).number().place()][r] = sums.get(s);
       }
     }
     return holds;
@@ -96,27 +94,27 @@ record ByDefinition(
   }
 
   private double value(Value value, int row, int i) {
-    return switch (value) {
-      case Value.Element e -> rows.get(e.rows()).get(row, i);
-      case Value.First f -> value(f.of(), row, 0);
-      case Value.OfColumn c -> columns.get(c.column())[i];
-      case Value.OfRow r -> ofRow[r.number().ordinal()][row];
-      case Value.OfCall c -> ofCall.get(c.number());
-      case Value.Literal l -> l.number();
-      case Value.Widened w -> value(w.of(), row, i);
-      case Value.Rounded r -> (float) value(r.of(), row, i);
-      case Value.Cast c -> cast((float) value(c.of(), row, i), c.to());
-      case Value.OneNan n -> oneNan(value(n.of(), row, i));
-      case Value.Root r -> Math.sqrt(value(r.of(), row, i));
-      case Value.Choice c -> {
-        double a = value(c.a(), row, i);
-        double b = value(c.b(), row, i);
-        boolean first = a > b || c.orEqual() && a == b;
-        yield value(first ? c.then() : c.otherwise(), row, i);
+    return switch (value.kind()) {
+      case ELEMENT -> rows.get(value.tensor()).get(row, i);
+      case COLUMN -> columns.get(value.tensor())[i];
+      case ROW -> ofRow[value.tensor().place()][row];
+      case CALL -> ofCall.get(value.tensor());
+      case LITERAL -> value.number();
+      case FIRST -> value(value.a(), row, 0);
+      case WIDENED -> value(value.a(), row, i);
+      case ROUNDED -> (float) value(value.a(), row, i);
+      case CAST -> cast((float) value(value.a(), row, i), value.type());
+      case ONE_NAN -> oneNan(value(value.a(), row, i));
+      case ROOT -> Math.sqrt(value(value.a(), row, i));
+      case ABOVE, AT_LEAST -> {
+        double a = value(value.a(), row, i);
+        double b = value(value.b(), row, i);
+        boolean first = a > b || value.kind() == Value.Kind.AT_LEAST && a == b;
+        yield value(value.operands().get(first ? 2 : 3), row, i);
       }
-      case Value.Binary b -> {
-        double result = binary(b.operator(), value(b.a(), row, i), value(b.b(), row, i));
-        yield b.float64() ? result : (float) result;
+      case PLUS, MINUS, TIMES, OVER, MAX -> {
+        double result = binary(value.kind(), value(value.a(), row, i), value(value.b(), row, i));
+        yield value.float64() ? result : (float) result;
       }
     };
   }
@@ -125,13 +123,14 @@ record ByDefinition(
     return Double.isNaN(number) ? Double.NaN : number;
   }
 
-  private static double binary(Value.Operator operator, double a, double b) {
-    return switch (operator) {
+  private static double binary(Value.Kind operation, double a, double b) {
+    return switch (operation) {
       case PLUS -> a + b;
       case MINUS -> a - b;
       case TIMES -> a * b;
       case OVER -> a / b;
       case MAX -> Math.max(a, b);
+      default -> throw new IllegalArgumentException(operation.toString());
     };
   }
 

@@ -1,14 +1,14 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Memory;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /** A drawn description, and for what rows its kernels are. */
 final class DrawnKernel {
@@ -33,7 +33,7 @@ final class DrawnKernel {
   final long seed;
   final Kernels kernels;
   final List<Part> parts;
-  final Map<Operand, Memory> memory;
+  final Map<Tensor, Memory> memory;
   final boolean paired;
   final int width;
   final int rows;
@@ -72,7 +72,7 @@ final class DrawnKernel {
     from = whole ? 0 : random.nextInt(width);
     kernels = new Kernels(bits, memory, column + width, paired);
     staggered = isStaggered() ? kernels.staggered(parts.get(0), parts.get(1)) : null;
-    List<Map<Operand, Memory>> own = parts.stream().map(part -> memory).toList();
+    List<Map<Tensor, Memory>> own = parts.stream().map(part -> memory).toList();
     target = new Target(parts, own, bits, ofWidth ? width : 0, paired);
   }
 
@@ -112,9 +112,9 @@ final class DrawnKernel {
   }
 
   /** All in one kind of memory, or each operand in a drawn one. */
-  static Map<Operand, Memory> memory(SplittableRandom random, int where) {
-    Map<Operand, Memory> memory = new EnumMap<>(Operand.class);
-    for (Operand operand : Operand.values()) {
+  static Map<Tensor, Memory> memory(SplittableRandom random, int where) {
+    Map<Tensor, Memory> memory = new TreeMap<>();
+    for (Tensor operand : NormTensors.ROWS) {
       memory.put(operand, Memory.values()[where < 2 ? where : random.nextInt(2)]);
     }
     return memory;

@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.SplittableRandom;
 
@@ -32,23 +32,23 @@ final class DrawnParts {
       values.keepFirst();
       Value first =
           random.nextBoolean() ? values.element() : values.narrowed().plus(values.narrowed());
-      part.keep(RowNumber.SHIFT, new Value.First(first).widened());
+      part.keep(Forward.SHIFT, first.first().widened());
     }
     if (random.nextInt(3) == 0) {
-      store(part, Operand.Y);
+      store(part, Forward.Y);
     }
     int depth = random.nextInt(this.depth);
-    part.sum(RowNumber.SUM, term(depth));
+    part.sum(Forward.SUM, term(depth));
     if (random.nextBoolean()) {
-      part.sum(RowNumber.SQUARES, term(depth));
+      part.sum(Forward.SQUARES, term(depth));
     }
     return part.build();
   }
 
   /** Row sums and nothing else, as of the pieces of a long row. */
   Part longSums() {
-    Part.Builder part = new Part.Builder().sum(RowNumber.SUM, term(2));
-    return part.sum(RowNumber.SQUARES, term(1)).build();
+    Part.Builder part = new Part.Builder().sum(Forward.SUM, term(2));
+    return part.sum(Forward.SQUARES, term(1)).build();
   }
 
   private Value term(int depth) {
@@ -62,45 +62,45 @@ final class DrawnParts {
   /** One or two stores. */
   Part stores() {
     Part.Builder part = new Part.Builder();
-    store(part, Operand.Y);
+    store(part, Forward.Y);
     if (random.nextBoolean()) {
-      store(part, Operand.DX);
+      store(part, Backward.DX);
     }
     return part.build();
   }
 
-  private void store(Part.Builder part, Operand rows) {
+  private void store(Part.Builder part, Tensor rows) {
     int depth = random.nextInt(this.depth + 1);
     Value v = values.ofArithmetic(depth).plus(values.element());
-    v = v.float64() || random.nextInt(3) > 0 ? v : new Value.OneNan(v);
+    v = v.float64() || random.nextInt(3) > 0 ? v : v.oneNan();
     part.store(rows, values.type(rows), values.type(rows) == ElementType.FLOAT16 ? oneNan(v) : v);
   }
 
   private static Value oneNan(Value v) {
-    return v.float64() ? v.cast(ElementType.FLOAT16) : new Value.OneNan(v);
+    return v.float64() ? v.cast(ElementType.FLOAT16) : v.oneNan();
   }
 
   /** A store, and one or two sums over rows. */
   Part columnSums() {
     Part.Builder part = new Part.Builder();
     if (random.nextInt(4) > 0) {
-      store(part, Operand.DX);
+      store(part, Backward.DX);
     }
     int which = random.nextInt(1, 4);
     if ((which & 1) != 0) {
       int depth = 2 * random.nextInt(1, 3);
-      part.sum(Column.GAIN_GRADIENT, values.ofArithmetic(depth).plus(values.element()));
+      part.sum(Backward.GAIN_GRADIENT, values.ofArithmetic(depth).plus(values.element()));
     }
     if ((which & 2) != 0) {
-      part.sum(Column.BIAS_GRADIENT, values.element());
+      part.sum(Backward.BIAS_GRADIENT, values.element());
     }
     return part.build();
   }
 
   /** The row's first element, and nothing of the others. */
   Part first() {
-    Value first = new Value.First(values.narrowed()).widened();
-    return new Part.Builder().keep(RowNumber.SHIFT, first).build();
+    Value first = values.narrowed().first().widened();
+    return new Part.Builder().keep(Forward.SHIFT, first).build();
   }
 
   /**
@@ -110,14 +110,9 @@ final class DrawnParts {
    */
   Part ofRows(boolean chooses) {
     Part.Builder part = new Part.Builder();
-    part.keep(RowNumber.SUM, values.ofRow(3).plus(values.number()));
+    part.keep(Forward.SUM, values.ofRow(3).plus(values.number()));
     Value other = values.ofRow(2).max(values.number());
-    part.keep(
-        RowNumber.SQUARES,
-        chooses
-            ? new Value.Choice(
-                values.number(), random.nextBoolean(), other, values.ofRow(2), values.number())
-            : other);
+    part.keep(Forward.SQUARES, chooses ? choice(values.number(), other) : other);
     if (random.nextBoolean()) {
       double least = random.nextDouble(-4, 1);
       part.add(new Part.Range(values.number(), least, least + random.nextDouble(8)));
@@ -126,5 +121,12 @@ final class DrawnParts {
       part.add(new Part.Range(values.ofRow(2).max(values.number()), -1e30, 1e30));
     }
     return part.build();
+  }
+
+  private Value choice(Value a, Value b) {
+    boolean orEqual = random.nextBoolean();
+    Value then = values.ofRow(2);
+    Value otherwise = values.number();
+    return orEqual ? a.atLeast(b, then, otherwise) : a.above(b, then, otherwise);
   }
 }

@@ -1,26 +1,27 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
-import java.util.EnumMap;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /** Small trees of all that a value can be made of, drawn. */
 final class DrawnValues {
-  private static final List<Operand> READ = List.of(Operand.X, Operand.RESIDUAL, Operand.DY);
-  private static final List<RowNumber> NUMBERS =
-      List.of(RowNumber.MEAN, RowNumber.ROOT, RowNumber.RSTD, RowNumber.M, RowNumber.C);
+  private static final List<Tensor> READ = List.of(Forward.X, Forward.RESIDUAL, Backward.DY);
+  private static final List<Tensor> NUMBERS =
+      List.of(Forward.MEAN, Forward.ROOT, Forward.RSTD, Backward.M, Backward.C);
   private static final List<ElementType> NARROW =
       List.of(ElementType.FLOAT16, ElementType.BFLOAT16);
-  private static final List<CallNumber> CALL = List.of(CallNumber.values());
-  private static final Value ZERO = new Value.Literal(0.0);
+  private static final List<Value.Kind> BINARY =
+      Arrays.stream(Value.Kind.values()).filter(Value.Kind::isBinary).toList();
+  private static final Value ZERO = Value.literal(0.0);
 
   private final SplittableRandom random;
   private final boolean float64;
@@ -31,7 +32,7 @@ final class DrawnValues {
   /** Whether many values are rounded to 16 bits: that takes many operations. */
   private final boolean casts;
 
-  private final Map<Operand, ElementType> types = new EnumMap<>(Operand.class);
+  private final Map<Tensor, ElementType> types = new TreeMap<>();
   private boolean keepsFirst;
 
   /** Chooses the types of rows. */
@@ -46,14 +47,14 @@ final class DrawnValues {
     this.widens = widens;
     casts = random.nextInt(3) == 0;
     List<ElementType> ordered = narrow.stream().sorted().toList();
-    for (Operand rows : Operand.values()) {
+    for (Tensor rows : NormTensors.ROWS) {
       boolean isNarrow = paired || !narrow.isEmpty() && random.nextBoolean();
       ElementType type = isNarrow ? one(ordered) : ElementType.FLOAT32;
       types.put(rows, float64 ? ElementType.FLOAT64 : type);
     }
   }
 
-  ElementType type(Operand rows) {
+  ElementType type(Tensor rows) {
     return types.get(rows);
   }
 
@@ -73,8 +74,8 @@ final class DrawnValues {
 
   /** An element of rows that are read. */
   Value element() {
-    Operand rows = one(READ);
-    return new Value.Element(rows, types.get(rows));
+    Tensor rows = one(READ);
+    return Value.element(rows, types.get(rows));
   }
 
   /** An element, now and then rounded to 16 bits. */
@@ -85,7 +86,7 @@ final class DrawnValues {
 
   /** A number of the row. */
   Value number() {
-    return new Value.OfRow(one(NUMBERS));
+    return Value.row(one(NUMBERS));
   }
 
   /** What is made of numbers of the row. */
@@ -102,11 +103,11 @@ final class DrawnValues {
 
   private Value ofCall() {
     boolean literal = random.nextBoolean();
-    return literal ? new Value.Literal(random.nextDouble()) : new Value.OfCall(one(CALL));
+    return literal ? Value.literal(random.nextDouble()) : Value.call(one(NormTensors.OF_CALL));
   }
 
   private Value binary(Value a, Value b) {
-    return new Value.Binary(one(List.of(Value.Operator.values())), a, b);
+    return a.binary(one(BINARY), b);
   }
 
   /** A float64. */
@@ -114,7 +115,7 @@ final class DrawnValues {
     if (depth == 0) {
       return switch (random.nextInt(5)) {
         case 0 -> ofCall();
-        case 1 -> keepsFirst ? new Value.OfRow(RowNumber.SHIFT) : number();
+        case 1 -> keepsFirst ? Value.row(Forward.SHIFT) : number();
         case 2 -> column().widened();
         default -> element().widened();
       };
@@ -127,7 +128,7 @@ final class DrawnValues {
   }
 
   private Value column() {
-    return new Value.OfColumn(random.nextBoolean() ? Column.GAIN : Column.BIAS, float64);
+    return Value.column(random.nextBoolean() ? Forward.GAIN : Forward.BIAS, float64);
   }
 
   /** A float32. */
@@ -144,7 +145,7 @@ final class DrawnValues {
       return single(depth - 1).cast(one(NARROW));
     }
     return switch (random.nextInt(8)) {
-      case 0 -> new Value.OneNan(single(depth - 1));
+      case 0 -> single(depth - 1).oneNan();
       case 1 -> single(depth - 1).cast(one(NARROW));
       case 2 -> widens ? wide(depth - 1).rounded() : single(depth - 1);
       default -> binary(single(depth - 1), single(depth - 1));

@@ -3,8 +3,8 @@ package io.github.rmsnorm4j.internal.lowering;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
@@ -101,7 +101,7 @@ class KernelPathsTest {
           new DrawnParts(random, new DrawnValues(random, seed == 3, narrow, paired, true), 2)
               .longSums();
       int width = 2 * RowSum.SUPER_BLOCK + List.of(1, 5_000, 1_024, 992).get((int) seed - 1);
-      Map<Operand, Memory> memory = DrawnKernel.memory(random, (int) seed % 3);
+      Map<Tensor, Memory> memory = DrawnKernel.memory(random, (int) seed % 3);
       Kernels kernels = new Kernels(bits, memory, width, paired);
       try (Arena arena = Arena.ofConfined()) {
         Work pieces = new Work(seed, arena, List.of(part), memory, 0, 1, width, paired);

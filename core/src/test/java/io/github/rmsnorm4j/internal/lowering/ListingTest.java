@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ChildJvm;
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
@@ -25,30 +25,30 @@ import org.junit.jupiter.api.io.TempDir;
 /** With {@code RMSNORM_KERNELS} a stack trace leads to the line of a kernel that threw. */
 @Timeout(60)
 class ListingTest {
-  private static final Value X = new Value.Element(Operand.X, ElementType.FLOAT32);
+  private static final Value X = Value.element(Forward.X, ElementType.FLOAT32);
 
   @TempDir private Path folder;
 
   /** Runs kernels on rows that their arrays are too short for, and prints what they throw. */
   static final class Program {
     public static void main(String[] args) {
-      Map<Operand, Memory> heap = Map.of(Operand.X, Memory.HEAP, Operand.Y, Memory.HEAP);
+      Map<Tensor, Memory> heap = Map.of(Forward.X, Memory.HEAP, Forward.Y, Memory.HEAP);
       Kernels kernels = new Kernels(256, heap, 300, false);
       Value square = X.widened().times(X.widened());
-      run(kernels, new Part.Builder().sum(RowNumber.SQUARES, square).build(), 32, 400);
+      run(kernels, new Part.Builder().sum(Forward.SQUARES, square).build(), 32, 400);
       run(kernels, stored(), 400, 32);
       run(kernels, stored(), 290, 400);
       run(kernels, stored(), 400, 290);
     }
 
     private static Part stored() {
-      return new Part.Builder().store(Operand.Y, ElementType.FLOAT32, X.plus(X)).build();
+      return new Part.Builder().store(Forward.Y, ElementType.FLOAT32, X.plus(X)).build();
     }
 
     private static void run(Kernels kernels, Part part, int x, int y) {
       Frame frame = new Frame();
-      frame.place(Operand.X, new float[x], 0, 1200);
-      frame.place(Operand.Y, new float[y], 0, 1200);
+      frame.place(Forward.X, new float[x], 0, 1200);
+      frame.place(Forward.Y, new float[y], 0, 1200);
       try {
         kernels.of(part, 0).run(frame, 1, 0, 300);
         System.out.println("nothing was thrown");

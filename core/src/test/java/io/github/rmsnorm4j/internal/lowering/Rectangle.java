@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.Arena;
@@ -61,7 +61,7 @@ final class Rectangle {
   }
 
   /** Points a frame at it. */
-  void place(Frame frame, Operand operand, int column) {
+  void place(Frame frame, Tensor operand, int column) {
     long at = offset + (long) column * type.bytes();
     if (segment.isNative()) {
       frame.place(operand, null, segment.address() + at, stride);

@@ -1,21 +1,18 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /**
  * Drawn rows and numbers for some parts, each with rows of its own. One seed gives the same each
@@ -27,10 +24,10 @@ final class Work {
   private final int rows;
   private final int width;
   private final boolean paired;
-  private final List<Map<Operand, Rectangle>> rectangles = new ArrayList<>();
-  private final Map<Column, double[]> columns = new EnumMap<>(Column.class);
-  private final double[][] ofRow = new double[RowNumber.COUNT][Frame.MAX_ROWS];
-  private final Map<CallNumber, Double> ofCall = new EnumMap<>(CallNumber.class);
+  private final List<Map<Tensor, Rectangle>> rectangles = new ArrayList<>();
+  private final Map<Tensor, double[]> columns = new TreeMap<>();
+  private final double[][] ofRow = new double[Tensor.Access.ROW.places()][Frame.MAX_ROWS];
+  private final Map<Tensor, Double> ofCall = new TreeMap<>();
   private Frame frame;
   private Boolean holds;
 
@@ -43,7 +40,7 @@ final class Work {
       long seed,
       Arena arena,
       List<Part> parts,
-      Map<Operand, Memory> memory,
+      Map<Tensor, Memory> memory,
       int column,
       int rows,
       int width,
@@ -55,8 +52,8 @@ final class Work {
     this.width = width;
     this.paired = paired;
     for (Part part : parts) {
-      Map<Operand, Rectangle> own = new EnumMap<>(Operand.class);
-      part.operands()
+      Map<Tensor, Rectangle> own = new TreeMap<>();
+      part.rows()
           .forEach(
               (operand, type) ->
                   own.put(
@@ -64,19 +61,19 @@ final class Work {
                       new Rectangle(random, arena, type, memory.get(operand), rows, width)));
       rectangles.add(own);
     }
-    for (Column c : Column.values()) {
+    for (Tensor c : NormTensors.COLUMNS) {
       columns.put(c, random.doubles(column + width, -1, 1).map(d -> (float) d).toArray());
     }
     for (double[] numbers : ofRow) {
       Arrays.setAll(numbers, r -> random.nextDouble(-1, 2));
     }
-    for (CallNumber number : CallNumber.values()) {
+    for (Tensor number : NormTensors.OF_CALL) {
       ofCall.put(number, random.nextDouble(0.1, 2));
     }
   }
 
   private boolean isFloat64() {
-    return parts.stream().anyMatch(p -> p.operands().containsValue(ElementType.FLOAT64));
+    return parts.stream().anyMatch(p -> p.rows().containsValue(ElementType.FLOAT64));
   }
 
   /** Where a column's number lies: of every whole 32 the even ones come first. */
@@ -89,13 +86,13 @@ final class Work {
   List<Frame> frames() {
     frame = new Frame();
     List<Frame> frames = new ArrayList<>();
-    for (Map<Operand, Rectangle> own : rectangles) {
+    for (Map<Tensor, Rectangle> own : rectangles) {
       Frame each = frames.isEmpty() ? frame : new Frame(frame);
       each.column = column;
       own.forEach((operand, rectangle) -> rectangle.place(each, operand, 0));
       frames.add(each);
     }
-    columns.forEach((c, numbers) -> frame.set(c, array(numbers)));
+    columns.forEach((c, numbers) -> frame.point(c, array(numbers)));
     for (int n = 0; n < ofRow.length; n++) {
       frame.ofRow[n] = ofRow[n].clone();
     }
@@ -122,7 +119,7 @@ final class Work {
   /** Does it all by definition, part after part. */
   void byDefinition(int from, int to) {
     for (int p = 0; p < parts.size(); p++) {
-      Map<Column, double[]> own = new EnumMap<>(Column.class);
+      Map<Tensor, double[]> own = new TreeMap<>();
       columns.forEach((c, all) -> own.put(c, Arrays.copyOfRange(all, column, all.length)));
       ByDefinition definition = new ByDefinition(rectangles.get(p), own, ofRow, ofCall);
       boolean all = definition.run(parts.get(p), rows, from, to);
@@ -134,7 +131,7 @@ final class Work {
   /** What differs from what another way left; null if nothing does. */
   String difference(Work other) {
     for (int p = 0; p < parts.size(); p++) {
-      for (Map.Entry<Operand, Rectangle> own : rectangles.get(p).entrySet()) {
+      for (Map.Entry<Tensor, Rectangle> own : rectangles.get(p).entrySet()) {
         boolean oneNan = hasOneNan(parts.get(p), own.getKey());
         byte[] bytes = own.getValue().bytes(oneNan);
         byte[] others = other.rectangles.get(p).get(own.getKey()).bytes(oneNan);
@@ -144,35 +141,35 @@ final class Work {
         }
       }
     }
-    for (Column c : Column.values()) {
+    for (Tensor c : NormTensors.COLUMNS) {
       int at = Arrays.mismatch(numbers(c), other.numbers(c));
       if (at >= 0) {
         return c + "[" + at + "]: " + numbers(c)[at] + ", " + other.numbers(c)[at];
       }
     }
-    for (RowNumber n : RowNumber.values()) {
+    for (int n = 0; n < ofRow.length; n++) {
       double[] mine = Arrays.copyOf(ofRow(n), rows);
       double[] others = Arrays.copyOf(other.ofRow(n), rows);
       int at = Arrays.mismatch(mine, others);
       if (at >= 0) {
-        return n + " of row " + at + ": " + mine[at] + ", " + others[at];
+        return "number " + n + " of row " + at + ": " + mine[at] + ", " + others[at];
       }
     }
     boolean ranges = parts.getFirst().statements().stream().anyMatch(Part.Range.class::isInstance);
     return !ranges || holds() == other.holds() ? null : "in range: " + holds();
   }
 
-  private static boolean hasOneNan(Part part, Operand operand) {
+  private static boolean hasOneNan(Part part, Tensor operand) {
     return part.statements().stream()
         .anyMatch(
             s ->
                 s instanceof Part.Store store
-                    && store.rows() == operand
-                    && store.value() instanceof Value.OneNan);
+                    && store.rows().equals(operand)
+                    && store.value().kind() == Value.Kind.ONE_NAN);
   }
 
-  private double[] ofRow(RowNumber number) {
-    return frame == null ? ofRow[number.ordinal()] : frame.of(number);
+  private double[] ofRow(int number) {
+    return frame == null ? ofRow[number] : frame.ofRow[number];
   }
 
   private boolean holds() {
@@ -180,10 +177,10 @@ final class Work {
   }
 
   /** The numbers of columns, in natural order. */
-  private double[] numbers(Column c) {
+  private double[] numbers(Tensor c) {
     double[] numbers = columns.get(c).clone();
     for (int k = 0; frame != null && k < numbers.length; k++) {
-      Object array = frame.columns[c.ordinal()];
+      Object array = frame.columns[c.place()];
       numbers[k] = array instanceof float[] f ? f[place(k)] : ((double[]) array)[place(k)];
     }
     return numbers;

@@ -1,10 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 
@@ -32,19 +29,19 @@ final class Area {
   /** Elements that row sums are of. */
   static final int SUMMED = 32;
 
-  private static final int OPERANDS = 64;
-  private static final int COLUMNS = OPERANDS + 2 * Long.BYTES * Operand.COUNT;
-  private static final int OF_CALL = COLUMNS + Long.BYTES * Column.COUNT;
-  private static final int OF_ROW = aligned(OF_CALL + Double.BYTES * CallNumber.COUNT);
+  private static final int COLUMNS = Tensor.Access.ELEMENT.places();
+  private static final int PLACES = COLUMNS + Tensor.Access.COLUMN.places();
+  private static final int TENSORS = 64;
+  private static final int OF_CALL = TENSORS + 2 * Long.BYTES * PLACES;
+  private static final int OF_ROW = aligned(OF_CALL + Double.BYTES * Tensor.Access.CALL.places());
   private static final int NUMBER = Double.BYTES * MachineFrame.MAX_ROWS;
-  private static final int TOTALS = OF_ROW + NUMBER * RowNumber.COUNT;
+  private static final int TOTALS = OF_ROW + NUMBER * Tensor.Access.ROW.places();
   private static final int LANES = Double.BYTES * RowSum.LANES;
   private static final int BROADCASTS = TOTALS + LANES * Part.MAX_SUMS;
   private static final int ENDS = BROADCASTS + ALIGNMENT * Frame.MAX_TABLES;
   private static final int END = Float.BYTES * RowSum.LANES;
-  private static final int COLUMN_ENDS = ENDS + END * Operand.COUNT;
 
-  static final int BYTES = COLUMN_ENDS + END * Column.COUNT;
+  static final int BYTES = ENDS + END * PLACES;
 
   private Area() {}
 
@@ -53,28 +50,42 @@ final class Area {
     return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
   }
 
-  /** The address of an operand's first row. */
-  static int address(Operand rows) {
-    return OPERANDS + 2 * Long.BYTES * rows.ordinal();
+  /** The place of rows, or of a column. */
+  private static int place(Tensor tensor) {
+    return switch (tensor.access()) {
+      case ELEMENT -> tensor.place();
+      case COLUMN -> COLUMNS + tensor.place();
+      default -> throw new IllegalArgumentException(tensor + " has no address");
+    };
+  }
+
+  /** The address of the first row, or of the numbers of a column. */
+  static int address(Tensor tensor) {
+    return rows(place(tensor));
+  }
+
+  /** The address of the first row of the tensor of elements with a place. */
+  static int rows(int place) {
+    return TENSORS + 2 * Long.BYTES * place;
   }
 
   /** Bytes from a row to the next. */
-  static int stride(Operand rows) {
+  static int stride(Tensor rows) {
     return address(rows) + Long.BYTES;
   }
 
-  /** The address of a column's numbers. */
-  static int address(Column column) {
-    return COLUMNS + Long.BYTES * column.ordinal();
+  /** A number of the call, or of the first row; those of other rows follow. */
+  static int of(Tensor number) {
+    return switch (number.access()) {
+      case CALL -> OF_CALL + Double.BYTES * number.place();
+      case ROW -> numbers(number.place());
+      default -> throw new IllegalArgumentException(number + " is no number of a row or the call");
+    };
   }
 
-  static int of(CallNumber number) {
-    return OF_CALL + Double.BYTES * number.ordinal();
-  }
-
-  /** A number of the first row; those of other rows follow. */
-  static int of(RowNumber number) {
-    return OF_ROW + NUMBER * number.ordinal();
+  /** The number of the first row with a place. */
+  static int numbers(int place) {
+    return OF_ROW + NUMBER * place;
   }
 
   /** Lanes of the blocks of a row sum, added. */
@@ -87,12 +98,8 @@ final class Area {
     return BROADCASTS + ALIGNMENT * index;
   }
 
-  /** The last elements of a row, with zeros behind them. */
-  static int end(Operand rows) {
-    return ENDS + END * rows.ordinal();
-  }
-
-  static int end(Column column) {
-    return COLUMN_ENDS + END * column.ordinal();
+  /** The last elements of a row, or numbers of a column, with zeros behind them. */
+  static int end(Tensor tensor) {
+    return ENDS + END * place(tensor);
   }
 }

@@ -4,8 +4,8 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
@@ -124,7 +124,7 @@ final class ElementPart {
   }
 
   /** The address of the row of an operand. */
-  General pointer(Operand rows) {
+  General pointer(Tensor rows) {
     return pointers.of(rows);
   }
 

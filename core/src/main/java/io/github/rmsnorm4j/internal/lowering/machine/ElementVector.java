@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
@@ -26,7 +27,7 @@ final class ElementVector {
     List<Value> results = new ArrayList<>();
     for (Part.Statement statement : part.statements()) {
       if (statement instanceof Part.Sum sum && sum.value().isExactProduct()) {
-        results.addAll(List.of(sum.value().parts()));
+        results.addAll(sum.value().operands());
       } else if (statement.isOfElements()) {
         results.add(statement.value());
       }
@@ -50,14 +51,14 @@ final class ElementVector {
   private boolean streams(Part.Store store) {
     Elements.Where where = memory.where();
     boolean aligned = where == Elements.Where.LOOP || where == Elements.Where.ROW;
-    return target.streams() && store.rows() == Operand.Y && aligned;
+    return target.streams() && store.rows() == Forward.Y && aligned;
   }
 
   private void add(Part.ColumnSum sum) {
     a.comment("%s[i] += %s", sum.column(), new Text(sum.value()));
     Vector value = values.get(sum.value());
     Vector added = registers.take(value.bits());
-    Address column = memory.address(sum.column());
+    Address column = memory.address(sum.column(), ElementType.FLOAT32);
     a.op(VectorOp.VADDPS, added, value, column);
     a.op(VectorOp.VMOVUPS_TO, column, added);
     registers.giveBack(added);
@@ -83,9 +84,9 @@ final class ElementVector {
   void add(Part.Sum sum, Vector lanes, Address mask) {
     Value term = sum.value();
     a.comment("%s += %s", sum.number(), new Text(term));
-    Value[] factors = term.isExactProduct() ? term.parts() : new Value[] {term};
-    Vector x = values.get(factors[0]);
-    Vector y = factors.length == 1 ? null : values.get(factors[1]);
+    List<Value> factors = term.isExactProduct() ? term.operands() : List.of(term);
+    Vector x = values.get(factors.getFirst());
+    Vector y = factors.size() == 1 ? null : values.get(factors.getLast());
     if (mask != null) {
       addMasked(x, y, lanes, mask);
     } else if (y == null) {

@@ -1,8 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand;
@@ -51,28 +50,29 @@ record Elements(
 
   @Override
   public boolean has(Value value) {
-    return value instanceof Value.Element
-        || value instanceof Value.OfColumn
-        || ofRow.containsKey(value);
+    return isInMemory(value) || ofRow.containsKey(value);
+  }
+
+  private static boolean isInMemory(Value value) {
+    return value.kind() == Value.Kind.ELEMENT || value.kind() == Value.Kind.COLUMN;
   }
 
   @Override
   public MachineOperand inPlace(Value value) {
-    if (value instanceof Value.Element e) {
-      return e.type() == ElementType.FLOAT32 ? address(e.rows(), e.type()) : null;
+    if (!isInMemory(value)) {
+      return ofRow.get(value);
     }
-    return value instanceof Value.OfColumn c ? address(c.column()) : ofRow.get(value);
+    return value.type() == ElementType.FLOAT32 ? address(value.tensor(), value.type()) : null;
   }
 
   @Override
   public void load(Value value, Vector into) {
-    Value.Element element = (Value.Element) value;
-    Address from = address(element.rows(), element.type());
-    switch (element.type()) {
+    Address from = address(value.tensor(), value.type());
+    switch (value.type()) {
       case FLOAT16 -> a.op(VectorOp.VCVTPH2PS, into, from);
       case BFLOAT16 -> bfloat16(from, into);
       default ->
-          throw new UnsupportedOperationException("no machine code that reads " + element.type());
+          throw new UnsupportedOperationException("no machine code that reads " + value.type());
     }
   }
 
@@ -89,12 +89,8 @@ record Elements(
     }
   }
 
-  Address address(Operand rows, ElementType type) {
-    return address(pointers.of(rows), Area.end(rows), type.bytes());
-  }
-
-  Address address(Column column) {
-    return address(pointers.of(column), Area.end(column), Float.BYTES);
+  Address address(Tensor tensor, ElementType type) {
+    return address(pointers.of(tensor), Area.end(tensor), type.bytes());
   }
 
   private Address address(General pointer, int end, int size) {

@@ -8,9 +8,8 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
@@ -20,9 +19,8 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
-import java.util.EnumSet;
 import java.util.Map;
-import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * The elements of a row behind the last whole 32. They are copied to the thread's own memory, where
@@ -35,44 +33,41 @@ final class Ends {
   private final Assembler a;
   private final Registers registers;
   private final Pointers pointers;
-  private final Map<Operand, ElementType> read;
-  private final Map<Operand, ElementType> written;
-  private final Set<Column> columns;
-  private final Set<Column> sums = EnumSet.noneOf(Column.class);
+  private final Map<Tensor, ElementType> read;
+  private final Map<Tensor, ElementType> written;
 
   Ends(Assembler a, Registers registers, Pointers pointers, Part part) {
     this.a = a;
     this.registers = registers;
     this.pointers = pointers;
-    read = part.operandsRead();
-    written = part.operandsWritten();
-    columns = part.columns();
+    written = part.written();
+    read = new TreeMap<>(part.read());
     for (Part.ColumnSum sum : part.columnSums()) {
-      sums.add(sum.column());
+      read.put(sum.column(), written.get(sum.column()));
     }
   }
 
   /** Copies what is read. */
   void read() {
     a.comment("the end of the row, to where there are 32 elements");
-    copy(read, columns, true);
+    copy(read, true);
   }
 
   /** Copies what was written. */
   void write() {
-    if (!written.isEmpty() || !sums.isEmpty()) {
+    if (!written.isEmpty()) {
       a.comment("the end of the row, to where it belongs");
-      copy(written, sums, false);
+      copy(written, false);
     }
   }
 
   /** Sixteen elements, eight, four, two and one, as far as there are so many. */
-  private void copy(Map<Operand, ElementType> rows, Set<Column> columns, boolean in) {
+  private void copy(Map<Tensor, ElementType> tensors, boolean in) {
     Label end = a.label("copied");
     a.op(GeneralOp.CMP, WHOLE, WIDTH);
     a.op(GeneralOp.JE, end);
     if (in) {
-      zero(rows, columns);
+      zero(tensors);
     }
     a.op(GeneralOp.MOV, I, WHOLE);
     a.op(GeneralOp.XOR, END.of(32), END.of(32));
@@ -81,12 +76,9 @@ final class Ends {
       a.op(GeneralOp.MOV, BLOCK, WIDTH);
       a.op(GeneralOp.AND, BLOCK, new Immediate(n));
       a.op(GeneralOp.JE, next);
-      for (Map.Entry<Operand, ElementType> entry : rows.entrySet()) {
+      for (Map.Entry<Tensor, ElementType> entry : tensors.entrySet()) {
         int size = entry.getValue().bytes();
         copy(pointers.of(entry.getKey()), Area.end(entry.getKey()), size, n, in);
-      }
-      for (Column column : columns) {
-        copy(pointers.of(column), Area.end(column), Float.BYTES, n, in);
       }
       a.op(GeneralOp.ADD, I, new Immediate(n));
       a.op(GeneralOp.ADD, END, new Immediate(n));
@@ -96,14 +88,11 @@ final class Ends {
   }
 
   /** What is behind the row counts for nothing, but it must not be what another row left. */
-  private void zero(Map<Operand, ElementType> rows, Set<Column> columns) {
+  private void zero(Map<Tensor, ElementType> tensors) {
     Vector zero = registers.take(PIECE * Byte.SIZE);
     a.op(VectorOp.VXORPS, zero.of(128), zero.of(128), zero.of(128));
-    for (Map.Entry<Operand, ElementType> entry : rows.entrySet()) {
+    for (Map.Entry<Tensor, ElementType> entry : tensors.entrySet()) {
       zero(zero, Area.end(entry.getKey()), entry.getValue().bytes());
-    }
-    for (Column column : columns) {
-      zero(zero, Area.end(column), Float.BYTES);
     }
     registers.giveBack(zero);
   }

@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.ROW;
 
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.Code;
@@ -99,9 +98,9 @@ final class MachineCode {
     for (General register : KEPT) {
       a.op(GeneralOp.PUSH, register);
     }
-    for (Operand rows : Operand.values()) {
-      a.op(GeneralOp.ADD, BASES.get(rows.ordinal()), Address.at(AREA, Area.address(rows)));
-      a.op(GeneralOp.MOV, Address.at(AREA, Area.address(rows)), BASES.get(rows.ordinal()));
+    for (int place = 0; place < BASES.size(); place++) {
+      a.op(GeneralOp.ADD, BASES.get(place), Address.at(AREA, Area.rows(place)));
+      a.op(GeneralOp.MOV, Address.at(AREA, Area.rows(place)), BASES.get(place));
     }
     a.comment("the caller may have left another state of the floating-point unit");
     a.op(GeneralOp.STMXCSR, Address.at(AREA, Area.CALLERS_MXCSR));

@@ -4,15 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * What machine code works on: rows, columns and numbers, in native memory of its own. One thread
@@ -22,8 +18,6 @@ public final class MachineFrame implements AutoCloseable {
   /** Rows that a kernel does at once, at most. */
   static final int MAX_ROWS = 256;
 
-  private static final List<RowNumber> NUMBERS = List.of(RowNumber.values());
-
   /** 32 elements that are there, and behind them 32 that are not. */
   private static final MemorySegment MASK = mask();
 
@@ -32,7 +26,7 @@ public final class MachineFrame implements AutoCloseable {
   final MemorySegment area = memory.segment();
 
   /** Where an operand's rows are relative to; null for all of native memory. */
-  final MemorySegment[] bases = new MemorySegment[Operand.COUNT];
+  final MemorySegment[] bases = new MemorySegment[Tensor.Access.ELEMENT.places()];
 
   /** Whether rows of any operand are in an array. */
   boolean hasArrays;
@@ -78,33 +72,33 @@ public final class MachineFrame implements AutoCloseable {
    * @param offset in bytes, or an address
    * @param stride bytes from a row to the next
    */
-  public void place(Operand rows, MemorySegment array, long offset, long stride) {
-    bases[rows.ordinal()] = array;
+  public void place(Tensor rows, MemorySegment array, long offset, long stride) {
+    bases[rows.place()] = array;
     hasArrays |= array != null;
     area.set(JAVA_LONG, Area.address(rows), offset);
     area.set(JAVA_LONG, Area.stride(rows), stride);
   }
 
   /** Points a column at its float32 numbers in native memory. */
-  public void set(Column column, long address) {
+  public void point(Tensor column, long address) {
     area.set(JAVA_LONG, Area.address(column), address);
   }
 
-  public void set(CallNumber number, double value) {
+  public void set(Tensor number, double value) {
     area.set(JAVA_DOUBLE, Area.of(number), value);
   }
 
   /** A per-row scalar. */
-  public void set(RowNumber number, int row, double value) {
+  public void set(Tensor number, int row, double value) {
     area.set(JAVA_DOUBLE, Area.of(number) + (long) row * Double.BYTES, value);
   }
 
   /** A number of n rows, from an array. */
-  public void set(RowNumber number, double[] from, int row, int n) {
+  public void set(Tensor number, double[] from, int row, int n) {
     MemorySegment.copy(from, row, area, JAVA_DOUBLE, Area.of(number), n);
   }
 
-  public void zero(RowNumber number, int n) {
+  public void zero(Tensor number, int n) {
     area.asSlice(Area.of(number), (long) n * Double.BYTES).fill((byte) 0);
   }
 
@@ -116,20 +110,20 @@ public final class MachineFrame implements AutoCloseable {
 
   /** Takes the numbers of the first row of a plain frame. */
   public void setNumbers(Frame from) {
-    for (RowNumber number : NUMBERS) {
-      area.set(JAVA_DOUBLE, Area.of(number), from.of(number)[0]);
+    for (int place = 0; place < from.ofRow.length; place++) {
+      area.set(JAVA_DOUBLE, Area.numbers(place), from.ofRow[place][0]);
     }
   }
 
   /** Leaves the numbers of the first row with those of a plain frame. */
   public void copyNumbers(Frame to) {
-    for (RowNumber number : NUMBERS) {
-      to.of(number)[0] = area.get(JAVA_DOUBLE, Area.of(number));
+    for (int place = 0; place < to.ofRow.length; place++) {
+      to.ofRow[place][0] = area.get(JAVA_DOUBLE, Area.numbers(place));
     }
   }
 
   /** Copies a number of n rows to an array. */
-  public void copy(RowNumber number, int row, int n, double[] into, int from) {
+  public void copy(Tensor number, int row, int n, double[] into, int from) {
     long at = Area.of(number) + (long) row * Double.BYTES;
     MemorySegment.copy(area, JAVA_DOUBLE, at, into, from, n);
   }

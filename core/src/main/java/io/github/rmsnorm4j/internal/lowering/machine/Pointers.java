@@ -1,15 +1,14 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** Where the rows and columns of a part are: in general registers, for the row that it is at. */
 final class Pointers {
@@ -44,47 +43,42 @@ final class Pointers {
           General.R13,
           General.R14);
 
-  private final Map<Operand, General> rows = new EnumMap<>(Operand.class);
-  private final Map<Column, General> columns = new EnumMap<>(Column.class);
+  private final Map<Tensor, General> registers = new TreeMap<>();
 
   Pointers(Part part) {
-    int n = 0;
-    for (Operand operand : part.operands().keySet()) {
-      rows.put(operand, FREE.get(n++));
-    }
-    for (Column column : part.columns()) {
-      columns.put(column, FREE.get(n++));
+    for (Tensor tensor : part.tensors().keySet()) {
+      registers.put(tensor, FREE.get(registers.size()));
     }
   }
 
   /** Loads those of the row. */
   void load(Assembler a) {
     a.comment("where the row is");
-    for (Operand operand : rows.keySet()) {
-      General register = rows.get(operand);
-      a.op(GeneralOp.MOV, register, Address.at(AREA, Area.stride(operand)));
-      a.op(GeneralOp.IMUL, register, ROW);
-      a.op(GeneralOp.ADD, register, Address.at(AREA, Area.address(operand)));
-    }
-    for (Column column : columns.keySet()) {
-      a.op(GeneralOp.MOV, columns.get(column), Address.at(AREA, Area.address(column)));
+    for (Map.Entry<Tensor, General> entry : registers.entrySet()) {
+      General register = entry.getValue();
+      Address start = Address.at(AREA, Area.address(entry.getKey()));
+      if (entry.getKey().access() == Tensor.Access.COLUMN) {
+        a.op(GeneralOp.MOV, register, start);
+      } else {
+        a.op(GeneralOp.MOV, register, Address.at(AREA, Area.stride(entry.getKey())));
+        a.op(GeneralOp.IMUL, register, ROW);
+        a.op(GeneralOp.ADD, register, start);
+      }
     }
   }
 
   /** Goes on to the next row. */
   void next(Assembler a) {
     a.comment("the next row");
-    for (Operand operand : rows.keySet()) {
-      a.op(GeneralOp.ADD, rows.get(operand), Address.at(AREA, Area.stride(operand)));
+    for (Map.Entry<Tensor, General> entry : registers.entrySet()) {
+      if (entry.getKey().access() == Tensor.Access.ELEMENT) {
+        a.op(GeneralOp.ADD, entry.getValue(), Address.at(AREA, Area.stride(entry.getKey())));
+      }
     }
   }
 
-  /** An operand's element 0. */
-  General of(Operand operand) {
-    return rows.get(operand);
-  }
-
-  General of(Column column) {
-    return columns.get(column);
+  /** Element 0 of a row, or column 0. */
+  General of(Tensor tensor) {
+    return registers.get(tensor);
   }
 }

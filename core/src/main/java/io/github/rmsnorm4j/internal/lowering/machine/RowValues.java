@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
@@ -30,33 +30,30 @@ record RowValues(Assembler a, Pointers pointers, int rows, int ahead, int k)
 
   @Override
   public boolean has(Value value) {
-    return value instanceof Value.Leaf;
+    return value.operands().isEmpty();
   }
 
   @Override
   public double number(Value value) {
-    boolean known = value instanceof Value.OfCall(CallNumber number) && number == CallNumber.K;
+    boolean known = value == Value.call(Forward.K);
     return known && k > 0 ? k : Values.Leaves.super.number(value);
   }
 
   @Override
   public MachineOperand inPlace(Value value) {
-    if (value instanceof Value.Literal l) {
-      return a.constant(Double.doubleToRawLongBits(l.number()));
+    if (value.kind() == Value.Kind.LITERAL) {
+      return a.constant(Double.doubleToRawLongBits(value.number()));
     }
-    return rows > 1 && value instanceof Value.OfRow r ? address(r.number()) : null;
+    return rows > 1 && value.kind() == Value.Kind.ROW ? address(value.tensor()) : null;
   }
 
   @Override
   public void load(Value value, Vector into) {
-    if (value instanceof Value.OfRow r) {
-      duplicate(into, address(r.number()));
-    } else if (value instanceof Value.OfCall c) {
-      duplicate(into, address(c.number()));
-    } else if (value instanceof Value.Element e) {
-      first(e, into);
-    } else {
-      throw new UnsupportedOperationException("no machine code for " + value.text());
+    switch (value.kind()) {
+      case ROW -> duplicate(into, address(value.tensor()));
+      case CALL -> duplicate(into, Address.at(Pointers.AREA, Area.of(value.tensor())));
+      case ELEMENT -> first(value, into);
+      default -> throw new UnsupportedOperationException("no machine code for " + value.text());
     }
   }
 
@@ -65,8 +62,8 @@ record RowValues(Assembler a, Pointers pointers, int rows, int ahead, int k)
   }
 
   /** Element 0 of the row. */
-  private void first(Value.Element element, Vector into) {
-    Address from = Address.at(pointers.of(element.rows()), 0);
+  private void first(Value element, Vector into) {
+    Address from = Address.at(pointers.of(element.tensor()), 0);
     General pattern = Pointers.I.of(32);
     switch (element.type()) {
       case FLOAT32 -> a.op(VectorOp.VBROADCASTSS, into, from);
@@ -85,17 +82,13 @@ record RowValues(Assembler a, Pointers pointers, int rows, int ahead, int k)
     }
   }
 
-  Address address(RowNumber number) {
+  Address address(Tensor number) {
     return address(number, ahead);
   }
 
   /** Of a row so many after the one that the kernel is at. */
-  static Address address(RowNumber number, int ahead) {
+  static Address address(Tensor number, int ahead) {
     int at = Area.of(number) + ahead * Double.BYTES;
     return new Address(Pointers.AREA, Pointers.ROW, Double.BYTES, at);
-  }
-
-  private static Address address(CallNumber number) {
-    return Address.at(Pointers.AREA, Area.of(number));
   }
 }

@@ -6,7 +6,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
@@ -65,12 +65,12 @@ final class StoreLoop {
    * first and the last group are written as usual, and overlap the others.
    */
   private void peeled(Label loop, Label rest) {
-    ElementType y = part.operandsWritten().get(Operand.Y);
+    ElementType y = part.written().get(Forward.Y);
     Label aligned = a.label("aligned");
     Label last = a.label("last");
     a.comment("elements before the first that is aligned");
     a.op(GeneralOp.XOR, BLOCK.of(32), BLOCK.of(32));
-    a.op(GeneralOp.SUB, BLOCK, elements.pointer(Operand.Y));
+    a.op(GeneralOp.SUB, BLOCK, elements.pointer(Forward.Y));
     a.op(GeneralOp.AND, BLOCK, new Immediate(Area.ALIGNMENT - 1));
     a.op(GeneralOp.JE, aligned);
     store(RowSum.LANES, Elements.Where.EDGE);

@@ -1,13 +1,14 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What a kernel is made for.
@@ -29,7 +30,7 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     StringBuilder name = new StringBuilder();
     for (Part part : parts) {
       name.append(name.isEmpty() ? "" : "_then_").append(part.sums().isEmpty() ? "rows" : "sums");
-      for (Map.Entry<Operand, ElementType> rows : part.operands().entrySet()) {
+      for (Map.Entry<Tensor, ElementType> rows : part.rows().entrySet()) {
         name.append('_').append(rows.getKey()).append('_').append(rows.getValue());
       }
     }
@@ -42,9 +43,9 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
    * are then written twice, so nothing else may be written with them.
    */
   boolean peels() {
-    Map<Operand, ElementType> written = parts.getLast().operandsWritten();
-    boolean alone = written.keySet().equals(EnumSet.of(Operand.Y));
-    return streams && width == 0 && alone && isNonTemporal(written.get(Operand.Y));
+    Map<Tensor, ElementType> written = parts.getLast().written();
+    boolean alone = written.keySet().equals(Set.of(Forward.Y));
+    return streams && width == 0 && alone && isNonTemporal(written.get(Forward.Y));
   }
 
   /** Whether there are non-temporal stores: of bfloat16 only two vectors are long enough. */
@@ -71,9 +72,8 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
    * halves of ints: even elements in one vector, odd ones in the other.
    */
   int halves(Part part) {
-    boolean bfloat16 = EnumSet.of(ElementType.BFLOAT16).containsAll(part.operands().values());
-    boolean sumsAlone = part.operandsWritten().isEmpty() && part.columns().isEmpty();
-    return bfloat16 && sumsAlone ? 2 : 1;
+    boolean bfloat16 = Set.of(ElementType.BFLOAT16).containsAll(part.tensors().values());
+    return bfloat16 && part.written().isEmpty() ? 2 : 1;
   }
 
   /** The lane of a row sum that is at a place in memory, where the lanes of its blocks add up. */

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
@@ -29,7 +29,7 @@ final class Tree {
   }
 
   /** Leaves the sum of a row's lanes with its numbers, and gives the registers back. */
-  void one(RowNumber number, List<Vector> lanes, int ahead) {
+  void one(Tensor number, List<Vector> lanes, int ahead) {
     a.comment("%s: the tree of its lanes", number);
     Vector other = registers.take(128);
     for (Vector vector : lanes) {
@@ -83,7 +83,7 @@ final class Tree {
   }
 
   /** Leaves the sums of as many rows as a vector has doubles with their numbers. */
-  void store(RowNumber number, List<Vector> halves) {
+  void store(Tensor number, List<Vector> halves) {
     Vector sums = halves.getFirst();
     a.comment("%s of %d rows", number, sums.bits() / Double.SIZE);
     if (halves.size() == 2) {

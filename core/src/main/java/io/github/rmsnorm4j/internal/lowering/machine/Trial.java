@@ -1,11 +1,10 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
@@ -13,9 +12,11 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Runs a kernel on a few rows of its own before it serves a call: its bits have to be those of
@@ -51,10 +52,10 @@ final class Trial implements AutoCloseable {
   /** The row with a NaN. */
   private final int bad;
 
-  private final Map<Operand, ElementType> types = new EnumMap<>(Operand.class);
-  private final Map<Operand, MemorySegment> tried = new EnumMap<>(Operand.class);
-  private final Map<Operand, MemorySegment> plain = new EnumMap<>(Operand.class);
-  private final Map<Column, MemorySegment> columns = new EnumMap<>(Column.class);
+  private final Map<Tensor, ElementType> types = new TreeMap<>();
+  private final Map<Tensor, MemorySegment> tried = new TreeMap<>();
+  private final Map<Tensor, MemorySegment> plain = new TreeMap<>();
+  private final Map<Tensor, MemorySegment> columns = new TreeMap<>();
   private final List<NativeMemory> memory = new ArrayList<>();
   private final Frame frame = new Frame();
   private final MachineFrame machineFrame = new MachineFrame();
@@ -67,25 +68,47 @@ final class Trial implements AutoCloseable {
     width = target.width() > 0 ? target.width() : WIDTH;
     summed = width - unsummed;
     for (Part part : target.parts()) {
-      types.putAll(part.operands());
+      types.putAll(part.rows());
     }
-    for (RowNumber number : RowNumber.values()) {
+    for (Tensor number : numbers()) {
       for (int row = 0; row < rows; row++) {
-        set(number, row, row == bad ? Double.NaN : 1 + 1.0 / (3 + row + number.ordinal()));
+        set(number, row, row == bad ? Double.NaN : 1 + 1.0 / (3 + row + number.place()));
       }
     }
-    set(RowNumber.RSTD, TINY, bad == TINY ? Double.NaN : 1 / EPSILON);
-    for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {
+    set(Forward.RSTD, TINY, bad == TINY ? Double.NaN : 1 / EPSILON);
+    for (Map.Entry<Tensor, ElementType> rows : types.entrySet()) {
       allocate(rows.getKey(), rows.getValue());
     }
     for (Part part : target.parts()) {
-      for (Column column : part.columns()) {
-        set(column);
+      for (Tensor tensor : part.tensors().keySet()) {
+        if (tensor.access() == Tensor.Access.COLUMN) {
+          set(tensor);
+        }
       }
     }
     machineFrame.setWidth(width, summed);
-    set(CallNumber.K, summed);
-    set(CallNumber.EPSILON, EPSILON);
+    set(Forward.K, summed);
+    set(Forward.EPSILON, EPSILON);
+  }
+
+  /** The numbers of rows that the parts read or leave. */
+  private Set<Tensor> numbers() {
+    Set<Tensor> numbers = new TreeSet<>();
+    for (Part part : target.parts()) {
+      for (Value value : part.values()) {
+        if (value.kind() == Value.Kind.ROW) {
+          numbers.add(value.tensor());
+        }
+      }
+      for (Part.Statement statement : part.statements()) {
+        if (statement instanceof Part.Keep keep) {
+          numbers.add(keep.number());
+        } else if (statement instanceof Part.Sum sum) {
+          numbers.add(sum.number());
+        }
+      }
+    }
+    return numbers;
   }
 
   /** Whether a kernel has the bits of plain Java. */
@@ -144,23 +167,23 @@ final class Trial implements AutoCloseable {
     return i % SUBNORMAL == 1 ? pattern & 0x807fffff : pattern;
   }
 
-  private void set(CallNumber number, double value) {
+  private void set(Tensor number, double value) {
     frame.set(number, value);
     machineFrame.set(number, value);
   }
 
-  private void set(RowNumber number, int row, double value) {
+  private void set(Tensor number, int row, double value) {
     frame.of(number)[row] = value;
     machineFrame.set(number, row, value);
   }
 
-  private void allocate(Operand operand, ElementType type) {
+  private void allocate(Tensor operand, ElementType type) {
     int apart = stride(type) / type.bytes();
     MemorySegment segment = memory((long) rows * stride(type));
     float[] numbers = new float[rows * apart];
     for (int i = 0; i < numbers.length; i++) {
       numbers[i] = number(i == bad * apart ? NAN : pattern(i), type);
-      numbers[i] *= operand == Operand.X && i / apart == TINY ? 0x1p-22f : 1;
+      numbers[i] *= operand == Forward.X && i / apart == TINY ? 0x1p-22f : 1;
     }
     short[] patterns = new short[numbers.length];
     Memory.write(type, null, segment.address(), numbers, patterns, numbers.length);
@@ -176,20 +199,20 @@ final class Trial implements AutoCloseable {
         : Float.intBitsToFloat(pattern);
   }
 
-  private void set(Column column) {
+  private void set(Tensor column) {
     float[] numbers = new float[width];
     for (int i = 0; i < width; i++) {
       numbers[i] = Float.intBitsToFloat(pattern(i));
     }
-    frame.set(column, numbers);
+    frame.point(column, numbers);
     MemorySegment segment = memory((long) width * Float.BYTES);
-    machineFrame.set(column, segment.copyFrom(MemorySegment.ofArray(numbers)).address());
+    machineFrame.point(column, segment.copyFrom(MemorySegment.ofArray(numbers)).address());
     columns.put(column, segment);
   }
 
   private boolean passes(MachineKernel kernel, int done) {
-    for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {
-      Operand operand = rows.getKey();
+    for (Map.Entry<Tensor, ElementType> rows : types.entrySet()) {
+      Tensor operand = rows.getKey();
       int stride = stride(rows.getValue());
       machineFrame.place(operand, null, tried.get(operand).address(), stride);
       frame.place(operand, null, plain.get(operand).address(), stride);
@@ -202,20 +225,20 @@ final class Trial implements AutoCloseable {
         same &= !(statement instanceof Part.Sum sum) || isSame(sum.number(), done);
       }
     }
-    for (Map.Entry<Operand, ElementType> rows : types.entrySet()) {
+    for (Map.Entry<Tensor, ElementType> rows : types.entrySet()) {
       same &= isSame(rows.getKey(), rows.getValue(), done);
     }
-    for (Map.Entry<Column, MemorySegment> column : columns.entrySet()) {
+    for (Map.Entry<Tensor, MemorySegment> column : columns.entrySet()) {
       same &= column.getValue().mismatch(plainColumn(column.getKey())) < 0;
     }
     return same;
   }
 
-  private MemorySegment plainColumn(Column column) {
-    return MemorySegment.ofArray((float[]) frame.columns[column.ordinal()]);
+  private MemorySegment plainColumn(Tensor column) {
+    return MemorySegment.ofArray((float[]) frame.columns[column.place()]);
   }
 
-  private boolean isSame(RowNumber number, int done) {
+  private boolean isSame(Tensor number, int done) {
     double[] numbers = new double[done];
     machineFrame.copy(number, 0, done, numbers, 0);
     return Arrays.mismatch(numbers, 0, done, frame.of(number), 0, done) < 0;
@@ -229,7 +252,7 @@ final class Trial implements AutoCloseable {
     return Area.aligned(width * type.bytes()) + (target.peels() ? type.bytes() : 0);
   }
 
-  private boolean isSame(Operand operand, ElementType type, int done) {
+  private boolean isSame(Tensor operand, ElementType type, int done) {
     long bytes = (long) done * stride(type);
     return tried.get(operand).asSlice(0, bytes).mismatch(plain.get(operand).asSlice(0, bytes)) < 0;
   }

@@ -29,7 +29,7 @@ final class Values {
 
     /** Its number, if that is known now; otherwise NaN. */
     default double number(Value value) {
-      return value instanceof Value.Literal l ? l.number() : Double.NaN;
+      return value.kind() == Value.Kind.LITERAL ? value.number() : Double.NaN;
     }
   }
 
@@ -67,7 +67,7 @@ final class Values {
     int before = uses.getOrDefault(value, 0);
     uses.put(value, before + 1);
     if (before == 0 && !leaves.has(value)) {
-      for (Value part : value.parts()) {
+      for (Value part : value.operands()) {
         count(part);
       }
     }
@@ -99,7 +99,7 @@ final class Values {
    * it may have been overwritten.
    */
   private boolean isReadOnce(Value value) {
-    return !(value instanceof Value.Element) || uses.get(value) == 1 && !known.containsKey(value);
+    return value.kind() != Value.Kind.ELEMENT || uses.get(value) == 1 && !known.containsKey(value);
   }
 
   /** Ends a use. */
@@ -122,40 +122,31 @@ final class Values {
     if (leaves.has(value)) {
       return load(value);
     }
-    // Not a switch: the JVM makes a class for each switch over types, which delays the first norm.
-    if (value instanceof Value.Widened w) {
-      return one(VectorOp.VCVTPS2PD, w, w.of());
-    } else if (value instanceof Value.Rounded r) {
-      return one(VectorOp.VCVTPD2PS, r, r.of());
-    } else if (value instanceof Value.Root r) {
-      return one(VectorOp.VSQRTPD, r, r.of());
-    } else if (value instanceof Value.First f) {
-      return one(VectorOp.VMOVUPS, f, f.of());
-    } else if (value instanceof Value.Cast c && !c.float64()) {
-      return cast(c);
-    } else if (value instanceof Value.OneNan n) {
-      return oneNan(n);
-    } else if (value instanceof Value.Choice c) {
-      return choice(c);
-    } else if (value instanceof Value.Binary b) {
-      return b.operator() == Value.Operator.MAX ? max(b) : two(b);
+    return switch (value.kind()) {
+      case WIDENED -> one(VectorOp.VCVTPS2PD, value);
+      case ROUNDED -> one(VectorOp.VCVTPD2PS, value);
+      case ROOT -> one(VectorOp.VSQRTPD, value);
+      case FIRST -> one(VectorOp.VMOVUPS, value);
+      case CAST, ONE_NAN -> rounded(value);
+      case ABOVE, AT_LEAST -> choice(value);
+      case MAX -> max(value);
+      case PLUS, MINUS, TIMES, OVER -> two(value);
+      default -> throw new UnsupportedOperationException("no machine code for " + value.text());
+    };
+  }
+
+  private Vector rounded(Value value) {
+    if (value.float64()) {
+      throw new UnsupportedOperationException("no machine code for " + value.text());
     }
-    throw new UnsupportedOperationException("no machine code for " + value.text());
-  }
-
-  private Vector cast(Value.Cast cast) {
-    Vector of = get(cast.of());
+    Vector of = get(value.a());
     Vector result = registers.take(bits(false));
-    rounding.round(cast.to(), of, result);
-    done(cast.of());
-    return result;
-  }
-
-  private Vector oneNan(Value.OneNan oneNan) {
-    Vector of = get(oneNan.of());
-    Vector result = registers.take(bits(false));
-    rounding.oneNan(of, result);
-    done(oneNan.of());
+    if (value.kind() == Value.Kind.CAST) {
+      rounding.round(value.type(), of, result);
+    } else {
+      rounding.oneNan(of, result);
+    }
+    done(value.a());
     return result;
   }
 
@@ -173,7 +164,8 @@ final class Values {
     return register;
   }
 
-  private Vector one(VectorOp op, Value value, Value of) {
+  private Vector one(VectorOp op, Value value) {
+    Value of = value.a();
     MachineOperand operand = op == VectorOp.VCVTPD2PS ? get(of) : operand(of);
     done(of);
     Vector result = registers.take(bits(value.float64()));
@@ -181,12 +173,12 @@ final class Values {
     return result;
   }
 
-  private Vector two(Value.Binary b) {
-    double divisor = b.operator() == Value.Operator.OVER ? leaves.number(b.b()) : Double.NaN;
+  private Vector two(Value b) {
+    double divisor = b.kind() == Value.Kind.OVER ? leaves.number(b.b()) : Double.NaN;
     if (b.float64() && isPowerOfTwo(divisor)) {
       return times(b, 1 / divisor);
     }
-    boolean commutes = b.operator() == Value.Operator.PLUS || b.operator() == Value.Operator.TIMES;
+    boolean commutes = b.kind() == Value.Kind.PLUS || b.kind() == Value.Kind.TIMES;
     boolean swaps = commutes && operandInMemory(b.a()) && !operandInMemory(b.b());
     Value first = swaps ? b.b() : b.a();
     Value second = swaps ? b.a() : b.b();
@@ -195,7 +187,7 @@ final class Values {
     done(first);
     done(second);
     Vector result = registers.take(bits(b.float64()));
-    a.op(op(b.operator(), b.float64()), result, x, y);
+    a.op(op(b.kind(), b.float64()), result, x, y);
     return result;
   }
 
@@ -204,7 +196,7 @@ final class Values {
     return number >= 1 && number <= 0x1p100 && Math.scalb(1.0, Math.getExponent(number)) == number;
   }
 
-  private Vector times(Value.Binary b, double factor) {
+  private Vector times(Value b, double factor) {
     Vector x = get(b.a());
     done(b.a());
     done(b.b());
@@ -214,13 +206,13 @@ final class Values {
   }
 
   /** What is compared may be NaN, and is not above anything then. */
-  private Vector choice(Value.Choice c) {
+  private Vector choice(Value c) {
     Vector x = get(c.a());
     Vector y = get(c.b());
-    Vector then = get(c.then());
-    Vector otherwise = get(c.otherwise());
+    Vector then = get(c.operands().get(2));
+    Vector otherwise = get(c.operands().get(3));
     Vector result = registers.take(bits(true));
-    Immediate comparison = c.orEqual() ? AT_LEAST : ABOVE;
+    Immediate comparison = c.kind() == Value.Kind.AT_LEAST ? AT_LEAST : ABOVE;
     if (registers.avx512()) {
       a.op(VectorOp.VCMPPD, CHOSEN, x, y, comparison);
       a.masked(CHOSEN, VectorOp.VBLENDMPD, result, otherwise, then);
@@ -228,7 +220,7 @@ final class Values {
       a.op(VectorOp.VCMPPD, result, x, y, comparison);
       a.op(VectorOp.VBLENDVPS, result, otherwise, then, result);
     }
-    for (Value part : c.parts()) {
+    for (Value part : c.operands()) {
       done(part);
     }
     return result;
@@ -241,13 +233,13 @@ final class Values {
         && leaves.inPlace(value) instanceof MachineOperand.InMemory;
   }
 
-  private static VectorOp op(Value.Operator operator, boolean float64) {
-    return switch (operator) {
+  private static VectorOp op(Value.Kind operation, boolean float64) {
+    return switch (operation) {
       case PLUS -> float64 ? VectorOp.VADDPD : VectorOp.VADDPS;
       case MINUS -> float64 ? VectorOp.VSUBPD : VectorOp.VSUBPS;
       case TIMES -> float64 ? VectorOp.VMULPD : VectorOp.VMULPS;
       case OVER -> float64 ? VectorOp.VDIVPD : VectorOp.VDIVPS;
-      case MAX -> throw new IllegalArgumentException("a maximum takes two instructions");
+      default -> throw new IllegalArgumentException("not one instruction: " + operation);
     };
   }
 
@@ -255,8 +247,8 @@ final class Values {
    * A maximum with a constant or a number of the call, which is no NaN: the instruction gives its
    * second operand where one is NaN, or both are 0. Adding 0 makes -0 to 0.
    */
-  private Vector max(Value.Binary b) {
-    boolean constant = b.b() instanceof Value.Literal || b.b() instanceof Value.OfCall;
+  private Vector max(Value b) {
+    boolean constant = b.b().kind() == Value.Kind.LITERAL || b.b().kind() == Value.Kind.CALL;
     if (!constant || !b.float64()) {
       throw new UnsupportedOperationException("no machine code for " + b.text());
     }

@@ -9,13 +9,13 @@ import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * A backward call: what a kernel is given for it, and what plain Java makes of that. Of the rows
@@ -34,9 +34,9 @@ final class BackwardExample {
   private final Norm norm;
 
   /** What goes in, but for what was kept. */
-  private final Map<Operand, byte[]> operands = new EnumMap<>(Operand.class);
+  private final Map<Tensor, byte[]> operands = new TreeMap<>();
 
-  private final Map<Column, byte[]> parameters;
+  private final Map<Tensor, byte[]> parameters;
   private final byte[] x;
 
   BackwardExample(BackwardKind kind, int rows, int width, DrawnElements drawn) {
@@ -47,15 +47,15 @@ final class BackwardExample {
     x = drawn.of(inputType(), rows * width);
     int row = width * inputType().bytes();
     Arrays.fill(x, ZEROS * row, (ZEROS + 1) * row, (byte) 0);
-    operands.put(Operand.DY, drawn.of(kind.dy(), rows * width));
+    operands.put(Backward.DY, drawn.of(kind.dy(), rows * width));
     if (rows > NAN) {
       System.arraycopy(drawn.tiny(inputType(), width), 0, x, TINY * row, row);
-      DrawnElements.set(operands.get(Operand.DY), kind.dy(), NAN * width + width / 2, Float.NaN);
+      DrawnElements.set(operands.get(Backward.DY), kind.dy(), NAN * width + width / 2, Float.NaN);
     }
     if (kind.residual() != null) {
-      operands.put(Operand.RESIDUAL, drawn.of(kind.residual(), rows * width));
+      operands.put(Forward.RESIDUAL, drawn.of(kind.residual(), rows * width));
     }
-    operands.put(Operand.DX, new byte[rows * width * kind.dx().bytes()]);
+    operands.put(Backward.DX, new byte[rows * width * kind.dx().bytes()]);
     norm =
         kind.centred()
             ? configured(LayerNorm.builder(width)).build()
@@ -69,10 +69,10 @@ final class BackwardExample {
 
   private <B extends Norm.Builder<B>> B configured(B builder) {
     if (kind.gain()) {
-      builder.gain(Given.floats(parameters.get(Column.GAIN)));
+      builder.gain(Given.floats(parameters.get(Forward.GAIN)));
     }
     if (kind.bias()) {
-      builder.bias(Given.floats(parameters.get(Column.BIAS)));
+      builder.bias(Given.floats(parameters.get(Forward.BIAS)));
     }
     return builder.epsilon(EPSILON).epsilonPlacement(kind.placement()).backend(Backend.scalar());
   }
@@ -94,27 +94,27 @@ final class BackwardExample {
     byte[] y = new byte[rows * width * type.bytes()];
     byte[] input = x.clone();
     norm.apply(rows(input, inputType(), n), rows(y, type, n), saved);
-    given.operands().put(Operand.X, kind.fromOutput() ? y : input);
+    given.operands().put(Forward.X, kind.fromOutput() ? y : input);
     operands.forEach((operand, bytes) -> given.operands().put(operand, bytes.clone()));
-    given.operands().put(Operand.DX, given.operands().get(kind.over()));
+    given.operands().put(Backward.DX, given.operands().get(kind.over()));
     if (kind.keep() != Keep.NOTHING) {
-      given.numbers().put(RowNumber.RSTD, saved.rstd());
+      given.numbers().put(Forward.RSTD, saved.rstd());
       if (kind.centred()) {
         double[] mean = saved.mean() == null ? new double[rows] : saved.mean();
-        given.numbers().put(RowNumber.MEAN, mean);
+        given.numbers().put(Forward.MEAN, mean);
       }
     }
     if (kind.gain()) {
-      given.columns().put(Column.GAIN, parameters.get(Column.GAIN).clone());
+      given.columns().put(Forward.GAIN, parameters.get(Forward.GAIN).clone());
     }
     if (kind.takesBias()) {
-      given.columns().put(Column.BIAS, parameters.get(Column.BIAS).clone());
+      given.columns().put(Forward.BIAS, parameters.get(Forward.BIAS).clone());
     }
     if (kind.gainGradient()) {
-      given.columns().put(Column.GAIN_GRADIENT, new byte[width * Float.BYTES]);
+      given.columns().put(Backward.GAIN_GRADIENT, new byte[width * Float.BYTES]);
     }
     if (kind.biasGradient()) {
-      given.columns().put(Column.BIAS_GRADIENT, new byte[width * Float.BYTES]);
+      given.columns().put(Backward.BIAS_GRADIENT, new byte[width * Float.BYTES]);
     }
     return given;
   }
@@ -127,22 +127,22 @@ final class BackwardExample {
   Given expected(int n) {
     Saved saved = new Saved(kind.keep(), rows);
     Given given = given(saved, n);
-    Rows dy = rows(given.operands().get(Operand.DY), kind.dy(), n);
-    Rows dx = rows(given.operands().get(Operand.DX), kind.dx(), n);
+    Rows dy = rows(given.operands().get(Backward.DY), kind.dy(), n);
+    Rows dx = rows(given.operands().get(Backward.DX), kind.dx(), n);
     float[] gain = kind.gainGradient() ? new float[width] : null;
     float[] bias = kind.biasGradient() ? new float[width] : null;
     ParameterGradients gradients = ParameterGradients.assigned(gain, bias);
     if (kind.residual() == null) {
       norm.backward(dy, saved, dx, gradients);
     } else {
-      Rows residual = rows(given.operands().get(Operand.RESIDUAL), kind.residual(), n);
+      Rows residual = rows(given.operands().get(Forward.RESIDUAL), kind.residual(), n);
       norm.backward(dy, saved, residual, dx, gradients);
     }
     if (gain != null) {
-      given.columns().put(Column.GAIN_GRADIENT, Given.bytes(gain));
+      given.columns().put(Backward.GAIN_GRADIENT, Given.bytes(gain));
     }
     if (bias != null) {
-      given.columns().put(Column.BIAS_GRADIENT, Given.bytes(bias));
+      given.columns().put(Backward.BIAS_GRADIENT, Given.bytes(bias));
     }
     return given;
   }

@@ -7,9 +7,9 @@ import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.lowering.Kernels;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,13 +31,13 @@ record BackwardKind(
     ElementType dy,
     ElementType dx,
     ElementType residual,
-    Operand over,
+    Tensor over,
     boolean gain,
     boolean bias,
     boolean gainGradient,
     boolean biasGradient,
     boolean bfloat16) {
-  private static final List<Operand> OVER = List.of(Operand.DX, Operand.DY, Operand.RESIDUAL);
+  private static final List<Tensor> OVER = List.of(Backward.DX, Backward.DY, Forward.RESIDUAL);
 
   /** How many values each choice has, in the order of the record. */
   private static final int[] SIZES = {3, 2, 3, 3, 3, 3, 4, 3, 2, 2, 2, 2, 2};

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.machine.CallersState;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -36,7 +34,7 @@ class CallersStateTest {
     try (Arena arena = Arena.ofConfined()) {
       MachineFrame frame = frame(width, arena);
       MemorySegment y = arena.allocate((long) ROWS * width * Float.BYTES, Area.ALIGNMENT);
-      frame.place(Operand.Y, null, y.address(), (long) width * Float.BYTES);
+      frame.place(Forward.Y, null, y.address(), (long) width * Float.BYTES);
       kernel.run(frame, ROWS);
       MemorySegment expected = arena.allocate(y.byteSize()).copyFrom(y);
       y.fill((byte) 0);
@@ -57,11 +55,11 @@ class CallersStateTest {
       gain.setAtIndex(JAVA_FLOAT, i, Float.MIN_NORMAL / (3 + i));
     }
     MachineFrame frame = new MachineFrame();
-    frame.place(Operand.X, null, x.address(), (long) width * Float.BYTES);
-    frame.set(Column.GAIN, gain.address());
+    frame.place(Forward.X, null, x.address(), (long) width * Float.BYTES);
+    frame.set(Forward.GAIN, gain.address());
     frame.setWidth(width, width);
-    frame.set(CallNumber.K, width);
-    frame.set(CallNumber.EPSILON, 1e-5);
+    frame.set(Forward.K, width);
+    frame.set(Forward.EPSILON, 1e-5);
     return frame;
   }
 }

@@ -1,13 +1,14 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /** Elements of rows and columns, drawn from a seed. */
 final class DrawnElements {
@@ -71,7 +72,7 @@ final class DrawnElements {
   }
 
   /** Gain and bias. Some gains are subnormal and their biases 0, so that some outputs are, too. */
-  Map<Column, byte[]> parameters(int width) {
+  Map<Tensor, byte[]> parameters(int width) {
     ByteBuffer gain = ByteBuffer.wrap(of(ElementType.FLOAT32, width));
     ByteBuffer bias = ByteBuffer.wrap(of(ElementType.FLOAT32, width));
     gain.order(ByteOrder.LITTLE_ENDIAN);
@@ -85,7 +86,7 @@ final class DrawnElements {
         bias.putInt(Float.BYTES * i, 0);
       }
     }
-    return new EnumMap<>(Map.of(Column.GAIN, gain.array(), Column.BIAS, bias.array()));
+    return new TreeMap<>(Map.of(Forward.GAIN, gain.array(), Forward.BIAS, bias.array()));
   }
 
   /** Where numbers of a row are NaN: in one of three groups of 32, once in each half. */
@@ -100,9 +101,9 @@ final class DrawnElements {
   }
 
   /** The same with gains that are NaN. */
-  Map<Column, byte[]> parametersWithNan(int width) {
-    Map<Column, byte[]> parameters = parameters(width);
-    ByteBuffer gain = ByteBuffer.wrap(parameters.get(Column.GAIN)).order(ByteOrder.LITTLE_ENDIAN);
+  Map<Tensor, byte[]> parametersWithNan(int width) {
+    Map<Tensor, byte[]> parameters = parameters(width);
+    ByteBuffer gain = ByteBuffer.wrap(parameters.get(Forward.GAIN)).order(ByteOrder.LITTLE_ENDIAN);
     for (int i = 0; i < width; i++) {
       if (isNan(i, width)) {
         gain.putFloat(Float.BYTES * i, Float.NaN);

@@ -1,13 +1,11 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -23,22 +21,23 @@ record Given(
     int rows,
     int width,
     double epsilon,
-    Map<Operand, byte[]> operands,
-    Map<Column, byte[]> columns,
-    Map<RowNumber, double[]> numbers) {
+    Map<Tensor, byte[]> operands,
+    Map<Tensor, byte[]> columns,
+    Map<Tensor, double[]> numbers) {
 
   Given(int rows, int width, double epsilon) {
-    this(
-        rows,
-        width,
-        epsilon,
-        new EnumMap<>(Operand.class),
-        new EnumMap<>(Column.class),
-        new EnumMap<>(RowNumber.class));
+    this(rows, width, epsilon, new TreeMap<>(), new TreeMap<>(), new TreeMap<>());
+  }
+
+  /** The rows that a part writes, with their types. */
+  static Map<Tensor, ElementType> rowsWritten(Part part) {
+    Map<Tensor, ElementType> rows = new TreeMap<>(part.written());
+    rows.keySet().retainAll(part.rows().keySet());
+    return rows;
   }
 
   /** Operands of these types, and columns. All NaN of float32 are one, since they may be any. */
-  Map<String, byte[]> written(Map<Operand, ElementType> types) {
+  Map<String, byte[]> written(Map<Tensor, ElementType> types) {
     Map<String, byte[]> written = new TreeMap<>();
     types.forEach(
         (operand, type) -> {
@@ -70,7 +69,7 @@ record Given(
   }
 
   /** A row of an operand. */
-  byte[] row(Operand operand, int row) {
+  byte[] row(Tensor operand, int row) {
     byte[] bytes = operands.get(operand);
     int size = bytes.length / rows;
     return Arrays.copyOfRange(bytes, row * size, (row + 1) * size);

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
-import io.github.rmsnorm4j.internal.formula.Operand;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
-import java.util.EnumMap;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -48,8 +48,8 @@ class InterpretedBackwardTest {
   }
 
   private static void requireSame(BackwardKind kind, Given given, Given expected, String what) {
-    Map<Operand, ElementType> types = new EnumMap<>(Operand.class);
-    kind.parts().forEach(part -> types.putAll(part.operandsWritten()));
+    Map<Tensor, ElementType> types = new TreeMap<>();
+    kind.parts().forEach(part -> types.putAll(Given.rowsWritten(part)));
     Map<String, byte[]> written = given.written(types);
     expected
         .written(types)
@@ -78,12 +78,12 @@ class InterpretedBackwardTest {
       }
       for (double number : OUT_OF_RANGE) {
         Given given = example.given();
-        given.numbers().get(RowNumber.RSTD)[bad] = number;
+        given.numbers().get(Forward.RSTD)[bad] = number;
         requireRefused(kind, bits, example, given, done);
       }
       if (kind.centred()) {
         Given given = example.given();
-        given.numbers().get(RowNumber.MEAN)[bad] = -0x1p103;
+        given.numbers().get(Forward.MEAN)[bad] = -0x1p103;
         requireRefused(kind, bits, example, given, done);
       }
     }

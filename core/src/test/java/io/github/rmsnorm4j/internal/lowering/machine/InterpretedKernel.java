@@ -1,10 +1,8 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.CallNumber;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.InterpretedCode;
 import java.lang.foreign.MemorySegment;
@@ -38,7 +36,7 @@ final class InterpretedKernel {
   private final InterpretedCode interpreter;
 
   /** The part of its own memory that the caller has written, but for the numbers of rows. */
-  private final byte[] written = new byte[Area.of(CallNumber.EPSILON) + Double.BYTES];
+  private final byte[] written = new byte[Area.of(Forward.EPSILON) + Double.BYTES];
 
   private final Map<byte[], Long> places = new IdentityHashMap<>();
 
@@ -77,25 +75,25 @@ final class InterpretedKernel {
   /** Runs it; gives back how many rows are done. */
   int run(Given given) {
     for (Part part : target.parts()) {
-      part.operandsWritten().keySet().forEach(operand -> place(given, operand, true));
+      Given.rowsWritten(part).keySet().forEach(operand -> place(given, operand, true));
     }
     given.operands().keySet().forEach(operand -> place(given, operand, false));
-    given.columns().forEach(this::place);
+    given.columns().forEach(this::placeColumn);
     put(Area.ROWS, given.rows());
     put(Area.WIDTH, given.width());
     put(Area.SUMMED, given.width());
-    put(Area.of(CallNumber.K), (double) given.width());
-    put(Area.of(CallNumber.EPSILON), given.epsilon());
+    put(Area.of(Forward.K), (double) given.width());
+    put(Area.of(Forward.EPSILON), given.epsilon());
     interpreter.unknown(AREA, Area.BYTES);
     interpreter.set(AREA, written);
     given.numbers().forEach(this::set);
-    int done = (int) interpreter.run(AREA, Operand.COUNT);
+    int done = (int) interpreter.run(AREA, Tensor.Access.ELEMENT.places());
     given.operands().forEach((operand, bytes) -> copy(given, bytes));
     given.columns().forEach((column, bytes) -> interpreter.copy(bytes, address(column)));
     return done;
   }
 
-  private void place(Given given, Operand operand, boolean writable) {
+  private void place(Given given, Tensor operand, boolean writable) {
     byte[] bytes = given.operands().get(operand);
     int size = bytes.length / given.rows();
     if (!places.containsKey(bytes)) {
@@ -109,16 +107,16 @@ final class InterpretedKernel {
     put(Area.stride(operand), stride(size));
   }
 
-  private void place(Column column, byte[] bytes) {
+  private void placeColumn(Tensor column, byte[] bytes) {
     boolean writable =
         target.parts().stream()
             .flatMap(part -> part.columnSums().stream())
-            .anyMatch(sum -> sum.column() == column);
+            .anyMatch(sum -> sum.column().equals(column));
     interpreter.memory(address(column), bytes, writable);
     put(Area.address(column), address(column));
   }
 
-  private void set(RowNumber number, double[] ofRows) {
+  private void set(Tensor number, double[] ofRows) {
     ByteBuffer bytes = ByteBuffer.allocate(ofRows.length * Double.BYTES);
     bytes.order(ByteOrder.LITTLE_ENDIAN).asDoubleBuffer().put(ofRows);
     interpreter.set(AREA + Area.of(number), bytes.array());
@@ -134,7 +132,7 @@ final class InterpretedKernel {
   }
 
   /** A number of the first row. */
-  double number(RowNumber number) {
+  double number(Tensor number) {
     return number(Area.of(number));
   }
 
@@ -160,12 +158,11 @@ final class InterpretedKernel {
   }
 
   /** Only the output may be aligned. */
-  private long address(Operand operand) {
-    return ROWS + operand.ordinal() * APART + (operand == Operand.Y ? shift : 4);
-  }
-
-  private static long address(Column column) {
-    return COLUMNS + column.ordinal() * APART + 4;
+  private long address(Tensor tensor) {
+    if (tensor.access() == Tensor.Access.COLUMN) {
+      return COLUMNS + tensor.place() * APART + 4;
+    }
+    return ROWS + tensor.place() * APART + (tensor.equals(Forward.Y) ? shift : 4);
   }
 
   /** Lines that were never run. */

@@ -7,8 +7,7 @@ import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
-import io.github.rmsnorm4j.internal.formula.Column;
-import io.github.rmsnorm4j.internal.formula.Operand;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -41,25 +40,25 @@ class InterpretedKernelTest {
 
   private InterpretedKernel check(ForwardKind kind, int width) {
     Given given = given(kind, width, width <= 256 ? 11 : 2);
-    byte[] residual = kind.adds() ? given.operands().get(Operand.RESIDUAL).clone() : null;
+    byte[] residual = kind.adds() ? given.operands().get(Forward.RESIDUAL).clone() : null;
     byte[] y = expected(kind, given, residual);
     InterpretedKernel kernel =
         new InterpretedKernel(kind.target(width), kind.shift(kind.target(width), width));
     String what = kind + ", width " + width;
     assertThat(kernel.run(given)).as(what).isEqualTo(given.rows());
-    assertThat(given.operands().get(Operand.Y)).as(what).isEqualTo(y);
+    assertThat(given.operands().get(Forward.Y)).as(what).isEqualTo(y);
     if (kind.adds()) {
-      assertThat(given.operands().get(Operand.RESIDUAL)).as(what).isEqualTo(residual);
+      assertThat(given.operands().get(Forward.RESIDUAL)).as(what).isEqualTo(residual);
     }
     return kernel;
   }
 
   private Given given(ForwardKind kind, int width, int rows) {
     Given given = new Given(rows, width, EPSILON);
-    given.operands().put(Operand.X, drawn.of(kind.x(), rows * width));
-    given.operands().put(Operand.Y, new byte[rows * width * kind.y().bytes()]);
+    given.operands().put(Forward.X, drawn.of(kind.x(), rows * width));
+    given.operands().put(Forward.Y, new byte[rows * width * kind.y().bytes()]);
     if (kind.adds()) {
-      given.operands().put(Operand.RESIDUAL, drawn.of(kind.x(), rows * width));
+      given.operands().put(Forward.RESIDUAL, drawn.of(kind.x(), rows * width));
     }
     given.columns().putAll(drawn.parametersWithNan(width));
     return given;
@@ -80,7 +79,7 @@ class InterpretedKernelTest {
         continue;
       }
       Given given = given(kind, width, 11);
-      byte[] x = given.operands().get(Operand.X);
+      byte[] x = given.operands().get(Forward.X);
       Arrays.fill(x, bad * width * kind.x().bytes(), bad * width * kind.x().bytes() + 4, (byte) -1);
       assertThat(new InterpretedKernel(kind.target(width)).run(given))
           .as(kind.toString())
@@ -91,10 +90,10 @@ class InterpretedKernelTest {
   private static <B extends Norm.Builder<B>> B configured(
       B builder, ForwardKind kind, Given given) {
     if (kind.biased()) {
-      builder.bias(Given.floats(given.columns().get(Column.BIAS)));
+      builder.bias(Given.floats(given.columns().get(Forward.BIAS)));
     }
     return builder
-        .gain(Given.floats(given.columns().get(Column.GAIN)))
+        .gain(Given.floats(given.columns().get(Forward.GAIN)))
         .epsilon(EPSILON)
         .epsilonPlacement(kind.placement())
         .backend(Backend.scalar());
@@ -108,7 +107,7 @@ class InterpretedKernelTest {
             ? configured(LayerNorm.builder(width), kind, given).build()
             : configured(RmsNorm.builder(width).castOrder(kind.order()), kind, given).build();
     byte[] y = new byte[rows * width * kind.y().bytes()];
-    MemorySegment in = MemorySegment.ofArray(given.operands().get(Operand.X));
+    MemorySegment in = MemorySegment.ofArray(given.operands().get(Forward.X));
     Rows x = Rows.of(in, kind.x(), rows, width);
     Rows to = Rows.of(MemorySegment.ofArray(y), kind.y(), rows, width);
     if (residual == null) {

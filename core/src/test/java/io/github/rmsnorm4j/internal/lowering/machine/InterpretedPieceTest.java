@@ -3,11 +3,9 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.RowNumber;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -15,10 +13,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,7 +38,7 @@ class InterpretedPieceTest {
   @ValueSource(ints = {256, 512})
   void sums(int bits) {
     for (ForwardKind kind : ForwardKind.drawn(bits, new SplittableRandom(33))) {
-      List<RowNumber> known = kind.centred() ? List.of(RowNumber.SHIFT) : List.of();
+      List<Tensor> known = kind.centred() ? List.of(Forward.SHIFT) : List.of();
       check(kind, kind.forward(true).pieceStatistic(), known);
     }
   }
@@ -50,16 +48,16 @@ class InterpretedPieceTest {
   void outputs(int bits) {
     for (ForwardKind kind : ForwardKind.drawn(bits, new SplittableRandom(34))) {
       Forward forward = kind.forward(true);
-      List<RowNumber> known = List.of(RowNumber.ROOT, RowNumber.RSTD, RowNumber.MEAN);
+      List<Tensor> known = List.of(Forward.ROOT, Forward.RSTD, Forward.MEAN);
       check(kind, forward.output(), known.subList(0, kind.centred() ? 3 : 2));
     }
   }
 
   /** Every instruction is run for one of the widths. */
-  private void check(ForwardKind kind, Part part, List<RowNumber> known) {
+  private void check(ForwardKind kind, Part part, List<Tensor> known) {
     Unreached unreached = new Unreached();
     Target target = kind.target(part);
-    boolean aligned = kind.streams() && !part.operandsWritten().isEmpty() && !target.peels();
+    boolean aligned = kind.streams() && !part.written().isEmpty() && !target.peels();
     for (int width : InterpretedKernel.WIDTHS) {
       if (!aligned || width * kind.y().bytes() % Area.ALIGNMENT == 0) {
         InterpretedKernel kernel = new InterpretedKernel(target, kind.shift(target, width));
@@ -73,9 +71,9 @@ class InterpretedPieceTest {
   }
 
   /** Where the width is even the last elements are subnormal, and so is their sum. */
-  private Given given(Part part, List<RowNumber> known, int width) {
+  private Given given(Part part, List<Tensor> known, int width) {
     Given given = new Given(1, width, 0);
-    part.operands()
+    part.rows()
         .forEach(
             (operand, type) -> {
               byte[] elements = drawn.of(type, width);
@@ -89,19 +87,20 @@ class InterpretedPieceTest {
               }
               given.operands().put(operand, elements);
             });
-    Map<Column, byte[]> parameters = drawn.parametersWithNan(width);
-    part.columns().forEach(column -> given.columns().put(column, parameters.get(column)));
-    known.forEach(number -> given.numbers().put(number, new double[] {1 + number.ordinal() / 9.0}));
+    Map<Tensor, byte[]> parameters = drawn.parametersWithNan(width);
+    parameters.keySet().retainAll(part.tensors().keySet());
+    given.columns().putAll(parameters);
+    known.forEach(number -> given.numbers().put(number, new double[] {1 + number.place() / 9.0}));
     return given;
   }
 
   private static void check(InterpretedKernel kernel, Part part, Given given, String what) {
     Frame frame = new Frame();
     given.numbers().forEach((number, ofRow) -> frame.of(number)[0] = ofRow[0]);
-    given.columns().forEach((column, bytes) -> frame.set(column, Given.floats(bytes)));
-    Map<Operand, byte[]> expected = expected(part, given, frame);
+    given.columns().forEach((column, bytes) -> frame.point(column, Given.floats(bytes)));
+    Map<Tensor, byte[]> expected = expected(part, given, frame);
     assertThat(kernel.run(given)).as(what).isEqualTo(1);
-    for (Operand operand : part.operandsWritten().keySet()) {
+    for (Tensor operand : part.written().keySet()) {
       assertThat(given.operands().get(operand)).as(what).isEqualTo(expected.get(operand));
     }
     for (Part.Statement statement : part.statements()) {
@@ -116,12 +115,12 @@ class InterpretedPieceTest {
   }
 
   /** What plain Java writes; leaves its numbers and lanes in the frame. */
-  private static Map<Operand, byte[]> expected(Part part, Given given, Frame frame) {
-    Map<Operand, ElementType> types = part.operands();
-    Map<Operand, MemorySegment> rows = new EnumMap<>(Operand.class);
-    Map<Operand, byte[]> expected = new EnumMap<>(Operand.class);
+  private static Map<Tensor, byte[]> expected(Part part, Given given, Frame frame) {
+    Map<Tensor, ElementType> types = part.rows();
+    Map<Tensor, MemorySegment> rows = new TreeMap<>();
+    Map<Tensor, byte[]> expected = new TreeMap<>();
     try (Arena arena = Arena.ofConfined()) {
-      for (Operand operand : types.keySet()) {
+      for (Tensor operand : types.keySet()) {
         MemorySegment bytes = MemorySegment.ofArray(given.operands().get(operand));
         MemorySegment row = arena.allocate(bytes.byteSize(), Area.ALIGNMENT).copyFrom(bytes);
         frame.place(operand, null, row.address(), row.byteSize());

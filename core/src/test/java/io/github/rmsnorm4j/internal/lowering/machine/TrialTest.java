@@ -7,9 +7,8 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.internal.formula.Column;
+import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -114,7 +113,7 @@ class TrialTest {
     for (ForwardKind kind : ForwardKind.drawn(bits, new SplittableRandom(41))) {
       Forward forward = kind.forward(true);
       for (Part part : List.of(forward.shift(), forward.pieceStatistic(), forward.output())) {
-        boolean streams = kind.streams() && !part.operandsWritten().isEmpty();
+        boolean streams = kind.streams() && !part.written().isEmpty();
         assertThat(MachineKernel.of(List.of(part), bits, 0, streams))
             .as("%s of %s, %d bits", part, kind, bits)
             .isNotNull();
@@ -132,7 +131,7 @@ class TrialTest {
         type,
         type,
         null,
-        Operand.DX,
+        Backward.DX,
         true,
         false,
         true,
@@ -148,8 +147,8 @@ class TrialTest {
     Part.Builder builder = new Part.Builder();
     for (Part.Statement statement : output.statements()) {
       boolean ofGain =
-          statement instanceof Part.ColumnSum sum && sum.column() == Column.GAIN_GRADIENT;
-      builder.add(ofGain ? new Part.ColumnSum(Column.GAIN_GRADIENT, slope) : statement);
+          statement instanceof Part.ColumnSum sum && sum.column() == Backward.GAIN_GRADIENT;
+      builder.add(ofGain ? new Part.ColumnSum(Backward.GAIN_GRADIENT, slope) : statement);
     }
     wrong.add(builder.build());
     return wrong;
