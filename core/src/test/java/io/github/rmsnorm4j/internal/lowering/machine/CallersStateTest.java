@@ -56,7 +56,7 @@ class CallersStateTest {
     }
     MachineFrame frame = new MachineFrame();
     frame.place(Forward.X, null, x.address(), (long) width * Float.BYTES);
-    frame.set(Forward.GAIN, gain.address());
+    frame.point(Forward.GAIN, gain.address());
     frame.setWidth(width, width);
     frame.set(Forward.K, width);
     frame.set(Forward.EPSILON, 1e-5);
