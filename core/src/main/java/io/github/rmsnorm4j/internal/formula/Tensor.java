@@ -9,6 +9,9 @@ package io.github.rmsnorm4j.internal.formula;
  * @param place the place among the tensors of a program with the same access
  */
 public record Tensor(String name, Access access, int place) implements Comparable<Tensor> {
+  /** The places of rows and columns. */
+  public static final int SLOTS = Access.ELEMENT.places + Access.COLUMN.places;
+
   /** What a number of a tensor belongs to. */
   public enum Access {
     /** An element of a row. */
@@ -38,6 +41,16 @@ public record Tensor(String name, Access access, int place) implements Comparabl
       throw new IllegalArgumentException(
           name + " has place " + place + ", it must be 0 to " + (access.places - 1));
     }
+  }
+
+  /** The place among all rows and columns. */
+  public int slot() {
+    return switch (access) {
+      case ELEMENT -> place;
+      case COLUMN -> Access.ELEMENT.places + place;
+      default ->
+          throw new IllegalArgumentException(name + " is neither of elements nor of columns");
+    };
   }
 
   /** By access, then by place. */

@@ -11,7 +11,7 @@ final class FirstElement {
   static double of(Value value, Frame frame, int row) {
     switch (value.kind()) {
       case ELEMENT -> {
-        int slot = value.tensor().place();
+        int slot = value.tensor().slot();
         Object base = frame.base[slot];
         long at = frame.offset[slot] + row * frame.stride[slot];
         return value.float64()

@@ -18,20 +18,14 @@ public final class Frame {
   /** The most per-row scalars that the elements of a part read. */
   public static final int MAX_TABLES = 8;
 
-  /** The array with the rows of an operand; null in native memory. */
-  public final Object[] base = new Object[Tensor.Access.ELEMENT.places()];
+  /** By slot: the array with rows or columns; null in native memory, and where there are none. */
+  public final Object[] base = new Object[Tensor.SLOTS];
 
-  /** Bytes from the start of the array, or the address, of the rectangle's first element. */
-  public final long[] offset = new long[Tensor.Access.ELEMENT.places()];
+  /** By slot: bytes from the start of the array, or the address, of the first element. */
+  public final long[] offset = new long[Tensor.SLOTS];
 
-  /** Bytes from one row to the next. */
-  public final long[] stride = new long[Tensor.Access.ELEMENT.places()];
-
-  /** The rectangle's first column. */
-  public int column;
-
-  /** float[] or double[], as the arithmetic is; null without such a column. */
-  public final Object[] columns;
+  /** By slot: bytes from one row to the next; 0 for columns. */
+  public final long[] stride = new long[Tensor.SLOTS];
 
   /** By number and row. */
   public final double[][] ofRow;
@@ -60,7 +54,6 @@ public final class Frame {
 
   /** A frame that shares nothing. */
   public Frame() {
-    columns = new Object[Tensor.Access.COLUMN.places()];
     ofRow = new double[Tensor.Access.ROW.places()][MAX_ROWS];
     ofCall = new double[Tensor.Access.CALL.places()];
     lanes = new double[Part.MAX_SUMS][MAX_ROWS * RowSum.LANES];
@@ -73,7 +66,6 @@ public final class Frame {
 
   /** A frame that shares everything except the rectangles with another one. */
   public Frame(Frame other) {
-    columns = other.columns;
     ofRow = other.ofRow;
     ofCall = other.ofCall;
     lanes = other.lanes;
@@ -93,13 +85,32 @@ public final class Frame {
     ofCall[number.place()] = value;
   }
 
-  public void point(Tensor column, Object values) {
-    columns[column.place()] = values;
+  /**
+   * Points a tensor of columns at its numbers.
+   *
+   * @param numbers float[] or double[], as the arithmetic is; null without such a tensor
+   */
+  public void point(Tensor column, Object numbers) {
+    place(column, numbers, 0, 0);
+  }
+
+  /** Points at the columns from one on, where a piece of a row begins. */
+  public void moveColumns(int from) {
+    for (int i = Tensor.Access.ELEMENT.places(); i < base.length; i++) {
+      offset[i] = (long) from * (base[i] instanceof double[] ? Double.BYTES : Float.BYTES);
+    }
+  }
+
+  /** Points at the columns of another frame. */
+  public void shareColumns(Frame other) {
+    int rows = Tensor.Access.ELEMENT.places();
+    System.arraycopy(other.base, rows, base, rows, base.length - rows);
+    System.arraycopy(other.offset, rows, offset, rows, base.length - rows);
   }
 
   /** Points an operand at a rectangle. */
   public void place(Tensor rows, Object base, long offset, long stride) {
-    int i = rows.place();
+    int i = rows.slot();
     this.base[i] = base;
     this.offset[i] = offset;
     this.stride[i] = stride;
@@ -114,8 +125,6 @@ public final class Frame {
 
   /** Drops references to the caller's arrays, and the position at which a call failed. */
   public void clear() {
-    column = 0;
     Arrays.fill(base, null);
-    Arrays.fill(columns, null);
   }
 }

@@ -4,6 +4,7 @@ import static io.github.rmsnorm4j.internal.kernel.Strips.STRIP;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
 import java.util.List;
@@ -184,7 +185,7 @@ public final class PlainKernel implements Kernel {
   }
 
   private static void load(Frame frame, Value element, int v, int row, int i, int n) {
-    int slot = element.tensor().place();
+    int slot = element.tensor().slot();
     Object base = frame.base[slot];
     long at = frame.offset[slot] + row * frame.stride[slot] + (long) i * element.type().bytes();
     Strips strips = frame.strips;
@@ -195,9 +196,10 @@ public final class PlainKernel implements Kernel {
     }
   }
 
+  /** Numbers of columns are always in an array. */
   private void column(Frame frame, Value value, int v, int i, int n) {
-    Object numbers = frame.columns[value.tensor().place()];
-    int from = frame.column + i;
+    Object numbers = frame.base[value.tensor().slot()];
+    int from = column(frame, value.tensor(), value.float64()) + i;
     Object into = value.float64() ? frame.strips.doubles(v) : frame.strips.floats(v);
     if (from >= evenFirst) {
       System.arraycopy(numbers, from, into, 0, n);
@@ -206,6 +208,11 @@ public final class PlainKernel implements Kernel {
     for (int k = 0; k < n; k++) {
       frame.strips.floats(v)[k] = ((float[]) numbers)[place(from + k)];
     }
+  }
+
+  /** The first column of the frame. */
+  private static int column(Frame frame, Tensor columns, boolean float64) {
+    return (int) (frame.offset[columns.slot()] / (float64 ? Double.BYTES : Float.BYTES));
   }
 
   private int place(int column) {
@@ -247,7 +254,7 @@ public final class PlainKernel implements Kernel {
   }
 
   private void store(Frame frame, Part.Store store, int v, int row, int i, int n) {
-    int slot = store.rows().place();
+    int slot = store.rows().slot();
     Object base = frame.base[slot];
     long at = frame.offset[slot] + row * frame.stride[slot] + (long) i * store.type().bytes();
     Strips strips = frame.strips;
@@ -263,8 +270,8 @@ public final class PlainKernel implements Kernel {
   }
 
   private void columnSum(Frame frame, Part.ColumnSum sum, int v, int i, int n) {
-    Object numbers = frame.columns[sum.column().place()];
-    int from = frame.column + i;
+    Object numbers = frame.base[sum.column().slot()];
+    int from = column(frame, sum.column(), sum.value().float64()) + i;
     if (values.get(v).float64()) {
       Strips.addTo((double[]) numbers, from, frame.strips.doubles(v), n);
     } else if (from >= evenFirst) {

@@ -1,10 +1,8 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.lang.classfile.CodeBuilder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A part that adds to numbers of columns, or that stores narrow rows, row after row: {@code
@@ -28,7 +26,6 @@ final class ColumnLoop {
   private final CodeBuilder c;
   private final VectorCode vectors;
   private final Place place;
-  private Map<Tensor, Integer> arrays;
 
   ColumnLoop(Target target, Code code) {
     this.target = target;
@@ -40,7 +37,6 @@ final class ColumnLoop {
 
   void emit() {
     new RowPointers(code, place).load(target.memory().getFirst());
-    arrays = ColumnArrays.load(code, place);
     if (target.width() > 0) {
       downColumns();
     } else {
@@ -80,8 +76,8 @@ final class ColumnLoop {
         place.step(),
         i -> {
           places.forEach(ofRow -> new RowPointers(code, ofRow).elements(i));
-          Elements.Columns columns = ColumnArrays.addresses(code, place, arrays, i);
-          ColumnVector vector = vector(columns, 0);
+          new RowPointers(code, place).columns(i);
+          ColumnVector vector = new ColumnVector(code, vectors, place, 0);
           vector.open();
           for (int r = 0; r < count; r++) {
             vector.row(places.get(r), ofRows.get(r));
@@ -101,10 +97,10 @@ final class ColumnLoop {
         code.constant(target.width()),
         place.step() * vectorsOfStep,
         i -> {
-          Elements.Columns columns = ColumnArrays.addresses(code, place, arrays, i);
+          new RowPointers(code, place).columns(i);
           List<ColumnVector> group = new ArrayList<>();
           for (int j = 0; j < vectorsOfStep; j++) {
-            group.add(vector(columns, j));
+            group.add(new ColumnVector(code, vectors, place, j));
             group.getLast().open();
           }
           code.loop(
@@ -120,10 +116,6 @@ final class ColumnLoop {
               });
           group.forEach(ColumnVector::close);
         });
-  }
-
-  private ColumnVector vector(Elements.Columns columns, int index) {
-    return new ColumnVector(code, vectors, place, columns, index);
   }
 
   private int vectorsOfStep() {

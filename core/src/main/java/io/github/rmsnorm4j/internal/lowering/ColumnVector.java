@@ -14,7 +14,6 @@ final class ColumnVector {
   private final Code code;
   private final VectorCode vectors;
   private final Place place;
-  private final Elements.Columns columns;
   private final int index;
 
   /** Values of columns and sums over rows, for even and for odd columns. */
@@ -22,16 +21,15 @@ final class ColumnVector {
 
   private final List<Map<Tensor, Integer>> sums = new ArrayList<>();
 
-  ColumnVector(Code code, VectorCode vectors, Place place, Elements.Columns columns, int index) {
+  ColumnVector(Code code, VectorCode vectors, Place place, int index) {
     this.code = code;
     this.vectors = vectors;
     this.place = place;
-    this.columns = columns;
     this.index = index;
   }
 
   private Elements elements(Place ofRow, Broadcasts broadcasts) {
-    return new Elements(code, vectors, ofRow, broadcasts, columns, index);
+    return new Elements(code, vectors, ofRow, broadcasts, index);
   }
 
   void open() {
@@ -80,13 +78,14 @@ final class ColumnVector {
   }
 
   void close() {
+    Elements elements = elements(place, new Broadcasts(code, vectors, place.elements()));
     for (int half = 0; half < place.halves(); half++) {
       int from = place.columnOffset(index, half == 1);
       for (Part.ColumnSum sum : place.part().columnSums()) {
         code.line("store %s", sum.column());
         code.load(sums.get(half).get(sum.column()));
         vectors.intoArray(
-            VectorCode.of(sum.value().float64()), () -> columns.address(sum.column(), from));
+            VectorCode.of(sum.value().float64()), () -> elements.address(sum.column(), from));
       }
     }
   }

@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.internal.lowering;
 import static java.lang.constant.ConstantDescs.CD_int;
 
 import io.github.rmsnorm4j.internal.formula.Part;
-import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
 import java.util.ArrayList;
@@ -34,7 +33,6 @@ final class ElementLoop {
   private final List<Place> places = new ArrayList<>();
   private final Accumulators sums;
   private final Map<Place, Broadcasts> broadcasts = new IdentityHashMap<>();
-  private final Map<Place, Map<Tensor, Integer>> columns = new IdentityHashMap<>();
   private int calls;
 
   /** Locals: the first element of the block, the element after its last, and the sweep. */
@@ -64,7 +62,6 @@ final class ElementLoop {
     for (int p = 0; p < target.parts().size(); p++) {
       Place place = Place.of(target, p, FRAME + p);
       new RowPointers(code, place).load(target.memory().get(p));
-      columns.put(place, ColumnArrays.load(code, place));
       places.add(place);
     }
     int n = target.width() > 0 ? code.constant(target.width()) : N;
@@ -174,19 +171,18 @@ final class ElementLoop {
   /** Vectors of all parts in turn; one part may have more than the other. */
   private void vectors(int i) {
     int mark = code.mark();
-    Map<Place, Elements.Columns> addresses = new IdentityHashMap<>();
     int most = 0;
     for (Place place : places) {
       int at = first(place, i);
       new RowPointers(code, place).elements(at);
-      addresses.put(place, ColumnArrays.addresses(code, place, columns.get(place), at));
+      new RowPointers(code, place).columns(at);
       most = Math.max(most, place.count());
     }
     for (int v = 0; v < most; v++) {
       for (Place place : places) {
         for (int j = v * place.count() / most; j < (v + 1) * place.count() / most; j++) {
           int inner = code.mark();
-          vector(place, j, addresses.get(place));
+          vector(place, j);
           code.release(inner);
         }
       }
@@ -209,8 +205,8 @@ final class ElementLoop {
   }
 
   /** All statements of a part for one vector of elements, or for a pair of vectors. */
-  private void vector(Place place, int j, Elements.Columns columns) {
-    Elements elements = new Elements(code, vectors, place, broadcasts.get(place), columns, j);
+  private void vector(Place place, int j) {
+    Elements elements = new Elements(code, vectors, place, broadcasts.get(place), j);
     elements.forHalves(
         half -> {
           int sum = 0;

@@ -16,24 +16,12 @@ import java.util.function.IntConsumer;
  * value is computed once.
  */
 final class Elements {
-  /** The place of per-column or per-row scalars. */
-  interface Columns {
-    /** Leaves the array of a column and an index on the stack, counted from the step's first. */
-    void address(Tensor column, int from);
-
-    /** Leaves the array of a per-row scalar and an index on the stack, if rows are the elements. */
-    default void address(Tensor number) {
-      throw new IllegalArgumentException(number + " is one for the row");
-    }
-  }
-
   private final Code code;
   private final VectorCode vectors;
   private final Codecs codecs;
   private final RowVectors rows;
   private final Place place;
   private final Broadcasts row;
-  private final Columns columns;
 
   /** The index of the vector in the step. */
   private final int index;
@@ -46,12 +34,11 @@ final class Elements {
   /** Whether the odd elements are being computed. */
   private boolean odd;
 
-  Elements(Code code, VectorCode vectors, Place place, Broadcasts row, Columns columns, int index) {
+  Elements(Code code, VectorCode vectors, Place place, Broadcasts row, int index) {
     this.code = code;
     this.vectors = vectors;
     this.place = place;
     this.row = row;
-    this.columns = columns;
     this.index = index;
     codecs = new Codecs(code, vectors, place.bits(false));
     rows = new RowVectors(code, vectors, place, index);
@@ -89,7 +76,7 @@ final class Elements {
       case COLUMN -> loadColumn(value);
       case ROW -> {
         code.line("load %s", value.text());
-        vectors.fromArray(DOUBLES, place.bits(true), () -> columns.address(value.tensor()));
+        vectors.fromArray(DOUBLES, place.bits(true), () -> address(value.tensor(), 0));
       }
       case WIDENED, ROUNDED, CAST, ONE_NAN, ROOT -> {
         int of = value(value.a());
@@ -146,7 +133,13 @@ final class Elements {
     vectors.fromArray(
         VectorCode.of(column.float64()),
         place.bits(column.float64()),
-        () -> columns.address(column.tensor(), place.columnOffset(index, odd)));
+        () -> address(column.tensor(), place.columnOffset(index, odd)));
+  }
+
+  /** Leaves the array of columns, or of numbers of rows, and an index on the stack. */
+  void address(Tensor tensor, int from) {
+    Place.Pointer pointer = place.pointers().get(tensor);
+    code.load(pointer.array()).c.iload(pointer.at()).loadConstant(from).iadd();
   }
 
   /** Computes and stores; pairs are stored after the odd elements are computed. */

@@ -31,12 +31,13 @@ record Place(
     Map<Tensor, Pointer> pointers) {
 
   /**
-   * The place of the elements of an operand: in an array from an index on, or at an address.
+   * The place of elements, or of numbers of columns or rows: in an array from an index on, or at an
+   * address.
    *
    * @param array a local, -1 in native memory
    * @param offset a local: bytes, or the address, of the rectangle
-   * @param stride a local: bytes from row to row
-   * @param start a local: the first element of the row
+   * @param stride a local: bytes from row to row; -1 for columns
+   * @param start a local: the first element of the row, or the first column
    * @param at a local: the first element of the step
    */
   record Pointer(

@@ -4,9 +4,11 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
 import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_double;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.util.HashMap;
@@ -109,27 +111,21 @@ final class RowLoop {
 
   private void rows(int row, Broadcasts ofCall) {
     int mark = code.mark();
-    Elements.Columns numbers =
-        new Elements.Columns() {
-          @Override
-          public void address(Tensor column, int from) {
-            throw new IllegalArgumentException(column + " among rows");
-          }
-
-          @Override
-          public void address(Tensor number) {
-            code.load(arrays.get(number)).c.iload(row);
-          }
-        };
-    Place place = new Place(part, FRAME, false, bits / Double.SIZE, 0, 1, false, new HashMap<>());
-    Elements elements = new Elements(code, vectors, place, ofCall, numbers, 0);
+    Map<Tensor, Place.Pointer> pointers = new TreeMap<>();
+    arrays.forEach(
+        (number, array) ->
+            pointers.put(
+                number,
+                new Place.Pointer(ElementType.FLOAT64, Memory.HEAP, array, -1, -1, row, row)));
+    Place place = new Place(part, FRAME, false, bits / Double.SIZE, 0, 1, false, pointers);
+    Elements elements = new Elements(code, vectors, place, ofCall, 0);
     for (Part.Statement statement : part.statements()) {
       int value = elements.value(statement.value());
       switch (statement) {
         case Part.Keep keep -> {
           code.line("%s = %s", keep.number(), keep.value().text());
           code.load(value);
-          vectors.intoArray(DOUBLES, () -> code.load(arrays.get(keep.number())).c.iload(row));
+          vectors.intoArray(DOUBLES, () -> elements.address(keep.number(), 0));
         }
         case Part.Range range -> {
           int[] bound = bounds.get(range);

@@ -67,9 +67,9 @@ final class ScalarMemory {
 
   /** Leaves the base, and the offset of the element. */
   private void address(Tensor rows, ElementType type) {
-    code.element(frame, "base", CD_Object, rows.place());
-    code.element(frame, "offset", CD_long, rows.place());
-    code.element(frame, "stride", CD_long, rows.place()).c.iload(row).i2l().lmul().ladd();
+    code.element(frame, "base", CD_Object, rows.slot());
+    code.element(frame, "offset", CD_long, rows.slot());
+    code.element(frame, "stride", CD_long, rows.slot()).c.iload(row).i2l().lmul().ladd();
     if (element >= 0) {
       code.c.iload(element).i2l().loadConstant((long) type.bytes()).lmul().ladd();
     }

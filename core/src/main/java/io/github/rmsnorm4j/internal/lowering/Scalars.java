@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering;
 import static java.lang.constant.ConstantDescs.CD_Object;
 import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
-import static java.lang.constant.ConstantDescs.CD_int;
+import static java.lang.constant.ConstantDescs.CD_long;
 
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Part;
@@ -160,8 +160,10 @@ final class Scalars {
 
   /** Leaves the array and the index of the element's column. */
   void column(Tensor column, ClassDesc type) {
-    code.element(frame, "columns", CD_Object, column.place()).c.checkcast(type.arrayType());
-    code.field(frame, "column", CD_int).c.iload(element).iadd();
+    code.element(frame, "base", CD_Object, column.slot()).c.checkcast(type.arrayType());
+    int log = type.equals(CD_double) ? 3 : 2;
+    code.element(frame, "offset", CD_long, column.slot()).c.loadConstant(log).lshr().l2i();
+    c.iload(element).iadd();
   }
 
   /** Writes a value to the element. */

@@ -215,7 +215,7 @@ final class BackwardPass implements AutoCloseable {
     if (adds) {
       residual.read(row, column, rows, columns);
     }
-    frame.column = (int) column;
+    frame.moveColumns((int) column);
     int inPart = Math.clamp(part - column, 0, columns);
     if (inPart > 0) {
       kernels.output().run(frame, rows, 0, inPart);
@@ -225,7 +225,7 @@ final class BackwardPass implements AutoCloseable {
       Arrays.fill(frame.of(Backward.M), 0, rows, 0.0);
       kernels.output().run(frame, rows, inPart, columns);
     }
-    frame.column = 0;
+    frame.moveColumns(0);
     dx.write(row, column, rows, columns);
   }
 }

@@ -76,6 +76,7 @@ final class ForwardPass implements AutoCloseable {
     frame.set(Forward.EPSILON, norm.epsilon());
     frame.point(Forward.GAIN, plan.columns.of(Forward.GAIN, call.gain()));
     frame.point(Forward.BIAS, plan.columns.of(Forward.BIAS, call.bias()));
+    before.shareColumns(frame);
     if (!norm.isCentred()) {
       Arrays.fill(frame.of(Forward.MEAN), 0.0);
     }
@@ -311,9 +312,9 @@ final class ForwardPass implements AutoCloseable {
   private void write(Kernel kernel, long row, long column, int columns) {
     read(row, column, 1, columns);
     y.place(row, column, 1, columns);
-    frame.column = (int) column;
+    frame.moveColumns((int) column);
     kernel.run(frame, 1, 0, columns);
-    frame.column = 0;
+    frame.moveColumns(0);
     finish(row, column, 1, columns);
   }
 

@@ -42,11 +42,11 @@ final class LongRow {
     for (long column = 0; column < n; column += RowSum.SUPER_BLOCK) {
       int length = (int) Math.min(RowSum.SUPER_BLOCK, n - column);
       columns.read(row, column, 1, length);
-      frame.column = (int) column;
+      frame.moveColumns((int) column);
       sums.superBlock(frame, length);
     }
     sums.close(frame);
-    frame.column = 0;
+    frame.moveColumns(0);
   }
 
   /** Computes the sums of the statistic. */

@@ -88,11 +88,12 @@ final class Work {
     List<Frame> frames = new ArrayList<>();
     for (Map<Tensor, Rectangle> own : rectangles) {
       Frame each = frames.isEmpty() ? frame : new Frame(frame);
-      each.column = column;
       own.forEach((operand, rectangle) -> rectangle.place(each, operand, 0));
       frames.add(each);
     }
     columns.forEach((c, numbers) -> frame.point(c, array(numbers)));
+    frame.moveColumns(column);
+    frames.forEach(each -> each.shareColumns(frame));
     for (int n = 0; n < ofRow.length; n++) {
       frame.ofRow[n] = ofRow[n].clone();
     }
@@ -113,7 +114,7 @@ final class Work {
   /** Points a frame at a piece of a row. */
   void piece(Frame frame, int from) {
     rectangles.getFirst().forEach((operand, rectangle) -> rectangle.place(frame, operand, from));
-    frame.column = column + from;
+    frame.moveColumns(column + from);
   }
 
   /** Does it all by definition, part after part. */
@@ -180,7 +181,7 @@ final class Work {
   private double[] numbers(Tensor c) {
     double[] numbers = columns.get(c).clone();
     for (int k = 0; frame != null && k < numbers.length; k++) {
-      Object array = frame.columns[c.place()];
+      Object array = frame.base[c.slot()];
       numbers[k] = array instanceof float[] f ? f[place(k)] : ((double[]) array)[place(k)];
     }
     return numbers;

@@ -29,10 +29,8 @@ final class Area {
   /** Elements that row sums are of. */
   static final int SUMMED = 32;
 
-  private static final int COLUMNS = Tensor.Access.ELEMENT.places();
-  private static final int PLACES = COLUMNS + Tensor.Access.COLUMN.places();
   private static final int TENSORS = 64;
-  private static final int OF_CALL = TENSORS + 2 * Long.BYTES * PLACES;
+  private static final int OF_CALL = TENSORS + 2 * Long.BYTES * Tensor.SLOTS;
   private static final int OF_ROW = aligned(OF_CALL + Double.BYTES * Tensor.Access.CALL.places());
   private static final int NUMBER = Double.BYTES * MachineFrame.MAX_ROWS;
   private static final int TOTALS = OF_ROW + NUMBER * Tensor.Access.ROW.places();
@@ -41,7 +39,7 @@ final class Area {
   private static final int ENDS = BROADCASTS + ALIGNMENT * Frame.MAX_TABLES;
   private static final int END = Float.BYTES * RowSum.LANES;
 
-  static final int BYTES = ENDS + END * PLACES;
+  static final int BYTES = ENDS + END * Tensor.SLOTS;
 
   private Area() {}
 
@@ -50,18 +48,9 @@ final class Area {
     return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
   }
 
-  /** The place of rows, or of a column. */
-  private static int place(Tensor tensor) {
-    return switch (tensor.access()) {
-      case ELEMENT -> tensor.place();
-      case COLUMN -> COLUMNS + tensor.place();
-      default -> throw new IllegalArgumentException(tensor + " has no address");
-    };
-  }
-
   /** The address of the first row, or of the numbers of a column. */
   static int address(Tensor tensor) {
-    return rows(place(tensor));
+    return rows(tensor.slot());
   }
 
   /** The address of the first row of the tensor of elements with a place. */
@@ -100,6 +89,6 @@ final class Area {
 
   /** The last elements of a row, or numbers of a column, with zeros behind them. */
   static int end(Tensor tensor) {
-    return ENDS + END * place(tensor);
+    return ENDS + END * tensor.slot();
   }
 }

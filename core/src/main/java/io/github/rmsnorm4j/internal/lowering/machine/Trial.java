@@ -235,7 +235,7 @@ final class Trial implements AutoCloseable {
   }
 
   private MemorySegment plainColumn(Tensor column) {
-    return MemorySegment.ofArray((float[]) frame.columns[column.place()]);
+    return MemorySegment.ofArray((float[]) frame.base[column.slot()]);
   }
 
   private boolean isSame(Tensor number, int done) {
