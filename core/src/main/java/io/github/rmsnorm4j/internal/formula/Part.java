@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.internal.formula;
 import io.github.rmsnorm4j.ElementType;
 import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -185,25 +184,35 @@ public record Part(List<Statement> statements) {
     }
   }
 
-  /** The columns whose numbers it reads or adds to. */
-  public Set<Column> columns() {
-    Set<Column> columns = EnumSet.noneOf(Column.class);
+  /** The columns whose numbers it reads or adds to, with their types. */
+  public Map<Column, ElementType> columns() {
+    Map<Column, ElementType> columns = columnsWritten();
     for (Statement statement : statements) {
-      add(statement.value(), columns);
-      if (statement instanceof ColumnSum sum) {
-        columns.add(sum.column);
-      }
+      addColumns(statement.value(), columns);
     }
     return columns;
   }
 
-  private static void add(Value value, Set<Column> columns) {
+  /** The columns to whose numbers it adds. */
+  public Map<Column, ElementType> columnsWritten() {
+    Map<Column, ElementType> columns = new EnumMap<>(Column.class);
+    for (ColumnSum sum : columnSums()) {
+      columns.put(sum.column, type(sum.value));
+    }
+    return columns;
+  }
+
+  private static void addColumns(Value value, Map<Column, ElementType> columns) {
     if (value instanceof Value.OfColumn column) {
-      columns.add(column.column());
+      columns.put(column.column(), type(value));
     }
     for (Value part : value.parts()) {
-      add(part, columns);
+      addColumns(part, columns);
     }
+  }
+
+  private static ElementType type(Value value) {
+    return value.float64() ? ElementType.FLOAT64 : ElementType.FLOAT32;
   }
 
   /** Whether any value that exists for each element is float64. */

@@ -1,11 +1,10 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import io.github.rmsnorm4j.internal.lowering.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 
@@ -24,10 +23,12 @@ final class LongColumns implements AutoCloseable {
   private static long bytesKept;
 
   private final long[] addresses = new long[Column.COUNT];
+  private final int elementBytes;
   private final NativeMemory[] copies = new NativeMemory[Column.COUNT];
 
   /** The columns of a call; they are open until it is done on all threads. */
   LongColumns(ForwardCall call) {
+    elementBytes = call.float64() ? Double.BYTES : Float.BYTES;
     boolean done = false;
     try {
       open(call, Column.GAIN, call.gain());
@@ -45,21 +46,21 @@ final class LongColumns implements AutoCloseable {
       return;
     }
     int i = column.ordinal();
-    float[] floats = (float[]) numbers;
-    MemorySegment there = call.ofNorm() == null ? null : call.ofNorm().of(column, floats);
+    int width = call.choices().width();
+    MemorySegment there = call.ofNorm() == null ? null : call.ofNorm().of(column, numbers, width);
     if (there == null) {
-      int width = call.choices().width();
-      copies[i] = take((long) width * Float.BYTES);
+      ValueLayout layout = ColumnCopies.layout(numbers);
+      copies[i] = take(width * layout.byteSize());
       there = copies[i].segment();
-      MemorySegment.copy(floats, 0, there, JAVA_FLOAT, 0, width);
+      MemorySegment.copy(numbers, 0, there, layout, 0, width);
     }
     addresses[i] = there.address();
   }
 
   /** Points a frame at the columns from one on. */
   void place(MachineFrame frame, long from) {
-    frame.set(Column.GAIN, addresses[Column.GAIN.ordinal()] + from * Float.BYTES);
-    frame.set(Column.BIAS, addresses[Column.BIAS.ordinal()] + from * Float.BYTES);
+    frame.set(Column.GAIN, addresses[Column.GAIN.ordinal()] + from * elementBytes);
+    frame.set(Column.BIAS, addresses[Column.BIAS.ordinal()] + from * elementBytes);
   }
 
   @Override

@@ -1,13 +1,10 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-
 import io.github.rmsnorm4j.internal.formula.CallNumber;
 import io.github.rmsnorm4j.internal.formula.Column;
 import io.github.rmsnorm4j.internal.formula.Operand;
 import io.github.rmsnorm4j.internal.formula.RowNumber;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
-import java.lang.foreign.MemorySegment;
 
 /** The backward pass of blocks of rows by a kernel of machine code. */
 final class MachineBackward implements AutoCloseable {
@@ -62,7 +59,7 @@ final class MachineBackward implements AutoCloseable {
   }
 
   /** Does the rows of a block; adds to the gradients of gain and bias, or null. */
-  void block(long from, long to, float[] gain, float[] bias) {
+  void block(long from, long to, Object gain, Object bias) {
     take(Column.GAIN_GRADIENT, gain);
     take(Column.BIAS_GRADIENT, bias);
     long row = from;
@@ -87,15 +84,15 @@ final class MachineBackward implements AutoCloseable {
   }
 
   /** Copies sums to where the kernel adds to them. */
-  private void take(Column column, float[] sums) {
+  private void take(Column column, Object sums) {
     if (sums != null) {
       frame.set(column, columns.copy(column, sums, width).address());
     }
   }
 
-  private void giveBack(Column column, float[] sums) {
+  private void giveBack(Column column, Object sums) {
     if (sums != null) {
-      MemorySegment.copy(columns.of(column, width), JAVA_FLOAT, 0, sums, 0, width);
+      columns.copyBack(column, sums, width);
     }
   }
 

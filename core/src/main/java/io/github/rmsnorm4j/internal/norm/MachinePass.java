@@ -143,7 +143,7 @@ final class MachinePass implements AutoCloseable {
     double[] rstd = call.rstd();
     if (rstd != null) {
       frame.copy(RowNumber.RSTD, 0, rows, rstd, row);
-      for (int r = row; r < row + rows; r++) {
+      for (int r = row; r < row + rows && !call.float64(); r++) {
         rstd[r] = (float) rstd[r];
       }
     }

@@ -57,8 +57,8 @@ final class ElementVector {
     a.comment("%s[i] += %s", sum.column(), new Text(sum.value()));
     Vector value = values.get(sum.value());
     Vector added = registers.take(value.bits());
-    Address column = memory.address(sum.column());
-    a.op(VectorOp.VADDPS, added, value, column);
+    Address column = memory.address(sum.column(), sum.value());
+    a.op(sum.value().float64() ? VectorOp.VADDPD : VectorOp.VADDPS, added, value, column);
     a.op(VectorOp.VMOVUPS_TO, column, added);
     registers.giveBack(added);
     values.done(sum.value());

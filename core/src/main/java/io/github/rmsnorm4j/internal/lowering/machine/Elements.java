@@ -59,9 +59,9 @@ record Elements(
   @Override
   public MachineOperand inPlace(Value value) {
     if (value instanceof Value.Element e) {
-      return e.type() == ElementType.FLOAT32 ? address(e.rows(), e.type()) : null;
+      return e.type().bytes() > Short.BYTES ? address(e.rows(), e.type()) : null;
     }
-    return value instanceof Value.OfColumn c ? address(c.column()) : ofRow.get(value);
+    return value instanceof Value.OfColumn c ? address(c.column(), value) : ofRow.get(value);
   }
 
   @Override
@@ -93,8 +93,10 @@ record Elements(
     return address(pointers.of(rows), Area.end(rows), type.bytes());
   }
 
-  Address address(Column column) {
-    return address(pointers.of(column), Area.end(column), Float.BYTES);
+  /** A column with numbers of the type of a value. */
+  Address address(Column column, Value of) {
+    int size = of.float64() ? Double.BYTES : Float.BYTES;
+    return address(pointers.of(column), Area.end(column), size);
   }
 
   private Address address(General pointer, int end, int size) {

@@ -20,9 +20,9 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
-import java.util.EnumSet;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * The elements of a row behind the last whole 32. They are copied to the thread's own memory, where
@@ -34,45 +34,51 @@ final class Ends {
 
   private final Assembler a;
   private final Registers registers;
-  private final Pointers pointers;
-  private final Map<Operand, ElementType> read;
-  private final Map<Operand, ElementType> written;
-  private final Set<Column> columns;
-  private final Set<Column> sums = EnumSet.noneOf(Column.class);
+  private final List<End> read;
+  private final List<End> written;
+
+  /** Rows or a column: from element 0 on, and where the end is copied to. */
+  private record End(General pointer, int copy, int size) {}
 
   Ends(Assembler a, Registers registers, Pointers pointers, Part part) {
     this.a = a;
     this.registers = registers;
-    this.pointers = pointers;
-    read = part.operandsRead();
-    written = part.operandsWritten();
-    columns = part.columns();
-    for (Part.ColumnSum sum : part.columnSums()) {
-      sums.add(sum.column());
-    }
+    read = ends(pointers, part.operandsRead(), part.columns());
+    written = ends(pointers, part.operandsWritten(), part.columnsWritten());
+  }
+
+  private static List<End> ends(
+      Pointers pointers, Map<Operand, ElementType> rows, Map<Column, ElementType> columns) {
+    List<End> ends = new ArrayList<>();
+    rows.forEach(
+        (operand, type) ->
+            ends.add(new End(pointers.of(operand), Area.end(operand), type.bytes())));
+    columns.forEach(
+        (column, type) -> ends.add(new End(pointers.of(column), Area.end(column), type.bytes())));
+    return ends;
   }
 
   /** Copies what is read. */
   void read() {
     a.comment("the end of the row, to where there are 32 elements");
-    copy(read, columns, true);
+    copy(read, true);
   }
 
   /** Copies what was written. */
   void write() {
-    if (!written.isEmpty() || !sums.isEmpty()) {
+    if (!written.isEmpty()) {
       a.comment("the end of the row, to where it belongs");
-      copy(written, sums, false);
+      copy(written, false);
     }
   }
 
   /** Sixteen elements, eight, four, two and one, as far as there are so many. */
-  private void copy(Map<Operand, ElementType> rows, Set<Column> columns, boolean in) {
+  private void copy(List<End> ends, boolean in) {
     Label end = a.label("copied");
     a.op(GeneralOp.CMP, WHOLE, WIDTH);
     a.op(GeneralOp.JE, end);
     if (in) {
-      zero(rows, columns);
+      zero(ends);
     }
     a.op(GeneralOp.MOV, I, WHOLE);
     a.op(GeneralOp.XOR, END.of(32), END.of(32));
@@ -81,12 +87,8 @@ final class Ends {
       a.op(GeneralOp.MOV, BLOCK, WIDTH);
       a.op(GeneralOp.AND, BLOCK, new Immediate(n));
       a.op(GeneralOp.JE, next);
-      for (Map.Entry<Operand, ElementType> entry : rows.entrySet()) {
-        int size = entry.getValue().bytes();
-        copy(pointers.of(entry.getKey()), Area.end(entry.getKey()), size, n, in);
-      }
-      for (Column column : columns) {
-        copy(pointers.of(column), Area.end(column), Float.BYTES, n, in);
+      for (End each : ends) {
+        copy(each, n, in);
       }
       a.op(GeneralOp.ADD, I, new Immediate(n));
       a.op(GeneralOp.ADD, END, new Immediate(n));
@@ -96,30 +98,23 @@ final class Ends {
   }
 
   /** What is behind the row counts for nothing, but it must not be what another row left. */
-  private void zero(Map<Operand, ElementType> rows, Set<Column> columns) {
+  private void zero(List<End> ends) {
     Vector zero = registers.take(PIECE * Byte.SIZE);
     a.op(VectorOp.VXORPS, zero.of(128), zero.of(128), zero.of(128));
-    for (Map.Entry<Operand, ElementType> entry : rows.entrySet()) {
-      zero(zero, Area.end(entry.getKey()), entry.getValue().bytes());
-    }
-    for (Column column : columns) {
-      zero(zero, Area.end(column), Float.BYTES);
+    for (End each : ends) {
+      for (int at = 0; at < RowSum.LANES * each.size; at += PIECE) {
+        a.op(VectorOp.VMOVUPS_TO, Address.at(AREA, each.copy + at), zero);
+      }
     }
     registers.giveBack(zero);
   }
 
-  private void zero(Vector zero, int end, int size) {
-    for (int at = 0; at < RowSum.LANES * size; at += PIECE) {
-      a.op(VectorOp.VMOVUPS_TO, Address.at(AREA, end + at), zero);
-    }
-  }
-
-  private void copy(General pointer, int end, int size, int n, boolean in) {
-    int bytes = n * size;
+  private void copy(End end, int n, boolean in) {
+    int bytes = n * end.size;
     int piece = Math.min(bytes, PIECE);
     for (int at = 0; at < bytes; at += piece) {
-      Address row = new Address(pointer, I, size, at);
-      Address own = new Address(AREA, END, size, end + at);
+      Address row = new Address(end.pointer, I, end.size, at);
+      Address own = new Address(AREA, END, end.size, end.copy + at);
       copy(in ? row : own, in ? own : row, piece);
     }
   }

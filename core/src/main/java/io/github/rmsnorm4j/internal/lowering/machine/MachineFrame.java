@@ -85,7 +85,7 @@ public final class MachineFrame implements AutoCloseable {
     area.set(JAVA_LONG, Area.stride(rows), stride);
   }
 
-  /** Points a column at its float32 numbers in native memory. */
+  /** Points a column at its numbers in native memory. */
   public void set(Column column, long address) {
     area.set(JAVA_LONG, Area.address(column), address);
   }

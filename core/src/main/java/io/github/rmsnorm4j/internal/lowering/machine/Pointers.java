@@ -52,7 +52,7 @@ final class Pointers {
     for (Operand operand : part.operands().keySet()) {
       rows.put(operand, FREE.get(n++));
     }
-    for (Column column : part.columns()) {
+    for (Column column : part.columns().keySet()) {
       columns.put(column, FREE.get(n++));
     }
   }
