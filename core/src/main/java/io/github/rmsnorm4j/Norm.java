@@ -57,6 +57,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   private final LastPlans<BackwardPlan> backwardPlans = new LastPlans<>();
 
+  /** Gain and bias for float64 rows, and for all others. */
+  private final MachineColumns float64Columns = new MachineColumns();
+
   private final MachineColumns columns = new MachineColumns();
 
   Norm(Builder<?> builder) {
@@ -580,7 +583,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               memory.of(dx),
               gain(saved.gain(), float64, gains),
               output ? bias(saved.bias(), float64, biases) : null,
-              saved.gain() == null && saved.bias() == null ? columns : null,
+              saved.gain() == null && saved.bias() == null ? columns(float64) : null,
               gradients.gain() != null,
               gradients.bias() != null);
       boolean shared =
@@ -635,7 +638,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
               gain(gain, float64, gains),
               gainType(gain),
               bias(bias, float64, biases),
-              gain == null && bias == null ? columns : null,
+              gain == null && bias == null ? columns(float64) : null,
               mean,
               rstd);
       ForwardPlan plan = ForwardPlan.of(call, x.rows(), plans);
@@ -652,6 +655,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       Reference.reachabilityFence(residual);
       Reference.reachabilityFence(y);
     }
+  }
+
+  private MachineColumns columns(boolean float64) {
+    return float64 ? float64Columns : columns;
   }
 
   private Object gain(Rows ofCall, boolean float64, Staging staging) {

@@ -4,6 +4,7 @@ import static io.github.rmsnorm4j.internal.formula.Value.row;
 
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 
@@ -78,6 +79,14 @@ public record Forward(
 
   /** From here on, subtracting the mean from an element could overflow float32. */
   private static final double MAX_MEAN = 0x1p103;
+
+  /** Sums of float64 squares below this have lost digits. A large epsilon makes that irrelevant. */
+  public static final double TINY_SUM = 0x1p-900;
+
+  private static final double TINY_EPSILON = 0x1p-840;
+
+  /** {@link #TINY_EPSILON} of an epsilon outside the root, or as a floor. */
+  private static final double TINY_OUTSIDE = 0x1p-380;
 
   /** Whether elements are divided by the root, and not multiplied by rstd. */
   private boolean divides() {
@@ -166,7 +175,7 @@ public record Forward(
         : normalised().minus(row(SHIFT)).times(scale);
   }
 
-  /** From row sums to mean, root and rstd, in float64; and the range of float32 rows. */
+  /** From row sums to mean, root and rstd, in float64; and the range. */
   public Part roots() {
     Part.Builder part = new Part.Builder();
     Value m = row(SQUARES).over(COUNT);
@@ -178,15 +187,40 @@ public record Forward(
     Value root = root(m);
     Value rstd = ONE.over(root);
     part.keep(ROOT, root).keep(RSTD, rstd);
-    range(part, root, rstd, mean);
+    if (storage.float64()) {
+      sumsRange(part);
+    } else {
+      range(part, root, rstd, mean);
+    }
     return part.build();
   }
 
-  /** The range of a statistic that is known. */
+  /** The range of row sums and a statistic that are known. */
   public Part range() {
     Part.Builder part = new Part.Builder();
-    range(part, row(ROOT), row(RSTD), row(MEAN));
+    if (storage.float64()) {
+      sumsRange(part);
+    }
+    return part.add(keptRange()).build();
+  }
+
+  /** The range of a statistic that was kept. That of float64 rows is one of row sums. */
+  public Part keptRange() {
+    Part.Builder part = new Part.Builder();
+    if (!storage.float64()) {
+      range(part, row(ROOT), row(RSTD), row(MEAN));
+    }
     return part.build();
+  }
+
+  /** A float64 row is in range if its sums are finite, and its sum of squares has all digits. */
+  private void sumsRange(Part.Builder part) {
+    boolean inside = spec.epsilonPlacement() == EpsilonPlacement.INSIDE;
+    boolean tiny = spec.epsilon(x) < (inside ? TINY_EPSILON : TINY_OUTSIDE);
+    part.add(new Part.Range(row(SQUARES), tiny ? TINY_SUM : 0, Double.MAX_VALUE));
+    if (spec.isCentred()) {
+      part.add(new Part.Range(row(SUM).times(row(SUM)), 0, Double.MAX_VALUE));
+    }
   }
 
   /**
@@ -194,9 +228,6 @@ public record Forward(
    * its mean is not too large.
    */
   private void range(Part.Builder part, Value root, Value rstd, Value mean) {
-    if (storage.float64()) {
-      return;
-    }
     part.add(normalFloat32(rstd));
     if (divides()) {
       part.add(normalFloat32(root));

@@ -119,7 +119,7 @@ final class BackwardPass implements AutoCloseable {
       if (plan.machine == null) {
         block(row, end);
       } else {
-        machine.block(row, end, (float[]) dgain, (float[]) dbias);
+        machine.block(row, end, dgain, dbias);
       }
       if (gainSums != null) {
         gainSums.add(dgain);
@@ -181,7 +181,10 @@ final class BackwardPass implements AutoCloseable {
     }
   }
 
-  /** Computes mean and rstd of rows; returns whether a row is out of range. */
+  /**
+   * Computes mean and rstd of rows; returns whether a row is out of range. One float64 row is then
+   * summed again with scaled elements, and so comes back into range.
+   */
   private boolean statistics(long row, int rows) {
     if (call.rstd() == null) {
       plan.roots.run(frame, rows, 0, 0);
@@ -192,20 +195,11 @@ final class BackwardPass implements AutoCloseable {
       }
       plan.range.run(frame, rows, 0, 0);
     }
-    return call.float64() ? isRescaled(row, rows) : frame.outOfRange;
-  }
-
-  /** Whether a float64 row must be summed again with scaled elements; true for several rows. */
-  private boolean isRescaled(long row, int rows) {
-    for (int r = 0; r < rows && call.rstd() == null; r++) {
-      if (Rescaled.isNeeded(frame, r, call.choices())) {
-        if (rows > 1) {
-          return true;
-        }
-        if (plan.rescaled.statistic(call.choices(), keptRow.at(row), frame)) {
-          frame.of(Forward.RSTD)[0] *= frame.ofCall[Forward.SCALE.place()];
-        }
-      }
+    if (!frame.outOfRange || !call.float64() || rows > 1) {
+      return frame.outOfRange;
+    }
+    if (plan.rescaled.statistic(call.choices(), keptRow.at(row), frame)) {
+      frame.of(Forward.RSTD)[0] *= frame.ofCall[Forward.SCALE.place()];
     }
     return false;
   }

@@ -111,10 +111,10 @@ public final class BackwardPlan {
 
   private MachineKernel machine(Forward forward, NormChoices norm) {
     List<Part> parts = new ArrayList<>();
-    if (kind.keptStatistic) {
-      parts.add(forward.range());
-    } else {
+    if (!kind.keptStatistic) {
       parts.addAll(List.of(forward.statistic(), forward.roots()));
+    } else if (!storage.float64()) {
+      parts.add(forward.keptRange());
     }
     parts.addAll(List.of(formula.sums(), formula.means(), formula.output()));
     return MachineKernel.of(parts, norm.machineBits().getAsInt(), norm.width(), false);
@@ -137,7 +137,7 @@ public final class BackwardPlan {
     machine = machineCode && bits == 0 ? machine(forward, norm) : null;
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
-    range = kernels.of(forward.range(), 0);
+    range = kernels.of(forward.keptRange(), 0);
     int elements = norm.part() == norm.width() ? norm.width() : 0;
     usual =
         new Rows(
@@ -184,15 +184,16 @@ public final class BackwardPlan {
     return new BackwardPlan(call, call.choices().vectorBits().getAsInt(), machineCode, false);
   }
 
-  /** Not for float64, long rows, partial norms, or memory that has to be copied. */
+  /** Not for long rows, partial norms, or memory that has to be copied. */
   private static boolean canBeMachineCode(BackwardCall call) {
     NormChoices norm = call.choices();
+    boolean float64 = call.float64();
     return norm.machineBits().getAsInt() > 0
         && norm.width() <= RowSum.SUPER_BLOCK
         && norm.part() == norm.width()
-        && MachineUse.isRead(call.kept())
-        && MachineUse.isRead(call.dy())
-        && MachineUse.isRead(call.dx())
-        && (call.residual() == null || MachineUse.isRead(call.residual()));
+        && MachineUse.isRead(call.kept(), float64)
+        && MachineUse.isRead(call.dy(), float64)
+        && MachineUse.isRead(call.dx(), float64)
+        && (call.residual() == null || MachineUse.isRead(call.residual(), float64));
   }
 }

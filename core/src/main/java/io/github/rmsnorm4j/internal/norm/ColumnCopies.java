@@ -1,11 +1,13 @@
 package io.github.rmsnorm4j.internal.norm;
 
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import io.github.rmsnorm4j.internal.lowering.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /**
  * Columns of a pass in native memory, where machine code reads them; none is longer than a
@@ -17,7 +19,7 @@ final class ColumnCopies implements AutoCloseable {
   /**
    * Points a frame at a gain or bias.
    *
-   * @param numbers float[], or null without such a column
+   * @param numbers float[] or double[], or null without such a column
    * @param ofNorm the columns of the norm; null for a gain and bias of the call
    * @return whether they are where they always are: in the columns of the norm
    */
@@ -25,22 +27,31 @@ final class ColumnCopies implements AutoCloseable {
     if (numbers == null) {
       return true;
     }
-    float[] floats = (float[]) numbers;
-    MemorySegment kept = ofNorm == null ? null : ofNorm.of(column, floats);
-    frame.point(column, (kept == null ? copy(column, floats, width) : kept).address());
+    MemorySegment kept = ofNorm == null ? null : ofNorm.of(column, numbers, width);
+    frame.point(column, (kept == null ? copy(column, numbers, width) : kept).address());
     return kept != null;
   }
 
   /** A copy of the first numbers of an array. */
-  MemorySegment copy(Tensor column, float[] numbers, int width) {
-    MemorySegment room = of(column, width);
-    MemorySegment.copy(numbers, 0, room, JAVA_FLOAT, 0, width);
+  MemorySegment copy(Tensor column, Object numbers, int width) {
+    ValueLayout layout = layout(numbers);
+    MemorySegment room = of(column, width * layout.byteSize());
+    MemorySegment.copy(numbers, 0, room, layout, 0, width);
     return room;
   }
 
-  /** A column of a width, with undefined content. */
-  MemorySegment of(Tensor column, int width) {
-    long bytes = (long) width * Float.BYTES;
+  /** Copies numbers back to the array. */
+  void copyBack(Tensor column, Object numbers, int width) {
+    MemorySegment room = columns[column.place()].segment();
+    MemorySegment.copy(room, layout(numbers), 0, numbers, 0, width);
+  }
+
+  /** The elements of a column's array. */
+  static ValueLayout layout(Object numbers) {
+    return numbers instanceof double[] ? JAVA_DOUBLE : JAVA_FLOAT;
+  }
+
+  private MemorySegment of(Tensor column, long bytes) {
     NativeMemory room = columns[column.place()];
     if (room == null || room.segment().byteSize() < bytes) {
       close(column.place());

@@ -225,12 +225,9 @@ final class ForwardPass implements AutoCloseable {
    * scaled elements.
    */
   private boolean isOutOfRange(long row) {
-    if (call.float64()) {
-      return Rescaled.isNeeded(frame, 0, call.choices())
-          && plan.rescaled().statistic(call.choices(), longRow.at(row), frame);
-    }
     plan.range.run(frame, 1, 0, 0);
-    return frame.outOfRange;
+    return frame.outOfRange
+        && (!call.float64() || plan.rescaled().statistic(call.choices(), longRow.at(row), frame));
   }
 
   private Kernel outOfRangeOutput() {
@@ -258,14 +255,7 @@ final class ForwardPass implements AutoCloseable {
   /** Computes mean and rstd from sums; returns whether a row may be out of range. */
   private boolean statistics(int rows) {
     plan.roots.run(frame, rows, 0, 0);
-    if (!call.float64()) {
-      return frame.outOfRange;
-    }
-    boolean any = false;
-    for (int r = 0; r < rows; r++) {
-      any |= Rescaled.isNeeded(frame, r, call.choices());
-    }
-    return any;
+    return frame.outOfRange;
   }
 
   private void keep(long row, int rows) {

@@ -1,12 +1,11 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import io.github.rmsnorm4j.internal.lowering.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 
@@ -25,10 +24,12 @@ final class LongColumns implements AutoCloseable {
   private static long bytesKept;
 
   private final long[] addresses = new long[Tensor.Access.COLUMN.places()];
+  private final int elementBytes;
   private final NativeMemory[] copies = new NativeMemory[Tensor.Access.COLUMN.places()];
 
   /** The columns of a call; they are open until it is done on all threads. */
   LongColumns(ForwardCall call) {
+    elementBytes = call.float64() ? Double.BYTES : Float.BYTES;
     boolean done = false;
     try {
       open(call, Forward.GAIN, call.gain());
@@ -46,21 +47,21 @@ final class LongColumns implements AutoCloseable {
       return;
     }
     int i = column.place();
-    float[] floats = (float[]) numbers;
-    MemorySegment there = call.ofNorm() == null ? null : call.ofNorm().of(column, floats);
+    int width = call.choices().width();
+    MemorySegment there = call.ofNorm() == null ? null : call.ofNorm().of(column, numbers, width);
     if (there == null) {
-      int width = call.choices().width();
-      copies[i] = take((long) width * Float.BYTES);
+      ValueLayout layout = ColumnCopies.layout(numbers);
+      copies[i] = take(width * layout.byteSize());
       there = copies[i].segment();
-      MemorySegment.copy(floats, 0, there, JAVA_FLOAT, 0, width);
+      MemorySegment.copy(numbers, 0, there, layout, 0, width);
     }
     addresses[i] = there.address();
   }
 
   /** Points a frame at the columns from one on. */
   void place(MachineFrame frame, long from) {
-    frame.point(Forward.GAIN, addresses[Forward.GAIN.place()] + from * Float.BYTES);
-    frame.point(Forward.BIAS, addresses[Forward.BIAS.place()] + from * Float.BYTES);
+    frame.point(Forward.GAIN, addresses[Forward.GAIN.place()] + from * elementBytes);
+    frame.point(Forward.BIAS, addresses[Forward.BIAS.place()] + from * elementBytes);
   }
 
   @Override

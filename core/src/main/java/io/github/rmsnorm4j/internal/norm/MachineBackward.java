@@ -1,12 +1,9 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
-import java.lang.foreign.MemorySegment;
 
 /** The backward pass of blocks of rows by a kernel of machine code. */
 final class MachineBackward implements AutoCloseable {
@@ -61,7 +58,7 @@ final class MachineBackward implements AutoCloseable {
   }
 
   /** Does the rows of a block; adds to the gradients of gain and bias, or null. */
-  void block(long from, long to, float[] gain, float[] bias) {
+  void block(long from, long to, Object gain, Object bias) {
     take(Backward.GAIN_GRADIENT, gain);
     take(Backward.BIAS_GRADIENT, bias);
     long row = from;
@@ -86,15 +83,15 @@ final class MachineBackward implements AutoCloseable {
   }
 
   /** Copies sums to where the kernel adds to them. */
-  private void take(Tensor column, float[] sums) {
+  private void take(Tensor column, Object sums) {
     if (sums != null) {
       frame.point(column, columns.copy(column, sums, width).address());
     }
   }
 
-  private void giveBack(Tensor column, float[] sums) {
+  private void giveBack(Tensor column, Object sums) {
     if (sums != null) {
-      MemorySegment.copy(columns.of(column, width), JAVA_FLOAT, 0, sums, 0, width);
+      columns.copyBack(column, sums, width);
     }
   }
 

@@ -140,7 +140,7 @@ final class MachinePass implements AutoCloseable {
     double[] rstd = call.rstd();
     if (rstd != null) {
       frame.copy(Forward.RSTD, 0, rows, rstd, row);
-      for (int r = row; r < row + rows; r++) {
+      for (int r = row; r < row + rows && !call.float64(); r++) {
         rstd[r] = (float) rstd[r];
       }
     }

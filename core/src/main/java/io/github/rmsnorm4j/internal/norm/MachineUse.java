@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 
 /** What machine code a call is for. */
 enum MachineUse {
-  /** None: float64, or memory that has to be copied. */
+  /** None: memory that has to be copied, or float64 and other types together. */
   NONE,
   /** Machine code. */
   USUAL,
@@ -24,18 +24,23 @@ enum MachineUse {
   private static final long ALIGNMENT = 64;
 
   static MachineUse of(ForwardCall call, long rows) {
+    boolean float64 = call.float64();
     boolean any =
         call.choices().machineBits().getAsInt() > 0
-            && isRead(call.x())
-            && isRead(call.y())
-            && (call.residual() == null || isRead(call.residual()));
+            && isRead(call.x(), float64)
+            && isRead(call.y(), float64)
+            && (call.residual() == null || isRead(call.residual(), float64));
     return any ? ofOutput(call, rows) : NONE;
   }
 
-  /** Whether machine code reads and writes rows where they are: also in arrays of other types. */
-  static boolean isRead(RowMemory rows) {
+  /**
+   * Whether machine code reads and writes rows where they are: also in arrays of other types.
+   *
+   * @param float64 whether the arithmetic is float64
+   */
+  static boolean isRead(RowMemory rows, boolean float64) {
     boolean reached = rows.addressable() || !rows.segment().isNative();
-    return rows.type() != ElementType.FLOAT64 && reached;
+    return float64 == (rows.type() == ElementType.FLOAT64) && reached;
   }
 
   /** An output over its own input is in a cache when it is written. */

@@ -14,14 +14,6 @@ final class Rescaled {
   private static final double UP = 0x1p600;
   private static final double DOWN = 0x1p-600;
 
-  /** Sums below this have lost digits. A large epsilon makes that irrelevant. */
-  private static final double TINY_SUM = 0x1p-900;
-
-  private static final double TINY_EPSILON = 0x1p-840;
-
-  /** {@link #TINY_EPSILON} of an epsilon outside the root, or as a floor. */
-  private static final double TINY_OUTSIDE = 0x1p-380;
-
   private final Kernel shift;
   private final Kernel roots;
 
@@ -37,16 +29,6 @@ final class Rescaled {
       statistic[up] = kernels.plain(forward.scaledStatistic(up == 0));
       output[up] = kernels.plain(forward.scaledOutput(up == 0));
     }
-  }
-
-  /** Whether the sums of a row cannot be used. */
-  static boolean isNeeded(Frame frame, int row, NormChoices norm) {
-    double sum = frame.of(Forward.SUM)[row];
-    double squares = frame.of(Forward.SQUARES)[row];
-    boolean finite = Double.isFinite(squares) && (!norm.isCentred() || Double.isFinite(sum * sum));
-    double tiny =
-        norm.spec().epsilonPlacement() == EpsilonPlacement.INSIDE ? TINY_EPSILON : TINY_OUTSIDE;
-    return !finite || squares < TINY_SUM && norm.epsilon() < tiny;
   }
 
   /** 1 if the elements of the first row are multiplied by the great scale, otherwise 0. */
@@ -67,7 +49,7 @@ final class Rescaled {
    */
   boolean statistic(NormChoices norm, LongRow row, Frame frame) {
     boolean centred = norm.isCentred();
-    double scale = frame.of(Forward.SQUARES)[0] < TINY_SUM ? UP : DOWN;
+    double scale = frame.of(Forward.SQUARES)[0] < Forward.TINY_SUM ? UP : DOWN;
     int n = norm.part();
     double before = frame.of(Forward.MEAN)[0];
     frame.set(Forward.SCALE, scale);

@@ -37,7 +37,7 @@ final class Area {
   private static final int LANES = Double.BYTES * RowSum.LANES;
   private static final int BROADCASTS = TOTALS + LANES * Part.MAX_SUMS;
   private static final int ENDS = BROADCASTS + ALIGNMENT * Frame.MAX_TABLES;
-  private static final int END = Float.BYTES * RowSum.LANES;
+  private static final int END = Double.BYTES * RowSum.LANES;
 
   static final int BYTES = ENDS + END * Tensor.SLOTS;
 

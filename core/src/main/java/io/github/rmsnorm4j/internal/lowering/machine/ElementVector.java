@@ -58,8 +58,10 @@ final class ElementVector {
     a.comment("%s[i] += %s", sum.column(), new Text(sum.value()));
     Vector value = values.get(sum.value());
     Vector added = registers.take(value.bits());
-    Address column = memory.address(sum.column(), ElementType.FLOAT32);
-    a.op(VectorOp.VADDPS, added, value, column);
+    boolean float64 = sum.value().float64();
+    ElementType type = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    Address column = memory.address(sum.column(), type);
+    a.op(float64 ? VectorOp.VADDPD : VectorOp.VADDPS, added, value, column);
     a.op(VectorOp.VMOVUPS_TO, column, added);
     registers.giveBack(added);
     values.done(sum.value());

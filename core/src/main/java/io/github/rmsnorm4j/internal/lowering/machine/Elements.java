@@ -62,7 +62,7 @@ record Elements(
     if (!isInMemory(value)) {
       return ofRow.get(value);
     }
-    return value.type() == ElementType.FLOAT32 ? address(value.tensor(), value.type()) : null;
+    return value.type().bytes() > Short.BYTES ? address(value.tensor(), value.type()) : null;
   }
 
   @Override

@@ -79,7 +79,7 @@ public final class MachineFrame implements AutoCloseable {
     area.set(JAVA_LONG, Area.stride(rows), stride);
   }
 
-  /** Points a column at its float32 numbers in native memory. */
+  /** Points a column at its numbers in native memory. */
   public void point(Tensor column, long address) {
     area.set(JAVA_LONG, Area.address(column), address);
   }

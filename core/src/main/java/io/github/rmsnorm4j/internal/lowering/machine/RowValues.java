@@ -66,6 +66,7 @@ record RowValues(Assembler a, Pointers pointers, int rows, int ahead, int k)
     Address from = Address.at(pointers.of(element.tensor()), 0);
     General pattern = Pointers.I.of(32);
     switch (element.type()) {
+      case FLOAT64 -> duplicate(into, from);
       case FLOAT32 -> a.op(VectorOp.VBROADCASTSS, into, from);
       case BFLOAT16 -> {
         a.op(GeneralOp.MOVZX, pattern, from);
@@ -77,8 +78,6 @@ record RowValues(Assembler a, Pointers pointers, int rows, int ahead, int k)
         a.op(VectorOp.VMOVD, into, pattern);
         a.op(VectorOp.VCVTPH2PS, into, into);
       }
-      default ->
-          throw new UnsupportedOperationException("no machine code that reads " + element.type());
     }
   }
 

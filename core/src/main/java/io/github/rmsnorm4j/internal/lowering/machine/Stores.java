@@ -19,11 +19,10 @@ final class Stores {
       boolean streams) {
     Address to = memory.address(store.rows(), store.type());
     switch (store.type()) {
+      case FLOAT64 -> a.op(whole(streams), to, value);
       case FLOAT32 -> float32(a, registers, store, value, to, streams);
       case FLOAT16 -> float16(a, registers, value, to, streams);
       case BFLOAT16 -> new Rounding(a, registers).store(value, to);
-      default ->
-          throw new UnsupportedOperationException("no machine code that writes " + store.type());
     }
   }
 

@@ -23,7 +23,8 @@ import java.util.TreeSet;
  * plain Java. Some elements are subnormal. A kernel for rows of any width gets rows of two blocks
  * and an end of each length. The root of one row is below epsilon, since choices depend on that. A
  * row with a NaN, or with numbers that are NaN, has to be refused: first the last row, then an
- * earlier one among those that go through the parts together.
+ * earlier one among those that go through the parts together. In float64 that one has an element
+ * whose square overflows.
  */
 final class Trial implements AutoCloseable {
   /** Two blocks, a group of 32, and an end of 16, 8, 4, 2 and 1. */
@@ -80,9 +81,9 @@ final class Trial implements AutoCloseable {
       allocate(rows.getKey(), rows.getValue());
     }
     for (Part part : target.parts()) {
-      for (Tensor tensor : part.tensors().keySet()) {
-        if (tensor.access() == Tensor.Access.COLUMN) {
-          set(tensor);
+      for (Map.Entry<Tensor, ElementType> entry : part.tensors().entrySet()) {
+        if (entry.getKey().access() == Tensor.Access.COLUMN) {
+          set(entry.getKey(), entry.getValue());
         }
       }
     }
@@ -185,8 +186,12 @@ final class Trial implements AutoCloseable {
       numbers[i] = number(i == bad * apart ? NAN : pattern(i), type);
       numbers[i] *= operand == Forward.X && i / apart == TINY ? 0x1p-22f : 1;
     }
-    short[] patterns = new short[numbers.length];
-    Memory.write(type, null, segment.address(), numbers, patterns, numbers.length);
+    if (type == ElementType.FLOAT64) {
+      segment.copyFrom(MemorySegment.ofArray(doubles(numbers)));
+    } else {
+      short[] patterns = new short[numbers.length];
+      Memory.write(type, null, segment.address(), numbers, patterns, numbers.length);
+    }
     tried.put(operand, segment);
     plain.put(operand, memory(segment.byteSize()).copyFrom(segment));
   }
@@ -199,14 +204,25 @@ final class Trial implements AutoCloseable {
         : Float.intBitsToFloat(pattern);
   }
 
-  private void set(Tensor column) {
+  /** With digits that float32 has not; those of subnormal numbers are subnormal, too. */
+  private double[] doubles(float[] numbers) {
+    double[] doubles = new double[numbers.length];
+    for (int i = 0; i < doubles.length; i++) {
+      boolean subnormal = Math.abs(numbers[i]) < Float.MIN_NORMAL;
+      doubles[i] = subnormal ? numbers[i] * 0x1p-896 : numbers[i] / 3.0;
+      doubles[i] = Double.isNaN(doubles[i]) && bad < rows - 1 ? 0x1p600 : doubles[i];
+    }
+    return doubles;
+  }
+
+  private void set(Tensor column, ElementType type) {
     float[] numbers = new float[width];
     for (int i = 0; i < width; i++) {
       numbers[i] = Float.intBitsToFloat(pattern(i));
     }
-    frame.point(column, numbers);
-    MemorySegment segment = memory((long) width * Float.BYTES);
-    machineFrame.point(column, segment.copyFrom(MemorySegment.ofArray(numbers)).address());
+    frame.point(column, type == ElementType.FLOAT64 ? doubles(numbers) : numbers);
+    MemorySegment segment = memory((long) width * type.bytes());
+    machineFrame.point(column, segment.copyFrom(plainColumn(column)).address());
     columns.put(column, segment);
   }
 
@@ -235,7 +251,10 @@ final class Trial implements AutoCloseable {
   }
 
   private MemorySegment plainColumn(Tensor column) {
-    return MemorySegment.ofArray((float[]) frame.base[column.slot()]);
+    Object numbers = frame.base[column.slot()];
+    return numbers instanceof double[] doubles
+        ? MemorySegment.ofArray(doubles)
+        : MemorySegment.ofArray((float[]) numbers);
   }
 
   private boolean isSame(Tensor number, int done) {
