@@ -1,8 +1,6 @@
 package io.github.rmsnorm4j;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -20,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Calls that machine code serves are done by machine code. Other ways have the same bits, so
@@ -37,7 +36,13 @@ class MachineCodeUseTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"FLOAT32, FLOAT32", "FLOAT32, BFLOAT16", "BFLOAT16, FLOAT32", "BFLOAT16, BFLOAT16"})
+  @CsvSource({
+    "FLOAT32, FLOAT32",
+    "FLOAT32, BFLOAT16",
+    "BFLOAT16, FLOAT32",
+    "BFLOAT16, BFLOAT16",
+    "FLOAT64, FLOAT64"
+  })
   void everyCallHasSubnormalNumbers(ElementType type, ElementType to) {
     for (Backend backend : Backends.machineCode()) {
       for (boolean centred : new boolean[] {false, true}) {
@@ -59,6 +64,30 @@ class MachineCodeUseTest {
     assertThat(call.output(CallersState.FLUSHES)).isNotEqualTo(call.wanted());
   }
 
+  /** Kernels are made when they are first needed, which may be in another state. */
+  @ParameterizedTest
+  @ValueSource(ints = {CallersState.FLUSHES, CallersState.OF_JVM | 0x4000})
+  void theFirstCallMayBeInAnotherState(int state) throws Exception {
+    assertThat(ChildJvm.output(ChildJvm.flags(), FirstCall.class, String.valueOf(state)))
+        .doesNotContain("is not used")
+        .contains("right");
+  }
+
+  /** A process whose first call is in a state, on arrays and then on native memory. */
+  static final class FirstCall {
+    private FirstCall() {}
+
+    public static void main(String[] args) {
+      int state = Integer.parseInt(args[0]);
+      ElementType type = ElementType.FLOAT32;
+      for (boolean isNative : new boolean[] {false, true}) {
+        Call call = new Call(Backend.machineCode(256), !isNative, type, type, true, isNative);
+        byte[] output = call.output(state);
+        System.out.println(Arrays.equals(output, call.wanted()) ? "right" : "is not used");
+      }
+    }
+  }
+
   /** Rows whose gain is subnormal, so that every output is. */
   private record Call(
       Backend backend,
@@ -68,8 +97,8 @@ class MachineCodeUseTest {
       boolean adds,
       boolean isNative) {
     private Norm norm(Backend backend) {
-      float[] gain = new float[WIDTH];
-      Arrays.fill(gain, Float.MIN_NORMAL / 8);
+      double[] gain = new double[WIDTH];
+      Arrays.fill(gain, (type == ElementType.FLOAT64 ? Double.MIN_NORMAL : Float.MIN_NORMAL) / 8);
       return centred
           ? LayerNorm.builder(WIDTH).gain(gain).threads(1).backend(backend).build()
           : RmsNorm.builder(WIDTH).gain(gain).threads(1).backend(backend).build();
@@ -79,11 +108,8 @@ class MachineCodeUseTest {
       return output(norm(Backend.scalar()), CallersState.OF_JVM);
     }
 
-    /** Twice: kernels are made, and tried beside plain Java, in the JVM's own state. */
     byte[] output(int state) {
-      Norm norm = norm(backend);
-      output(norm, CallersState.OF_JVM);
-      return output(norm, state);
+      return output(norm(backend), state);
     }
 
     private byte[] output(Norm norm, int state) {
@@ -110,22 +136,19 @@ class MachineCodeUseTest {
     private MemorySegment segment(Arena arena, ElementType type) {
       int n = ROWS * WIDTH;
       if (isNative) {
-        return arena.allocate((long) n * type.bytes(), Float.BYTES);
+        return arena.allocate((long) n * type.bytes(), Double.BYTES);
       }
-      return type == ElementType.FLOAT32
-          ? MemorySegment.ofArray(new float[n])
-          : MemorySegment.ofArray(new short[n]);
+      return switch (type) {
+        case FLOAT64 -> MemorySegment.ofArray(new double[n]);
+        case FLOAT32 -> MemorySegment.ofArray(new float[n]);
+        case FLOAT16, BFLOAT16 -> MemorySegment.ofArray(new short[n]);
+      };
     }
 
     private Rows rows(Arena arena, ElementType type) {
       MemorySegment segment = segment(arena, type);
       for (int i = 0; i < ROWS * WIDTH; i++) {
-        int pattern = Float.floatToRawIntBits(1 + i % 7);
-        if (type == ElementType.FLOAT32) {
-          segment.setAtIndex(JAVA_INT, i, pattern);
-        } else {
-          segment.setAtIndex(JAVA_SHORT, i, (short) (pattern >>> Short.SIZE));
-        }
+        type.set(segment, i, 1 + i % 7);
       }
       return Rows.of(segment, type, ROWS, WIDTH);
     }

@@ -6,6 +6,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.ROW;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.Code;
+import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
@@ -27,9 +28,7 @@ final class MachineCode {
   private static final List<General> BASES =
       List.of(General.RSI, General.RDX, General.RCX, General.R8, General.R9);
 
-  /** No exceptions, rounding to nearest, subnormals as they are; without the six flags. */
-  static final int MXCSR = 0x1f80;
-
+  /** Bits of the floating-point state that are no choice: what instructions have met. */
   private static final int MXCSR_FLAGS = 0x3f;
 
   private final Assembler a = new Assembler();
@@ -113,7 +112,7 @@ final class MachineCode {
     General found = General.RAX.of(32);
     a.op(GeneralOp.MOV, found, Address.at(AREA, Area.CALLERS_MXCSR));
     a.op(GeneralOp.AND, found, new Immediate(~MXCSR_FLAGS));
-    a.op(GeneralOp.CMP, found, new Immediate(MXCSR));
+    a.op(GeneralOp.CMP, found, new Immediate(FloatingPointState.CONTRACT));
     a.op(GeneralOp.JE, same);
     a.op(GeneralOp.LDMXCSR, Address.at(AREA, state));
     a.bind(same);

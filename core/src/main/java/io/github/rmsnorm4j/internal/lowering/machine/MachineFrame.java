@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -32,7 +33,7 @@ public final class MachineFrame implements AutoCloseable {
   boolean hasArrays;
 
   public MachineFrame() {
-    area.set(JAVA_INT, Area.MXCSR, MachineCode.MXCSR);
+    area.set(JAVA_INT, Area.MXCSR, FloatingPointState.CONTRACT);
     area.set(JAVA_LONG, Area.MASK, MASK.address() + RowSum.LANES * Long.BYTES);
   }
 

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.machine.CallersState;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Native code may have left the thread another state of the floating-point unit: results are as
@@ -41,6 +44,31 @@ class CallersStateTest {
       int after = CallersState.during(OTHER, () -> kernel.run(frame, ROWS));
       assertThat(after).isEqualTo(OTHER);
       assertThat(y.mismatch(expected)).isEqualTo(-1);
+    }
+  }
+
+  /** The first call of a kernel's kind may come on such a thread: a kernel that is right passes. */
+  @ParameterizedTest
+  @ValueSource(ints = {CallersState.FLUSHES, CallersState.OF_JVM | ROUNDS_UP, OTHER})
+  void doesNotMakeTheTrialFail(int state) {
+    int bits = Machine.here().bits();
+    assumeThat(bits).as(Machine.here().whyNot()).isPositive();
+    for (BackwardKind kind : BackwardKind.ofPairs(bits).subList(0, 8)) {
+      requirePasses(kind.parts(), bits, state);
+    }
+    for (ElementType type : ForwardKind.TYPES) {
+      requirePasses(TrialTest.parts(true, type, type, true, true, true), bits, state);
+    }
+  }
+
+  private static void requirePasses(List<Part> parts, int bits, int state) {
+    for (int width : new int[] {0, 64}) {
+      Target target = MachineKernel.target(parts, bits, width, false);
+      MachineKernel kernel = MachineKernel.of(parts, bits, width, false);
+      boolean[] passes = new boolean[1];
+      int after = CallersState.during(state, () -> passes[0] = Trial.passes(target, kernel));
+      assertThat(passes[0]).as(target.name()).isTrue();
+      assertThat(after).isEqualTo(state);
     }
   }
 

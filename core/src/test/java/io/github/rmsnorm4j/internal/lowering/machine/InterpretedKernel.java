@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import io.github.rmsnorm4j.internal.machine.InterpretedCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -61,7 +62,7 @@ final class InterpretedKernel {
     interpreter.memory(MASK, mask, false);
     put(Area.MASK, MASK + mask.length / 2);
     MemorySegment.ofArray(written)
-        .set(ValueLayout.JAVA_INT_UNALIGNED, Area.MXCSR, MachineCode.MXCSR);
+        .set(ValueLayout.JAVA_INT_UNALIGNED, Area.MXCSR, FloatingPointState.CONTRACT);
   }
 
   private void put(int at, long value) {
