@@ -45,10 +45,10 @@ final class BackwardPass implements AutoCloseable {
   private BlockSums biasSums;
 
   /** A pass for a call. No other call uses it until it is closed. */
-  static BackwardPass open(BackwardCall call, BackwardPlan plan) {
+  static BackwardPass open(BackwardCall call, BackwardPlan plan, LongColumns columns) {
     BackwardPass pass = POOL.take();
     try {
-      pass.begin(call, plan);
+      pass.begin(call, plan, columns);
     } catch (RuntimeException | Error e) {
       pass.close();
       throw e;
@@ -56,7 +56,7 @@ final class BackwardPass implements AutoCloseable {
     return pass;
   }
 
-  private void begin(BackwardCall call, BackwardPlan plan) {
+  private void begin(BackwardCall call, BackwardPlan plan, LongColumns columns) {
     this.call = call;
     this.plan = plan;
     width = call.choices().width();
@@ -77,9 +77,9 @@ final class BackwardPass implements AutoCloseable {
     biasSums = call.biasGradient() ? bias : null;
     gain.begin(width, call.float64());
     bias.begin(width, call.float64());
-    if (plan.machine != null) {
-      machine = machine == null ? new MachineBackward(this::chunk) : machine;
-      machine.open(call, plan);
+    if (plan.isMachineCode()) {
+      machine = machine == null ? new MachineBackward(this, frame) : machine;
+      machine.open(call, plan, columns);
     }
   }
 
@@ -116,10 +116,10 @@ final class BackwardPass implements AutoCloseable {
       frame.point(Backward.GAIN_GRADIENT, dgain);
       frame.point(Backward.BIAS_GRADIENT, dbias);
       long end = Math.min(to, row + BackwardRunner.BLOCK);
-      if (plan.machine == null) {
-        block(row, end);
-      } else {
+      if (plan.isMachineCode()) {
         machine.block(row, end, dgain, dbias);
+      } else {
+        block(row, end);
       }
       if (gainSums != null) {
         gainSums.add(dgain);
@@ -135,11 +135,16 @@ final class BackwardPass implements AutoCloseable {
   private void block(long from, long to) {
     int chunk = Math.clamp(CHUNK / width, 1, BackwardRunner.BLOCK);
     for (long row = from; row < to; row += chunk) {
-      if (width > RowSum.SUPER_BLOCK) {
-        longRow(row);
-      } else {
-        chunk(row, (int) Math.min(chunk, to - row));
-      }
+      rows(row, (int) Math.min(chunk, to - row));
+    }
+  }
+
+  /** Does a few rows, or one long row. */
+  void rows(long row, int rows) {
+    if (width > RowSum.SUPER_BLOCK) {
+      longRow(row);
+    } else {
+      chunk(row, rows);
     }
   }
 
@@ -185,7 +190,7 @@ final class BackwardPass implements AutoCloseable {
    * Computes mean and rstd of rows; returns whether a row is out of range. One float64 row is then
    * summed again with scaled elements, and so comes back into range.
    */
-  private boolean statistics(long row, int rows) {
+  boolean statistics(long row, int rows) {
     if (call.rstd() == null) {
       plan.roots.run(frame, rows, 0, 0);
     } else {

@@ -88,7 +88,7 @@ public final class BackwardPlan {
 
   final Storage storage;
 
-  /** The backward pass as machine code; null without. */
+  /** The backward pass as machine code; null without, and for rows that it does in pieces. */
   final MachineKernel machine;
 
   /** Whether machine code was wanted; it may not be possible. */
@@ -108,6 +108,39 @@ public final class BackwardPlan {
   private final Kernels kernels;
   private final Backward formula;
   private volatile Rows wide;
+
+  /**
+   * Machine code for pieces of rows that are longer than a super-block, or in part outside of the
+   * statistic; null without.
+   */
+  final Pieces pieces;
+
+  /**
+   * Kernels of machine code for pieces of rows.
+   *
+   * @param shift LayerNorm's x0; null without, and for a statistic that was kept
+   * @param statistic null for a statistic that was kept
+   */
+  record Pieces(
+      MachineKernel shift, MachineKernel statistic, MachineKernel sums, MachineKernel output) {}
+
+  /** Null where there is no machine code for one of them. */
+  private Pieces pieces(Forward forward, NormChoices norm) {
+    boolean summed = !kind.keptStatistic;
+    boolean shifted = summed && norm.isCentred();
+    MachineKernel shift = shifted ? piece(forward.shift(), norm) : null;
+    MachineKernel statistic = summed ? piece(forward.pieceStatistic(), norm) : null;
+    MachineKernel sums = piece(formula.sums(), norm);
+    MachineKernel output = piece(formula.output(), norm);
+    boolean known = (shift != null || !shifted) && (statistic != null || !summed);
+    return known && sums != null && output != null
+        ? new Pieces(shift, statistic, sums, output)
+        : null;
+  }
+
+  private static MachineKernel piece(Part part, NormChoices norm) {
+    return MachineKernel.of(List.of(part), norm.machineBits().getAsInt(), 0, false);
+  }
 
   private MachineKernel machine(Forward forward, NormChoices norm) {
     List<Part> parts = new ArrayList<>();
@@ -134,7 +167,9 @@ public final class BackwardPlan {
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
     Forward forward = Forward.ofKept(storage, norm.spec(), kind.kept);
-    machine = machineCode && bits == 0 ? machine(forward, norm) : null;
+    boolean whole = norm.part() == norm.width() && norm.width() <= RowSum.SUPER_BLOCK;
+    machine = machineCode && bits == 0 && whole ? machine(forward, norm) : null;
+    pieces = machineCode && bits == 0 && !whole ? pieces(forward, norm) : null;
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
     range = kernels.of(forward.keptRange(), 0);
@@ -145,6 +180,11 @@ public final class BackwardPlan {
             kernels.of(formula.means(), 0),
             kernels.of(formula.output(), elements));
     rescaled = storage.float64() ? new Rescaled(forward, kernels) : null;
+  }
+
+  /** Whether machine code does the rows that are in range. */
+  boolean isMachineCode() {
+    return machine != null || pieces != null;
   }
 
   /** The kernels of float32 rows whose statistic is out of the range of float32. */
@@ -177,20 +217,18 @@ public final class BackwardPlan {
   private static BackwardPlan make(BackwardCall call, boolean machineCode, boolean start) {
     if (start || machineCode) {
       BackwardPlan plan = new BackwardPlan(call, 0, machineCode, start);
-      if (start || plan.machine != null) {
+      if (start || plan.isMachineCode()) {
         return plan;
       }
     }
     return new BackwardPlan(call, call.choices().vectorBits().getAsInt(), machineCode, false);
   }
 
-  /** Not for long rows, partial norms, or memory that has to be copied. */
+  /** Not for memory that has to be copied. */
   private static boolean canBeMachineCode(BackwardCall call) {
     NormChoices norm = call.choices();
     boolean float64 = call.float64();
     return norm.machineBits().getAsInt() > 0
-        && norm.width() <= RowSum.SUPER_BLOCK
-        && norm.part() == norm.width()
         && MachineUse.isRead(call.kept(), float64)
         && MachineUse.isRead(call.dy(), float64)
         && MachineUse.isRead(call.dx(), float64)

@@ -44,9 +44,20 @@ public final class BackwardRunner {
   public static Result run(BackwardCall call, BackwardPlan plan, long rows, int threads) {
     double bytes = 12.0 * rows * call.choices().width();
     int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
+    int width = call.choices().width();
+    try (LongColumns columns =
+        plan.pieces == null
+            ? null
+            : new LongColumns(call.ofNorm(), call.gain(), call.bias(), width)) {
+      return inOrder(plan, call, run(call, plan, columns, rows, useful));
+    }
+  }
+
+  private static Result run(
+      BackwardCall call, BackwardPlan plan, LongColumns columns, long rows, int useful) {
     if (useful == 1) {
-      try (BackwardPass pass = BackwardPass.open(call, plan)) {
-        return inOrder(plan, call, pass.tree(0, rows));
+      try (BackwardPass pass = BackwardPass.open(call, plan, columns)) {
+        return pass.tree(0, rows);
       }
     }
     long treeRows = treeRows(call, rows, useful);
@@ -56,13 +67,13 @@ public final class BackwardRunner {
         trees,
         useful,
         (from, to) -> {
-          try (BackwardPass pass = BackwardPass.open(call, plan)) {
+          try (BackwardPass pass = BackwardPass.open(call, plan, columns)) {
             for (int t = (int) from; t < to; t++) {
               results[t] = pass.tree(t * treeRows, Math.min(rows, (t + 1) * treeRows));
             }
           }
         });
-    return inOrder(plan, call, sum(call, results));
+    return sum(call, results);
   }
 
   /** Kernels of pairs leave the sums of even columns first. */

@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Columns of a pass in native memory, where machine code reads them; none is longer than a
- * super-block. One thread uses them at a time. Their owner closes them.
+ * Columns of a pass in native memory, where machine code reads them; One thread uses them at a
+ * time. Their owner closes them.
  */
 final class ColumnCopies implements AutoCloseable {
   private final NativeMemory[] columns = new NativeMemory[Tensor.Access.COLUMN.places()];

@@ -22,7 +22,7 @@ public final class ForwardRunner {
     double bytes = (double) rows * call.choices().width() * elementBytes;
     int useful = Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
     boolean isLong = plan.machine != null && call.choices().width() > RowSum.SUPER_BLOCK;
-    try (LongColumns columns = isLong ? new LongColumns(call) : null) {
+    try (LongColumns columns = isLong ? columns(call) : null) {
       if (useful == 1) {
         rows(call, plan, columns, 0, rows);
       } else {
@@ -42,5 +42,9 @@ public final class ForwardRunner {
     try (ForwardPass pass = ForwardPass.open(call, plan)) {
       pass.run(from, to);
     }
+  }
+
+  private static LongColumns columns(ForwardCall call) {
+    return new LongColumns(call.ofNorm(), call.gain(), call.bias(), call.choices().width());
   }
 }

@@ -10,9 +10,9 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 
 /**
- * Where machine code finds gain and bias of a call whose rows are longer than a super-block, for
- * all threads of the call. Columns that the norm does not have in native memory are copied until
- * the call closes them. Their memory is kept for other calls, up to a limit.
+ * Where machine code finds gain and bias of a call whose rows it does in pieces, for all threads of
+ * the call. Columns that the norm does not have in native memory are copied until the call closes
+ * them. Their memory is kept for other calls, up to a limit.
  */
 final class LongColumns implements AutoCloseable {
   /** The most bytes that are kept. */
@@ -24,16 +24,21 @@ final class LongColumns implements AutoCloseable {
   private static long bytesKept;
 
   private final long[] addresses = new long[Tensor.Access.COLUMN.places()];
-  private final int elementBytes;
+  private long elementBytes;
   private final NativeMemory[] copies = new NativeMemory[Tensor.Access.COLUMN.places()];
 
-  /** The columns of a call; they are open until it is done on all threads. */
-  LongColumns(ForwardCall call) {
-    elementBytes = call.float64() ? Double.BYTES : Float.BYTES;
+  /**
+   * The columns of a call; they are open until it is done on all threads.
+   *
+   * @param ofNorm copies of gain and bias if they are those of the norm; or null
+   * @param gain float[] or double[] as the arithmetic is, or null
+   * @param bias likewise
+   */
+  LongColumns(MachineColumns ofNorm, Object gain, Object bias, int width) {
     boolean done = false;
     try {
-      open(call, Forward.GAIN, call.gain());
-      open(call, Forward.BIAS, call.bias());
+      open(ofNorm, Forward.GAIN, gain, width);
+      open(ofNorm, Forward.BIAS, bias, width);
       done = true;
     } finally {
       if (!done) {
@@ -42,15 +47,15 @@ final class LongColumns implements AutoCloseable {
     }
   }
 
-  private void open(ForwardCall call, Tensor column, Object numbers) {
+  private void open(MachineColumns ofNorm, Tensor column, Object numbers, int width) {
     if (numbers == null) {
       return;
     }
     int i = column.place();
-    int width = call.choices().width();
-    MemorySegment there = call.ofNorm() == null ? null : call.ofNorm().of(column, numbers, width);
+    ValueLayout layout = ColumnCopies.layout(numbers);
+    elementBytes = layout.byteSize();
+    MemorySegment there = ofNorm == null ? null : ofNorm.of(column, numbers, width);
     if (there == null) {
-      ValueLayout layout = ColumnCopies.layout(numbers);
       copies[i] = take(width * layout.byteSize());
       there = copies[i].segment();
       MemorySegment.copy(numbers, 0, there, layout, 0, width);

@@ -3,51 +3,83 @@ package io.github.rmsnorm4j.internal.norm;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
+import java.util.List;
 
-/** The backward pass of blocks of rows by a kernel of machine code. */
+/** The backward pass of blocks of rows by kernels of machine code. */
 final class MachineBackward implements AutoCloseable {
   /** Elements of one call of a kernel if rows are in arrays, see {@link MachinePass}. */
   private static final int PIECE = 1 << 13;
 
-  /** Does rows in plain Java. */
-  interface PlainRows {
-    void chunk(long row, int rows);
-  }
+  private static final List<Tensor> SUMS = List.of(Backward.GAIN_GRADIENT, Backward.BIAS_GRADIENT);
 
   private final MachineFrame frame = new MachineFrame();
   private final ColumnCopies columns = new ColumnCopies();
-  private final PlainRows plain;
+
+  /** Does rows out of range, in plain Java. */
+  private final BackwardPass plain;
+
+  /** The scalars of a row that is done in pieces. */
+  private final Frame numbers;
+
+  private final LongRow longRow;
   private BackwardCall call;
   private BackwardPlan plan;
   private int width;
 
+  /** Gain and bias of rows that are done in pieces; null for others. */
+  private LongColumns ofPieces;
+
+  /** The addresses of the sums for gain and bias, by place. */
+  private final long[] sums = new long[Tensor.Access.COLUMN.places()];
+
   /** The most rows of one call of the kernel. */
   private int most;
 
-  MachineBackward(PlainRows plain) {
+  /**
+   * A part of a pass.
+   *
+   * @param numbers the frame of the pass, which has the scalars of its row
+   */
+  MachineBackward(BackwardPass plain, Frame numbers) {
     this.plain = plain;
+    this.numbers = numbers;
+    longRow = new LongRow(numbers, this::place);
   }
 
-  /** Begins with a call. */
-  void open(BackwardCall call, BackwardPlan plan) {
+  /**
+   * Begins with a call.
+   *
+   * @param ofPieces gain and bias of rows that are done in pieces; null for others
+   */
+  void open(BackwardCall call, BackwardPlan plan, LongColumns ofPieces) {
     this.call = call;
     this.plan = plan;
+    this.ofPieces = ofPieces;
     width = call.choices().width();
     frame.setWidth(width, width);
-    frame.set(Forward.K, width);
+    frame.set(Forward.K, call.choices().part());
     frame.set(Forward.EPSILON, call.choices().epsilon());
-    columns.set(frame, Forward.GAIN, call.gain(), width, call.ofNorm());
-    columns.set(frame, Forward.BIAS, call.bias(), width, call.ofNorm());
-    place(0);
+    if (ofPieces == null) {
+      columns.set(frame, Forward.GAIN, call.gain(), width, call.ofNorm());
+      columns.set(frame, Forward.BIAS, call.bias(), width, call.ofNorm());
+    }
+    place(0, 0);
     most = frame.mostRows(PIECE, width);
   }
 
-  /** Drops references to the call. */
+  /** Drops references to the call, and the memory of long rows. */
   void end() {
     frame.clear();
     call = null;
     plan = null;
+    ofPieces = null;
+    if (width > RowSum.SUPER_BLOCK) {
+      columns.close();
+    }
   }
 
   /** Gives the native memory back. Nobody may use it any more. */
@@ -59,53 +91,103 @@ final class MachineBackward implements AutoCloseable {
 
   /** Does the rows of a block; adds to the gradients of gain and bias, or null. */
   void block(long from, long to, Object gain, Object bias) {
-    take(Backward.GAIN_GRADIENT, gain);
-    take(Backward.BIAS_GRADIENT, bias);
+    take(gain, bias);
     long row = from;
     while (row < to) {
-      int rows = (int) Math.min(most, to - row);
-      place(row);
-      numbers((int) row, rows);
-      int done = plan.machine.run(frame, rows);
+      int rows = ofPieces == null ? (int) Math.min(most, to - row) : 1;
+      int done = ofPieces == null ? rows(row, rows) : pieces(row);
       row += done;
       if (done < rows) {
-        int together = plan.machine.together(rows - done);
-        giveBack(Backward.GAIN_GRADIENT, gain);
-        giveBack(Backward.BIAS_GRADIENT, bias);
-        plain.chunk(row, together);
-        take(Backward.GAIN_GRADIENT, gain);
-        take(Backward.BIAS_GRADIENT, bias);
+        int together = ofPieces == null ? plan.machine.together(rows - done) : 1;
+        giveBack(gain, bias);
+        plain.rows(row, together);
+        take(gain, bias);
         row += together;
       }
     }
+    giveBack(gain, bias);
+  }
+
+  /** Does rows; returns how many are done. */
+  private int rows(long row, int rows) {
+    place(row, 0);
+    keptNumbers((int) row, rows);
+    return plan.machine.run(frame, rows);
+  }
+
+  /** Does a row by pieces; returns 0 if it is out of range, and otherwise 1. */
+  private int pieces(long row) {
+    BackwardPlan.Pieces kernels = plan.pieces;
+    if (call.rstd() == null) {
+      Kernel shift = kernels.shift() == null ? null : new MachinePiece(kernels.shift(), frame);
+      Kernel statistic = new MachinePiece(kernels.statistic(), frame);
+      longRow.at(row).statistic(new Statistic(null, shift, statistic), call.choices());
+    }
+    if (plain.statistics(row, 1)) {
+      return 0;
+    }
+    longRow.at(row).sums(new MachinePiece(kernels.sums(), frame), width);
+    plan.usual.means().run(numbers, 1, 0, 0);
+    output(row, new MachinePiece(kernels.output(), frame));
+    return 1;
+  }
+
+  private void output(long row, Kernel output) {
+    int part = call.choices().part();
+    for (int column = 0, end; column < width; column = end) {
+      end = Math.min(column < part ? part : width, column + RowSum.SUPER_BLOCK);
+      if (column == part) {
+        numbers.of(Backward.M)[0] = 0.0; // The statistic does not depend on these.
+      }
+      place(row, column, 1, end - column);
+      output.run(numbers, 1, 0, end - column);
+    }
+  }
+
+  /** Copies sums to where kernels add to them. */
+  private void take(Object gain, Object bias) {
+    take(Backward.GAIN_GRADIENT, gain);
+    take(Backward.BIAS_GRADIENT, bias);
+  }
+
+  private void take(Tensor column, Object array) {
+    if (array != null) {
+      sums[column.place()] = columns.copy(column, array, width).address();
+      frame.point(column, sums[column.place()]);
+    }
+  }
+
+  private void giveBack(Object gain, Object bias) {
     giveBack(Backward.GAIN_GRADIENT, gain);
     giveBack(Backward.BIAS_GRADIENT, bias);
   }
 
-  /** Copies sums to where the kernel adds to them. */
-  private void take(Tensor column, Object sums) {
-    if (sums != null) {
-      frame.point(column, columns.copy(column, sums, width).address());
+  private void giveBack(Tensor column, Object array) {
+    if (array != null) {
+      columns.copyBack(column, array, width);
     }
   }
 
-  private void giveBack(Tensor column, Object sums) {
-    if (sums != null) {
-      columns.copyBack(column, sums, width);
+  /** Points the frame at a piece of a row and of the columns. */
+  private void place(long row, long column, int rows, int n) {
+    place(row, column);
+    ofPieces.place(frame, column);
+    for (Tensor sum : SUMS) {
+      frame.point(sum, sums[sum.place()] + column * (call.float64() ? Double.BYTES : Float.BYTES));
     }
   }
 
-  private void place(long row) {
-    call.kept().place(frame, Forward.X, row, 0);
-    call.dy().place(frame, Backward.DY, row, 0);
-    call.dx().place(frame, Backward.DX, row, 0);
+  private void place(long row, long column) {
+    call.kept().place(frame, Forward.X, row, column);
+    call.dy().place(frame, Backward.DY, row, column);
+    call.dx().place(frame, Backward.DX, row, column);
     if (call.residual() != null) {
-      call.residual().place(frame, Forward.RESIDUAL, row, 0);
+      call.residual().place(frame, Forward.RESIDUAL, row, column);
     }
   }
 
   /** Sets the kept statistics of rows. */
-  private void numbers(int row, int rows) {
+  private void keptNumbers(int row, int rows) {
     if (call.rstd() == null) {
       return;
     }
