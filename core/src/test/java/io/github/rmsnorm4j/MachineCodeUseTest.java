@@ -56,6 +56,56 @@ class MachineCodeUseTest {
     }
   }
 
+  /** Rows of one kernel, rows with a part outside of the statistic, and long rows. */
+  @ParameterizedTest
+  @CsvSource({
+    "FLOAT32, 100, 100",
+    "FLOAT32, 100, 40",
+    "FLOAT64, 100, 100",
+    "FLOAT64, 100, 40",
+    "BFLOAT16, 100, 40",
+    "FLOAT32, 70000, 70000",
+    "FLOAT32, 70000, 66000",
+    "FLOAT64, 70000, 70000"
+  })
+  void everyGradientHasSubnormalNumbers(ElementType type, int width, int part) {
+    for (Backend backend : Backends.machineCode()) {
+      for (Keep keep : List.of(Keep.NOTHING, Keep.INPUT)) {
+        byte[] wanted = gradient(Backend.scalar(), type, width, part, keep, CallersState.OF_JVM);
+        byte[] dx = gradient(backend, type, width, part, keep, CallersState.FLUSHES);
+        assertThat(dx).as("%s, %s", backend, keep).isEqualTo(wanted);
+        byte[] flushed = gradient(Backend.scalar(), type, width, part, keep, CallersState.FLUSHES);
+        assertThat(flushed).as("plain Java has none").isNotEqualTo(wanted);
+      }
+    }
+  }
+
+  /** Of elements so large, and a dy so small, that dx alone is subnormal. */
+  private static byte[] gradient(
+      Backend backend, ElementType type, int width, int part, Keep keep, int state) {
+    boolean float64 = type == ElementType.FLOAT64;
+    try (Arena arena = Arena.ofConfined()) {
+      Rows x = rows(arena, type, width, 7, float64 ? 0x1p400 : 0x1p60);
+      Rows dy = rows(arena, type, width, 5, float64 ? 0x1p-650 : 0x1p-70);
+      MemorySegment dx = arena.allocate(x.segment().byteSize(), Double.BYTES);
+      RmsNorm norm = RmsNorm.builder(width).part(part).threads(1).backend(backend).build();
+      Saved saved = new Saved(keep, ROWS);
+      norm.apply(x, Rows.of(arena.allocate(dx.byteSize(), 8), type, ROWS, width), saved);
+      Rows to = Rows.of(dx, type, ROWS, width);
+      ParameterGradients sums = ParameterGradients.assigned(new double[width], null);
+      CallersState.during(state, () -> norm.backward(dy, saved, to, sums));
+      return dx.toArray(JAVA_BYTE);
+    }
+  }
+
+  private static Rows rows(Arena arena, ElementType type, int width, int period, double scale) {
+    MemorySegment segment = arena.allocate((long) ROWS * width * type.bytes(), Double.BYTES);
+    for (int i = 0; i < ROWS * width; i++) {
+      type.set(segment, i, (1 + i % period) * scale);
+    }
+    return Rows.of(segment, type, ROWS, width);
+  }
+
   /** What the others rest on. */
   @Test
   void plainJavaHasNone() {

@@ -43,7 +43,7 @@ final class BackwardExample {
     this.kind = kind;
     this.rows = rows;
     this.width = width;
-    parameters = drawn.parameters(width);
+    parameters = DrawnElements.ofType(drawn.parameters(width), kind.x());
     x = drawn.of(inputType(), rows * width);
     int row = width * inputType().bytes();
     Arrays.fill(x, ZEROS * row, (ZEROS + 1) * row, (byte) 0);
@@ -64,15 +64,15 @@ final class BackwardExample {
 
   /** Where the input is kept the output may be of any type, and the other way round. */
   private ElementType inputType() {
-    return kind.fromOutput() ? ElementType.FLOAT32 : kind.x();
+    return kind.fromOutput() ? kind.columnType() : kind.x();
   }
 
   private <B extends Norm.Builder<B>> B configured(B builder) {
     if (kind.gain()) {
-      builder.gain(Given.floats(parameters.get(Forward.GAIN)));
+      builder.gain(Given.numbers(parameters.get(Forward.GAIN), kind.columnType()));
     }
     if (kind.bias()) {
-      builder.bias(Given.floats(parameters.get(Forward.BIAS)));
+      builder.bias(Given.numbers(parameters.get(Forward.BIAS), kind.columnType()));
     }
     return builder.epsilon(EPSILON).epsilonPlacement(kind.placement()).backend(Backend.scalar());
   }
@@ -90,7 +90,7 @@ final class BackwardExample {
   /** The same after a forward call of the first n rows. */
   private Given given(Saved saved, int n) {
     Given given = new Given(rows, width, EPSILON);
-    ElementType type = kind.fromOutput() ? kind.x() : ElementType.FLOAT32;
+    ElementType type = kind.fromOutput() ? kind.x() : kind.columnType();
     byte[] y = new byte[rows * width * type.bytes()];
     byte[] input = x.clone();
     norm.apply(rows(input, inputType(), n), rows(y, type, n), saved);
@@ -111,10 +111,10 @@ final class BackwardExample {
       given.columns().put(Forward.BIAS, parameters.get(Forward.BIAS).clone());
     }
     if (kind.gainGradient()) {
-      given.columns().put(Backward.GAIN_GRADIENT, new byte[width * Float.BYTES]);
+      given.columns().put(Backward.GAIN_GRADIENT, new byte[width * kind.columnType().bytes()]);
     }
     if (kind.biasGradient()) {
-      given.columns().put(Backward.BIAS_GRADIENT, new byte[width * Float.BYTES]);
+      given.columns().put(Backward.BIAS_GRADIENT, new byte[width * kind.columnType().bytes()]);
     }
     return given;
   }
@@ -129,8 +129,8 @@ final class BackwardExample {
     Given given = given(saved, n);
     Rows dy = rows(given.operands().get(Backward.DY), kind.dy(), n);
     Rows dx = rows(given.operands().get(Backward.DX), kind.dx(), n);
-    float[] gain = kind.gainGradient() ? new float[width] : null;
-    float[] bias = kind.biasGradient() ? new float[width] : null;
+    double[] gain = kind.gainGradient() ? new double[width] : null;
+    double[] bias = kind.biasGradient() ? new double[width] : null;
     ParameterGradients gradients = ParameterGradients.assigned(gain, bias);
     if (kind.residual() == null) {
       norm.backward(dy, saved, dx, gradients);
@@ -139,10 +139,10 @@ final class BackwardExample {
       norm.backward(dy, saved, residual, dx, gradients);
     }
     if (gain != null) {
-      given.columns().put(Backward.GAIN_GRADIENT, Given.bytes(gain));
+      given.columns().put(Backward.GAIN_GRADIENT, Given.bytes(gain, kind.columnType()));
     }
     if (bias != null) {
-      given.columns().put(Backward.BIAS_GRADIENT, Given.bytes(bias));
+      given.columns().put(Backward.BIAS_GRADIENT, Given.bytes(bias, kind.columnType()));
     }
     return given;
   }

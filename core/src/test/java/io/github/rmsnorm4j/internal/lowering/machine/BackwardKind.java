@@ -14,6 +14,7 @@ import io.github.rmsnorm4j.internal.lowering.Kernels;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /**
  * What a backward kernel is for.
@@ -52,7 +53,36 @@ record BackwardKind(
     SplittableRandom random = new SplittableRandom(seed);
     return CoveringArray.ofPairs(SIZES, BackwardKind::isPossible, random).stream()
         .map(BackwardKind::of)
+        .flatMap(kind -> random.nextInt(4) > 0 ? Stream.of(kind) : Stream.of(kind, kind.float64()))
         .toList();
+  }
+
+  /** The same with float64 rows. */
+  private BackwardKind float64() {
+    ElementType type = ElementType.FLOAT64;
+    return new BackwardKind(
+        keep,
+        centred,
+        placement,
+        type,
+        type,
+        type,
+        residual == null ? null : type,
+        over,
+        gain,
+        bias,
+        gainGradient,
+        biasGradient,
+        bfloat16);
+  }
+
+  boolean isFloat64() {
+    return x == ElementType.FLOAT64;
+  }
+
+  /** The compute type, which columns are in. */
+  ElementType columnType() {
+    return isFloat64() ? x : ElementType.FLOAT32;
   }
 
   /** Rows that dx is written over are of its type. */
@@ -107,7 +137,7 @@ record BackwardKind(
 
   /** The same with a gradient of the gain, or without it. */
   List<Part> parts(boolean gainGradient) {
-    Storage storage = new Storage(false, Kernels.narrow(0, false));
+    Storage storage = new Storage(isFloat64(), Kernels.narrow(0, false));
     NormSpec spec = ForwardKind.spec(centred, placement);
     Forward forward = Forward.ofKept(storage, spec, x);
     Backward backward =
@@ -128,7 +158,7 @@ record BackwardKind(
     parts.addAll(
         keep == Keep.NOTHING
             ? List.of(forward.statistic(), forward.roots())
-            : List.of(forward.range()));
+            : List.of(forward.keptRange()));
     parts.addAll(List.of(backward.sums(), backward.means(), backward.output()));
     return parts;
   }

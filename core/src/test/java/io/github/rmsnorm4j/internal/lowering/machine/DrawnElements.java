@@ -51,11 +51,18 @@ final class DrawnElements {
   }
 
   private static void put(ByteBuffer bytes, ElementType type, int pattern) {
-    if (type == ElementType.FLOAT32) {
-      bytes.putInt(pattern);
-    } else {
-      bytes.putShort(narrow(pattern, type));
+    switch (type) {
+      case FLOAT64 -> bytes.putDouble(wide(pattern));
+      case FLOAT32 -> bytes.putInt(pattern);
+      default -> bytes.putShort(narrow(pattern, type));
     }
+  }
+
+  /** With digits that float32 has not. */
+  private static double wide(int pattern) {
+    return isSubnormal(pattern)
+        ? Float.intBitsToFloat(pattern) * 0x1p-910
+        : Float.intBitsToFloat(pattern) / 3.0;
   }
 
   private static short narrow(int pattern, ElementType type) {
@@ -69,6 +76,23 @@ final class DrawnElements {
 
   private static boolean isSubnormal(int pattern) {
     return (pattern & 0x7f80_0000) == 0;
+  }
+
+  /** Numbers of columns in the compute type of rows of a type. */
+  static Map<Tensor, byte[]> ofType(Map<Tensor, byte[]> columns, ElementType type) {
+    if (type == ElementType.FLOAT64) {
+      columns.replaceAll(
+          (column, bytes) -> {
+            ByteBuffer floats = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+            ByteBuffer doubles = ByteBuffer.allocate(2 * bytes.length);
+            doubles.order(ByteOrder.LITTLE_ENDIAN);
+            while (floats.hasRemaining()) {
+              put(doubles, type, floats.getInt());
+            }
+            return doubles.array();
+          });
+    }
+    return columns;
   }
 
   /** Gain and bias. Some gains are subnormal and their biases 0, so that some outputs are, too. */

@@ -43,8 +43,23 @@ record ForwardKind(
       CastOrder order = ORDERS.get(centred ? 0 : random.nextInt(ORDERS.size()));
       boolean adds = (choice & 8) != 0;
       kinds.add(new ForwardKind(bits, centred, x, y, placement, order, adds, bfloat16, streams));
+      if (choice % 4 == random.nextInt(4)) {
+        ElementType float64 = ElementType.FLOAT64;
+        kinds.add(
+            new ForwardKind(
+                bits, centred, float64, float64, placement, order, adds, bfloat16, streams));
+      }
     }
     return kinds;
+  }
+
+  private boolean isFloat64() {
+    return x == ElementType.FLOAT64;
+  }
+
+  /** The compute type, which columns are in. */
+  ElementType columnType() {
+    return isFloat64() ? x : ElementType.FLOAT32;
   }
 
   /** The choices that a formula depends on in every pass. */
@@ -61,13 +76,13 @@ record ForwardKind(
   /** Its formula: of rows up to a super-block, or of longer ones, which are summed unstored. */
   Forward forward(boolean isLong) {
     return new Forward(
-        new Storage(false, Kernels.narrow(0, false)),
+        new Storage(isFloat64(), Kernels.narrow(0, false)),
         spec(centred, placement).withCastOrder(order),
         x,
         adds ? x : null,
         adds && !isLong,
         y,
-        order == CastOrder.FLOAT32 || x == ElementType.FLOAT32 ? null : x,
+        order == CastOrder.FLOAT32 || x.bytes() > Short.BYTES ? null : x,
         true,
         biased());
   }

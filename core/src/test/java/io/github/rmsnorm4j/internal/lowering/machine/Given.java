@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -36,36 +37,56 @@ record Given(
     return rows;
   }
 
-  /** Operands of these types, and columns. All NaN of float32 are one, since they may be any. */
+  /** Operands of these types, and columns. All NaN of a type are one, since they may be any. */
   Map<String, byte[]> written(Map<Tensor, ElementType> types) {
     Map<String, byte[]> written = new TreeMap<>();
     types.forEach(
         (operand, type) -> {
           byte[] bytes = operands.get(operand);
-          written.put(operand.name(), type == ElementType.FLOAT32 ? withOneNan(bytes) : bytes);
+          boolean narrow = type.bytes() == Short.BYTES;
+          written.put(operand.name(), narrow ? bytes : bytes(numbers(bytes, type), type));
         });
-    columns.forEach((column, bytes) -> written.put(column.name(), withOneNan(bytes)));
+    ElementType type = columnType();
+    columns.forEach(
+        (column, bytes) -> written.put(column.name(), bytes(numbers(bytes, type), type)));
     return written;
   }
 
-  private static byte[] withOneNan(byte[] bytes) {
-    return bytes(floats(bytes));
+  /** The compute type. */
+  private ElementType columnType() {
+    boolean float64 = columns.values().stream().anyMatch(c -> c.length == width * Double.BYTES);
+    return float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
   }
 
-  static float[] floats(byte[] bytes) {
+  /** Float32 or float64 numbers; each is the float64 that is equal to it. */
+  static double[] numbers(byte[] bytes, ElementType type) {
+    MemorySegment elements = MemorySegment.ofArray(bytes);
+    double[] numbers = new double[bytes.length / type.bytes()];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = type.get(elements, i);
+    }
+    return numbers;
+  }
+
+  /** Numbers of columns as plain Java has them: float[] or double[]. */
+  static Object array(byte[] bytes, ElementType type) {
+    return type == ElementType.FLOAT64 ? numbers(bytes, type) : floats(bytes);
+  }
+
+  private static float[] floats(byte[] bytes) {
     float[] floats = new float[bytes.length / Float.BYTES];
     ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(floats);
     return floats;
   }
 
-  /** Floats with one NaN. */
-  static byte[] bytes(float[] floats) {
-    ByteBuffer bytes = ByteBuffer.allocate(floats.length * Float.BYTES);
-    bytes.order(ByteOrder.LITTLE_ENDIAN);
-    for (float number : floats) {
-      bytes.putInt(Float.floatToIntBits(number));
+  /** Numbers as bytes of a type, with one NaN. */
+  static byte[] bytes(double[] numbers, ElementType type) {
+    byte[] bytes = new byte[numbers.length * type.bytes()];
+    MemorySegment elements = MemorySegment.ofArray(bytes);
+    for (int i = 0; i < numbers.length; i++) {
+      type.set(elements, i, Double.isNaN(numbers[i]) ? Double.NaN : numbers[i]);
     }
-    return bytes.array();
+    return bytes;
   }
 
   /** A row of an operand. */

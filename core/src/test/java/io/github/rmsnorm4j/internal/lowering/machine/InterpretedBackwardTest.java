@@ -76,6 +76,9 @@ class InterpretedBackwardTest {
         requireRefused(kind, bits, example, example.given(), done);
         continue;
       }
+      if (kind.isFloat64()) {
+        continue; // A kept statistic of float64 has no range.
+      }
       for (double number : OUT_OF_RANGE) {
         Given given = example.given();
         given.numbers().get(Forward.RSTD)[bad] = number;

@@ -60,7 +60,7 @@ class InterpretedKernelTest {
     if (kind.adds()) {
       given.operands().put(Forward.RESIDUAL, drawn.of(kind.x(), rows * width));
     }
-    given.columns().putAll(drawn.parametersWithNan(width));
+    given.columns().putAll(DrawnElements.ofType(drawn.parametersWithNan(width), kind.x()));
     return given;
   }
 
@@ -80,7 +80,8 @@ class InterpretedKernelTest {
       }
       Given given = given(kind, width, 11);
       byte[] x = given.operands().get(Forward.X);
-      Arrays.fill(x, bad * width * kind.x().bytes(), bad * width * kind.x().bytes() + 4, (byte) -1);
+      int row = bad * width * kind.x().bytes();
+      Arrays.fill(x, row, row + Double.BYTES, (byte) -1);
       assertThat(new InterpretedKernel(kind.target(width)).run(given))
           .as(kind.toString())
           .isEqualTo(done);
@@ -90,10 +91,10 @@ class InterpretedKernelTest {
   private static <B extends Norm.Builder<B>> B configured(
       B builder, ForwardKind kind, Given given) {
     if (kind.biased()) {
-      builder.bias(Given.floats(given.columns().get(Forward.BIAS)));
+      builder.bias(Given.numbers(given.columns().get(Forward.BIAS), kind.columnType()));
     }
     return builder
-        .gain(Given.floats(given.columns().get(Forward.GAIN)))
+        .gain(Given.numbers(given.columns().get(Forward.GAIN), kind.columnType()))
         .epsilon(EPSILON)
         .epsilonPlacement(kind.placement())
         .backend(Backend.scalar());

@@ -61,7 +61,8 @@ class InterpretedPieceTest {
     for (int width : InterpretedKernel.WIDTHS) {
       if (!aligned || width * kind.y().bytes() % Area.ALIGNMENT == 0) {
         InterpretedKernel kernel = new InterpretedKernel(target, kind.shift(target, width));
-        check(kernel, part, given(part, known, width), kind + ", width " + width);
+        Given given = given(kind, part, known, width);
+        check(kernel, part, given, kind.columnType(), kind + ", width " + width);
         unreached.after(target, kernel);
       }
     }
@@ -71,7 +72,7 @@ class InterpretedPieceTest {
   }
 
   /** Where the width is even the last elements are subnormal, and so is their sum. */
-  private Given given(Part part, List<Tensor> known, int width) {
+  private Given given(ForwardKind kind, Part part, List<Tensor> known, int width) {
     Given given = new Given(1, width, 0);
     part.rows()
         .forEach(
@@ -87,17 +88,18 @@ class InterpretedPieceTest {
               }
               given.operands().put(operand, elements);
             });
-    Map<Tensor, byte[]> parameters = drawn.parametersWithNan(width);
+    Map<Tensor, byte[]> parameters = DrawnElements.ofType(drawn.parametersWithNan(width), kind.x());
     parameters.keySet().retainAll(part.tensors().keySet());
     given.columns().putAll(parameters);
     known.forEach(number -> given.numbers().put(number, new double[] {1 + number.place() / 9.0}));
     return given;
   }
 
-  private static void check(InterpretedKernel kernel, Part part, Given given, String what) {
+  private static void check(
+      InterpretedKernel kernel, Part part, Given given, ElementType type, String what) {
     Frame frame = new Frame();
     given.numbers().forEach((number, ofRow) -> frame.of(number)[0] = ofRow[0]);
-    given.columns().forEach((column, bytes) -> frame.point(column, Given.floats(bytes)));
+    given.columns().forEach((column, bytes) -> frame.point(column, Given.array(bytes, type)));
     Map<Tensor, byte[]> expected = expected(part, given, frame);
     assertThat(kernel.run(given)).as(what).isEqualTo(1);
     for (Tensor operand : part.written().keySet()) {

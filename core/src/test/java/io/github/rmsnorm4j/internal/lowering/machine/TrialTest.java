@@ -31,15 +31,15 @@ class TrialTest {
     assumeThat(Machine.here().bits()).as(Machine.here().whyNot()).isPositive();
   }
 
-  private static Storage storage() {
-    return new Storage(false, Kernels.narrow(0, false));
+  private static Storage storage(ElementType x) {
+    return new Storage(x == ElementType.FLOAT64, Kernels.narrow(0, false));
   }
 
   static List<Part> parts(
       boolean centred, ElementType x, ElementType y, boolean adds, boolean gain, boolean bias) {
     Forward forward =
         new Forward(
-            storage(),
+            storage(x),
             ForwardKind.spec(centred, EpsilonPlacement.INSIDE),
             x,
             adds ? x : null,
@@ -57,18 +57,22 @@ class TrialTest {
     assumeThat(bits).isLessThanOrEqualTo(Machine.here().bits());
     for (ElementType x : ForwardKind.TYPES) {
       for (ElementType y : ForwardKind.TYPES) {
-        for (int choice = 0; choice < 16; choice++) {
-          boolean centred = (choice & 1) != 0;
-          boolean adds = (choice & 2) != 0;
-          boolean streams = (choice & 8) != 0;
-          List<Part> parts = parts(centred, x, y, adds, (choice & 4) != 0, centred);
-          for (int width : WIDTHS) {
-            MachineKernel kernel = MachineKernel.of(parts, bits, width, streams);
-            assertThat(kernel)
-                .as("%s to %s, choice %d, width %d, %d bits", x, y, choice, width, bits)
-                .isNotNull();
-          }
-        }
+        requirePasses(bits, x, y);
+      }
+    }
+    requirePasses(bits, ElementType.FLOAT64, ElementType.FLOAT64);
+  }
+
+  private static void requirePasses(int bits, ElementType x, ElementType y) {
+    for (int choice = 0; choice < 16; choice++) {
+      boolean centred = (choice & 1) != 0;
+      boolean adds = (choice & 2) != 0;
+      boolean streams = (choice & 8) != 0;
+      List<Part> parts = parts(centred, x, y, adds, (choice & 4) != 0, centred);
+      for (int width : WIDTHS) {
+        assertThat(MachineKernel.of(parts, bits, width, streams))
+            .as("%s to %s, choice %d, width %d, %d bits", x, y, choice, width, bits)
+            .isNotNull();
       }
     }
   }
@@ -178,8 +182,10 @@ class TrialTest {
   @Test
   void anotherKernelOfOnePartDoesNot() {
     int bits = Machine.here().bits();
-    Forward wanted = Forward.ofKept(storage(), NormSpec.LAYERNORM, ElementType.FLOAT32);
-    Forward other = Forward.ofKept(storage(), NormSpec.LAYERNORM, ElementType.BFLOAT16);
+    Forward wanted =
+        Forward.ofKept(storage(ElementType.FLOAT32), NormSpec.LAYERNORM, ElementType.FLOAT32);
+    Forward other =
+        Forward.ofKept(storage(ElementType.BFLOAT16), NormSpec.LAYERNORM, ElementType.BFLOAT16);
     requireCaught(wanted.shift(), other.shift(), bits);
     requireCaught(wanted.pieceStatistic(), other.pieceStatistic(), bits);
   }
