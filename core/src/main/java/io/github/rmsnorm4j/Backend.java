@@ -227,13 +227,12 @@ public final class Backend {
    * @return one line
    */
   public String reason() {
-    String why = vectors().whyNone == null ? "the Vector API is there" : vectors().whyNone;
-    StringBuilder line = new StringBuilder();
     if (machineBits() > 0) {
-      line.append("machine code can be run; float64: ").append(describeVectors()).append(", ");
+      return "machine code can be run; rows that are copied first take " + describeVectors();
     }
-    line.append(why);
-    if (machineBits == PREFERRED && machineBits() == 0 && nativeAccess) {
+    String why = vectors().whyNone;
+    StringBuilder line = new StringBuilder(why == null ? "the Vector API is there" : why);
+    if (machineBits == PREFERRED && nativeAccess) {
       line.append("; no machine code: ").append(whyNoMachineCode());
     }
     if (!nativeAccess) {

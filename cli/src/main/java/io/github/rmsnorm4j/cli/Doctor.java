@@ -72,7 +72,7 @@ final class Doctor implements Runnable {
   }
 
   private void kernels() {
-    Backend backend = VectorApi.bestBackend(true);
+    Backend backend = VectorApi.bestBackend(false);
     line("Kernels", backend.describe());
     line("", backend.reason());
     line("Faster?", advice(backend));

@@ -46,7 +46,8 @@ final class VectorApi {
   /**
    * The fastest kernels there are.
    *
-   * @param float64 whether rows are float64, which machine code does not serve
+   * @param float64 whether rows are float64: those of other types beside them are copied, and then
+   *     machine code does not serve them
    */
   static Backend bestBackend(boolean float64) {
     if (float64 || !Backend.hasMachineCode()) {
