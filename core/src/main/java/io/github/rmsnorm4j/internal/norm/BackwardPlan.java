@@ -167,9 +167,9 @@ public final class BackwardPlan {
     kernels = new Kernels(bits, kind.memory(), norm.width(), paired);
     formula = kind.formula(storage, norm);
     Forward forward = Forward.ofKept(storage, norm.spec(), kind.kept);
-    boolean whole = norm.part() == norm.width() && norm.width() <= RowSum.SUPER_BLOCK;
-    machine = machineCode && bits == 0 && whole ? machine(forward, norm) : null;
-    pieces = machineCode && bits == 0 && !whole ? pieces(forward, norm) : null;
+    boolean one = isOneKernel(norm);
+    machine = machineCode && bits == 0 && one ? machine(forward, norm) : null;
+    pieces = machineCode && bits == 0 && !one ? pieces(forward, norm) : null;
     statistic = Statistic.of(forward, kernels, norm);
     roots = kernels.of(forward.roots(), 0);
     range = kernels.of(forward.keptRange(), 0);
@@ -224,7 +224,10 @@ public final class BackwardPlan {
     return new BackwardPlan(call, call.choices().vectorBits().getAsInt(), machineCode, false);
   }
 
-  /** Not for memory that has to be copied. */
+  /**
+   * Not for memory that has to be copied. Vectors, if they are there, are faster for float64 and
+   * for rows that machine code does in pieces.
+   */
   private static boolean canBeMachineCode(BackwardCall call) {
     NormChoices norm = call.choices();
     boolean float64 = call.float64();
@@ -232,6 +235,12 @@ public final class BackwardPlan {
         && MachineUse.isRead(call.kept(), float64)
         && MachineUse.isRead(call.dy(), float64)
         && MachineUse.isRead(call.dx(), float64)
-        && (call.residual() == null || MachineUse.isRead(call.residual(), float64));
+        && (call.residual() == null || MachineUse.isRead(call.residual(), float64))
+        && (isOneKernel(norm) && !float64 || !norm.prefersVectors());
+  }
+
+  /** Whether one kernel of machine code does whole rows. */
+  private static boolean isOneKernel(NormChoices norm) {
+    return norm.part() == norm.width() && norm.width() <= RowSum.SUPER_BLOCK;
   }
 }

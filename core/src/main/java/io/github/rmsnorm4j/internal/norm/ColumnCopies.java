@@ -55,7 +55,7 @@ final class ColumnCopies implements AutoCloseable {
     NativeMemory room = columns[column.place()];
     if (room == null || room.segment().byteSize() < bytes) {
       close(column.place());
-      room = new NativeMemory(bytes);
+      room = ColumnMemory.take(bytes);
       columns[column.place()] = room;
     }
     return room.segment();
@@ -65,7 +65,7 @@ final class ColumnCopies implements AutoCloseable {
     NativeMemory room = columns[place];
     columns[place] = null;
     if (room != null) {
-      room.close();
+      ColumnMemory.giveBack(room);
     }
   }
 

@@ -6,8 +6,6 @@ import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import io.github.rmsnorm4j.internal.lowering.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayDeque;
-import java.util.Iterator;
 
 /**
  * Where machine code finds gain and bias of a call whose rows it does in pieces, for all threads of
@@ -15,14 +13,6 @@ import java.util.Iterator;
  * them. Their memory is kept for other calls, up to a limit.
  */
 final class LongColumns implements AutoCloseable {
-  /** The most bytes that are kept. */
-  private static final long MAX_BYTES = 1 << 26;
-
-  /** What came back last is first. Its lock also guards the number of bytes. */
-  private static final ArrayDeque<NativeMemory> KEPT = new ArrayDeque<>();
-
-  private static long bytesKept;
-
   private final long[] addresses = new long[Tensor.Access.COLUMN.places()];
   private long elementBytes;
   private final NativeMemory[] copies = new NativeMemory[Tensor.Access.COLUMN.places()];
@@ -56,7 +46,7 @@ final class LongColumns implements AutoCloseable {
     elementBytes = layout.byteSize();
     MemorySegment there = ofNorm == null ? null : ofNorm.of(column, numbers, width);
     if (there == null) {
-      copies[i] = take(width * layout.byteSize());
+      copies[i] = ColumnMemory.take(width * layout.byteSize());
       there = copies[i].segment();
       MemorySegment.copy(numbers, 0, there, layout, 0, width);
     }
@@ -73,37 +63,7 @@ final class LongColumns implements AutoCloseable {
   public void close() {
     for (NativeMemory copy : copies) {
       if (copy != null) {
-        keep(copy);
-      }
-    }
-  }
-
-  private static NativeMemory take(long bytes) {
-    synchronized (KEPT) {
-      for (Iterator<NativeMemory> all = KEPT.iterator(); all.hasNext(); ) {
-        NativeMemory memory = all.next();
-        if (memory.segment().byteSize() >= bytes) {
-          all.remove();
-          bytesKept -= memory.segment().byteSize();
-          return memory;
-        }
-      }
-    }
-    return new NativeMemory(bytes);
-  }
-
-  private static void keep(NativeMemory copy) {
-    if (copy.segment().byteSize() > MAX_BYTES) {
-      copy.close();
-      return;
-    }
-    synchronized (KEPT) {
-      KEPT.addFirst(copy);
-      bytesKept += copy.segment().byteSize();
-      while (bytesKept > MAX_BYTES) {
-        NativeMemory oldest = KEPT.removeLast();
-        bytesKept -= oldest.segment().byteSize();
-        oldest.close();
+        ColumnMemory.giveBack(copy);
       }
     }
   }

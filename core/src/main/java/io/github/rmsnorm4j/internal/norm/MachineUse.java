@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.foreign.MemorySegment;
 
 /** What machine code a call is for. */
@@ -30,7 +31,9 @@ enum MachineUse {
             && isRead(call.x(), float64)
             && isRead(call.y(), float64)
             && (call.residual() == null || isRead(call.residual(), float64));
-    return any ? ofOutput(call, rows) : NONE;
+    boolean isLong = call.choices().width() > RowSum.SUPER_BLOCK;
+    boolean slower = float64 && isLong && any && call.choices().prefersVectors();
+    return any && !slower ? ofOutput(call, rows) : NONE;
   }
 
   /**

@@ -26,6 +26,14 @@ public record NormChoices(
     return spec.isCentred();
   }
 
+  /**
+   * Whether the Vector API does what it is faster at than machine code: no backend was chosen by
+   * name, and it is there.
+   */
+  boolean prefersVectors() {
+    return startsPlain && vectorBits.getAsInt() > 0;
+  }
+
   /** Whether a call of so many rows takes plain Java, because the process has just started. */
   boolean isStart(long rows) {
     return startsPlain && StartUp.covers(rows * width);
