@@ -1,9 +1,7 @@
 package io.github.rmsnorm4j.formats;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,17 +16,14 @@ import java.util.Map;
  * <p>The tensors must be aligned and must not overlap. Bytes that belong to no tensor are allowed,
  * as the format allows them.
  */
-public final class GgufFile extends TensorFile {
-  private final StoredBytes bytes;
+public final class GgufFile extends SingleFile {
   private final GgufHeader header;
-  private final List<Tensor> tensors;
   private final Map<String, String> metadata = new LinkedHashMap<>();
 
   GgufFile(StoredBytes bytes) throws IOException {
-    super(bytes.path());
-    this.bytes = bytes;
-    header = GgufHeaderParser.parse(bytes);
-    tensors = header.entries().values().stream().map(GgufHeader.Entry::tensor).toList();
+    GgufHeader header = GgufHeaderParser.parse(bytes);
+    super(bytes, header.dataStart(), header.entries());
+    this.header = header;
     header
         .fields()
         .forEach(
@@ -41,11 +36,9 @@ public final class GgufFile extends TensorFile {
   }
 
   private void checkPlaces() throws FormatException {
-    List<GgufHeader.Entry> entries = new ArrayList<>(header.entries().values());
-    entries.sort(Comparator.comparingLong(GgufHeader.Entry::begin));
-    long held = Math.max(0, bytes.size() - header.dataStart());
+    long held = Math.max(0, bytes.size() - dataStart);
     long covered = 0;
-    for (GgufHeader.Entry entry : entries) {
+    for (Entry entry : byPlace()) {
       Tensor tensor = entry.tensor();
       long begin = entry.begin();
       if (begin < 0 || begin > held || tensor.bytes() > held - begin) {
@@ -69,7 +62,7 @@ public final class GgufFile extends TensorFile {
             "begins at byte %s, which overlaps the tensor before it that ends at %s"
                 .formatted(begin, covered));
       }
-      covered = Math.max(covered, begin + tensor.bytes());
+      covered = Math.max(covered, entry.end());
     }
   }
 
@@ -108,37 +101,7 @@ public final class GgufFile extends TensorFile {
   }
 
   @Override
-  public List<Tensor> tensors() {
-    return tensors;
-  }
-
-  @Override
-  public Tensor tensor(String name) throws FormatException {
-    GgufHeader.Entry entry = header.entries().get(name);
-    return entry != null ? entry.tensor() : super.tensor(name);
-  }
-
-  @Override
   public Map<String, String> metadata() {
     return Collections.unmodifiableMap(metadata);
-  }
-
-  @Override
-  StoredBytes bytes(Tensor wanted) {
-    return bytes;
-  }
-
-  @Override
-  long start(Tensor wanted) {
-    GgufHeader.Entry entry = header.entries().get(wanted.name());
-    if (entry == null || !entry.tensor().equals(wanted)) {
-      throw notOfThisFile(wanted);
-    }
-    return header.dataStart() + entry.begin();
-  }
-
-  @Override
-  public void close() throws IOException {
-    bytes.close();
   }
 }

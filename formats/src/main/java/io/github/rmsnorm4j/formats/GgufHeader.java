@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.formats;
 
-import java.util.Arrays;
+import io.github.rmsnorm4j.formats.SingleFile.Entry;
 import java.util.LinkedHashMap;
 
 /**
@@ -18,18 +18,5 @@ record GgufHeader(
     LinkedHashMap<String, GgufValue> fields,
     LinkedHashMap<String, Entry> entries,
     long dataStart) {
-  private static final byte[] MAGIC = {'G', 'G', 'U', 'F'};
-
-  /**
-   * A tensor and its place in the file.
-   *
-   * @param tensor name, type and shape
-   * @param begin its first byte, counted from the first byte of the data
-   */
-  record Entry(Tensor tensor, long begin) {}
-
-  static boolean isMagic(byte[] start) {
-    return start.length >= MAGIC.length
-        && Arrays.equals(start, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
-  }
+  static final byte[] MAGIC = {'G', 'G', 'U', 'F'};
 }

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.formats;
 
+import io.github.rmsnorm4j.formats.SingleFile.Entry;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.util.LinkedHashMap;
@@ -55,7 +56,7 @@ final class GgufHeaderParser {
   private final StoredBytes bytes;
   private final GgufReader in;
   private final LinkedHashMap<String, GgufValue> fields = new LinkedHashMap<>();
-  private final LinkedHashMap<String, GgufHeader.Entry> entries = new LinkedHashMap<>();
+  private final LinkedHashMap<String, Entry> entries = new LinkedHashMap<>();
   private long alignment = DEFAULT_ALIGNMENT;
 
   private GgufHeaderParser(StoredBytes bytes) {
@@ -207,14 +208,14 @@ final class GgufHeaderParser {
     }
     int type = in.int32();
     Dtype dtype =
-        GgmlTypes.of(type)
+        Dtype.ofGguf(type)
             .orElseThrow(
                 () ->
                     new FormatException(
                         bytes.path(),
                         name,
                         "has the unknown type " + Integer.toUnsignedString(type)));
-    GgufHeader.Entry entry = new GgufHeader.Entry(tensor(name, dtype, fastestFirst), in.int64());
+    Entry entry = new Entry(tensor(name, dtype, fastestFirst), in.int64());
     if (entries.put(name, entry) != null) {
       throw in.wrong("has two tensors named '" + Printable.shortened(name) + "'");
     }

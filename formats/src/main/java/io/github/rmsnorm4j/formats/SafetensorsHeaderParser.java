@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.formats;
 
 import com.fasterxml.jackson.core.JsonToken;
-import io.github.rmsnorm4j.formats.SafetensorsHeader.Entry;
+import io.github.rmsnorm4j.formats.SingleFile.Entry;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -50,7 +50,7 @@ final class SafetensorsHeaderParser {
       }
     }
     json.expectEnd();
-    return SafetensorsHeader.of(entries, metadata == null ? Map.of() : metadata);
+    return new SafetensorsHeader(entries, metadata == null ? Map.of() : metadata);
   }
 
   private Entry readEntry(String name) throws IOException {
@@ -113,7 +113,7 @@ final class SafetensorsHeaderParser {
           "has data_offsets %s, %s bytes, but %s %s needs %s"
               .formatted(offsets, end - begin, dtype, shape, tensor.bytes()));
     }
-    return new Entry(tensor, begin, end);
+    return new Entry(tensor, begin);
   }
 
   private Dtype readDtype(String name) throws IOException {

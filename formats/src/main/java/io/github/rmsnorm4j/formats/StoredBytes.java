@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 
 /**
  * The bytes of one file, read by their position. A file that becomes shorter gives a {@link
@@ -79,6 +80,23 @@ final class StoredBytes implements Closeable {
       // A read may give fewer bytes than there are.
     }
     return start.array();
+  }
+
+  boolean startWith(byte[] magic) throws IOException {
+    return Arrays.equals(start(magic.length), magic);
+  }
+
+  /**
+   * Checks the length of a header that is announced.
+   *
+   * @param start the position at which it begins
+   */
+  void requireHeader(long start, long length) throws FormatException {
+    if (length > size - start) {
+      throw new FormatException(
+          path,
+          "has a header of %s bytes, which is longer than the file of %s".formatted(length, size));
+    }
   }
 
   /** Fills the segment with the bytes of the file from a position on. */

@@ -19,8 +19,7 @@ import java.util.Map;
  * meanwhile gives a {@link FormatException} and not a crash. Several threads may read at the same
  * time.
  */
-public abstract sealed class TensorFile implements Closeable
-    permits GgufFile, NpyFile, SafetensorsFile, ShardedFile {
+public abstract sealed class TensorFile implements Closeable permits SingleFile, ShardedFile {
   private static final String MODEL = "model.safetensors";
   private static final String INDEX = "model.safetensors.index.json";
 
@@ -85,14 +84,13 @@ public abstract sealed class TensorFile implements Closeable
   private static TensorFile open(StoredBytes bytes) throws IOException {
     try {
       Path path = bytes.path();
-      byte[] start = bytes.start(9);
-      if (NpyHeader.isMagic(start)) {
+      if (bytes.startWith(NpyHeader.MAGIC)) {
         return new NpyFile(bytes);
       }
-      if (GgufHeader.isMagic(start)) {
+      if (bytes.startWith(GgufHeader.MAGIC)) {
         return new GgufFile(bytes);
       }
-      if (path.toString().endsWith(".safetensors") || start[8] == '{') {
+      if (path.toString().endsWith(".safetensors") || bytes.start(9)[8] == '{') {
         return new SafetensorsFile(bytes);
       }
       throw new FormatException(
