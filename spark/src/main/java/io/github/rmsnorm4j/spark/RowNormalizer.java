@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.spark;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.function.Supplier;
 import org.apache.spark.ml.Transformer;
 import org.apache.spark.ml.param.DoubleArrayParam;
@@ -71,72 +72,46 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
    */
   public RowNormalizer(String uid) {
     this.uid = uid;
-    ParamChecks checks = new ParamChecks(uid);
-    inputCol = new Param<>(uid, "inputCol", "input column name", checks.column("inputCol"));
-    outputCol = new Param<>(uid, "outputCol", "output column name", checks.column("outputCol"));
+    CheckedParams params = new CheckedParams(this);
+    inputCol = params.column("inputCol", "input column name");
+    outputCol = params.column("outputCol", "output column name");
     norm =
-        new Param<>(
-            uid,
+        params.norm(
             "norm",
             "the norm: rmsnorm, layernorm, llama, ... with other settings in parentheses, as in"
-                + " llama(eps=1e-5)",
-            checks.norm());
+                + " llama(eps=1e-5)");
     width =
-        new IntParam(
-            uid,
+        params.positive(
             "width",
             "elements per row (default: as many as gain or bias has; without those each row has"
-                + " its own)",
-            checks.positive("width"));
-    gain =
-        new DoubleArrayParam(
-            this,
-            "gain",
-            "what normalized elements are multiplied by (default: none)",
-            checks.elements("gain"));
+                + " its own)");
+    gain = params.elements("gain", "what normalized elements are multiplied by (default: none)");
     gainType =
-        new Param<>(
-            uid,
+        params.type(
             "gainType",
             "what the gain is stored in, to which t5 rounds: float16, bfloat16, float32 or float64"
-                + " (default: float64)",
-            checks.type("gainType"));
-    bias =
-        new DoubleArrayParam(
-            this,
-            "bias",
-            "what is added to each element in the end (default: none)",
-            checks.elements("bias"));
+                + " (default: float64)");
+    bias = params.elements("bias", "what is added to each element in the end (default: none)");
     inputType =
-        new Param<>(
-            uid,
-            "inputType",
-            "what a binary column holds: float16, bfloat16, float32 or float64",
-            checks.type("inputType"));
+        params.type(
+            "inputType", "what a binary column holds: float16, bfloat16, float32 or float64");
     outputType =
-        new Param<>(
-            uid,
+        params.type(
             "outputType",
             "type of the result's elements: float16, bfloat16, float32 or float64 (default: the"
-                + " input's)",
-            checks.type("outputType"));
+                + " input's)");
     handleInvalid =
-        new Param<>(
-            uid,
+        params.oneOf(
+            List.of("error", "keep", "skip"),
             "handleInvalid",
             "what is done with rows of the wrong width or with null elements: error (the job"
-                + " fails), keep (the result is null) or skip (they are left out)",
-            checks.oneOf("handleInvalid", List.of("error", "keep", "skip")));
+                + " fails), keep (the result is null) or skip (they are left out)");
     setDefault(outputCol, uid + "__output");
     setDefault(norm, NormSpec.RMSNORM.toString());
     setDefault(handleInvalid, "error");
   }
 
-  /**
-   * What reads a stage that was saved.
-   *
-   * @return a reader
-   */
+  /** {@return what reads a stage that was saved} */
   public static MLReader<RowNormalizer> read() {
     return new DefaultParamsReader<>();
   }
@@ -235,30 +210,21 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return defaultCopy(extra);
   }
 
-  /**
-   * This stage among others.
-   *
-   * @return its unique name
-   */
+  /** {@return the unique name of this stage} */
   @Override
   public String uid() {
     return uid;
   }
 
-  /**
-   * The column of the rows.
-   *
-   * @return the param
-   */
+  /** {@return the param: the column of the rows} */
   public Param<String> inputCol() {
     return inputCol;
   }
 
   /**
-   * The value of {@link #inputCol}.
+   * {@return the value of {@link #inputCol}}
    *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
+   * @throws NoSuchElementException if nothing was set
    */
   public String getInputCol() {
     return getOrDefault(inputCol);
@@ -275,20 +241,12 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return with(inputCol, name);
   }
 
-  /**
-   * The column of the result; by default named after the stage.
-   *
-   * @return the param
-   */
+  /** {@return the param: the column of the result; by default named after the stage} */
   public Param<String> outputCol() {
     return outputCol;
   }
 
-  /**
-   * The value of {@link #outputCol}.
-   *
-   * @return what was set, or the default
-   */
+  /** {@return the value of {@link #outputCol}, or its default} */
   public String getOutputCol() {
     return getOrDefault(outputCol);
   }
@@ -304,20 +262,12 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return with(outputCol, name);
   }
 
-  /**
-   * The text of a {@link NormSpec}. By default {@code rmsnorm}.
-   *
-   * @return the param
-   */
+  /** {@return the param: the text of a {@link NormSpec}} By default {@code rmsnorm}. */
   public Param<String> norm() {
     return norm;
   }
 
-  /**
-   * The value of {@link #norm}.
-   *
-   * @return what was set, or the default
-   */
+  /** {@return the value of {@link #norm}, or its default} */
   public String getNorm() {
     return getOrDefault(norm);
   }
@@ -334,20 +284,17 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * How wide the rows are. By default as the gain or the bias is; without those each row is
-   * normalised by its own width.
-   *
-   * @return the param
+   * {@return the param: how wide the rows are} By default as the gain or the bias is; without those
+   * each row is normalised by its own width.
    */
   public IntParam width() {
     return width;
   }
 
   /**
-   * The value of {@link #width}.
+   * {@return the value of {@link #width}}
    *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
+   * @throws NoSuchElementException if nothing was set
    */
   public int getWidth() {
     return (int) getOrDefault(width);
@@ -365,19 +312,17 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * The learned factor of each element of a row. Without one nothing is multiplied.
-   *
-   * @return the param
+   * {@return the param: the learned factor of each element of a row} Without one nothing is
+   * multiplied.
    */
   public DoubleArrayParam gain() {
     return gain;
   }
 
   /**
-   * The value of {@link #gain}.
+   * {@return the value of {@link #gain}}
    *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
+   * @throws NoSuchElementException if nothing was set
    */
   public double[] getGain() {
     return getOrDefault(gain);
@@ -395,19 +340,17 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * What the gain is stored in, which only the cast order of T5 asks for. By default float64.
-   *
-   * @return the param
+   * {@return the param: what the gain is stored in, which only the cast order of T5 asks for} By
+   * default float64.
    */
   public Param<String> gainType() {
     return gainType;
   }
 
   /**
-   * The value of {@link #gainType}.
+   * {@return the value of {@link #gainType}}
    *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
+   * @throws NoSuchElementException if nothing was set
    */
   public String getGainType() {
     return getOrDefault(gainType);
@@ -426,19 +369,17 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * The learned term added to each element of a row. Without one nothing is added.
-   *
-   * @return the param
+   * {@return the param: the learned term added to each element of a row} Without one nothing is
+   * added.
    */
   public DoubleArrayParam bias() {
     return bias;
   }
 
   /**
-   * The value of {@link #bias}.
+   * {@return the value of {@link #bias}}
    *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
+   * @throws NoSuchElementException if nothing was set
    */
   public double[] getBias() {
     return getOrDefault(bias);
@@ -456,19 +397,17 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * What a binary column holds. Needed for those, and to be left alone for others.
-   *
-   * @return the param
+   * {@return the param: what a binary column holds} Needed for those, and to be left alone for
+   * others.
    */
   public Param<String> inputType() {
     return inputType;
   }
 
   /**
-   * The value of {@link #inputType}.
+   * {@return the value of {@link #inputType}}
    *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
+   * @throws NoSuchElementException if nothing was set
    */
   public String getInputType() {
     return getOrDefault(inputType);
@@ -486,20 +425,15 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return with(inputType, value);
   }
 
-  /**
-   * The type of the result's elements. By default the input's.
-   *
-   * @return the param
-   */
+  /** {@return the param: the type of the result's elements} By default the input's. */
   public Param<String> outputType() {
     return outputType;
   }
 
   /**
-   * The value of {@link #outputType}.
+   * {@return the value of {@link #outputType}}
    *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
+   * @throws NoSuchElementException if nothing was set
    */
   public String getOutputType() {
     return getOrDefault(outputType);
@@ -518,21 +452,15 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * What is done with rows of the wrong width, empty ones and those with null elements: {@code
-   * error}, the default, fails the job; {@code keep} makes the result null; {@code skip} leaves
-   * them out.
-   *
-   * @return the param
+   * {@return the param: what is done with rows of the wrong width, empty ones and those with null
+   * elements: {@code error}, the default, fails the job; {@code keep} makes the result null; {@code
+   * skip} leaves them out}
    */
   public Param<String> handleInvalid() {
     return handleInvalid;
   }
 
-  /**
-   * The value of {@link #handleInvalid}.
-   *
-   * @return what was set, or the default
-   */
+  /** {@return the value of {@link #handleInvalid}, or its default} */
   public String getHandleInvalid() {
     return getOrDefault(handleInvalid);
   }
