@@ -54,7 +54,7 @@ final class Answer {
     if (contest.backward()) {
       return GRADIENT + roundings;
     }
-    double float32 = 0x1p-24 * entrant.kernel().roundings();
+    double float32 = 0x1p-24 * entrant.kernel().roundings(contest.width());
     return float32 + roundings * (1 + float32);
   }
 

@@ -47,11 +47,7 @@ public record Contest(Kernel kernel, boolean backward, ElementType type, int row
     return new Contest(kernel, backward, other, rows, width);
   }
 
-  /**
-   * Rows and columns.
-   *
-   * @return how many elements there are
-   */
+  /** {@return how many elements there are, in rows and columns} */
   public int elements() {
     return Math.multiplyExact(rows, width);
   }

@@ -25,9 +25,8 @@ public final class Contests {
   private Contests() {}
 
   /**
-   * All: four shapes, forward and backward, other types of one or two, and widths swept.
-   *
-   * @return each once
+   * {@return four shapes, forward and backward, other types of one or two, and widths swept; each
+   * once}
    */
   public static List<Contest> all() {
     Stream<Contest> float32 =
@@ -82,11 +81,7 @@ public final class Contests {
     return contest.type() == FLOAT32 && contest.width() == 4096 && contest.rows() <= 128;
   }
 
-  /**
-   * The tables that contests are shown in.
-   *
-   * @return a title each, and which contests belong to it
-   */
+  /** The tables that contests are shown in: a title each, and which contests belong to it. */
   static List<Group> groups() {
     return List.of(
         new Group("RMSNorm, float32", c -> isForward(c, RMS_NORM) && isShape(c)),

@@ -47,11 +47,7 @@ public final class PeerChart {
       this.systems = systems;
     }
 
-    /**
-     * The name of the chart's file.
-     *
-     * @return a name, without a folder
-     */
+    /** {@return the name of the chart's file, without a folder} */
     public String fileName() {
       return "peers-" + name().toLowerCase(Locale.ROOT) + ".svg";
     }

@@ -61,20 +61,12 @@ public record PeerResults(
    */
   public record Entry(
       String system, double error, double allowed, String refused, List<Double> nanos) {
-    /**
-     * Whether its answer was far from the exact one, or no number.
-     *
-     * @return true for a wrong answer
-     */
+    /** {@return whether its answer was far from the exact one, or no number} */
     public boolean wrong() {
       return refused == null && !(error <= allowed);
     }
 
-    /**
-     * The time of a call.
-     *
-     * @return the median of the rounds
-     */
+    /** {@return the time of a call, the median of the rounds} */
     public double median() {
       return Samples.median(nanos);
     }

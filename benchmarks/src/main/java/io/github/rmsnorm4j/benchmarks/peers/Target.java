@@ -47,11 +47,7 @@ public record Target(Contest contest, String system, String against, double limi
   private static final double[] LIBTORCH_LIMITS = {0.35, 0.35, 0.35, 0.6};
   private static final double[] JAVA_LOOP_LIMITS = {0.2, 0.2, 0.35, 0.2};
 
-  /**
-   * The targets.
-   *
-   * @return all of them
-   */
+  /** {@return all targets} */
   public static List<Target> all() {
     List<Target> all = new ArrayList<>();
     for (int i = 0; i < SHAPES.length; i++) {
