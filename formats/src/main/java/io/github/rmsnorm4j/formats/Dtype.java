@@ -160,9 +160,8 @@ public enum Dtype {
   }
 
   /**
-   * Whether elements are stored in blocks with common scales, as GGUF's quantised types are.
-   *
-   * @return true for the types that only GGUF has
+   * {@return whether elements are stored in blocks with common scales, as those of GGUF's quantised
+   * types are, which no other format has}
    */
   public boolean isBlock() {
     return block;
@@ -178,11 +177,7 @@ public enum Dtype {
     return blockBytes;
   }
 
-  /**
-   * The type of these elements in a norm.
-   *
-   * @return the type, or empty if elements of this kind cannot be normalised
-   */
+  /** {@return the type of these elements in a norm, or empty if they cannot be normalised} */
   public Optional<ElementType> elementType() {
     return Optional.ofNullable(elementType);
   }

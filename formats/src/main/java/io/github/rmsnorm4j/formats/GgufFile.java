@@ -66,20 +66,12 @@ public final class GgufFile extends SingleFile {
     }
   }
 
-  /**
-   * The version of the format.
-   *
-   * @return 2 or 3
-   */
+  /** {@return the version of the format, 2 or 3} */
   public int version() {
     return header.version();
   }
 
-  /**
-   * The metadata with its types.
-   *
-   * @return the values by their keys, in the order of the file
-   */
+  /** {@return the metadata with its types, by keys, in the order of the file} */
   public Map<String, GgufValue> fields() {
     return Collections.unmodifiableMap(header.fields());
   }

@@ -120,11 +120,7 @@ public final class ShardedFile extends TensorFile {
     return Collections.unmodifiableMap(common);
   }
 
-  /**
-   * The files that hold the tensors.
-   *
-   * @return the shards, sorted by name; closed with this file
-   */
+  /** {@return the files that hold the tensors, sorted by name; closed with this file} */
   public List<TensorFile> shards() {
     return List.copyOf(shards);
   }

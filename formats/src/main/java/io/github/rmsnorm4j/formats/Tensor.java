@@ -71,20 +71,12 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
     return product;
   }
 
-  /**
-   * The number of elements.
-   *
-   * @return the product of the shape, 1 for a scalar
-   */
+  /** {@return the number of elements: the product of the shape, 1 for a scalar} */
   public long elements() {
     return product(shape);
   }
 
-  /**
-   * The size of all elements.
-   *
-   * @return the size in bytes
-   */
+  /** {@return the size of all elements in bytes} */
   public long bytes() {
     return elements() / dtype.blockElements() * dtype.blockBytes();
   }
