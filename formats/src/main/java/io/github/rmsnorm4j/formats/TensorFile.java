@@ -78,7 +78,7 @@ public abstract sealed class TensorFile implements Closeable permits SingleFile,
    * @throws IOException never for another reason
    */
   public static TensorFile of(Path name, byte[] content) throws IOException {
-    return open(new StoredBytes(name, ByteSource.of(content)));
+    return open(StoredBytes.of(name, content));
   }
 
   private static TensorFile open(StoredBytes bytes) throws IOException {

@@ -35,12 +35,7 @@ final class OneDnn {
     flags = dnnl.dnnl_use_scale | (place.bias == null ? dnnl.dnnl_rms_norm : dnnl.dnnl_use_shift);
     Contest contest = place.contest;
     memory.data_type type =
-        switch (contest.type()) {
-          case FLOAT64 -> memory.data_type.f64;
-          case FLOAT32 -> memory.data_type.f32;
-          case FLOAT16 -> memory.data_type.f16;
-          case BFLOAT16 -> memory.data_type.bf16;
-        };
+        contest.type() == ElementType.FLOAT32 ? memory.data_type.f32 : memory.data_type.bf16;
     rows =
         new memory.desc(new long[] {contest.rows(), contest.width()}, type, memory.format_tag.ab);
     forward =

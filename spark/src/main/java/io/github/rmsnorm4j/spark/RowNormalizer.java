@@ -41,6 +41,10 @@ import org.apache.spark.sql.types.StructType;
  * propagate. Null stays null. What {@code handleInvalid} says is done with rows that are of the
  * wrong width, empty, or hold a null element.
  *
+ * <p><b>Params.</b> Setters throw {@link IllegalArgumentException} for a value that the param
+ * cannot have. Getters throw {@link NoSuchElementException} where nothing was set and there is no
+ * default.
+ *
  * <p><b>Plans.</b> Nothing is computed before an action asks for it, and one row at a time on the
  * task's own thread. The result is a function of the row: it does not matter how often and where
  * Spark computes it.
@@ -129,11 +133,12 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   /** What the params say of the norm. */
   NormSettings settings() {
     return new NormSettings(
-        getNorm(),
-        isSet(width) ? (Integer) getWidth() : null,
-        orNull(gain),
-        typeOrNull(gainType),
-        orNull(bias));
+            getNorm(),
+            isSet(width) ? (Integer) getWidth() : null,
+            orNull(gain),
+            typeOrNull(gainType),
+            orNull(bias))
+        .checked();
   }
 
   private <V> RowNormalizer with(Param<V> param, V value) {
@@ -221,21 +226,15 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return inputCol;
   }
 
-  /**
-   * {@return the value of {@link #inputCol}}
-   *
-   * @throws NoSuchElementException if nothing was set
-   */
+  /** {@return the value of {@link #inputCol}} */
   public String getInputCol() {
     return getOrDefault(inputCol);
   }
 
   /**
-   * Sets {@link #inputCol}.
+   * {@return this, with another value of {@link #inputCol}}
    *
    * @param name a column of {@code array<float>}, {@code array<double>}, vectors or binary
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setInputCol(String name) {
     return with(inputCol, name);
@@ -252,11 +251,9 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * Sets {@link #outputCol}.
+   * {@return this, with another value of {@link #outputCol}}
    *
    * @param name a name that no column has
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setOutputCol(String name) {
     return with(outputCol, name);
@@ -273,11 +270,9 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * Sets {@link #norm}.
+   * {@return this, with another value of {@link #norm}}
    *
    * @param value as {@link NormSpec#parse} reads it, for example {@code llama(eps=1e-5)}
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setNorm(String value) {
     return with(norm, value);
@@ -291,21 +286,15 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return width;
   }
 
-  /**
-   * {@return the value of {@link #width}}
-   *
-   * @throws NoSuchElementException if nothing was set
-   */
+  /** {@return the value of {@link #width}} */
   public int getWidth() {
     return (int) getOrDefault(width);
   }
 
   /**
-   * Sets {@link #width}.
+   * {@return this, with another value of {@link #width}}
    *
    * @param value elements per row, 1 or more
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setWidth(int value) {
     return with(width, value);
@@ -319,21 +308,15 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return gain;
   }
 
-  /**
-   * {@return the value of {@link #gain}}
-   *
-   * @throws NoSuchElementException if nothing was set
-   */
+  /** {@return the value of {@link #gain}} */
   public double[] getGain() {
     return getOrDefault(gain);
   }
 
   /**
-   * Sets {@link #gain}.
+   * {@return this, with another value of {@link #gain}}
    *
    * @param value copied; as many elements as a row; numbers of narrower types are exact in it
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setGain(double[] value) {
     return with(gain, value == null ? null : value.clone());
@@ -347,22 +330,16 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return gainType;
   }
 
-  /**
-   * {@return the value of {@link #gainType}}
-   *
-   * @throws NoSuchElementException if nothing was set
-   */
+  /** {@return the value of {@link #gainType}} */
   public String getGainType() {
     return getOrDefault(gainType);
   }
 
   /**
-   * Sets {@link #gainType}.
+   * {@return this, with another value of {@link #gainType}}
    *
    * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
    *     name that {@link ElementType#ofName} knows
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setGainType(String value) {
     return with(gainType, value);
@@ -376,21 +353,15 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return bias;
   }
 
-  /**
-   * {@return the value of {@link #bias}}
-   *
-   * @throws NoSuchElementException if nothing was set
-   */
+  /** {@return the value of {@link #bias}} */
   public double[] getBias() {
     return getOrDefault(bias);
   }
 
   /**
-   * Sets {@link #bias}.
+   * {@return this, with another value of {@link #bias}}
    *
    * @param value copied; as many elements as a row
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setBias(double[] value) {
     return with(bias, value == null ? null : value.clone());
@@ -404,22 +375,16 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return inputType;
   }
 
-  /**
-   * {@return the value of {@link #inputType}}
-   *
-   * @throws NoSuchElementException if nothing was set
-   */
+  /** {@return the value of {@link #inputType}} */
   public String getInputType() {
     return getOrDefault(inputType);
   }
 
   /**
-   * Sets {@link #inputType}.
+   * {@return this, with another value of {@link #inputType}}
    *
    * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
    *     name that {@link ElementType#ofName} knows
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setInputType(String value) {
     return with(inputType, value);
@@ -430,22 +395,16 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return outputType;
   }
 
-  /**
-   * {@return the value of {@link #outputType}}
-   *
-   * @throws NoSuchElementException if nothing was set
-   */
+  /** {@return the value of {@link #outputType}} */
   public String getOutputType() {
     return getOrDefault(outputType);
   }
 
   /**
-   * Sets {@link #outputType}.
+   * {@return this, with another value of {@link #outputType}}
    *
    * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
    *     name that {@link ElementType#ofName} knows
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setOutputType(String value) {
     return with(outputType, value);
@@ -466,11 +425,9 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * Sets {@link #handleInvalid}.
+   * {@return this, with another value of {@link #handleInvalid}}
    *
    * @param value {@code error}, {@code keep} or {@code skip}
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setHandleInvalid(String value) {
     return with(handleInvalid, value);
