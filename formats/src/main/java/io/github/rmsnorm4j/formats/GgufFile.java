@@ -17,25 +17,25 @@ import java.util.Map;
  * as the format allows them.
  */
 public final class GgufFile extends SingleFile {
-  private final GgufHeader header;
+  private final int version;
+  private final Map<String, GgufValue> fields;
   private final Map<String, String> metadata = new LinkedHashMap<>();
 
   GgufFile(StoredBytes bytes) throws IOException {
-    GgufHeader header = GgufHeaderParser.parse(bytes);
-    super(bytes, header.dataStart(), header.entries());
-    this.header = header;
-    header
-        .fields()
-        .forEach(
-            (key, value) -> {
-              if (!(value instanceof GgufValue.Array)) {
-                metadata.put(key, value.text());
-              }
-            });
-    checkPlaces();
+    GgufHeader header = new GgufHeader(bytes);
+    super(bytes, header.dataStart, header.entries);
+    version = header.version;
+    fields = header.fields;
+    fields.forEach(
+        (key, value) -> {
+          if (!(value instanceof GgufValue.Array)) {
+            metadata.put(key, value.text());
+          }
+        });
+    checkPlaces(header.alignment);
   }
 
-  private void checkPlaces() throws FormatException {
+  private void checkPlaces(long alignment) throws FormatException {
     long held = Math.max(0, bytes.size() - dataStart);
     long covered = 0;
     for (Entry entry : byPlace()) {
@@ -48,12 +48,12 @@ public final class GgufFile extends SingleFile {
             "needs %s bytes from byte %s of the data on, and there are %s: the file is truncated"
                 .formatted(tensor.bytes(), Long.toUnsignedString(begin), held));
       }
-      if (begin % header.alignment() != 0) {
+      if (begin % alignment != 0) {
         throw new FormatException(
             path(),
             tensor.name(),
             "begins at byte %s, which is no multiple of the alignment %s"
-                .formatted(begin, header.alignment()));
+                .formatted(begin, alignment));
       }
       if (begin < covered && tensor.bytes() > 0) {
         throw new FormatException(
@@ -68,12 +68,12 @@ public final class GgufFile extends SingleFile {
 
   /** {@return the version of the format, 2 or 3} */
   public int version() {
-    return header.version();
+    return version;
   }
 
   /** {@return the metadata with its types, by keys, in the order of the file} */
   public Map<String, GgufValue> fields() {
-    return Collections.unmodifiableMap(header.fields());
+    return Collections.unmodifiableMap(fields);
   }
 
   /**
@@ -83,7 +83,7 @@ public final class GgufFile extends SingleFile {
    * @return one line for each of {@link #fields()}: {@code general.architecture: llama}
    */
   public List<String> fieldLabels() {
-    return header.fields().entrySet().stream()
+    return fields.entrySet().stream()
         .map(
             field ->
                 Printable.shortened(field.getKey())

@@ -20,9 +20,9 @@ public final class SafetensorsFile extends SingleFile {
 
   SafetensorsFile(StoredBytes bytes) throws IOException {
     long headerLength = headerLength(bytes);
-    SafetensorsHeader header = SafetensorsHeaderParser.parse(bytes, LENGTH_BYTES, headerLength);
-    super(bytes, LENGTH_BYTES + headerLength, header.entries());
-    metadata = header.metadata();
+    SafetensorsHeader header = SafetensorsHeader.read(bytes, LENGTH_BYTES, headerLength);
+    super(bytes, LENGTH_BYTES + headerLength, header.entries);
+    metadata = header.metadata == null ? Map.of() : header.metadata;
     checkCover();
   }
 

@@ -37,7 +37,7 @@ public final class ShardedFile extends TensorFile {
     super(path);
     this.index = index;
     try {
-      for (Map.Entry<String, Integer> shard : index.shards().entrySet()) {
+      for (Map.Entry<String, Integer> shard : index.shards.entrySet()) {
         add(shard.getKey(), shard.getValue());
       }
     } catch (Throwable e) {
@@ -61,7 +61,7 @@ public final class ShardedFile extends TensorFile {
     SafetensorsFile shard = openShard(name);
     shards.add(shard);
     for (Tensor tensor : shard.tensors()) {
-      String named = index.shardOf().get(tensor.name());
+      String named = index.shardOf.get(tensor.name());
       if (!name.equals(named)) {
         throw new FormatException(
             path(),
@@ -104,7 +104,7 @@ public final class ShardedFile extends TensorFile {
   }
 
   private String firstMissing(String shard) {
-    return index.shardOf().entrySet().stream()
+    return index.shardOf.entrySet().stream()
         .filter(entry -> entry.getValue().equals(shard) && !shardOf.containsKey(entry.getKey()))
         .map(Map.Entry::getKey)
         .findFirst()
@@ -140,7 +140,7 @@ public final class ShardedFile extends TensorFile {
    *     order; nothing of it is checked
    */
   public Map<String, String> indexMetadata() {
-    return index.metadata();
+    return index.metadata == null ? Map.of() : index.metadata;
   }
 
   @Override
