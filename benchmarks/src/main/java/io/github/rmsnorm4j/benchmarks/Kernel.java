@@ -46,13 +46,12 @@ public enum Kernel {
   }
 
   /**
-   * The norm by its definition.
+   * {@return the output in float64 of the norm by its definition}
    *
    * @param x a row
    * @param gain its gain
    * @param bias its bias, not read without one
    * @param epsilon inside the root
-   * @return the output in float64
    */
   public double[] reference(double[] x, double[] gain, double[] bias, double epsilon) {
     return hasBias()

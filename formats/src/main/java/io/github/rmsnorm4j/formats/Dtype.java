@@ -183,10 +183,9 @@ public enum Dtype {
   }
 
   /**
-   * The stored form of a type.
+   * {@return the stored form of a type: the constant whose {@link #elementType()} it is}
    *
    * @param type a type that rows may have
-   * @return the constant whose {@link #elementType()} is {@code type}
    */
   public static Dtype of(ElementType type) {
     return switch (type) {

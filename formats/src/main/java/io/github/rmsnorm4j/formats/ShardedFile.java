@@ -134,10 +134,8 @@ public final class ShardedFile extends TensorFile {
   }
 
   /**
-   * What the index says apart from the names, as {@code total_size}.
-   *
-   * @return the numbers, texts and truth values of the index's {@code metadata}, as text, in its
-   *     order; nothing of it is checked
+   * {@return what the index says apart from the names, as {@code total_size}: the numbers, texts
+   * and truth values of its {@code metadata}, as text, in its order; nothing of it is checked}
    */
   public Map<String, String> indexMetadata() {
     return index.metadata == null ? Map.of() : index.metadata;

@@ -105,36 +105,30 @@ public abstract sealed class TensorFile implements Closeable permits SingleFile,
   }
 
   /**
-   * The file.
-   *
-   * @return the path that was given to {@link #open}, or the file in that folder that was opened,
-   *     or the name given to {@link #of}
+   * {@return the path that was given to {@link #open}, or the file in that folder that was opened,
+   * or the name given to {@link #of}}
    */
   public final Path path() {
     return path;
   }
 
   /**
-   * The tensors of the file.
-   *
-   * @return the tensors in the order of the header, shard after shard; exactly one, without a name,
-   *     for {@code .npy}
+   * {@return the tensors of the file in the order of the header, shard after shard; exactly one,
+   * without a name, for {@code .npy}}
    */
   public abstract List<Tensor> tensors();
 
   /**
-   * The text stored with the tensors.
-   *
-   * @return {@code __metadata__} in the order of the file, empty for {@code .npy}; of a sharded
-   *     set, the entries that all shards have; of a GGUF file, all values except lists
+   * {@return the text stored with the tensors: {@code __metadata__} in the order of the file, empty
+   * for {@code .npy}; of a sharded set, the entries that all shards have; of a GGUF file, all
+   * values except lists}
    */
   public abstract Map<String, String> metadata();
 
   /**
-   * The tensor with a name.
+   * {@return the tensor with a name}
    *
    * @param name its name
-   * @return the tensor
    * @throws FormatException if the file has no tensor of that name
    */
   public Tensor tensor(String name) throws FormatException {

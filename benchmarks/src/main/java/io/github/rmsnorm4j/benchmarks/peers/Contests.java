@@ -54,7 +54,7 @@ public final class Contests {
   }
 
   /** One token, a prompt, a batch beyond the caches, and head norms. */
-  private static Stream<Contest> shapes(Kernel kernel) {
+  static Stream<Contest> shapes(Kernel kernel) {
     return Stream.of(
         Contest.forward(kernel, 1, 4096),
         Contest.forward(kernel, 128, 4096),
@@ -62,7 +62,7 @@ public final class Contests {
         Contest.forward(kernel, 4096, 64));
   }
 
-  private static Stream<Contest> backward(Kernel kernel) {
+  static Stream<Contest> backward(Kernel kernel) {
     return shapes(kernel).map(c -> Contest.backward(kernel, c.rows(), c.width()));
   }
 
@@ -72,10 +72,9 @@ public final class Contests {
   }
 
   /**
-   * Those that a quick run has.
+   * {@return whether a quick run has it: it is small, and of float32}
    *
    * @param contest any
-   * @return whether it is small, and of float32
    */
   public static boolean isQuick(Contest contest) {
     return contest.type() == FLOAT32 && contest.width() == 4096 && contest.rows() <= 128;

@@ -107,11 +107,10 @@ public final class PeerChart {
   }
 
   /**
-   * The chart.
+   * {@return the chart as an SVG document}
    *
    * @param results of a run
    * @param theme its colours
-   * @return an SVG document
    */
   public static String of(PeerResults results, Theme theme) {
     return new PeerChart(results, theme).render();
