@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** A process that normalises 2 MiB once, as a command on a small file does. */
 final class MeasureColdStart {
@@ -19,34 +20,31 @@ final class MeasureColdStart {
 
   /** What such a process uses. */
   enum Kernels {
-    NONE("no norm at all"),
-    PLAIN("plain Java"),
-    BEST("Backend.best()"),
-    VECTORS("vectors from the first call"),
-    MACHINE_CODE("machine code from the first call");
+    NONE("no norm at all", () -> null),
+    PLAIN("plain Java", Backend::scalar),
+    BEST("Backend.best()", Backend::best),
+    VECTORS("vectors from the first call", () -> Backend.vector(vectorBits())),
+    MACHINE_CODE(
+        "machine code from the first call", () -> Backend.machineCode(Backend.best().vectorBits()));
 
     private final String title;
+    private final Supplier<Backend> backend;
 
-    Kernels(String title) {
+    Kernels(String title, Supplier<Backend> backend) {
       this.title = title;
+      this.backend = backend;
     }
 
     private boolean areHere() {
       return switch (this) {
-        case VECTORS -> Backend.withoutMachineCode().vectorBits() > 0;
+        case VECTORS -> vectorBits() > 0;
         case MACHINE_CODE -> Backend.hasMachineCode();
         default -> true;
       };
     }
 
-    private Backend backend() {
-      return switch (this) {
-        case NONE -> throw new IllegalStateException("no norm at all has no backend");
-        case PLAIN -> Backend.scalar();
-        case BEST -> Backend.best();
-        case VECTORS -> Backend.vector(Backend.withoutMachineCode().vectorBits());
-        case MACHINE_CODE -> Backend.machineCode(Backend.best().vectorBits());
-      };
+    private static int vectorBits() {
+      return Backend.withoutMachineCode().vectorBits();
     }
   }
 
@@ -77,7 +75,7 @@ final class MeasureColdStart {
     for (int i = 0; i < x.length; i++) {
       x[i] = i % 255 - 127;
     }
-    RmsNorm.builder(WIDTH).backend(kernels.backend()).build().apply(x, x);
+    RmsNorm.builder(WIDTH).backend(kernels.backend.get()).build().apply(x, x);
     if (!(Math.abs(x[0] + 1.7) < 0.1)) {
       throw new IllegalStateException("the first element is " + x[0] + ", it must be about -1.7");
     }

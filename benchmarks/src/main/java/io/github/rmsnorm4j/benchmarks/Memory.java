@@ -30,7 +30,7 @@ public enum Memory {
     };
   }
 
-  private static MemorySegment array(ElementType type, int elements) {
+  static MemorySegment array(ElementType type, int elements) {
     return switch (type) {
       case FLOAT64 -> MemorySegment.ofArray(new double[elements]);
       case FLOAT32 -> MemorySegment.ofArray(new float[elements]);

@@ -27,7 +27,11 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(
     value = 1,
     jvmArgsAppend = {"--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"})
-public abstract class NormBenchmark {
+public class NormBenchmark {
+  /** Which norm. */
+  @Param({"RMS_NORM", "LAYER_NORM"})
+  public Kernel kernel;
+
   /** How elements are stored. */
   @Param({"FLOAT32", "FLOAT64", "FLOAT16", "BFLOAT16"})
   public ElementType type;
@@ -48,13 +52,11 @@ public abstract class NormBenchmark {
   @Param({"false", "true"})
   public boolean polluted;
 
-  private final Kernel kernel;
   private Arena arena;
   private Workload work;
 
-  NormBenchmark(Kernel kernel) {
-    this.kernel = kernel;
-  }
+  /** For JMH. */
+  public NormBenchmark() {}
 
   /** Fills memory, pollutes if asked to, and checks the answer. */
   @Setup(Level.Trial)

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.measure.Effort;
 import io.github.rmsnorm4j.measure.Interleaved;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,61 +68,44 @@ public final class PlainLoop {
   }
 
   private static void measure(String[] args) throws IOException {
+    ElementType type = ElementType.valueOf(args[1]);
     int rows = Integer.parseInt(args[2]);
-    boolean quick = Boolean.parseBoolean(args[3]);
     Random random = new Random(1);
-    float[] x = new float[rows * WIDTH];
+    MemorySegment x = Memory.array(type, rows * WIDTH);
+    MemorySegment loop = Memory.array(type, rows * WIDTH);
+    MemorySegment library = Memory.array(type, rows * WIDTH);
     float[] gain = new float[WIDTH];
-    for (int i = 0; i < x.length; i++) {
-      x[i] = bfloat16((short) (Float.floatToIntBits((float) random.nextGaussian()) >>> 16));
+    for (int i = 0; i < rows * WIDTH; i++) {
+      type.set(x, i, ElementType.BFLOAT16.round(random.nextGaussian()));
       gain[i % WIDTH] = 1 + i % 7 * 0.125f;
     }
     RmsNorm norm = RmsNorm.builder(WIDTH).epsilon(EPSILON).gain(gain).threads(1).build();
+    Rows in = Rows.of(x, type, rows, WIDTH);
+    Rows out = Rows.of(library, type, rows, WIDTH);
     Times times =
-        ElementType.valueOf(args[1]) == ElementType.FLOAT32
-            ? floats(norm, x, gain, quick)
-            : bfloats(norm, x, gain, quick);
+        Times.measure(
+            List.of(() -> norm.apply(in, out)),
+            List.of(loop(x.heapBase().get(), gain, loop.heapBase().get())),
+            new Interleaved(
+                Boolean.parseBoolean(args[3]) ? Effort.QUICK : Effort.FULL,
+                ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime));
+    double relative = type == ElementType.FLOAT32 ? 1e-5 : 0x1p-7;
+    for (int i = 0; i < rows * WIDTH; i++) {
+      requireNear(type.get(loop, i), type.get(library, i), relative);
+    }
     Files.writeString(Path.of(args[0]), times.baselineNanos() + " " + times.subjectNanos());
   }
 
-  private static Times floats(RmsNorm norm, float[] x, float[] gain, boolean quick) {
-    float[] loop = new float[x.length];
-    float[] library = new float[x.length];
-    Times times = times(() -> norm.apply(x, library), () -> loop(x, gain, loop), quick);
-    for (int i = 0; i < x.length; i++) {
-      requireNear(loop[i], library[i], 1e-5);
-    }
-    return times;
-  }
-
-  private static Times bfloats(RmsNorm norm, float[] x, float[] gain, boolean quick) {
-    short[] stored = new short[x.length];
-    for (int i = 0; i < x.length; i++) {
-      stored[i] = (short) (Float.floatToIntBits(x[i]) >>> 16);
-    }
-    short[] loop = new short[x.length];
-    short[] library = new short[x.length];
-    Rows in = Rows.of(stored, ElementType.BFLOAT16, WIDTH);
-    Rows out = Rows.of(library, ElementType.BFLOAT16, WIDTH);
-    Times times = times(() -> norm.apply(in, out), () -> loop(stored, gain, loop), quick);
-    for (int i = 0; i < x.length; i++) {
-      requireNear(bfloat16(loop[i]), bfloat16(library[i]), 0x1p-7);
-    }
-    return times;
-  }
-
-  private static void requireNear(float loop, float library, double relative) {
+  private static void requireNear(double loop, double library, double relative) {
     if (!(Math.abs(loop - library) <= relative * Math.abs(loop) + 1e-6)) {
       throw new IllegalStateException("the loop gives " + loop + ", the library " + library);
     }
   }
 
-  private static Times times(Runnable library, Runnable loop, boolean quick) {
-    Interleaved measurement =
-        new Interleaved(
-            quick ? Effort.QUICK : Effort.FULL,
-            ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime);
-    return Times.measure(List.of(library), List.of(loop), measurement);
+  private static Runnable loop(Object x, float[] gain, Object y) {
+    return x instanceof float[] floats
+        ? () -> loop(floats, gain, (float[]) y)
+        : () -> loop((short[]) x, gain, (short[]) y);
   }
 
   /** As ports of llama2.c have it, row by row. */

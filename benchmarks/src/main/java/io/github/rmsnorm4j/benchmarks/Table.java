@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Samples;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalLong;
 
 /** Results as Markdown. Every figure and every verdict is computed here, from the rounds. */
 final class Table {
@@ -58,13 +59,11 @@ final class Table {
       return "";
     }
     StringBuilder table = new StringBuilder(THREADS_HEAD);
-    long pays = Long.MAX_VALUE;
-    for (Results.ThreadTimes size : results.threads().reversed()) {
-      pays = pays > size.bytes() && size.times().ratio() < 1 ? size.bytes() : pays;
-      if (size.times().ratio() >= 1) {
-        break;
-      }
-    }
+    OptionalLong pays =
+        results.threads().reversed().stream()
+            .takeWhile(size -> size.times().ratio() < 1)
+            .mapToLong(Results.ThreadTimes::bytes)
+            .min();
     for (Results.ThreadTimes size : results.threads()) {
       Times times = size.times();
       table.append(
@@ -76,9 +75,9 @@ final class Table {
               times.ratio()));
     }
     String from =
-        pays == Long.MAX_VALUE
+        pays.isEmpty()
             ? "Two threads never took less time than one."
-            : "Two threads take less time than one from " + bytes(pays) + " on.";
+            : "Two threads take less time than one from " + bytes(pays.getAsLong()) + " on.";
     return from + "\n\n" + table + "\n";
   }
 

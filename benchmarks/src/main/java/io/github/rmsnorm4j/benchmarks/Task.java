@@ -1,17 +1,102 @@
 package io.github.rmsnorm4j.benchmarks;
 
-/** Something to be timed, made ready. */
-interface Task {
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.Rows;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+import java.util.function.IntFunction;
+import java.util.function.IntToDoubleFunction;
+
+/** A subject made ready to be timed: the norm built, its memory touched and filled. */
+abstract class Task {
+  final Subject subject;
+  final double[] gain;
+
+  /** Null for a norm without. */
+  final double[] bias;
+
+  final Norm norm;
+  private final Arena arena;
+
+  Task(Subject subject, Backend backend, Arena arena) {
+    this.subject = subject;
+    this.arena = arena;
+    // A norm in place goes over its own answers again and again, and gains other than 1 and -1
+    // would drive them out of range.
+    gain =
+        subject.job() == Job.NORM
+            ? new SplittableRandom(-1)
+                .ints(subject.width(), 0, 2)
+                .mapToDouble(i -> 2 * i - 1)
+                .toArray()
+            : new SplittableRandom(1).doubles(subject.width(), 0.5, 2).toArray();
+    bias = subject.kernel().hasBias() ? values(-2) : null;
+    norm = subject.kernel().norm(gain, bias, subject.safe(), backend);
+  }
+
   /** One call. */
-  void run();
+  abstract void run();
 
   /** Copies as many bytes as a call reads, to as many as it writes, or the mean of both. */
-  void copy();
+  abstract void copy();
 
   /**
    * Makes the first call and compares all that it wrote with the definition.
    *
    * @throws IllegalStateException if something is farther off than is allowed
    */
-  void check();
+  abstract void check();
+
+  /** New memory, and what each row of it holds. */
+  final Rows rows(IntFunction<double[]> row) {
+    ElementType type = subject.type();
+    MemorySegment memory = subject.memory().allocate(type, subject.elements(), arena);
+    for (int r = 0; r < subject.rows(); r++) {
+      double[] values = row.apply(r);
+      for (int i = 0; i < values.length; i++) {
+        type.set(memory, index(r, i), values[i]);
+      }
+    }
+    return Rows.of(memory, type, subject.rows(), subject.width());
+  }
+
+  final Rows zeros() {
+    return rows(_ -> new double[subject.width()]);
+  }
+
+  final double[] row(Rows rows, int r) {
+    double[] row = new double[subject.width()];
+    for (int i = 0; i < row.length; i++) {
+      row[i] = subject.type().get(rows.segment(), index(r, i));
+    }
+    return row;
+  }
+
+  private long index(int row, int i) {
+    return (long) row * subject.width() + i;
+  }
+
+  /** Made again whenever they are wanted; few enough bits that every type holds them exactly. */
+  final double[] values(int seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    double[] values = new double[subject.width()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = random.nextInt(-127, 128) / 64.0;
+    }
+    return values;
+  }
+
+  final void expect(String what, double[] got, double[] exact, IntToDoubleFunction allowed) {
+    for (int i = 0; i < exact.length; i++) {
+      if (!(Math.abs(got[i] - exact[i]) <= allowed.applyAsDouble(i))) {
+        throw new IllegalStateException(
+            "%s on %s: %s, element %s is %s, it must be within %s of %s"
+                .formatted(
+                    subject, norm.backend(), what, i, got[i], allowed.applyAsDouble(i), exact[i]));
+      }
+    }
+  }
 }

@@ -1,10 +1,7 @@
 package io.github.rmsnorm4j.formats;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /** Converts elements from the byte order of a file to the byte order of this machine. */
@@ -13,30 +10,19 @@ final class ByteOrders {
 
   /** Reverses the bytes of each element if they are not in the byte order of this machine. */
   static void toNative(MemorySegment elements, int elementBytes, ByteOrder order) {
-    if (order == ByteOrder.nativeOrder()) {
-      return;
+    if (order != ByteOrder.nativeOrder()) {
+      ValueLayout layout = layout(elementBytes);
+      long count = elements.byteSize() / elementBytes;
+      MemorySegment.copy(elements, layout.withOrder(order), 0, elements, layout, 0, count);
     }
-    long end = elements.byteSize();
-    switch (elementBytes) {
-      case 2 -> {
-        for (long i = 0; i < end; i += 2) {
-          short bits = elements.get(JAVA_SHORT_UNALIGNED, i);
-          elements.set(JAVA_SHORT_UNALIGNED, i, Short.reverseBytes(bits));
-        }
-      }
-      case 4 -> {
-        for (long i = 0; i < end; i += 4) {
-          int bits = elements.get(JAVA_INT_UNALIGNED, i);
-          elements.set(JAVA_INT_UNALIGNED, i, Integer.reverseBytes(bits));
-        }
-      }
-      case 8 -> {
-        for (long i = 0; i < end; i += 8) {
-          long bits = elements.get(JAVA_LONG_UNALIGNED, i);
-          elements.set(JAVA_LONG_UNALIGNED, i, Long.reverseBytes(bits));
-        }
-      }
+  }
+
+  private static ValueLayout layout(int elementBytes) {
+    return switch (elementBytes) {
+      case 2 -> ValueLayout.JAVA_SHORT_UNALIGNED;
+      case 4 -> ValueLayout.JAVA_INT_UNALIGNED;
+      case 8 -> ValueLayout.JAVA_LONG_UNALIGNED;
       default -> throw new IllegalArgumentException("elements of " + elementBytes + " bytes");
-    }
+    };
   }
 }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.formats;
 import io.github.rmsnorm4j.ElementType;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The element type of a stored tensor, with the name that {@code .safetensors} uses, or GGUF for
@@ -14,29 +15,29 @@ import java.util.Optional;
  */
 public enum Dtype {
   /** IEEE 754 binary64. */
-  F64(64, ElementType.FLOAT64),
+  F64(64, ElementType.FLOAT64, 28),
   /** IEEE 754 binary32. */
-  F32(32, ElementType.FLOAT32),
+  F32(32, ElementType.FLOAT32, 0),
   /** IEEE 754 binary16. */
-  F16(16, ElementType.FLOAT16),
+  F16(16, ElementType.FLOAT16, 1),
   /** The upper half of a binary32. */
-  BF16(16, ElementType.BFLOAT16),
+  BF16(16, ElementType.BFLOAT16, 30),
   /** A complex number of two binary32. */
   C64(64),
   /** Signed 64-bit integer. */
-  I64(64),
+  I64(64, null, 27),
   /** Unsigned 64-bit integer. */
   U64(64),
   /** Signed 32-bit integer. */
-  I32(32),
+  I32(32, null, 26),
   /** Unsigned 32-bit integer. */
   U32(32),
   /** Signed 16-bit integer. */
-  I16(16),
+  I16(16, null, 25),
   /** Unsigned 16-bit integer. */
   U16(16),
   /** Signed 8-bit integer. */
-  I8(8),
+  I8(8, null, 24),
   /** Unsigned 8-bit integer. */
   U8(8),
   /** A truth value in a byte. */
@@ -58,82 +59,94 @@ public enum Dtype {
   /** 4-bit float, packed two to the byte. */
   F4(4),
   /** GGUF: 1 bit, with a scale. */
-  Q1_0(128, 18),
+  Q1_0(128, 18, 41),
   /** GGUF: 2 bits, with a scale. */
-  Q2_0(64, 18),
+  Q2_0(64, 18, 42),
   /** GGUF: 4 bits, with a scale. */
-  Q4_0(32, 18),
+  Q4_0(32, 18, 2),
   /** GGUF: 4 bits, with a scale and a minimum. */
-  Q4_1(32, 20),
+  Q4_1(32, 20, 3),
   /** GGUF: 5 bits, with a scale. */
-  Q5_0(32, 22),
+  Q5_0(32, 22, 6),
   /** GGUF: 5 bits, with a scale and a minimum. */
-  Q5_1(32, 24),
+  Q5_1(32, 24, 7),
   /** GGUF: 8 bits, with a scale. */
-  Q8_0(32, 34),
+  Q8_0(32, 34, 8),
   /** GGUF: 8 bits, with a scale and a sum. */
-  Q8_1(32, 36),
+  Q8_1(32, 36, 9),
   /** GGUF: 2 bits, in blocks of blocks. */
-  Q2_K(256, 84),
+  Q2_K(256, 84, 10),
   /** GGUF: 3 bits, in blocks of blocks. */
-  Q3_K(256, 110),
+  Q3_K(256, 110, 11),
   /** GGUF: 4 bits, in blocks of blocks. */
-  Q4_K(256, 144),
+  Q4_K(256, 144, 12),
   /** GGUF: 5 bits, in blocks of blocks. */
-  Q5_K(256, 176),
+  Q5_K(256, 176, 13),
   /** GGUF: 6 bits, in blocks of blocks. */
-  Q6_K(256, 210),
+  Q6_K(256, 210, 14),
   /** GGUF: 8 bits, in blocks of blocks. */
-  Q8_K(256, 292),
+  Q8_K(256, 292, 15),
   /** GGUF: indices into a table, 1.56 bits an element. */
-  IQ1_S(256, 50),
+  IQ1_S(256, 50, 19),
   /** GGUF: indices into a table, 1.75 bits an element. */
-  IQ1_M(256, 56),
+  IQ1_M(256, 56, 29),
   /** GGUF: indices into a table, 2.06 bits an element. */
-  IQ2_XXS(256, 66),
+  IQ2_XXS(256, 66, 16),
   /** GGUF: indices into a table, 2.31 bits an element. */
-  IQ2_XS(256, 74),
+  IQ2_XS(256, 74, 17),
   /** GGUF: indices into a table, 2.56 bits an element. */
-  IQ2_S(256, 82),
+  IQ2_S(256, 82, 22),
   /** GGUF: indices into a table, 3.06 bits an element. */
-  IQ3_XXS(256, 98),
+  IQ3_XXS(256, 98, 18),
   /** GGUF: indices into a table, 3.44 bits an element. */
-  IQ3_S(256, 110),
+  IQ3_S(256, 110, 21),
   /** GGUF: indices into a table, 4.5 bits an element. */
-  IQ4_NL(32, 18),
+  IQ4_NL(32, 18, 20),
   /** GGUF: indices into a table, 4.25 bits an element. */
-  IQ4_XS(256, 136),
+  IQ4_XS(256, 136, 23),
   /** GGUF: ternary, 1.69 bits an element. */
-  TQ1_0(256, 54),
+  TQ1_0(256, 54, 34),
   /** GGUF: ternary, 2.06 bits an element. */
-  TQ2_0(256, 66),
+  TQ2_0(256, 66, 35),
   /** GGUF: 4-bit float, with a scale that is a power of two. */
-  MXFP4(32, 17),
+  MXFP4(32, 17, 39),
   /** GGUF: 4-bit float, with four scales of 8 bits. */
-  NVFP4(64, 36);
+  NVFP4(64, 36, 40);
+
+  private static final int NOT_IN_GGUF = -1;
 
   private final int blockElements;
   private final int blockBytes;
   private final boolean block;
   private final ElementType elementType;
+  private final int ggufNumber;
 
   Dtype(int bits) {
-    this(bits, null);
+    this(bits, null, NOT_IN_GGUF);
   }
 
-  Dtype(int bits, ElementType elementType) {
+  Dtype(int bits, ElementType elementType, int ggufNumber) {
     // The fewest elements that are whole bytes: two of 4 bits, four of 6.
     this.blockElements = bits % 8 == 0 ? 1 : bits == 4 ? 2 : 4;
     this.blockBytes = blockElements * bits / 8;
     this.block = false;
     this.elementType = elementType;
+    this.ggufNumber = ggufNumber;
   }
 
-  Dtype(int blockElements, int blockBytes) {
+  Dtype(int blockElements, int blockBytes, int ggufNumber) {
     this.blockElements = blockElements;
     this.blockBytes = blockBytes;
     this.block = true;
     this.elementType = null;
+    this.ggufNumber = ggufNumber;
+  }
+
+  /** The type with a number in GGUF. Those that are missing were given up. */
+  static Optional<Dtype> ofGguf(int number) {
+    return Stream.of(values())
+        .filter(dtype -> dtype.ggufNumber == number && number != NOT_IN_GGUF)
+        .findFirst();
   }
 
   /**
@@ -147,9 +160,8 @@ public enum Dtype {
   }
 
   /**
-   * Whether elements are stored in blocks with common scales, as GGUF's quantised types are.
-   *
-   * @return true for the types that only GGUF has
+   * {@return whether elements are stored in blocks with common scales, as those of GGUF's quantised
+   * types are, which no other format has}
    */
   public boolean isBlock() {
     return block;
@@ -165,20 +177,15 @@ public enum Dtype {
     return blockBytes;
   }
 
-  /**
-   * The type of these elements in a norm.
-   *
-   * @return the type, or empty if elements of this kind cannot be normalised
-   */
+  /** {@return the type of these elements in a norm, or empty if they cannot be normalised} */
   public Optional<ElementType> elementType() {
     return Optional.ofNullable(elementType);
   }
 
   /**
-   * The stored form of a type.
+   * {@return the stored form of a type: the constant whose {@link #elementType()} it is}
    *
    * @param type a type that rows may have
-   * @return the constant whose {@link #elementType()} is {@code type}
    */
   public static Dtype of(ElementType type) {
     return switch (type) {

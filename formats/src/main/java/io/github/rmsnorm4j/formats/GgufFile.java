@@ -1,9 +1,7 @@
 package io.github.rmsnorm4j.formats;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,34 +16,29 @@ import java.util.Map;
  * <p>The tensors must be aligned and must not overlap. Bytes that belong to no tensor are allowed,
  * as the format allows them.
  */
-public final class GgufFile extends TensorFile {
-  private final StoredBytes bytes;
-  private final GgufHeader header;
-  private final List<Tensor> tensors;
+public final class GgufFile extends SingleFile {
+  private final int version;
+  private final Map<String, GgufValue> fields;
   private final Map<String, String> metadata = new LinkedHashMap<>();
 
   GgufFile(StoredBytes bytes) throws IOException {
-    super(bytes.path());
-    this.bytes = bytes;
-    header = GgufHeaderParser.parse(bytes);
-    tensors = header.entries().values().stream().map(GgufHeader.Entry::tensor).toList();
-    header
-        .fields()
-        .forEach(
-            (key, value) -> {
-              if (!(value instanceof GgufValue.Array)) {
-                metadata.put(key, value.text());
-              }
-            });
-    checkPlaces();
+    GgufHeader header = new GgufHeader(bytes);
+    super(bytes, header.dataStart, header.entries);
+    version = header.version;
+    fields = header.fields;
+    fields.forEach(
+        (key, value) -> {
+          if (!(value instanceof GgufValue.Array)) {
+            metadata.put(key, value.text());
+          }
+        });
+    checkPlaces(header.alignment);
   }
 
-  private void checkPlaces() throws FormatException {
-    List<GgufHeader.Entry> entries = new ArrayList<>(header.entries().values());
-    entries.sort(Comparator.comparingLong(GgufHeader.Entry::begin));
-    long held = Math.max(0, bytes.size() - header.dataStart());
+  private void checkPlaces(long alignment) throws FormatException {
+    long held = Math.max(0, bytes.size() - dataStart);
     long covered = 0;
-    for (GgufHeader.Entry entry : entries) {
+    for (Entry entry : byPlace()) {
       Tensor tensor = entry.tensor();
       long begin = entry.begin();
       if (begin < 0 || begin > held || tensor.bytes() > held - begin) {
@@ -55,12 +48,12 @@ public final class GgufFile extends TensorFile {
             "needs %s bytes from byte %s of the data on, and there are %s: the file is truncated"
                 .formatted(tensor.bytes(), Long.toUnsignedString(begin), held));
       }
-      if (begin % header.alignment() != 0) {
+      if (begin % alignment != 0) {
         throw new FormatException(
             path(),
             tensor.name(),
             "begins at byte %s, which is no multiple of the alignment %s"
-                .formatted(begin, header.alignment()));
+                .formatted(begin, alignment));
       }
       if (begin < covered && tensor.bytes() > 0) {
         throw new FormatException(
@@ -69,26 +62,18 @@ public final class GgufFile extends TensorFile {
             "begins at byte %s, which overlaps the tensor before it that ends at %s"
                 .formatted(begin, covered));
       }
-      covered = Math.max(covered, begin + tensor.bytes());
+      covered = Math.max(covered, entry.end());
     }
   }
 
-  /**
-   * The version of the format.
-   *
-   * @return 2 or 3
-   */
+  /** {@return the version of the format, 2 or 3} */
   public int version() {
-    return header.version();
+    return version;
   }
 
-  /**
-   * The metadata with its types.
-   *
-   * @return the values by their keys, in the order of the file
-   */
+  /** {@return the metadata with its types, by keys, in the order of the file} */
   public Map<String, GgufValue> fields() {
-    return Collections.unmodifiableMap(header.fields());
+    return Collections.unmodifiableMap(fields);
   }
 
   /**
@@ -98,7 +83,7 @@ public final class GgufFile extends TensorFile {
    * @return one line for each of {@link #fields()}: {@code general.architecture: llama}
    */
   public List<String> fieldLabels() {
-    return header.fields().entrySet().stream()
+    return fields.entrySet().stream()
         .map(
             field ->
                 Printable.shortened(field.getKey())
@@ -108,37 +93,7 @@ public final class GgufFile extends TensorFile {
   }
 
   @Override
-  public List<Tensor> tensors() {
-    return tensors;
-  }
-
-  @Override
-  public Tensor tensor(String name) throws FormatException {
-    GgufHeader.Entry entry = header.entries().get(name);
-    return entry != null ? entry.tensor() : super.tensor(name);
-  }
-
-  @Override
   public Map<String, String> metadata() {
     return Collections.unmodifiableMap(metadata);
-  }
-
-  @Override
-  StoredBytes bytes(Tensor wanted) {
-    return bytes;
-  }
-
-  @Override
-  long start(Tensor wanted) {
-    GgufHeader.Entry entry = header.entries().get(wanted.name());
-    if (entry == null || !entry.tensor().equals(wanted)) {
-      throw notOfThisFile(wanted);
-    }
-    return header.dataStart() + entry.begin();
-  }
-
-  @Override
-  public void close() throws IOException {
-    bytes.close();
   }
 }

@@ -58,10 +58,6 @@ public sealed interface GgufValue {
     }
   }
 
-  /**
-   * The value as text.
-   *
-   * @return the text; it may have several lines and is not escaped
-   */
+  /** {@return the value as text, which may have several lines and is not escaped} */
   String text();
 }

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -18,7 +17,7 @@ import java.util.stream.Collectors;
  * @param shape the length of each axis
  */
 record NpyHeader(Dtype dtype, ByteOrder order, boolean fortranOrder, List<Long> shape) {
-  private static final byte[] MAGIC = "\u0093NUMPY".getBytes(ISO_8859_1);
+  static final byte[] MAGIC = "\u0093NUMPY".getBytes(ISO_8859_1);
 
   /** Where the literal begins in a file of version 1, and in one of version 2 or 3. */
   static final int SHORT_PREFIX = 10;
@@ -29,11 +28,6 @@ record NpyHeader(Dtype dtype, ByteOrder order, boolean fortranOrder, List<Long> 
   private static final int ROOM_TO_GROW = 21;
 
   private static final int ALIGNMENT = 64;
-
-  static boolean isMagic(byte[] start) {
-    return start.length >= MAGIC.length
-        && Arrays.equals(start, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
-  }
 
   /**
    * The bytes of the file up to the data, as NumPy writes them. Version 1 is always enough: with at

@@ -28,6 +28,8 @@ public final class ReplacingFile implements Closeable {
   /** Limits the memory that the JDK uses for a copy of a heap segment, and one system call. */
   private static final long LARGEST_WRITE = 8 << 20;
 
+  private static final int MOST_LINKS = 40;
+
   /** The path as the caller wrote it, for messages; {@code target} is where it leads. */
   private final String name;
 
@@ -79,7 +81,15 @@ public final class ReplacingFile implements Closeable {
    * @throws IOException if a link cannot be read
    */
   public static Path target(Path path) throws IOException {
-    return Links.follow(path);
+    Path at = path.toAbsolutePath();
+    for (int links = 0; Files.isSymbolicLink(at); links++) {
+      if (links == MOST_LINKS) {
+        throw new FileSystemException(
+            Printable.escaped(path.toString()), null, "is a symbolic link that leads nowhere");
+      }
+      at = at.resolveSibling(Files.readSymbolicLink(at));
+    }
+    return at;
   }
 
   /**

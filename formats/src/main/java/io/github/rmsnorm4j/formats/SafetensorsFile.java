@@ -3,10 +3,6 @@ package io.github.rmsnorm4j.formats;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -14,56 +10,43 @@ import java.util.Map;
  * occurs once, every tensor has as many bytes as its type and shape need, and the tensors cover the
  * data without gap or overlap.
  */
-public final class SafetensorsFile extends TensorFile {
+public final class SafetensorsFile extends SingleFile {
   /** The limit of the reference implementation. */
   private static final long LONGEST_HEADER = 100_000_000;
 
   private static final int LENGTH_BYTES = 8;
 
-  private final StoredBytes bytes;
-  private final SafetensorsHeader header;
-  private final long dataStart;
+  private final Map<String, String> metadata;
 
   SafetensorsFile(StoredBytes bytes) throws IOException {
-    super(bytes.path());
-    this.bytes = bytes;
-    Path path = bytes.path();
-    long size = bytes.size();
-    if (size < LENGTH_BYTES) {
+    long headerLength = headerLength(bytes);
+    SafetensorsHeader header = SafetensorsHeader.read(bytes, LENGTH_BYTES, headerLength);
+    super(bytes, LENGTH_BYTES + headerLength, header.entries);
+    metadata = header.metadata == null ? Map.of() : header.metadata;
+    checkCover();
+  }
+
+  private static long headerLength(StoredBytes bytes) throws IOException {
+    if (bytes.size() < LENGTH_BYTES) {
       throw new FormatException(
-          path, "has %s bytes, a .safetensors file has at least 8".formatted(size));
+          bytes.path(), "has %s bytes, a .safetensors file has at least 8".formatted(bytes.size()));
     }
     long headerLength =
         ByteBuffer.wrap(bytes.start(LENGTH_BYTES)).order(ByteOrder.LITTLE_ENDIAN).getLong();
     if (headerLength < 0 || headerLength > LONGEST_HEADER) {
       throw new FormatException(
-          path,
+          bytes.path(),
           "has a header of %s bytes, at most %s are allowed (or this is no .safetensors file)"
               .formatted(Long.toUnsignedString(headerLength), LONGEST_HEADER));
     }
-    if (headerLength > size - LENGTH_BYTES) {
-      throw new FormatException(
-          path,
-          "has a header of %s bytes, which is longer than the file of %s"
-              .formatted(headerLength, size));
-    }
-    dataStart = LENGTH_BYTES + headerLength;
-    header = SafetensorsHeaderParser.parse(bytes, LENGTH_BYTES, headerLength);
-    checkCover();
-  }
-
-  private List<SafetensorsHeader.Entry> byOffset() {
-    List<SafetensorsHeader.Entry> entries = new ArrayList<>(header.entries().values());
-    entries.sort(
-        Comparator.comparingLong(SafetensorsHeader.Entry::begin)
-            .thenComparingLong(SafetensorsHeader.Entry::end));
-    return entries;
+    bytes.requireHeader(LENGTH_BYTES, headerLength);
+    return headerLength;
   }
 
   /** Sorted by offset, the tensors must follow each other from the first byte of the data. */
   private void checkCover() throws FormatException {
     long covered = 0;
-    for (SafetensorsHeader.Entry entry : byOffset()) {
+    for (Entry entry : byPlace()) {
       if (entry.begin() != covered) {
         throw new FormatException(
             path(),
@@ -90,42 +73,11 @@ public final class SafetensorsFile extends TensorFile {
   /** All bytes before the data, and the tensors in the order of the data. */
   SafetensorsLayout layout() throws IOException {
     return new SafetensorsLayout(
-        bytes.start((int) dataStart),
-        byOffset().stream().map(SafetensorsHeader.Entry::tensor).toList());
-  }
-
-  @Override
-  public List<Tensor> tensors() {
-    return header.tensors();
-  }
-
-  @Override
-  public Tensor tensor(String name) throws FormatException {
-    SafetensorsHeader.Entry entry = header.entries().get(name);
-    return entry != null ? entry.tensor() : super.tensor(name);
+        bytes.start((int) dataStart), byPlace().stream().map(Entry::tensor).toList());
   }
 
   @Override
   public Map<String, String> metadata() {
-    return header.metadata();
-  }
-
-  @Override
-  StoredBytes bytes(Tensor wanted) {
-    return bytes;
-  }
-
-  @Override
-  long start(Tensor wanted) {
-    SafetensorsHeader.Entry entry = header.entries().get(wanted.name());
-    if (entry == null || !entry.tensor().equals(wanted)) {
-      throw notOfThisFile(wanted);
-    }
-    return dataStart + entry.begin();
-  }
-
-  @Override
-  public void close() throws IOException {
-    bytes.close();
+    return metadata;
   }
 }

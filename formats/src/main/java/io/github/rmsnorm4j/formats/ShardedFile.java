@@ -37,7 +37,7 @@ public final class ShardedFile extends TensorFile {
     super(path);
     this.index = index;
     try {
-      for (Map.Entry<String, Integer> shard : index.shards().entrySet()) {
+      for (Map.Entry<String, Integer> shard : index.shards.entrySet()) {
         add(shard.getKey(), shard.getValue());
       }
     } catch (Throwable e) {
@@ -61,7 +61,7 @@ public final class ShardedFile extends TensorFile {
     SafetensorsFile shard = openShard(name);
     shards.add(shard);
     for (Tensor tensor : shard.tensors()) {
-      String named = index.shardOf().get(tensor.name());
+      String named = index.shardOf.get(tensor.name());
       if (!name.equals(named)) {
         throw new FormatException(
             path(),
@@ -104,7 +104,7 @@ public final class ShardedFile extends TensorFile {
   }
 
   private String firstMissing(String shard) {
-    return index.shardOf().entrySet().stream()
+    return index.shardOf.entrySet().stream()
         .filter(entry -> entry.getValue().equals(shard) && !shardOf.containsKey(entry.getKey()))
         .map(Map.Entry::getKey)
         .findFirst()
@@ -120,11 +120,7 @@ public final class ShardedFile extends TensorFile {
     return Collections.unmodifiableMap(common);
   }
 
-  /**
-   * The files that hold the tensors.
-   *
-   * @return the shards, sorted by name; closed with this file
-   */
+  /** {@return the files that hold the tensors, sorted by name; closed with this file} */
   public List<TensorFile> shards() {
     return List.copyOf(shards);
   }
@@ -138,13 +134,11 @@ public final class ShardedFile extends TensorFile {
   }
 
   /**
-   * What the index says apart from the names, as {@code total_size}.
-   *
-   * @return the numbers, texts and truth values of the index's {@code metadata}, as text, in its
-   *     order; nothing of it is checked
+   * {@return what the index says apart from the names, as {@code total_size}: the numbers, texts
+   * and truth values of its {@code metadata}, as text, in its order; nothing of it is checked}
    */
   public Map<String, String> indexMetadata() {
-    return index.metadata();
+    return index.metadata == null ? Map.of() : index.metadata;
   }
 
   @Override

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 
 /**
  * The bytes of one file, read by their position. A file that becomes shorter gives a {@link
@@ -21,20 +22,54 @@ final class StoredBytes implements Closeable {
   private static final long LARGEST_READ = 8 << 20;
 
   private final Path path;
-  private final ByteSource source;
+  private final Reading reading;
+  private final Size now;
+  private final Closeable closing;
   private final long size;
 
-  StoredBytes(Path path, ByteSource source) throws IOException {
+  /** Reads at least one byte, unless there is none at the position; then the result is -1. */
+  private interface Reading {
+    int read(ByteBuffer into, long position) throws IOException;
+  }
+
+  /** How many bytes there are now; a file may become shorter. */
+  private interface Size {
+    long now() throws IOException;
+  }
+
+  private StoredBytes(Path path, Reading reading, Size now, Closeable closing) throws IOException {
     this.path = path;
-    this.source = source;
-    this.size = source.size();
+    this.reading = reading;
+    this.now = now;
+    this.closing = closing;
+    this.size = now.now();
+  }
+
+  /**
+   * Bytes in memory, which must stay as they are.
+   *
+   * @param name stands for the file's path in messages
+   */
+  static StoredBytes of(Path name, byte[] content) throws IOException {
+    return new StoredBytes(
+        name,
+        (into, position) -> {
+          if (position >= content.length) {
+            return -1;
+          }
+          int length = (int) Math.min(into.remaining(), content.length - position);
+          into.put(content, (int) position, length);
+          return length;
+        },
+        () -> content.length,
+        () -> {});
   }
 
   /** Opens a file; symbolic links to one are followed. */
   static StoredBytes open(Path path) throws IOException {
     FileChannel channel = openChannel(path);
     try {
-      return new StoredBytes(path, ByteSource.of(channel));
+      return new StoredBytes(path, channel::read, channel::size, channel);
     } catch (Throwable e) {
       channel.close();
       throw e;
@@ -81,6 +116,23 @@ final class StoredBytes implements Closeable {
     return start.array();
   }
 
+  boolean startWith(byte[] magic) throws IOException {
+    return Arrays.equals(start(magic.length), magic);
+  }
+
+  /**
+   * Checks the length of a header that is announced.
+   *
+   * @param start the position at which it begins
+   */
+  void requireHeader(long start, long length) throws FormatException {
+    if (length > size - start) {
+      throw new FormatException(
+          path,
+          "has a header of %s bytes, which is longer than the file of %s".formatted(length, size));
+    }
+  }
+
   /** Fills the segment with the bytes of the file from a position on. */
   void readFully(long position, MemorySegment into) throws IOException {
     for (long done = 0; done < into.byteSize(); ) {
@@ -89,8 +141,7 @@ final class StoredBytes implements Closeable {
       if (read < 0) {
         throw new FormatException(
             path,
-            "ends at byte %s of %s: it was truncated while it was read"
-                .formatted(source.size(), size));
+            "ends at byte %s of %s: it was truncated while it was read".formatted(now.now(), size));
       }
       done += read;
     }
@@ -99,7 +150,7 @@ final class StoredBytes implements Closeable {
   /** The system's own message does not name the file. */
   private int read(ByteBuffer into, long position) throws IOException {
     try {
-      return source.read(into, position);
+      return reading.read(into, position);
     } catch (IOException e) {
       String name = Printable.escaped(path.toString());
       throw withReason(new FileSystemException(name, null, "cannot be read: " + e.getMessage()), e);
@@ -108,6 +159,6 @@ final class StoredBytes implements Closeable {
 
   @Override
   public void close() throws IOException {
-    source.close();
+    closing.close();
   }
 }

@@ -71,29 +71,20 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
     return product;
   }
 
-  /**
-   * The number of elements.
-   *
-   * @return the product of the shape, 1 for a scalar
-   */
+  /** {@return the number of elements: the product of the shape, 1 for a scalar} */
   public long elements() {
     return product(shape);
   }
 
-  /**
-   * The size of all elements.
-   *
-   * @return the size in bytes
-   */
+  /** {@return the size of all elements in bytes} */
   public long bytes() {
     return elements() / dtype.blockElements() * dtype.blockBytes();
   }
 
   /**
-   * The number of rows for an axis.
+   * {@return the number of rows for an axis: the product of the lengths of the axes before it}
    *
    * @param axis the first axis of the row, 0 for the outermost, negative to count from the end
-   * @return the product of the lengths of the axes before it
    * @throws IllegalArgumentException if there is no such axis
    */
   public long rows(int axis) {
@@ -101,10 +92,10 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
   }
 
   /**
-   * The width of a row for an axis.
+   * {@return the width of a row for an axis: the product of the lengths of that axis and those
+   * after it}
    *
    * @param axis the first axis of the row, 0 for the outermost, negative to count from the end
-   * @return the product of the lengths of that axis and those after it
    * @throws IllegalArgumentException if there is no such axis
    */
   public long width(int axis) {
@@ -123,10 +114,9 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
   }
 
   /**
-   * The same tensor with another type.
+   * {@return a tensor of this name and shape with another type}
    *
    * @param other the new type of its elements
-   * @return a tensor of this name and shape
    * @throws IllegalArgumentException if its size overflows in that type
    */
   public Tensor as(Dtype other) {
@@ -134,9 +124,8 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
   }
 
   /**
-   * The name in a form that is safe to print: shortened, with invisible characters escaped.
-   *
-   * @return one line of text
+   * {@return the name as one line that is safe to print: shortened, with invisible characters
+   * escaped}
    */
   public String label() {
     return Printable.shortened(name);

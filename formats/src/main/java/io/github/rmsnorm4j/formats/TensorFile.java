@@ -19,8 +19,7 @@ import java.util.Map;
  * meanwhile gives a {@link FormatException} and not a crash. Several threads may read at the same
  * time.
  */
-public abstract sealed class TensorFile implements Closeable
-    permits GgufFile, NpyFile, SafetensorsFile, ShardedFile {
+public abstract sealed class TensorFile implements Closeable permits SingleFile, ShardedFile {
   private static final String MODEL = "model.safetensors";
   private static final String INDEX = "model.safetensors.index.json";
 
@@ -79,20 +78,19 @@ public abstract sealed class TensorFile implements Closeable
    * @throws IOException never for another reason
    */
   public static TensorFile of(Path name, byte[] content) throws IOException {
-    return open(new StoredBytes(name, ByteSource.of(content)));
+    return open(StoredBytes.of(name, content));
   }
 
   private static TensorFile open(StoredBytes bytes) throws IOException {
     try {
       Path path = bytes.path();
-      byte[] start = bytes.start(9);
-      if (NpyHeader.isMagic(start)) {
+      if (bytes.startWith(NpyHeader.MAGIC)) {
         return new NpyFile(bytes);
       }
-      if (GgufHeader.isMagic(start)) {
+      if (bytes.startWith(GgufHeader.MAGIC)) {
         return new GgufFile(bytes);
       }
-      if (path.toString().endsWith(".safetensors") || start[8] == '{') {
+      if (path.toString().endsWith(".safetensors") || bytes.start(9)[8] == '{') {
         return new SafetensorsFile(bytes);
       }
       throw new FormatException(
@@ -107,36 +105,30 @@ public abstract sealed class TensorFile implements Closeable
   }
 
   /**
-   * The file.
-   *
-   * @return the path that was given to {@link #open}, or the file in that folder that was opened,
-   *     or the name given to {@link #of}
+   * {@return the path that was given to {@link #open}, or the file in that folder that was opened,
+   * or the name given to {@link #of}}
    */
   public final Path path() {
     return path;
   }
 
   /**
-   * The tensors of the file.
-   *
-   * @return the tensors in the order of the header, shard after shard; exactly one, without a name,
-   *     for {@code .npy}
+   * {@return the tensors of the file in the order of the header, shard after shard; exactly one,
+   * without a name, for {@code .npy}}
    */
   public abstract List<Tensor> tensors();
 
   /**
-   * The text stored with the tensors.
-   *
-   * @return {@code __metadata__} in the order of the file, empty for {@code .npy}; of a sharded
-   *     set, the entries that all shards have; of a GGUF file, all values except lists
+   * {@return the text stored with the tensors: {@code __metadata__} in the order of the file, empty
+   * for {@code .npy}; of a sharded set, the entries that all shards have; of a GGUF file, all
+   * values except lists}
    */
   public abstract Map<String, String> metadata();
 
   /**
-   * The tensor with a name.
+   * {@return the tensor with a name}
    *
    * @param name its name
-   * @return the tensor
    * @throws FormatException if the file has no tensor of that name
    */
   public Tensor tensor(String name) throws FormatException {

@@ -1,9 +1,5 @@
 package io.github.rmsnorm4j.formats;
 
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -22,20 +18,10 @@ final class Values {
       file.read(tensor, first, count, segment);
       double[] values = new double[(int) count];
       for (int i = 0; i < count; i++) {
-        values[i] = value(segment, tensor.dtype(), i);
+        values[i] = tensor.dtype().elementType().orElseThrow().get(segment, i);
       }
       return values;
     }
-  }
-
-  private static double value(MemorySegment segment, Dtype dtype, int i) {
-    return switch (dtype) {
-      case F64 -> segment.get(JAVA_DOUBLE_UNALIGNED, i * 8L);
-      case F32 -> segment.get(JAVA_FLOAT_UNALIGNED, i * 4L);
-      case F16 -> Float.float16ToFloat(segment.get(JAVA_SHORT_UNALIGNED, i * 2L));
-      case BF16 -> Float.intBitsToFloat(segment.get(JAVA_SHORT_UNALIGNED, i * 2L) << 16);
-      default -> throw new IllegalArgumentException(dtype + " has no value");
-    };
   }
 
   /** What {@code make_golden.py} fills its tensors with: -2, -1.5, -1, ... */

@@ -1,12 +1,9 @@
 package io.github.rmsnorm4j.peers;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
-import java.lang.foreign.MemorySegment;
 
 /**
  * How far what lies at a place is from the exact answer: in each row (or sum over rows) the largest
@@ -54,7 +51,7 @@ final class Answer {
     if (contest.backward()) {
       return GRADIENT + roundings;
     }
-    double float32 = 0x1p-24 * entrant.kernel().roundings();
+    double float32 = 0x1p-24 * entrant.kernel().roundings(contest.width());
     return float32 + roundings * (1 + float32);
   }
 
@@ -71,9 +68,9 @@ final class Answer {
       double[] dx = gradient(place, place.row(place.x, r), place.row(place.dy, r), dgain, dbias);
       compare(place.row(place.dx, r), dx);
     }
-    compare(floats(place.dgain), dgain);
+    compare(place.parameter(place.dgain), dgain);
     if (place.bias != null) {
-      compare(floats(place.dbias), dbias);
+      compare(place.parameter(place.dbias), dbias);
     }
   }
 
@@ -100,13 +97,5 @@ final class Answer {
   /** No distance between two that are no number. */
   static double apart(double got, double exact) {
     return Double.isNaN(got) && Double.isNaN(exact) ? 0 : Math.abs(got - exact);
-  }
-
-  private static double[] floats(MemorySegment segment) {
-    double[] values = new double[Math.toIntExact(segment.byteSize() / Float.BYTES)];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = segment.getAtIndex(JAVA_FLOAT, i);
-    }
-    return values;
   }
 }

@@ -4,13 +4,13 @@ import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Change;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
-import io.github.rmsnorm4j.peers.Entrant.Turn;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Whether a row's answer depends on the number of threads, or on the rows that came with it. */
 final class Changes {
@@ -67,20 +67,12 @@ final class Changes {
    */
   private static int[] answer(Contest contest, Entrant entrant, int threads, Arena arena) {
     Place place = Place.random(contest, arena);
-    place.forget();
-    try (Turn turn = entrant.entry().ready(place, threads)) {
-      turn.run();
-      turn.collect();
-    }
+    entrant.answer(place, threads);
     if (!contest.backward()) {
       return bits(place.y);
     }
-    int[] dx = bits(place.dx);
-    int[] dgain = bits(place.dgain);
-    int[] all = new int[dx.length + dgain.length];
-    System.arraycopy(dx, 0, all, 0, dx.length);
-    System.arraycopy(dgain, 0, all, dx.length, dgain.length);
-    return all;
+    return IntStream.concat(IntStream.of(bits(place.dx)), IntStream.of(bits(place.dgain)))
+        .toArray();
   }
 
   private static int[] bits(MemorySegment segment) {

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.peers;
 
-import io.github.rmsnorm4j.peers.Entrant.Turn;
 import java.lang.foreign.Arena;
 
 /**
@@ -30,10 +29,7 @@ final class Differences {
       moved[r][r / STENCIL.length] += STEP * STENCIL[r % STENCIL.length][0];
     }
     Place all = Place.like(place, moved, arena);
-    try (Turn turn = forward.entry().ready(all, 1)) {
-      turn.run();
-      turn.collect();
-    }
+    forward.answer(all, 1);
     double[] dy = place.row(place.dy, 0);
     double[] dx = new double[x.length];
     for (int r = 0; r < moved.length; r++) {

@@ -25,6 +25,19 @@ record Entrant(String name, Kernel kernel, Entry entry) {
         .toList();
   }
 
+  /**
+   * Has it answer once, and the answer brought to the place, where no older one stands.
+   *
+   * @throws RuntimeException if it refuses
+   */
+  void answer(Place place, int threads) {
+    place.forget();
+    try (Turn turn = entry.ready(place, threads)) {
+      turn.run();
+      turn.collect();
+    }
+  }
+
   /** How a system is made ready. */
   @FunctionalInterface
   interface Entry {

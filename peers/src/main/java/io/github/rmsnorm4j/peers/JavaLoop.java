@@ -31,8 +31,11 @@ final class JavaLoop {
     epsilon = (float) place.epsilon;
     x = place.x.toArray(JAVA_FLOAT);
     y = new float[x.length];
-    gain = floats(place.gain);
-    bias = place.bias == null ? null : floats(place.bias);
+    gain = place.parameter(place.gain, ElementType.FLOAT32).toArray(JAVA_FLOAT);
+    bias =
+        place.bias == null
+            ? null
+            : place.parameter(place.bias, ElementType.FLOAT32).toArray(JAVA_FLOAT);
   }
 
   /** On one thread for backward: the gradients of the parameters are sums over all rows. */
@@ -179,13 +182,5 @@ final class JavaLoop {
       dgain[j] += dy[at + j] * xh;
       y[at + j] = (gain[j] * dy[at + j] - sum - xh * product) * rstd;
     }
-  }
-
-  private static float[] floats(double[] values) {
-    float[] floats = new float[values.length];
-    for (int i = 0; i < floats.length; i++) {
-      floats[i] = (float) values[i];
-    }
-    return floats;
   }
 }

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.benchmarks.peers.Systems;
 import io.github.rmsnorm4j.peers.Entrant.Turn;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.bytedeco.javacpp.Pointer;
@@ -102,6 +103,11 @@ final class Libtorch {
 
   /** An operation that returns a tensor of its own. */
   private Turn turn(Supplier<Tensor> operation) {
+    return turn(operation, y -> rows(place.y).copy_(y));
+  }
+
+  /** What an operation makes is freed after each call. */
+  private static <T> Turn turn(Supplier<T> operation, Consumer<T> collect) {
     return new Turn() {
       @Override
       public void run() {
@@ -113,7 +119,7 @@ final class Libtorch {
       @Override
       public void collect() {
         try (PointerScope _ = new PointerScope()) {
-          rows(place.y).copy_(operation.get());
+          collect.accept(operation.get());
         }
       }
     };
@@ -123,11 +129,9 @@ final class Libtorch {
     Tensor y = rows(place.y);
     Tensor mean = torch.mean(x, LAST_AXIS, true, new ScalarTypeOptional());
     Tensor rstd = torch.mean(x, LAST_AXIS, true, new ScalarTypeOptional());
-    return () -> {
-      try (PointerScope _ = new PointerScope()) {
-        torch.native_layer_norm_out(y, mean, rstd, x, normalised, gain, bias, place.epsilon);
-      }
-    };
+    return turn(
+        () -> torch.native_layer_norm_out(y, mean, rstd, x, normalised, gain, bias, place.epsilon),
+        _ -> {});
   }
 
   /** The formula's operations with their results in memory that is there already. */
@@ -136,15 +140,15 @@ final class Libtorch {
     Tensor statistic = torch.mean(x, LAST_AXIS, true, new ScalarTypeOptional());
     Scalar two = new Scalar(2.0);
     Scalar epsilon = new Scalar(place.epsilon);
-    return () -> {
-      try (PointerScope _ = new PointerScope()) {
-        torch.pow_out(y, x, two);
-        torch.mean_out(statistic, y, LAST_AXIS, true, new ScalarTypeOptional());
-        statistic.add_(epsilon).rsqrt_();
-        torch.mul_out(y, x, statistic);
-        torch.mul_out(y, y, weight);
-      }
-    };
+    return turn(
+        () -> {
+          torch.pow_out(y, x, two);
+          torch.mean_out(statistic, y, LAST_AXIS, true, new ScalarTypeOptional());
+          statistic.add_(epsilon).rsqrt_();
+          torch.mul_out(y, x, statistic);
+          return torch.mul_out(y, y, weight);
+        },
+        _ -> {});
   }
 
   /** Automatic differentiation: the forward pass and its graph are made once. */
@@ -157,29 +161,16 @@ final class Libtorch {
     }
     TensorVector output = new TensorVector(place.bias == null ? rmsNorm() : layerNorm());
     TensorVector slopes = new TensorVector(rows(place.dy));
-    Supplier<TensorVector> grad =
-        () -> torch.grad(output, inputs, slopes, new BoolOptional(true), false, false);
-    return new Turn() {
-      @Override
-      public void run() {
-        try (PointerScope _ = new PointerScope()) {
-          grad.get();
-        }
-      }
-
-      @Override
-      public void collect() {
-        try (PointerScope _ = new PointerScope()) {
-          TensorVector gradients = grad.get();
-          int width = place.contest.width();
+    return turn(
+        () -> torch.grad(output, inputs, slopes, new BoolOptional(true), false, false),
+        gradients -> {
           rows(place.dx).copy_(gradients.get(0));
+          int width = place.contest.width();
           tensor(place.dgain, ElementType.FLOAT32, width).copy_(gradients.get(1));
           if (place.bias != null) {
             tensor(place.dbias, ElementType.FLOAT32, width).copy_(gradients.get(2));
           }
-        }
-      }
-    };
+        });
   }
 
   private Tensor rows(MemorySegment segment) {

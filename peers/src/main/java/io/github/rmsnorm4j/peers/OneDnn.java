@@ -1,22 +1,5 @@
 package io.github.rmsnorm4j.peers;
 
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_DIFF_DST;
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_DIFF_SCALE;
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_DIFF_SHIFT;
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_DIFF_SRC;
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_DST;
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_MEAN;
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_SCALE;
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_SHIFT;
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_SRC;
-import static org.bytedeco.dnnl.global.dnnl.DNNL_ARG_VARIANCE;
-import static org.bytedeco.dnnl.global.dnnl.dnnl_backward;
-import static org.bytedeco.dnnl.global.dnnl.dnnl_forward_inference;
-import static org.bytedeco.dnnl.global.dnnl.dnnl_forward_training;
-import static org.bytedeco.dnnl.global.dnnl.dnnl_rms_norm;
-import static org.bytedeco.dnnl.global.dnnl.dnnl_use_scale;
-import static org.bytedeco.dnnl.global.dnnl.dnnl_use_shift;
-
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
@@ -26,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.dnnl.IntMemoryMap;
 import org.bytedeco.dnnl.engine;
+import org.bytedeco.dnnl.global.dnnl;
 import org.bytedeco.dnnl.layer_normalization_backward;
 import org.bytedeco.dnnl.layer_normalization_forward;
 import org.bytedeco.dnnl.memory;
@@ -48,21 +32,16 @@ final class OneDnn {
 
   private OneDnn(Place place) {
     this.place = place;
-    flags = dnnl_use_scale | (place.bias == null ? dnnl_rms_norm : dnnl_use_shift);
+    flags = dnnl.dnnl_use_scale | (place.bias == null ? dnnl.dnnl_rms_norm : dnnl.dnnl_use_shift);
     Contest contest = place.contest;
     memory.data_type type =
-        switch (contest.type()) {
-          case FLOAT64 -> memory.data_type.f64;
-          case FLOAT32 -> memory.data_type.f32;
-          case FLOAT16 -> memory.data_type.f16;
-          case BFLOAT16 -> memory.data_type.bf16;
-        };
+        contest.type() == ElementType.FLOAT32 ? memory.data_type.f32 : memory.data_type.bf16;
     rows =
         new memory.desc(new long[] {contest.rows(), contest.width()}, type, memory.format_tag.ab);
     forward =
         new layer_normalization_forward.primitive_desc(
             CPU,
-            contest.backward() ? dnnl_forward_training : dnnl_forward_inference,
+            contest.backward() ? dnnl.dnnl_forward_training : dnnl.dnnl_forward_inference,
             rows,
             rows,
             (float) place.epsilon,
@@ -84,36 +63,33 @@ final class OneDnn {
   }
 
   private Turn forward() {
-    IntMemoryMap arguments = parameters();
-    arguments.put(DNNL_ARG_SRC, memory(rows, place.x));
-    arguments.put(DNNL_ARG_DST, memory(rows, place.y));
+    IntMemoryMap arguments = inputs();
+    arguments.put(dnnl.DNNL_ARG_DST, memory(rows, place.y));
     return turn(new layer_normalization_forward(forward), arguments);
   }
 
   private Turn backward() {
     memory mean = memory(vector(place.contest.rows()), place.statistic());
     memory variance = memory(vector(place.contest.rows()), place.statistic());
-    IntMemoryMap before = parameters();
-    before.put(DNNL_ARG_SRC, memory(rows, place.x));
-    before.put(DNNL_ARG_DST, memory(rows, place.y));
-    before.put(DNNL_ARG_MEAN, mean);
-    before.put(DNNL_ARG_VARIANCE, variance);
+    IntMemoryMap before = inputs();
+    before.put(dnnl.DNNL_ARG_DST, memory(rows, place.y));
+    before.put(dnnl.DNNL_ARG_MEAN, mean);
+    before.put(dnnl.DNNL_ARG_VARIANCE, variance);
     turn(new layer_normalization_forward(forward), before).run();
 
-    IntMemoryMap arguments = parameters();
-    arguments.put(DNNL_ARG_SRC, memory(rows, place.x));
-    arguments.put(DNNL_ARG_MEAN, mean);
-    arguments.put(DNNL_ARG_VARIANCE, variance);
-    arguments.put(DNNL_ARG_DIFF_DST, memory(rows, place.dy));
-    arguments.put(DNNL_ARG_DIFF_SRC, memory(rows, place.dx));
+    IntMemoryMap arguments = inputs();
+    arguments.put(dnnl.DNNL_ARG_MEAN, mean);
+    arguments.put(dnnl.DNNL_ARG_VARIANCE, variance);
+    arguments.put(dnnl.DNNL_ARG_DIFF_DST, memory(rows, place.dy));
+    arguments.put(dnnl.DNNL_ARG_DIFF_SRC, memory(rows, place.dx));
     memory.desc parameter = vector(place.contest.width());
-    arguments.put(DNNL_ARG_DIFF_SCALE, memory(parameter, place.dgain));
+    arguments.put(dnnl.DNNL_ARG_DIFF_SCALE, memory(parameter, place.dgain));
     if (place.bias != null) {
-      arguments.put(DNNL_ARG_DIFF_SHIFT, memory(parameter, place.dbias));
+      arguments.put(dnnl.DNNL_ARG_DIFF_SHIFT, memory(parameter, place.dbias));
     }
     var backward =
         new layer_normalization_backward.primitive_desc(
-            CPU, dnnl_backward, rows, rows, rows, (float) place.epsilon, flags, forward);
+            CPU, dnnl.dnnl_backward, rows, rows, rows, (float) place.epsilon, flags, forward);
     return turn(new layer_normalization_backward(backward), arguments);
   }
 
@@ -134,13 +110,16 @@ final class OneDnn {
     };
   }
 
-  private IntMemoryMap parameters() {
+  /** Rows, gain and bias. */
+  private IntMemoryMap inputs() {
     IntMemoryMap arguments = new IntMemoryMap();
+    arguments.put(dnnl.DNNL_ARG_SRC, memory(rows, place.x));
     memory.desc width = vector(place.contest.width());
-    arguments.put(DNNL_ARG_SCALE, memory(width, place.parameter(place.gain, ElementType.FLOAT32)));
+    arguments.put(
+        dnnl.DNNL_ARG_SCALE, memory(width, place.parameter(place.gain, ElementType.FLOAT32)));
     if (place.bias != null) {
       arguments.put(
-          DNNL_ARG_SHIFT, memory(width, place.parameter(place.bias, ElementType.FLOAT32)));
+          dnnl.DNNL_ARG_SHIFT, memory(width, place.parameter(place.bias, ElementType.FLOAT32)));
     }
     return arguments;
   }

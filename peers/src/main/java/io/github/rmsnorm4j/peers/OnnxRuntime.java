@@ -59,8 +59,8 @@ final class OnnxRuntime {
       options.setInterOpNumThreads(1);
       return new Session(
           environment.createSession(model, options),
-          tensor(environment, contest, place.x),
-          tensor(environment, contest, place.y));
+          Map.of("X", tensor(environment, contest, place.x)),
+          Map.of("Y", tensor(environment, contest, place.y)));
     } catch (OrtException e) {
       throw new UnsupportedOperationException(e.getMessage(), e);
     }
@@ -113,21 +113,9 @@ final class OnnxRuntime {
   /**
    * A model with what it reads and writes bound to it, so that no call allocates or copies rows.
    */
-  private static final class Session implements Turn {
-    private final OrtSession session;
-    private final OnnxTensor x;
-    private final OnnxTensor y;
-    private final Map<String, OnnxTensor> inputs;
-    private final Map<String, OnnxTensor> outputs;
-
-    Session(OrtSession session, OnnxTensor x, OnnxTensor y) {
-      this.session = session;
-      this.x = x;
-      this.y = y;
-      inputs = Map.of("X", x);
-      outputs = Map.of("Y", y);
-    }
-
+  private record Session(
+      OrtSession session, Map<String, OnnxTensor> inputs, Map<String, OnnxTensor> outputs)
+      implements Turn {
     @Override
     public void run() {
       // The result is the output that was handed in, so it stays open.
@@ -140,8 +128,8 @@ final class OnnxRuntime {
 
     @Override
     public void close() {
-      x.close();
-      y.close();
+      inputs.values().forEach(OnnxTensor::close);
+      outputs.values().forEach(OnnxTensor::close);
       try {
         session.close();
       } catch (OrtException e) {

@@ -1,103 +1,78 @@
 package io.github.rmsnorm4j.peers;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
 
-/**
- * What a run is asked for; {@code rmsnorm bench --help} explains it.
- *
- * @param checkout its top folder
- * @param quick short rounds of few contests
- * @param only a part of the titles of contests
- * @param threads how many, one run each
- * @param polluted whether to leave out what is measured alone
- * @param jvms in how many JVMs each contest is measured
- * @param write whether to keep the results
- * @param check whether a missed target is a failure
- * @param traps whether to run only the traps
- * @param json where to write the results as well, or null
- */
-record PeerOptions(
-    Path checkout,
-    boolean quick,
-    String only,
-    List<Integer> threads,
-    boolean polluted,
-    int jvms,
-    boolean write,
-    boolean check,
-    boolean traps,
-    Path json) {
+/** What a run is asked for; {@code rmsnorm bench --help} explains it. */
+final class PeerOptions {
+  @Option(names = "--checkout")
+  Path checkout = Path.of("");
 
-  PeerOptions {
+  @Option(names = "--quick")
+  boolean quick;
+
+  @Option(names = "--only")
+  String only = "";
+
+  @Option(names = "--threads", split = ",")
+  List<Integer> threads =
+      Stream.of(1, Runtime.getRuntime().availableProcessors()).distinct().toList();
+
+  @Option(names = "--polluted")
+  boolean polluted;
+
+  @Option(names = "--jvms")
+  int jvms = 1;
+
+  @Option(names = "--write")
+  boolean write;
+
+  @Option(names = "--check")
+  boolean check;
+
+  @Option(names = "--traps")
+  boolean traps;
+
+  /** Where to write the results as well, or null. */
+  @Option(names = "--json")
+  Path json;
+
+  private PeerOptions() {}
+
+  /**
+   * Reads the words of a command.
+   *
+   * @throws CommandLine.ParameterException if they make no sense
+   */
+  static PeerOptions of(String... args) {
+    PeerOptions options = new PeerOptions();
+    CommandLine command = new CommandLine(options);
+    command.parseArgs(args);
+    String wrong = options.wrong();
+    if (wrong != null) {
+      throw new CommandLine.ParameterException(command, wrong);
+    }
+    options.threads = options.threads.stream().distinct().toList();
+    return options;
+  }
+
+  private String wrong() {
     if (write && (quick || traps || polluted || !only.isEmpty())) {
-      throw new IllegalArgumentException(
-          "--write takes a whole run: no --quick, --only, --polluted or --traps");
+      return "--write takes a whole run: no --quick, --only, --polluted or --traps";
     }
     if (check && traps) {
-      throw new IllegalArgumentException(
-          "--check and --traps exclude each other: traps have no targets");
+      return "--check and --traps exclude each other: traps have no targets";
     }
-  }
-
-  static PeerOptions of(String... args) {
-    Path checkout = Path.of("");
-    String only = "";
-    Path json = null;
-    int jvms = 1;
-    List<Integer> threads = List.of();
-    List<String> flags = new ArrayList<>();
-    for (int i = 0; i < args.length; i++) {
-      switch (args[i]) {
-        case "--quick", "--polluted", "--write", "--check", "--traps" -> flags.add(args[i]);
-        case "--checkout" -> checkout = Path.of(value(args, ++i));
-        case "--only" -> only = value(args, ++i);
-        case "--json" -> json = Path.of(value(args, ++i));
-        case "--jvms" -> jvms = count("--jvms", value(args, ++i), 100);
-        case "--threads" -> threads = threads(value(args, ++i));
-        default -> throw new IllegalArgumentException("unknown: " + args[i]);
-      }
+    if (jvms < 1 || jvms > 100) {
+      return "--jvms has '" + jvms + "', it may be 1 to 100";
     }
-    return new PeerOptions(
-        checkout,
-        flags.contains("--quick"),
-        only,
-        threads.isEmpty() ? oneAndAll() : threads,
-        flags.contains("--polluted"),
-        jvms,
-        flags.contains("--write"),
-        flags.contains("--check"),
-        flags.contains("--traps"),
-        json);
-  }
-
-  private static String value(String[] args, int i) {
-    if (i == args.length) {
-      throw new IllegalArgumentException(args[i - 1] + " takes a value");
-    }
-    return args[i];
-  }
-
-  private static List<Integer> threads(String value) {
-    return Stream.of(value.split(",")).map(v -> count("--threads", v, 1024)).distinct().toList();
-  }
-
-  private static int count(String option, String value, int most) {
-    try {
-      int count = Integer.parseInt(value);
-      if (count >= 1 && count <= most) {
-        return count;
-      }
-    } catch (NumberFormatException e) {
-      // Said below.
-    }
-    throw new IllegalArgumentException(
-        "%s has '%s', it may be 1 to %s".formatted(option, value, most));
-  }
-
-  private static List<Integer> oneAndAll() {
-    return Stream.of(1, Runtime.getRuntime().availableProcessors()).distinct().toList();
+    return threads.stream()
+        .filter(count -> count < 1 || count > 1024)
+        .map(count -> "--threads has '" + count + "', it may be 1 to 1024")
+        .findFirst()
+        .orElse(null);
   }
 }

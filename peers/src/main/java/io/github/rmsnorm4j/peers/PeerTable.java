@@ -17,6 +17,7 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import picocli.CommandLine.ParameterException;
 
 /** Measures this library and others; {@code rmsnorm bench} starts it. */
 public final class PeerTable {
@@ -32,18 +33,18 @@ public final class PeerTable {
   PeerTable(PeerOptions options) {
     this.options = options;
     contests =
-        options.traps()
+        options.traps
             ? List.of()
             : Contests.all().stream()
-                .filter(contest -> contest.toString().contains(options.only()))
-                .filter(contest -> !options.quick() || Contests.isQuick(contest))
+                .filter(contest -> contest.toString().contains(options.only))
+                .filter(contest -> !options.quick || Contests.isQuick(contest))
                 .toList();
-    if (contests.isEmpty() && !options.traps()) {
+    if (contests.isEmpty() && !options.traps) {
       throw new IllegalArgumentException(
           "no contest%s contains '%s'; there are %s"
               .formatted(
-                  options.quick() ? " of a quick run" : "",
-                  options.only(),
+                  options.quick ? " of a quick run" : "",
+                  options.only,
                   String.join(", ", Contests.all().stream().map(Contest::toString).toList())));
     }
   }
@@ -57,7 +58,7 @@ public final class PeerTable {
     int status;
     try {
       status = new PeerTable(PeerOptions.of(args)).run();
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException | ParameterException e) {
       System.err.println("rmsnorm bench: " + e.getMessage());
       status = 2;
     } catch (IOException e) {
@@ -68,28 +69,28 @@ public final class PeerTable {
   }
 
   private int run() throws IOException {
-    PerformancePage page = options.write() ? new PerformancePage(options.checkout()) : null;
+    PerformancePage page = options.write ? new PerformancePage(options.checkout) : null;
     OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
     double load = system.getSystemLoadAverage();
     PeerResults results = measure();
     String notes = notes(options, load, system.getAvailableProcessors());
     TerminalText.of(PeerTables.of(results) + notes).forEach(System.out::println);
-    if (options.json() != null) {
-      results.write(options.json());
+    if (options.json != null) {
+      results.write(options.json);
     }
     if (page != null) {
       System.out.println("wrote docs/performance.md and " + page.add(results));
     }
-    return options.check() ? check(new TargetTable(results)) : 0;
+    return options.check ? check(new TargetTable(results)) : 0;
   }
 
   /** What a reader must know of the figures: what they are, and what they are not worth. */
   static String notes(PeerOptions options, double load, int processors) {
-    if (options.traps()) {
+    if (options.traps) {
       return "(!) marks a wrong answer.\n";
     }
     String notes = LEGEND;
-    if (options.quick()) {
+    if (options.quick) {
       notes +=
           "\nThis was a quick run, of short rounds and few shapes: do not quote its figures.\n";
     }
@@ -115,7 +116,7 @@ public final class PeerTable {
   }
 
   private PeerResults measure() throws IOException {
-    boolean wholeOrTraps = options.traps() || options.only().isEmpty();
+    boolean wholeOrTraps = options.traps || options.only.isEmpty();
     if (wholeOrTraps) {
       System.err.println("traps");
     }
@@ -132,22 +133,21 @@ public final class PeerTable {
    * Isolated and with a mixed workload in turn: a machine that slows down for a minute slows both.
    */
   private List<Figure> figures() throws IOException {
-    List<Boolean> states =
-        options.quick() || options.polluted() ? List.of(true) : List.of(false, true);
+    List<Boolean> states = options.quick || options.polluted ? List.of(true) : List.of(false, true);
     List<Figure> figures = new ArrayList<>();
-    for (int jvm = 1; jvm <= options.jvms(); jvm++) {
+    for (int jvm = 1; jvm <= options.jvms; jvm++) {
       for (Contest contest : contests) {
         for (boolean polluted : states) {
           System.err.printf(
               "JVM %s of %s, contest %s of %s, %s: %s%n",
               jvm,
-              options.jvms(),
+              options.jvms,
               contests.indexOf(contest) + 1,
               contests.size(),
               polluted ? "mixed workload" : "isolated",
               contest);
           figures.addAll(
-              MeasureContest.inFreshJvm(contest, options.threads(), polluted, options.quick()));
+              MeasureContest.inFreshJvm(contest, options.threads, polluted, options.quick));
         }
       }
     }

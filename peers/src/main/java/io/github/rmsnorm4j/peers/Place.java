@@ -127,9 +127,18 @@ final class Place {
   }
 
   double[] row(MemorySegment segment, int row) {
+    return row(segment, contest.type(), row);
+  }
+
+  /** The gradient of a gain or a bias. */
+  double[] parameter(MemorySegment gradient) {
+    return row(gradient, ElementType.FLOAT32, 0);
+  }
+
+  private double[] row(MemorySegment segment, ElementType type, int row) {
     double[] values = new double[contest.width()];
     for (int i = 0; i < values.length; i++) {
-      values[i] = contest.type().get(segment, (long) row * values.length + i);
+      values[i] = type.get(segment, (long) row * values.length + i);
     }
     return values;
   }

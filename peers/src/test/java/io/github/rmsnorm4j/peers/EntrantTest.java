@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
-import io.github.rmsnorm4j.peers.Entrant.Turn;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,10 +54,8 @@ class EntrantTest {
   private static Double error(Contest contest, Entrant entrant, int threads) {
     try (Arena arena = Arena.ofShared()) {
       Place place = Place.random(contest, arena);
-      place.forget();
-      try (Turn turn = entrant.entry().ready(place, threads)) {
-        turn.run();
-        turn.collect();
+      try {
+        entrant.answer(place, threads);
       } catch (RuntimeException e) {
         assertThat(contest.type()).as(entrant.name() + ": " + e).isNotEqualTo(ElementType.FLOAT32);
         return null;

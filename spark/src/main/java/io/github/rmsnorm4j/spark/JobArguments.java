@@ -45,10 +45,6 @@ record JobArguments(
           + " [--handle-invalid error|keep|skip] [--set PARAM=VALUE]..."
           + " [--master URL] [--conf KEY=VALUE]... [--force] [--progress lines|bar|none]";
 
-  /** Options that the command line has too, and the params that they are. */
-  private static final Map<String, String> PARAMS =
-      Map.of("--like", "norm", "--handle-invalid", "handleInvalid");
-
   /** The params that may be files of numbers. */
   private static final Set<String> PARAMETERS = Set.of("gain", "bias");
 
@@ -76,7 +72,8 @@ record JobArguments(
     for (int i = 0; i < args.length; i++) {
       switch (args[i]) {
         case "--force" -> options.put(args[i], "");
-        case "--like", "--handle-invalid" -> params.put(PARAMS.get(args[i]), value(args, ++i));
+        case "--like" -> params.put("norm", value(args, ++i));
+        case "--handle-invalid" -> params.put("handleInvalid", value(args, ++i));
         case "--gain" -> params.put("gain", "@" + value(args, ++i));
         case "--set" -> pair(params, args[i], value(args, ++i));
         case "--conf" -> pair(conf, args[i], value(args, ++i));
@@ -97,6 +94,9 @@ record JobArguments(
         "--master",
         master,
         "local, local[N], local[*], spark://HOST:PORT, yarn or k8s://...");
+    String progress = options.getOrDefault("--progress", "lines");
+    boolean known = Set.of("lines", "bar", "none").contains(progress);
+    require(known, "--progress", progress, "lines, bar or none");
     JobArguments arguments =
         new JobArguments(
             needed(options, "IN"),
@@ -107,7 +107,7 @@ record JobArguments(
             master,
             conf,
             options.containsKey("--force"),
-            style(options.getOrDefault("--progress", "lines")));
+            TaskProgress.Style.valueOf(progress));
     // A norm that cannot be is refused before Spark is started, which takes seconds.
     arguments.transformer(arguments.resultColumn()).settings();
     return arguments;
@@ -163,16 +163,6 @@ record JobArguments(
           name + (value == null ? " is missing; " : " is empty; ") + USAGE);
     }
     return value;
-  }
-
-  private static TaskProgress.Style style(String name) {
-    for (TaskProgress.Style style : TaskProgress.Style.values()) {
-      if (style.name().equals(name)) {
-        return style;
-      }
-    }
-    throw new IllegalArgumentException(
-        "--progress is %s, it may be lines, bar or none".formatted(name));
   }
 
   /**

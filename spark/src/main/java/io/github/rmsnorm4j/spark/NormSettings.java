@@ -18,11 +18,6 @@ import java.util.Objects;
  */
 record NormSettings(String norm, Integer width, double[] gain, ElementType gainType, double[] bias)
     implements Serializable {
-  /**
-   * Builds the norm once if the width is known, so that the library refuses it before a job starts.
-   *
-   * @throws IllegalArgumentException if there is no such norm
-   */
   NormSettings {
     // Equal norms make equal plans.
     norm = NormSpec.parse(norm).toString();
@@ -34,23 +29,26 @@ record NormSettings(String norm, Integer width, double[] gain, ElementType gainT
     }
     double[] parameter = gain != null ? gain : bias;
     width = width == null && parameter != null ? (Integer) parameter.length : width;
-    if (width != null) {
-      norm(norm, width, gain, gainType, bias);
-    }
   }
 
   /**
-   * Makes the norm for rows of a width.
+   * Builds the norm once if the width is known, so that the library refuses it before a job starts.
+   *
+   * @throws IllegalArgumentException if there is no such norm
+   */
+  NormSettings checked() {
+    if (width != null) {
+      norm(width);
+    }
+    return this;
+  }
+
+  /**
+   * Makes the norm for rows of a width. It does not start threads: Spark has its own.
    *
    * @throws IllegalArgumentException if rows of that width cannot be normalised
    */
   Norm norm(int width) {
-    return norm(norm, width, gain, gainType, bias);
-  }
-
-  /** The norm does not start threads: Spark has its own. */
-  private static Norm norm(
-      String norm, int width, double[] gain, ElementType gainType, double[] bias) {
     Norm.Builder<?> builder = NormSpec.parse(norm).builder(width).threads(1);
     if (gain != null) {
       builder.gain(StoredGain.of(gain, gainType == null ? ElementType.FLOAT64 : gainType));

@@ -7,6 +7,8 @@ import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.spark.ml.linalg.DenseVector;
+import org.apache.spark.ml.linalg.VectorUDT;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -32,6 +34,7 @@ public final class RowFunction implements Serializable {
   static final String ADVICE = "handleInvalid 'keep' makes such rows null, 'skip' leaves them out";
 
   private static final long serialVersionUID = 1;
+  private static final VectorUDT VECTORS = new VectorUDT();
 
   private final String column;
   private final NormSettings settings;
@@ -100,7 +103,7 @@ public final class RowFunction implements Serializable {
       case ArrayData array when in.element() == ElementType.FLOAT64 ->
           result(array.toDoubleArray(), true);
       case ArrayData array -> result(array.toFloatArray(), true);
-      case InternalRow vector -> result(StoredVector.elements(vector), true);
+      case InternalRow vector -> result(VECTORS.deserialize(vector).toArray(), true);
       default -> result(row, false);
     };
   }
@@ -134,7 +137,7 @@ public final class RowFunction implements Serializable {
     return switch (y) {
       case float[] floats -> UnsafeArrayData.fromPrimitiveArray(floats);
       case double[] doubles when out.container() == RowColumn.Container.VECTOR ->
-          StoredVector.dense(doubles);
+          VECTORS.serialize(new DenseVector(doubles));
       case double[] doubles -> UnsafeArrayData.fromPrimitiveArray(doubles);
       default -> y;
     };

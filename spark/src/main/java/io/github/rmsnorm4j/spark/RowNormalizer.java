@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.spark;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.function.Supplier;
 import org.apache.spark.ml.Transformer;
 import org.apache.spark.ml.param.DoubleArrayParam;
@@ -40,6 +41,10 @@ import org.apache.spark.sql.types.StructType;
  * propagate. Null stays null. What {@code handleInvalid} says is done with rows that are of the
  * wrong width, empty, or hold a null element.
  *
+ * <p><b>Params.</b> Setters throw {@link IllegalArgumentException} for a value that the param
+ * cannot have. Getters throw {@link NoSuchElementException} where nothing was set and there is no
+ * default.
+ *
  * <p><b>Plans.</b> Nothing is computed before an action asks for it, and one row at a time on the
  * task's own thread. The result is a function of the row: it does not matter how often and where
  * Spark computes it.
@@ -71,72 +76,46 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
    */
   public RowNormalizer(String uid) {
     this.uid = uid;
-    ParamChecks checks = new ParamChecks(uid);
-    inputCol = new Param<>(uid, "inputCol", "input column name", checks.column("inputCol"));
-    outputCol = new Param<>(uid, "outputCol", "output column name", checks.column("outputCol"));
+    CheckedParams params = new CheckedParams(this);
+    inputCol = params.column("inputCol", "input column name");
+    outputCol = params.column("outputCol", "output column name");
     norm =
-        new Param<>(
-            uid,
+        params.norm(
             "norm",
             "the norm: rmsnorm, layernorm, llama, ... with other settings in parentheses, as in"
-                + " llama(eps=1e-5)",
-            checks.norm());
+                + " llama(eps=1e-5)");
     width =
-        new IntParam(
-            uid,
+        params.positive(
             "width",
             "elements per row (default: as many as gain or bias has; without those each row has"
-                + " its own)",
-            checks.positive("width"));
-    gain =
-        new DoubleArrayParam(
-            this,
-            "gain",
-            "what normalized elements are multiplied by (default: none)",
-            checks.elements("gain"));
+                + " its own)");
+    gain = params.elements("gain", "what normalized elements are multiplied by (default: none)");
     gainType =
-        new Param<>(
-            uid,
+        params.type(
             "gainType",
             "what the gain is stored in, to which t5 rounds: float16, bfloat16, float32 or float64"
-                + " (default: float64)",
-            checks.type("gainType"));
-    bias =
-        new DoubleArrayParam(
-            this,
-            "bias",
-            "what is added to each element in the end (default: none)",
-            checks.elements("bias"));
+                + " (default: float64)");
+    bias = params.elements("bias", "what is added to each element in the end (default: none)");
     inputType =
-        new Param<>(
-            uid,
-            "inputType",
-            "what a binary column holds: float16, bfloat16, float32 or float64",
-            checks.type("inputType"));
+        params.type(
+            "inputType", "what a binary column holds: float16, bfloat16, float32 or float64");
     outputType =
-        new Param<>(
-            uid,
+        params.type(
             "outputType",
             "type of the result's elements: float16, bfloat16, float32 or float64 (default: the"
-                + " input's)",
-            checks.type("outputType"));
+                + " input's)");
     handleInvalid =
-        new Param<>(
-            uid,
+        params.oneOf(
+            List.of("error", "keep", "skip"),
             "handleInvalid",
             "what is done with rows of the wrong width or with null elements: error (the job"
-                + " fails), keep (the result is null) or skip (they are left out)",
-            checks.oneOf("handleInvalid", List.of("error", "keep", "skip")));
+                + " fails), keep (the result is null) or skip (they are left out)");
     setDefault(outputCol, uid + "__output");
     setDefault(norm, NormSpec.RMSNORM.toString());
     setDefault(handleInvalid, "error");
   }
 
-  /**
-   * What reads a stage that was saved.
-   *
-   * @return a reader
-   */
+  /** {@return what reads a stage that was saved} */
   public static MLReader<RowNormalizer> read() {
     return new DefaultParamsReader<>();
   }
@@ -154,11 +133,12 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   /** What the params say of the norm. */
   NormSettings settings() {
     return new NormSettings(
-        getNorm(),
-        isSet(width) ? (Integer) getWidth() : null,
-        orNull(gain),
-        typeOrNull(gainType),
-        orNull(bias));
+            getNorm(),
+            isSet(width) ? (Integer) getWidth() : null,
+            orNull(gain),
+            typeOrNull(gainType),
+            orNull(bias))
+        .checked();
   }
 
   private <V> RowNormalizer with(Param<V> param, V value) {
@@ -235,314 +215,219 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
     return defaultCopy(extra);
   }
 
-  /**
-   * This stage among others.
-   *
-   * @return its unique name
-   */
+  /** {@return the unique name of this stage} */
   @Override
   public String uid() {
     return uid;
   }
 
-  /**
-   * The column of the rows.
-   *
-   * @return the param
-   */
+  /** {@return the param: the column of the rows} */
   public Param<String> inputCol() {
     return inputCol;
   }
 
-  /**
-   * The value of {@link #inputCol}.
-   *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
-   */
+  /** {@return the value of {@link #inputCol}} */
   public String getInputCol() {
     return getOrDefault(inputCol);
   }
 
   /**
-   * Sets {@link #inputCol}.
+   * {@return this, with another value of {@link #inputCol}}
    *
    * @param name a column of {@code array<float>}, {@code array<double>}, vectors or binary
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setInputCol(String name) {
     return with(inputCol, name);
   }
 
-  /**
-   * The column of the result; by default named after the stage.
-   *
-   * @return the param
-   */
+  /** {@return the param: the column of the result; by default named after the stage} */
   public Param<String> outputCol() {
     return outputCol;
   }
 
-  /**
-   * The value of {@link #outputCol}.
-   *
-   * @return what was set, or the default
-   */
+  /** {@return the value of {@link #outputCol}, or its default} */
   public String getOutputCol() {
     return getOrDefault(outputCol);
   }
 
   /**
-   * Sets {@link #outputCol}.
+   * {@return this, with another value of {@link #outputCol}}
    *
    * @param name a name that no column has
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setOutputCol(String name) {
     return with(outputCol, name);
   }
 
-  /**
-   * The text of a {@link NormSpec}. By default {@code rmsnorm}.
-   *
-   * @return the param
-   */
+  /** {@return the param: the text of a {@link NormSpec}} By default {@code rmsnorm}. */
   public Param<String> norm() {
     return norm;
   }
 
-  /**
-   * The value of {@link #norm}.
-   *
-   * @return what was set, or the default
-   */
+  /** {@return the value of {@link #norm}, or its default} */
   public String getNorm() {
     return getOrDefault(norm);
   }
 
   /**
-   * Sets {@link #norm}.
+   * {@return this, with another value of {@link #norm}}
    *
    * @param value as {@link NormSpec#parse} reads it, for example {@code llama(eps=1e-5)}
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setNorm(String value) {
     return with(norm, value);
   }
 
   /**
-   * How wide the rows are. By default as the gain or the bias is; without those each row is
-   * normalised by its own width.
-   *
-   * @return the param
+   * {@return the param: how wide the rows are} By default as the gain or the bias is; without those
+   * each row is normalised by its own width.
    */
   public IntParam width() {
     return width;
   }
 
-  /**
-   * The value of {@link #width}.
-   *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
-   */
+  /** {@return the value of {@link #width}} */
   public int getWidth() {
     return (int) getOrDefault(width);
   }
 
   /**
-   * Sets {@link #width}.
+   * {@return this, with another value of {@link #width}}
    *
    * @param value elements per row, 1 or more
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setWidth(int value) {
     return with(width, value);
   }
 
   /**
-   * The learned factor of each element of a row. Without one nothing is multiplied.
-   *
-   * @return the param
+   * {@return the param: the learned factor of each element of a row} Without one nothing is
+   * multiplied.
    */
   public DoubleArrayParam gain() {
     return gain;
   }
 
-  /**
-   * The value of {@link #gain}.
-   *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
-   */
+  /** {@return the value of {@link #gain}} */
   public double[] getGain() {
     return getOrDefault(gain);
   }
 
   /**
-   * Sets {@link #gain}.
+   * {@return this, with another value of {@link #gain}}
    *
    * @param value copied; as many elements as a row; numbers of narrower types are exact in it
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setGain(double[] value) {
     return with(gain, value == null ? null : value.clone());
   }
 
   /**
-   * What the gain is stored in, which only the cast order of T5 asks for. By default float64.
-   *
-   * @return the param
+   * {@return the param: what the gain is stored in, which only the cast order of T5 asks for} By
+   * default float64.
    */
   public Param<String> gainType() {
     return gainType;
   }
 
-  /**
-   * The value of {@link #gainType}.
-   *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
-   */
+  /** {@return the value of {@link #gainType}} */
   public String getGainType() {
     return getOrDefault(gainType);
   }
 
   /**
-   * Sets {@link #gainType}.
+   * {@return this, with another value of {@link #gainType}}
    *
    * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
    *     name that {@link ElementType#ofName} knows
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setGainType(String value) {
     return with(gainType, value);
   }
 
   /**
-   * The learned term added to each element of a row. Without one nothing is added.
-   *
-   * @return the param
+   * {@return the param: the learned term added to each element of a row} Without one nothing is
+   * added.
    */
   public DoubleArrayParam bias() {
     return bias;
   }
 
-  /**
-   * The value of {@link #bias}.
-   *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
-   */
+  /** {@return the value of {@link #bias}} */
   public double[] getBias() {
     return getOrDefault(bias);
   }
 
   /**
-   * Sets {@link #bias}.
+   * {@return this, with another value of {@link #bias}}
    *
    * @param value copied; as many elements as a row
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setBias(double[] value) {
     return with(bias, value == null ? null : value.clone());
   }
 
   /**
-   * What a binary column holds. Needed for those, and to be left alone for others.
-   *
-   * @return the param
+   * {@return the param: what a binary column holds} Needed for those, and to be left alone for
+   * others.
    */
   public Param<String> inputType() {
     return inputType;
   }
 
-  /**
-   * The value of {@link #inputType}.
-   *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
-   */
+  /** {@return the value of {@link #inputType}} */
   public String getInputType() {
     return getOrDefault(inputType);
   }
 
   /**
-   * Sets {@link #inputType}.
+   * {@return this, with another value of {@link #inputType}}
    *
    * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
    *     name that {@link ElementType#ofName} knows
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setInputType(String value) {
     return with(inputType, value);
   }
 
-  /**
-   * The type of the result's elements. By default the input's.
-   *
-   * @return the param
-   */
+  /** {@return the param: the type of the result's elements} By default the input's. */
   public Param<String> outputType() {
     return outputType;
   }
 
-  /**
-   * The value of {@link #outputType}.
-   *
-   * @return what was set
-   * @throws java.util.NoSuchElementException if nothing was
-   */
+  /** {@return the value of {@link #outputType}} */
   public String getOutputType() {
     return getOrDefault(outputType);
   }
 
   /**
-   * Sets {@link #outputType}.
+   * {@return this, with another value of {@link #outputType}}
    *
    * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
    *     name that {@link ElementType#ofName} knows
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setOutputType(String value) {
     return with(outputType, value);
   }
 
   /**
-   * What is done with rows of the wrong width, empty ones and those with null elements: {@code
-   * error}, the default, fails the job; {@code keep} makes the result null; {@code skip} leaves
-   * them out.
-   *
-   * @return the param
+   * {@return the param: what is done with rows of the wrong width, empty ones and those with null
+   * elements: {@code error}, the default, fails the job; {@code keep} makes the result null; {@code
+   * skip} leaves them out}
    */
   public Param<String> handleInvalid() {
     return handleInvalid;
   }
 
-  /**
-   * The value of {@link #handleInvalid}.
-   *
-   * @return what was set, or the default
-   */
+  /** {@return the value of {@link #handleInvalid}, or its default} */
   public String getHandleInvalid() {
     return getOrDefault(handleInvalid);
   }
 
   /**
-   * Sets {@link #handleInvalid}.
+   * {@return this, with another value of {@link #handleInvalid}}
    *
    * @param value {@code error}, {@code keep} or {@code skip}
-   * @return this
-   * @throws IllegalArgumentException if it is anything else
    */
   public RowNormalizer setHandleInvalid(String value) {
     return with(handleInvalid, value);

@@ -45,7 +45,7 @@ record RowRules(Integer width, int leastWidth, int elementBytes, boolean nullabl
         String problem = problem(array.numElements());
         yield problem == null && nullable ? nullProblem(array) : problem;
       }
-      case InternalRow vector -> problem(StoredVector.width(vector));
+      case InternalRow vector -> problem(width(vector));
       default -> {
         int bytes = ((byte[]) row).length;
         yield bytes % elementBytes == 0
@@ -53,6 +53,11 @@ record RowRules(Integer width, int leastWidth, int elementBytes, boolean nullabl
             : "a row has %s bytes, an element %s".formatted(bytes, elementBytes);
       }
     };
+  }
+
+  /** Of a vector of Spark ML as it is stored: kind, width if it is sparse, indices, values. */
+  private static int width(InternalRow vector) {
+    return vector.isNullAt(1) ? vector.getArray(3).numElements() : vector.getInt(1);
   }
 
   private String problem(int n) {

@@ -43,7 +43,8 @@ final class Sample {
       double scale = Math.scalb(1, random.nextInt(type == ElementType.FLOAT64 ? 1800 : 240) - 130);
       boolean special = row % 10 == 9;
       for (int i = 0; i < width; i++) {
-        sample.set(row * width + i, special ? special(random) : random.nextGaussian() * scale);
+        double value = special ? special(random) : random.nextGaussian() * scale;
+        type.set(sample.memory, row * width + i, value);
       }
     }
     return sample;
@@ -71,18 +72,6 @@ final class Sample {
   private byte[] bytes(int row) {
     long stride = (long) type.bytes() * width;
     return memory.asSlice(row * stride, stride).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
-  }
-
-  private void set(int index, double value) {
-    long at = (long) index * type.bytes();
-    switch (type) {
-      case FLOAT64 -> memory.set(JAVA_DOUBLE_UNALIGNED, at, value);
-      case FLOAT32 -> memory.set(JAVA_FLOAT_UNALIGNED, at, (float) value);
-      case FLOAT16 -> memory.set(JAVA_SHORT_UNALIGNED, at, Float.floatToFloat16((float) value));
-      case BFLOAT16 ->
-          memory.set(
-              JAVA_SHORT_UNALIGNED, at, (short) (Float.floatToIntBits((float) value) >>> 16));
-    }
   }
 
   /** Columns {@code id} and {@code x}, in as many partitions. */

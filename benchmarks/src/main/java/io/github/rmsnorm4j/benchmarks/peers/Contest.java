@@ -14,44 +14,37 @@ import io.github.rmsnorm4j.benchmarks.Kernel;
  */
 public record Contest(Kernel kernel, boolean backward, ElementType type, int rows, int width) {
   /**
-   * Float32 rows, forward.
+   * {@return a contest of float32 rows, forward}
    *
    * @param kernel the norm
    * @param rows how many
    * @param width elements of a row
-   * @return the contest
    */
   public static Contest forward(Kernel kernel, int rows, int width) {
     return new Contest(kernel, false, ElementType.FLOAT32, rows, width);
   }
 
   /**
-   * Float32 rows, backward.
+   * {@return a contest of float32 rows, backward}
    *
    * @param kernel the norm
    * @param rows how many
    * @param width elements of a row
-   * @return the contest
    */
   public static Contest backward(Kernel kernel, int rows, int width) {
     return new Contest(kernel, true, ElementType.FLOAT32, rows, width);
   }
 
   /**
-   * This contest with rows of another type.
+   * {@return this contest with rows of another type}
    *
    * @param other type of the elements
-   * @return the contest
    */
   public Contest with(ElementType other) {
     return new Contest(kernel, backward, other, rows, width);
   }
 
-  /**
-   * Rows and columns.
-   *
-   * @return how many elements there are
-   */
+  /** {@return how many elements there are, in rows and columns} */
   public int elements() {
     return Math.multiplyExact(rows, width);
   }

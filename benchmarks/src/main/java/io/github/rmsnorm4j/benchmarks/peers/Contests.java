@@ -25,9 +25,8 @@ public final class Contests {
   private Contests() {}
 
   /**
-   * All: four shapes, forward and backward, other types of one or two, and widths swept.
-   *
-   * @return each once
+   * {@return four shapes, forward and backward, other types of one or two, and widths swept; each
+   * once}
    */
   public static List<Contest> all() {
     Stream<Contest> float32 =
@@ -55,7 +54,7 @@ public final class Contests {
   }
 
   /** One token, a prompt, a batch beyond the caches, and head norms. */
-  private static Stream<Contest> shapes(Kernel kernel) {
+  static Stream<Contest> shapes(Kernel kernel) {
     return Stream.of(
         Contest.forward(kernel, 1, 4096),
         Contest.forward(kernel, 128, 4096),
@@ -63,7 +62,7 @@ public final class Contests {
         Contest.forward(kernel, 4096, 64));
   }
 
-  private static Stream<Contest> backward(Kernel kernel) {
+  static Stream<Contest> backward(Kernel kernel) {
     return shapes(kernel).map(c -> Contest.backward(kernel, c.rows(), c.width()));
   }
 
@@ -73,20 +72,15 @@ public final class Contests {
   }
 
   /**
-   * Those that a quick run has.
+   * {@return whether a quick run has it: it is small, and of float32}
    *
    * @param contest any
-   * @return whether it is small, and of float32
    */
   public static boolean isQuick(Contest contest) {
     return contest.type() == FLOAT32 && contest.width() == 4096 && contest.rows() <= 128;
   }
 
-  /**
-   * The tables that contests are shown in.
-   *
-   * @return a title each, and which contests belong to it
-   */
+  /** The tables that contests are shown in: a title each, and which contests belong to it. */
   static List<Group> groups() {
     return List.of(
         new Group("RMSNorm, float32", c -> isForward(c, RMS_NORM) && isShape(c)),

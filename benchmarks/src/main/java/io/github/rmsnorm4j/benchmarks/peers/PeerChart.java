@@ -47,11 +47,7 @@ public final class PeerChart {
       this.systems = systems;
     }
 
-    /**
-     * The name of the chart's file.
-     *
-     * @return a name, without a folder
-     */
+    /** {@return the name of the chart's file, without a folder} */
     public String fileName() {
       return "peers-" + name().toLowerCase(Locale.ROOT) + ".svg";
     }
@@ -75,14 +71,19 @@ public final class PeerChart {
           new Row("RMSNorm backward, 128 x 4096", Contest.backward(RMS_NORM, 128, 4096)),
           new Row("LayerNorm backward, 128 x 4096", Contest.backward(LAYER_NORM, 128, 4096)));
 
-  /** Forms of one system under one name; the fastest that a contest has is drawn. */
-  private record Peer(String title, List<String> systems) {}
+  /**
+   * Forms of one system under one name; the fastest that a contest has is drawn.
+   *
+   * @param shape a mark of its own, so that colour is not all that tells them
+   */
+  private record Peer(String title, String shape, List<String> systems) {}
 
   private static final List<Peer> PEERS =
       List.of(
-          new Peer("oneDNN", List.of(Systems.ONEDNN)),
+          new Peer("oneDNN", "<circle r=\"5.5\"", List.of(Systems.ONEDNN)),
           new Peer(
               "libtorch, fastest form",
+              "<rect x=\"-5\" y=\"-5\" width=\"10\" height=\"10\"",
               List.of(
                   Systems.LIBTORCH_RMS_NORM,
                   Systems.FORMULA_OUT,
@@ -90,10 +91,11 @@ public final class PeerChart {
                   Systems.LIBTORCH_LAYER_NORM_OUT)),
           new Peer(
               "ONNX Runtime",
+              "<path d=\"M0-6.5 6.5 0 0 6.5-6.5 0Z\"",
               List.of(
                   Systems.ONNX_RUNTIME + "SimplifiedLayerNormalization",
                   Systems.ONNX_RUNTIME + "LayerNormalization")),
-          new Peer("plain Java loop", List.of(Systems.JAVA_LOOP)));
+          new Peer("plain Java loop", "<path d=\"M0-6 6 5-6 5Z\"", List.of(Systems.JAVA_LOOP)));
 
   private final PeerResults results;
   private final Theme theme;
@@ -105,11 +107,10 @@ public final class PeerChart {
   }
 
   /**
-   * The chart.
+   * {@return the chart as an SVG document}
    *
    * @param results of a run
    * @param theme its colours
-   * @return an SVG document
    */
   public static String of(PeerResults results, Theme theme) {
     return new PeerChart(results, theme).render();
@@ -195,19 +196,11 @@ public final class PeerChart {
         .map(entry -> new Point(own / entry.median(), entry.wrong()));
   }
 
-  /** A circle, a square, a diamond or a triangle, so that colour is not all that tells them. */
   private void mark(int peer, double x, double y, boolean hollow) {
-    String shape =
-        switch (peer) {
-          case 0 -> "<circle r=\"5.5\"";
-          case 1 -> "<rect x=\"-5\" y=\"-5\" width=\"10\" height=\"10\"";
-          case 2 -> "<path d=\"M0-6.5 6.5 0 0 6.5-6.5 0Z\"";
-          default -> "<path d=\"M0-6 6 5-6 5Z\"";
-        };
     String colour = theme.systems.get(peer);
     add(
         "%s transform=\"translate(%.1f %.1f)\" fill=\"%s\" stroke=\"%s\" stroke-width=\"2\"/>\n",
-        shape, x, y, hollow ? theme.page : colour, colour);
+        PEERS.get(peer).shape, x, y, hollow ? theme.page : colour, colour);
   }
 
   private static double x(double multiple) {

@@ -40,10 +40,9 @@ public record PeerResults(
    */
   public record Figure(Contest contest, int threads, boolean polluted, List<Entry> entries) {
     /**
-     * A system's part.
+     * {@return a system's part, or nothing if it was not there}
      *
      * @param system its name
-     * @return nothing if it was not there
      */
     public Optional<Entry> entry(String system) {
       return entries.stream().filter(entry -> entry.system().equals(system)).findFirst();
@@ -61,20 +60,12 @@ public record PeerResults(
    */
   public record Entry(
       String system, double error, double allowed, String refused, List<Double> nanos) {
-    /**
-     * Whether its answer was far from the exact one, or no number.
-     *
-     * @return true for a wrong answer
-     */
+    /** {@return whether its answer was far from the exact one, or no number} */
     public boolean wrong() {
       return refused == null && !(error <= allowed);
     }
 
-    /**
-     * The time of a call.
-     *
-     * @return the median of the rounds
-     */
+    /** {@return the time of a call, the median of the rounds} */
     public double median() {
       return Samples.median(nanos);
     }
@@ -115,10 +106,9 @@ public record PeerResults(
       String what, Contest contest, String system, long differing, long elements) {}
 
   /**
-   * Reads a file that {@link #write} wrote.
+   * {@return what is in a file that {@link #write} wrote}
    *
    * @param file JSON
-   * @return what is in it
    * @throws IOException if it cannot be read
    */
   public static PeerResults read(Path file) throws IOException {
@@ -140,9 +130,8 @@ public record PeerResults(
   }
 
   /**
-   * The name of the file in docs/benchmarks.
-   *
-   * @return date, processor and the ending by which these files are told from others
+   * {@return the name of the file in docs/benchmarks: date, processor and the ending by which these
+   * files are told from others}
    */
   public String fileName() {
     return date + "-" + machine.slug() + "-peers.json";

@@ -19,10 +19,9 @@ public final class PeerTables {
   }
 
   /**
-   * All tables.
+   * {@return all tables as Markdown}
    *
    * @param results of a run
-   * @return Markdown
    */
   public static String of(PeerResults results) {
     PeerTables tables = new PeerTables(results);

@@ -12,7 +12,6 @@ import static io.github.rmsnorm4j.benchmarks.peers.Systems.ONNX_RUNTIME;
 import static io.github.rmsnorm4j.benchmarks.peers.Systems.OWN;
 import static io.github.rmsnorm4j.benchmarks.peers.Systems.OWN_RMS_NORM;
 
-import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.measure.Samples;
@@ -39,7 +38,7 @@ public record Target(Contest contest, String system, String against, double limi
     NOT_MEASURED
   }
 
-  private static final int[][] SHAPES = {{1, 4096}, {128, 4096}, {8192, 4096}, {4096, 64}};
+  // In the order of Contests.shapes.
   private static final double[] ONEDNN_LIMITS = {0.55, 1.05, 0.7, 1.1};
   private static final double[] ONEDNN_LAYER_NORM_LIMITS = {1.1, 1.1, 0.75, 1.15};
   private static final double[] ONEDNN_BACKWARD_LIMITS = {0.75, 0.6, 0.75, 0.9};
@@ -47,25 +46,23 @@ public record Target(Contest contest, String system, String against, double limi
   private static final double[] LIBTORCH_LIMITS = {0.35, 0.35, 0.35, 0.6};
   private static final double[] JAVA_LOOP_LIMITS = {0.2, 0.2, 0.35, 0.2};
 
-  /**
-   * The targets.
-   *
-   * @return all of them
-   */
+  /** {@return all targets} */
   public static List<Target> all() {
     List<Target> all = new ArrayList<>();
-    for (int i = 0; i < SHAPES.length; i++) {
-      Contest rms = forward(RMS_NORM, SHAPES[i]);
+    List<Contest> shapes = Contests.shapes(RMS_NORM).toList();
+    List<Contest> layerNorms = Contests.shapes(LAYER_NORM).toList();
+    List<Contest> gradients = Contests.backward(RMS_NORM).toList();
+    List<Contest> layerNormGradients = Contests.backward(LAYER_NORM).toList();
+    for (int i = 0; i < shapes.size(); i++) {
+      Contest rms = shapes.get(i);
       all.add(atMost(rms, OWN, ONEDNN, ONEDNN_LIMITS[i]));
       all.add(atMost(rms, OWN, LIBTORCH_RMS_NORM, LIBTORCH_LIMITS[i]));
       all.add(atMost(rms, OWN, ONNX_RUNTIME + "SimplifiedLayerNormalization", 0.5));
       all.add(atMost(rms, OWN, ONNX_RUNTIME + "RMSNormalization", 0.5));
       all.add(atMost(rms, OWN, JAVA_LOOP, JAVA_LOOP_LIMITS[i]));
-      Contest layerNorm = forward(LAYER_NORM, SHAPES[i]);
-      all.add(atMost(layerNorm, OWN, ONEDNN, ONEDNN_LAYER_NORM_LIMITS[i]));
-      all.add(atMost(backward(RMS_NORM, SHAPES[i]), OWN, ONEDNN, ONEDNN_BACKWARD_LIMITS[i]));
-      Contest layerNormBackward = backward(LAYER_NORM, SHAPES[i]);
-      all.add(atMost(layerNormBackward, OWN, ONEDNN, ONEDNN_LAYER_NORM_BACKWARD_LIMITS[i]));
+      all.add(atMost(layerNorms.get(i), OWN, ONEDNN, ONEDNN_LAYER_NORM_LIMITS[i]));
+      all.add(atMost(gradients.get(i), OWN, ONEDNN, ONEDNN_BACKWARD_LIMITS[i]));
+      all.add(atMost(layerNormGradients.get(i), OWN, ONEDNN, ONEDNN_LAYER_NORM_BACKWARD_LIMITS[i]));
     }
     Contest bfloat16 = Contest.forward(RMS_NORM, 128, 4096).with(BFLOAT16);
     all.add(atMost(bfloat16, OWN, ONEDNN, 1.25));
@@ -76,14 +73,6 @@ public record Target(Contest contest, String system, String against, double limi
       all.add(new Target(Contest.forward(LAYER_NORM, rows, 4096), OWN_RMS_NORM, OWN, 1, true));
     }
     return List.copyOf(all);
-  }
-
-  private static Contest forward(Kernel kernel, int[] shape) {
-    return Contest.forward(kernel, shape[0], shape[1]);
-  }
-
-  private static Contest backward(Kernel kernel, int[] shape) {
-    return Contest.backward(kernel, shape[0], shape[1]);
   }
 
   private static Target atMost(Contest contest, String system, String against, double limit) {

@@ -38,19 +38,14 @@ public final class TargetTable {
     }
   }
 
-  /**
-   * The targets that are missed.
-   *
-   * @return a sentence each, with the figure
-   */
+  /** {@return the targets that are missed, a sentence each, with the figure} */
   public List<String> missed() {
     return List.copyOf(missed);
   }
 
   /**
-   * How many targets the run says anything about.
-   *
-   * @return met and missed ones, each number of threads for itself
+   * {@return how many targets the run says anything about, met and missed ones, each number of
+   * threads for itself}
    */
   public int judged() {
     return met + missed.size();
