@@ -17,7 +17,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "convert",
     description = {
-      "Convert a stored model from LayerNorm to RMSNorm, without training and without a difference.",
+      "Convert a stored model from LayerNorm to RMSNorm, without training, equal up to"
+          + " rounding.",
       "",
       "MODEL is a folder of Hugging Face (config.json and .safetensors files) whose norms are"
           + " LayerNorm and stand before attention and MLP, as in GPT-2 and GPT-NeoX. Gains and biases"

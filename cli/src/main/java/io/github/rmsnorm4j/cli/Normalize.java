@@ -72,7 +72,8 @@ final class Normalize implements Callable<Integer> {
       names = "--l2",
       description =
           "L2 normalization: divide each row by its length, or by 1e-12 if that is more, as"
-              + " torch.nn.functional.normalize does. No other option may describe the norm.")
+              + " torch.nn.functional.normalize does. Of the other options of a norm only --residual,"
+              + " --residual-out and --residual-rounding go with it.")
   private boolean l2;
 
   @Mixin private ResidualOptions residuals;
