@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.Printable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,7 +29,7 @@ final class Families {
       if (in == null) {
         throw new IOException("the module lacks its resource " + TABLE);
       }
-      Rules table = new Rules(name, "", Json.read(name, in.readAllBytes()), null);
+      Rules table = new Rules(name, "", JsonFile.read(name, in.readAllBytes()), null);
       Rules texts = table.object("reasons");
       for (String reason : texts.fields().keySet()) {
         reasons.put(reason, texts.text(reason));
@@ -96,6 +97,6 @@ final class Families {
 
   /** The family that a user's file describes. */
   Family ofFile(Path file) throws IOException {
-    return new FamilyReader(reasons).read(whole(new Rules(file, "", Json.read(file), null)));
+    return new FamilyReader(reasons).read(whole(new Rules(file, "", JsonFile.read(file), null)));
   }
 }

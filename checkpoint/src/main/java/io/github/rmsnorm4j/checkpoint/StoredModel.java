@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.GgufFile;
+import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.Closeable;
@@ -108,7 +109,7 @@ public final class StoredModel implements Closeable {
               ? families.ofFile(map.get())
               : families.ofArchitecture(path, metadata.getOrDefault(ARCHITECTURE, ""));
     } else {
-      Map<String, Object> fields = Json.read(config);
+      Map<String, Object> fields = JsonFile.read(config);
       settings = ModelSettings.ofConfig(config, fields);
       family =
           map.isPresent() ? families.ofFile(map.get()) : families.ofModelType(config, type(fields));

@@ -1,11 +1,13 @@
 package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,7 +41,8 @@ public final class Checkpoint implements Closeable {
 
   private Checkpoint(TensorFile file) throws FormatException {
     this.file = file;
-    config = ConfigParser.parse(file.path(), metadata("config")).model();
+    byte[] stored = metadata("config").getBytes(StandardCharsets.UTF_8);
+    config = ConfigParser.parse(file.path(), JsonFile.read(file.path(), stored)).model();
     settings = SettingsText.parse(file.path(), metadata("settings"));
     step = SettingsText.wholeNumber(file.path(), "step", metadata("step"));
     for (String prefix : new String[] {"", MEANS, SQUARES}) {

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.formats.FormatException;
 import java.nio.file.Path;
+import java.util.Map;
 
 /**
  * Reads a {@code config.json} of a family that is known here. What would change the formula and is
@@ -14,10 +15,10 @@ final class ConfigParser {
    * Reads a config.
    *
    * @param path named in messages
-   * @param text what the file holds
+   * @param object what the file holds
    */
-  static StoredConfig parse(Path path, String text) throws FormatException {
-    ConfigFields fields = new ConfigFields(path, text);
+  static StoredConfig parse(Path path, Map<String, Object> object) throws FormatException {
+    ConfigFields fields = new ConfigFields(path, object);
     try {
       StoredConfig config = config(fields);
       config.model().parameterCount(); // Whether it can be said at all.
