@@ -42,7 +42,7 @@ public final class Checkpoint implements Closeable {
   private Checkpoint(TensorFile file) throws FormatException {
     this.file = file;
     byte[] stored = metadata("config").getBytes(StandardCharsets.UTF_8);
-    config = ConfigParser.parse(file.path(), JsonFile.read(file.path(), stored)).model();
+    config = StoredConfig.of(file.path(), JsonFile.read(file.path(), stored)).model();
     settings = SettingsText.parse(file.path(), metadata("settings"));
     step = SettingsText.wholeNumber(file.path(), "step", metadata("step"));
     for (String prefix : new String[] {"", MEANS, SQUARES}) {

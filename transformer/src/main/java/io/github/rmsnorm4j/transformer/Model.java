@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.requireBetween;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -81,9 +83,9 @@ public final class Model implements AutoCloseable {
       int threads,
       Arithmetic arithmetic) {
     ModelConfig config = weights.config();
-    requireBetween("batch", batch, Integer.MAX_VALUE / Math.max(sequence, 1));
-    requireBetween("sequence", positions.capacity, config.maxPositions());
-    requireBetween("threads", threads, Integer.MAX_VALUE);
+    requireBetween("batch", batch, 1, Integer.MAX_VALUE / Math.max(sequence, 1));
+    requireBetween("sequence", positions.capacity, 1, config.maxPositions());
+    requireBetween("threads", threads, 1, Integer.MAX_VALUE);
     setup =
         new Setup(weights, batch, sequence, positions, threads, arithmetic, arena, new StepTimes());
     embedding = new Embedding(setup);
@@ -115,13 +117,6 @@ public final class Model implements AutoCloseable {
    */
   public static Model continuing(Weights weights, int positions, Arithmetic arithmetic) {
     return new Model(weights, 1, 1, new Positions(positions, true), 1, arithmetic);
-  }
-
-  private static void requireBetween(String name, int value, int most) {
-    if (value < 1 || value > most) {
-      throw new IllegalArgumentException(
-          name + " is " + value + ", it must be between 1 and " + most);
-    }
   }
 
   /**
@@ -176,12 +171,15 @@ public final class Model implements AutoCloseable {
           "%s has %s elements, a batch of %s x %s has %s"
               .formatted(name, batch.length, setup.batch(), setup.sequence(), tokens.length));
     }
-    int vocabulary = setup.config().vocabulary();
-    for (int i = 0; i < batch.length; i++) {
-      if (batch[i] < least || batch[i] >= vocabulary) {
+    requireTokens(name, batch, least, setup.config().vocabulary());
+  }
+
+  static void requireTokens(String name, int[] tokens, int least, int vocabulary) {
+    for (int i = 0; i < tokens.length; i++) {
+      if (tokens[i] < least || tokens[i] >= vocabulary) {
         throw new IllegalArgumentException(
             "%s[%s] is %s, it must be between %s and %s"
-                .formatted(name, i, batch[i], least, vocabulary - 1));
+                .formatted(name, i, tokens[i], least, vocabulary - 1));
       }
     }
   }

@@ -107,7 +107,7 @@ public final class ModelFolder {
   /** The config of a folder. */
   static StoredConfig config(Path folder) throws IOException {
     Path file = folder.resolve(CONFIG);
-    return ConfigParser.parse(file, JsonFile.read(file));
+    return StoredConfig.of(file, JsonFile.read(file));
   }
 
   /** The tensors of a folder, in one file or in several. */

@@ -25,8 +25,7 @@ public final class Stories260K {
     String name = "model.safetensors";
     Path config = Path.of(FOLDER, "config.json");
     try (TensorFile file = TensorFile.of(Path.of(FOLDER, name), resource(name))) {
-      StoredConfig stored =
-          ConfigParser.parse(config, JsonFile.read(config, resource("config.json")));
+      StoredConfig stored = StoredConfig.of(config, JsonFile.read(config, resource("config.json")));
       return new StoredWeights(file, stored).all();
     }
   }

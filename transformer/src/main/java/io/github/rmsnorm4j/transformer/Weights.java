@@ -198,10 +198,6 @@ public final class Weights implements AutoCloseable {
     return gradients;
   }
 
-  boolean hasGradients() {
-    return gradients != null;
-  }
-
   static MemorySegment part(MemorySegment all, Parameter parameter) {
     return all.asSlice(parameter.offset() * Float.BYTES, parameter.elements() * Float.BYTES);
   }

@@ -19,9 +19,13 @@ final class Configs {
     return ModelConfig.builder(11, 12, 2, 4).headWidth(4).mlpWidth(10).initialRange(0.3);
   }
 
+  static float element(Matrix matrix, int row, int column) {
+    return matrix.floats().get((long) row * matrix.stride + column);
+  }
+
   /** The config that a text says, in a file of that name. */
   static StoredConfig parse(Path file, String text) throws FormatException {
-    return ConfigParser.parse(file, JsonFile.read(file, text.getBytes(StandardCharsets.UTF_8)));
+    return StoredConfig.of(file, JsonFile.read(file, text.getBytes(StandardCharsets.UTF_8)));
   }
 
   /** Every norm at every place; grouped heads, tied heads and head norms in turn. */
