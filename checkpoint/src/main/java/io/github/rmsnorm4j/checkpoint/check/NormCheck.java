@@ -129,9 +129,7 @@ public final class NormCheck {
     for (Recovered form : recovered) {
       boolean layer = form.form().layer();
       for (Statistic statistic : Hypotheses.statistics(sample.width(), layer, shares)) {
-        if (form.fits(statistic, window)) {
-          fits.add(new Fit(form, statistic, form.distances(statistic), fits.size()));
-        }
+        Solver.add(form, statistic, window, fits);
       }
     }
     return fits;

@@ -30,7 +30,7 @@ record ScaleRange(double lo, double hi) {
       boolean equal = equalCount(row, y, 1, row.centre(1)) == y.length;
       return equal ? Optional.of(new ScaleRange(0, rstd[1])) : Optional.empty();
     }
-    double slack = form.rootType() == null ? 1 : 1 + 2 * Rounding.unit(form.rootType());
+    double slack = form.rootType() == null ? 1 : 1 + 2 * form.rootType().unitRoundoff();
     double lo = (form.divides() ? 1 / rstd[1] : rstd[0]) / slack;
     double hi = (form.divides() ? 1 / rstd[0] : rstd[1]) * slack;
     Grid grid = Grid.at(form.float64(), lo);
@@ -106,8 +106,8 @@ record ScaleRange(double lo, double hi) {
    */
   private static double[] rstdWithin(Form form, Elements row, double[] y) {
     double unit = relativeError(form);
-    double tiny = Rounding.least(form.output());
-    double tinyCast = form.cast() == null ? 0 : Rounding.least(form.cast());
+    double tiny = form.output().minValue();
+    double tinyCast = form.cast() == null ? 0 : form.cast().minValue();
     double greatest = row.deviation() > 0 ? 1 / row.deviation() : 0;
     double shift = form.shifts() ? 3 * 0x1p-24 : 0;
     double meanError = row.meanTolerance();
@@ -141,9 +141,9 @@ record ScaleRange(double lo, double hi) {
   }
 
   private static double relativeError(Form form) {
-    double error = Rounding.unit(form.output()) + 8 * Rounding.unit(form.arithmetic());
-    error += form.cast() == null ? 0 : Rounding.unit(form.cast());
-    error += form.product() == null ? 0 : Rounding.unit(form.product());
+    double error = form.output().unitRoundoff() + 8 * form.arithmetic().unitRoundoff();
+    error += form.cast() == null ? 0 : form.cast().unitRoundoff();
+    error += form.product() == null ? 0 : form.product().unitRoundoff();
     return error * 1.05;
   }
 
