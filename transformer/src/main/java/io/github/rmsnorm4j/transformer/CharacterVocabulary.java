@@ -39,11 +39,7 @@ public final class CharacterVocabulary {
     return new CharacterVocabulary(chosen);
   }
 
-  /**
-   * How many tokens there are.
-   *
-   * @return the number of characters and one
-   */
+  /** {@return how many tokens there are: the number of characters and one} */
   public int size() {
     return tokens.size() + 1;
   }

@@ -112,38 +112,22 @@ public final class Checkpoint implements Closeable {
     }
   }
 
-  /**
-   * What the model is made of.
-   *
-   * @return its config
-   */
+  /** {@return what the model is made of} */
   public ModelConfig config() {
     return config;
   }
 
-  /**
-   * How it was trained.
-   *
-   * @return the trainer's settings
-   */
+  /** {@return how it was trained: the trainer's settings} */
   public TrainingSettings settings() {
     return settings;
   }
 
-  /**
-   * After how many steps it was saved.
-   *
-   * @return 0 or more
-   */
+  /** {@return after how many steps it was saved, 0 or more} */
   public long step() {
     return step;
   }
 
-  /**
-   * The texts that it was saved with.
-   *
-   * @return the notes
-   */
+  /** {@return the texts that it was saved with} */
   public Map<String, String> notes() {
     Map<String, String> notes = new HashMap<>();
     file.metadata()

@@ -38,11 +38,7 @@ public record Evaluation(double loss, long correct, long targets) {
     return new Evaluation(loss / batches, correct, targets);
   }
 
-  /**
-   * The share of targets that were right.
-   *
-   * @return 0 to 1
-   */
+  /** {@return the share of targets that were right, 0 to 1} */
   public double accuracy() {
     return (double) correct / targets;
   }

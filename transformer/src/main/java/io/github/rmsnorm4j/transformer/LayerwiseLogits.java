@@ -83,20 +83,12 @@ public final class LayerwiseLogits implements Closeable {
     }
   }
 
-  /**
-   * How many tokens there are.
-   *
-   * @return logits of each position
-   */
+  /** {@return how many tokens there are, and logits of each position} */
   public int vocabulary() {
     return config.vocabulary();
   }
 
-  /**
-   * How many tokens a sequence may have.
-   *
-   * @return the positions that the config gives
-   */
+  /** {@return how many tokens a sequence may have: the positions that the config gives} */
   public int positions() {
     return config.maxPositions();
   }

@@ -157,9 +157,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * How many tokens of the sequence of a {@link #continuing} model there have been.
-   *
-   * @return 0 to its positions; 0 for any other model
+   * {@return how many tokens of the sequence of a {@link #continuing} model there have been; 0 for
+   * any other model}
    */
   public int past() {
     return setup.positions().past();
@@ -266,9 +265,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * How many tokens a sequence may have.
-   *
-   * @return the length of a batch's sequences, or the capacity of a {@link #continuing} model
+   * {@return how many tokens a sequence may have: the length of a batch's sequences, or the
+   * capacity of a {@link #continuing} model}
    */
   public int positions() {
     return setup.positions().capacity;
@@ -285,47 +283,27 @@ public final class Model implements AutoCloseable {
     return logits.segment.asReadOnly();
   }
 
-  /**
-   * How many of the last loss's targets had the largest logit.
-   *
-   * @return 0 to {@link #targets()}
-   */
+  /** {@return how many of the last loss's targets had the largest logit} */
   public int correct() {
     return crossEntropy.correct();
   }
 
-  /**
-   * How many tokens the last loss asked for.
-   *
-   * @return targets that are not -1
-   */
+  /** {@return how many tokens the last loss asked for: targets that are not -1} */
   public int targets() {
     return crossEntropy.targets();
   }
 
-  /**
-   * The learned numbers.
-   *
-   * @return the weights it was made with
-   */
+  /** {@return the learned numbers that it was made with} */
   public Weights weights() {
     return setup.weights();
   }
 
-  /**
-   * Where the time of its passes went.
-   *
-   * @return the model's watch
-   */
+  /** {@return where the time of its passes went} */
   public StepTimes times() {
     return setup.times();
   }
 
-  /**
-   * Tokens of a batch.
-   *
-   * @return sequences times their length
-   */
+  /** {@return tokens of a batch: sequences times their length} */
   public int tokensPerBatch() {
     return tokens.length;
   }

@@ -160,20 +160,12 @@ public record ModelConfig(
     return hasNorms() && placement != Placement.POST;
   }
 
-  /**
-   * The learned tensors, in the order in which they lie in memory and in files.
-   *
-   * @return their names, shapes and places
-   */
+  /** {@return the learned tensors, in the order in which they lie in memory and in files} */
   public List<Parameter> parameters() {
     return ParameterLayout.of(this);
   }
 
-  /**
-   * How many learned numbers there are.
-   *
-   * @return the sum over {@link #parameters()}
-   */
+  /** {@return how many learned numbers there are: the sum over {@link #parameters()}} */
   public long parameterCount() {
     return parameters().stream().mapToLong(Parameter::elements).reduce(0, Math::addExact);
   }

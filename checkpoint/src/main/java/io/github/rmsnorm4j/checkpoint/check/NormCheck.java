@@ -53,11 +53,7 @@ public final class NormCheck {
     }
   }
 
-  /**
-   * How many forms there are to try.
-   *
-   * @return the number of forms
-   */
+  /** {@return how many forms there are to try} */
   public int forms() {
     return forms.size();
   }
@@ -101,11 +97,7 @@ public final class NormCheck {
     return report(fits, others, recovered, window);
   }
 
-  /**
-   * Makes rows that tell the norms apart that {@link #run} has named.
-   *
-   * @return the rows
-   */
+  /** {@return rows that tell the norms apart that {@link #run} has named} */
   public Probe probe() {
     return Probe.of(named, sample);
   }

@@ -144,20 +144,12 @@ public final class Sample {
     }
   }
 
-  /**
-   * How many rows were added and can be used.
-   *
-   * @return the number of rows
-   */
+  /** {@return how many rows were added and can be used} */
   public int rows() {
     return x.size();
   }
 
-  /**
-   * Elements per row.
-   *
-   * @return the width
-   */
+  /** {@return elements per row} */
   public int width() {
     return width;
   }

@@ -127,46 +127,32 @@ public final class Rewriting implements Closeable {
     }
   }
 
-  /**
-   * What changes.
-   *
-   * @return the plan
-   */
+  /** {@return what changes} */
   public Plan plan() {
     return plan;
   }
 
-  /**
-   * The norms of the model.
-   *
-   * @return those that the rules of its family find
-   */
+  /** {@return the norms of the model, as the rules of its family find them} */
   public ModelNorms norms() {
     return norms;
   }
 
   /**
-   * Whether this project's transformer can run the model, and so compare its logits.
-   *
-   * @return why it cannot, as one line; empty if it can
+   * {@return why this project's transformer cannot run the model, and so compare its logits, as one
+   * line; empty if it can}
    */
   public Optional<String> notRun() {
     return notRun;
   }
 
-  /**
-   * The folders within the model's folder, which are not copied.
-   *
-   * @return their names
-   */
+  /** {@return the names of the folders within the model's folder, which are not copied} */
   public List<String> folders() {
     return files.listing().names(entry -> entry.state().isFolder());
   }
 
   /**
-   * Other files in the model's folder that look like weights. They are copied as they are.
-   *
-   * @return their names
+   * {@return the names of other files in the model's folder that look like weights; they are copied
+   * as they are}
    */
   public List<String> otherWeights() {
     return files.otherWeights();
@@ -229,9 +215,8 @@ public final class Rewriting implements Closeable {
   public record Result(int kept, RoundingCount rounding, Optional<Proof> proof) {
 
     /**
-     * Whether the result is in place.
-     *
-     * @return false if the proof does not hold; the result is then in {@code OUT.partial}
+     * {@return whether the result is in place; if not, the proof does not hold, and it is in {@code
+     * OUT.partial}}
      */
     public boolean isInPlace() {
       return proof.map(Proof::holds).orElse(true);
