@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Training as it was after a step, in one {@code .safetensors} file: weights, both moments, config,
@@ -129,15 +130,10 @@ public final class Checkpoint implements Closeable {
 
   /** {@return the texts that it was saved with} */
   public Map<String, String> notes() {
-    Map<String, String> notes = new HashMap<>();
-    file.metadata()
-        .forEach(
-            (key, value) -> {
-              if (key.startsWith(NOTE)) {
-                notes.put(key.substring(NOTE.length()), value);
-              }
-            });
-    return notes;
+    return file.metadata().entrySet().stream()
+        .filter(note -> note.getKey().startsWith(NOTE))
+        .collect(
+            Collectors.toMap(note -> note.getKey().substring(NOTE.length()), Map.Entry::getValue));
   }
 
   /**
