@@ -57,12 +57,6 @@ public final class Rewriting implements Closeable {
     }
   }
 
-  private static boolean isCopy(TensorFile file, String source, String copy) throws IOException {
-    try (SameBytes same = new SameBytes(_ -> {})) {
-      return same.of(file, file.tensor(source), file, file.tensor(copy));
-    }
-  }
-
   /**
    * A tensor that {@link #write} takes for a copy of another one, which it compares first: of a
    * tied head and a head that is stored too, programs use one or the other.
@@ -78,10 +72,15 @@ public final class Rewriting implements Closeable {
   }
 
   private void requireOneHead() throws IOException {
-    if (assumedCopy().isPresent()) {
-      String head = assumedCopy().get();
-      String source = plan.edits().get(head).source();
-      if (!isCopy(model.tensors(), source, head)) {
+    Optional<String> copy = assumedCopy();
+    if (copy.isEmpty()) {
+      return;
+    }
+    String head = copy.get();
+    String source = plan.edits().get(head).source();
+    TensorFile file = model.tensors();
+    try (SameBytes same = new SameBytes(_ -> {})) {
+      if (!same.of(file, file.tensor(source), file, file.tensor(head))) {
         throw new RefusedException(
             "%s cannot be %s: %s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"
                 .formatted(model.path(), plan.goal(), head, source));
