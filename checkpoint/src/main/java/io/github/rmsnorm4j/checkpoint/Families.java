@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.formats.Printable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -59,15 +58,6 @@ final class Families {
     Map<String, Object> fields = new LinkedHashMap<>(other.fields());
     fields.putAll(family.fields());
     return new Rules(family.file(), family.where(), fields, null);
-  }
-
-  /** Every family, in the order of the table. */
-  List<Family> all() throws FormatException {
-    List<Family> families = new ArrayList<>();
-    for (Rules family : rules.values()) {
-      families.add(new FamilyReader(reasons).read(family));
-    }
-    return families;
   }
 
   /** The family of a {@code model_type}. */
