@@ -1,11 +1,11 @@
 package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.Printable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,7 +28,7 @@ final class Families {
       if (in == null) {
         throw new IOException("the module lacks its resource " + TABLE);
       }
-      Rules table = new Rules(name, "", Json.read(name, in.readAllBytes()), null);
+      Rules table = new Rules(name, "", JsonFile.read(name, in.readAllBytes()), null);
       Rules texts = table.object("reasons");
       for (String reason : texts.fields().keySet()) {
         reasons.put(reason, texts.text(reason));
@@ -60,15 +60,6 @@ final class Families {
     return new Rules(family.file(), family.where(), fields, null);
   }
 
-  /** Every family, in the order of the table. */
-  List<Family> all() throws FormatException {
-    List<Family> families = new ArrayList<>();
-    for (Rules family : rules.values()) {
-      families.add(new FamilyReader(reasons).read(family));
-    }
-    return families;
-  }
-
   /** The family of a {@code model_type}. */
   Family ofModelType(Path config, String type) throws FormatException {
     return find(config, "model_type", type, "model_types");
@@ -96,6 +87,6 @@ final class Families {
 
   /** The family that a user's file describes. */
   Family ofFile(Path file) throws IOException {
-    return new FamilyReader(reasons).read(whole(new Rules(file, "", Json.read(file), null)));
+    return new FamilyReader(reasons).read(whole(new Rules(file, "", JsonFile.read(file), null)));
   }
 }

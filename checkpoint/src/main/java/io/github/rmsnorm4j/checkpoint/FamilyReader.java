@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.checkpoint.Family.Tied;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Printable;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,12 +17,11 @@ import java.util.Set;
 final class FamilyReader {
   private static final String TIED_IF_NOT_STORED = "if the head is not stored";
 
-  private static final Set<String> OF_NORMS = Set.of("norm", "epsilon", "gain");
+  static final Set<String> OF_NORM =
+      Set.of("name", "norm", "epsilon", "gain", "consumers", "or_consumers", "kept", "optional");
 
-  private static final Set<String> OF_NORM =
-      Set.of("name", "consumers", "or_consumers", "kept", "optional");
-
-  private static final Set<String> OF_FAMILY =
+  /** The fields of a family; those of a norm hold for all norms that have none of their own. */
+  static final Set<String> OF_FAMILY =
       Set.of(
           "family",
           "like",
@@ -39,6 +37,9 @@ final class FamilyReader {
           "tied",
           "tied_head_power_of_width",
           "head_scaled",
+          "norm",
+          "epsilon",
+          "gain",
           "norms",
           "writers",
           "others",
@@ -52,13 +53,8 @@ final class FamilyReader {
     this.reasons = reasons;
   }
 
-  /** Every field that a family or a norm may have. */
-  static Set<String> fields() {
-    return union(union(OF_FAMILY, OF_NORMS), OF_NORM);
-  }
-
   Family read(Rules rules) throws FormatException {
-    rules.allow(union(OF_FAMILY, OF_NORMS));
+    rules.allow(OF_FAMILY);
     return new Family(
         rules.text("family"),
         rules.texts("model_types"),
@@ -78,12 +74,6 @@ final class FamilyReader {
         patterns(rules, "others", rules.texts("others")),
         premises(rules),
         rules.optionalText("converted"));
-  }
-
-  private static Set<String> union(Set<String> some, Set<String> others) {
-    Set<String> all = new HashSet<>(some);
-    all.addAll(others);
-    return all;
   }
 
   private static NamePattern pattern(Rules rules, String field, String text)
@@ -148,7 +138,7 @@ final class FamilyReader {
   private List<NormRule> norms(Rules rules) throws FormatException {
     List<NormRule> norms = new ArrayList<>();
     for (Rules rule : rules.objects("norms", true)) {
-      rule.allow(union(OF_NORM, OF_NORMS));
+      rule.allow(OF_NORM);
       norms.add(
           new NormRule(
               pattern(rule, "name", rule.text("name")),

@@ -12,9 +12,8 @@ import java.util.Optional;
 public record InspectedNorm(NormSite site, Optional<String> type, Optional<GainStatistics> gain) {
 
   /**
-   * Whether the stored numbers look otherwise than the architecture stores its gains.
-   *
-   * @return false also where they may be either
+   * {@return whether the stored numbers look otherwise than the architecture stores its gains;
+   * false also where they may be either}
    */
   public boolean isDoubtful() {
     return gain.flatMap(GainStatistics::looksLike)

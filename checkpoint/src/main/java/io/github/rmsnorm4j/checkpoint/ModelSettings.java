@@ -60,9 +60,8 @@ final class ModelSettings {
   private Object get(String key) {
     Object value = fields.get(key);
     int dot = key.indexOf('.');
-    boolean nested = value == null && dot > 0 && fields.get(key.substring(0, dot)) instanceof Map;
-    return nested
-        ? ((Map<?, ?>) fields.get(key.substring(0, dot))).get(key.substring(dot + 1))
+    return value == null && dot > 0 && fields.get(key.substring(0, dot)) instanceof Map<?, ?> inner
+        ? inner.get(key.substring(dot + 1))
         : value;
   }
 
@@ -74,13 +73,12 @@ final class ModelSettings {
   /** A key in each place where programs may look for it, whether it is set there or not. */
   List<String> places(String key) {
     return prefixes.stream()
-        .filter(prefix -> prefix.isEmpty() || has(prefix.substring(0, prefix.length() - 1)))
+        .filter(
+            prefix ->
+                prefix.isEmpty()
+                    || fields.get(prefix.substring(0, prefix.length() - 1)) instanceof Map)
         .map(prefix -> prefix + key)
         .toList();
-  }
-
-  private boolean has(String object) {
-    return fields.get(object) instanceof Map;
   }
 
   /** How many layers there are. */

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** Finds the norms of a model: the rules of its family, with the names of its own tensors. */
 final class NormFinder {
@@ -191,7 +190,9 @@ final class NormFinder {
     if (rule.consumers().equals(HEAD)) {
       head.ifPresent(consumers::add);
     } else {
-      boolean other = !rule.orConsumers().isEmpty() && !stored(names.all(rule.consumers(), at));
+      boolean other =
+          !rule.orConsumers().isEmpty()
+              && names.all(rule.consumers(), at).anyMatch(name -> !names.has(name + WEIGHT));
       List<NamePattern> consuming = other ? rule.orConsumers() : rule.consumers();
       for (String name : names.all(consuming, at).toList()) {
         if (!names.has(name + WEIGHT)) {
@@ -224,10 +225,6 @@ final class NormFinder {
           file.path(), weight.name(), "is %s, its norm has %s elements".formatted(weight, width));
     }
     return Optional.empty();
-  }
-
-  private boolean stored(Stream<String> all) {
-    return all.allMatch(name -> names.has(name + WEIGHT));
   }
 
   /** Those that are in the model. */

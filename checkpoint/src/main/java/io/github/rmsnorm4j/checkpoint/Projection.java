@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint;
 
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A stored matrix W of {@code y = W x + b}.
@@ -10,4 +11,10 @@ import java.util.Optional;
  *     (outputs, inputs)
  * @param bias the tensor of b; empty if the projection has none
  */
-public record Projection(String weight, boolean inputsFirst, Optional<String> bias) {}
+public record Projection(String weight, boolean inputsFirst, Optional<String> bias) {
+
+  /** {@return the tensors of W and b} */
+  public Stream<String> tensors() {
+    return Stream.concat(Stream.of(weight), bias.stream());
+  }
+}

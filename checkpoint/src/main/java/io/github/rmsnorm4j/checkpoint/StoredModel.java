@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.GgufFile;
+import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.Closeable;
@@ -47,38 +48,27 @@ public final class StoredModel implements Closeable {
     return new StoredModel(path, tensors, gguf ? null : config);
   }
 
-  /**
-   * Where the model is.
-   *
-   * @return the path that was given to {@link #open}
-   */
+  /** {@return the path that was given to {@link #open}} */
   public Path path() {
     return path;
   }
 
-  /**
-   * The tensors of all files of the model.
-   *
-   * @return the open file or files
-   */
+  /** {@return the open file or files with the tensors of the model} */
   public TensorFile tensors() {
     return tensors;
   }
 
   /**
-   * The {@code config.json}.
-   *
-   * @return its path, whether it is there or not; empty for a GGUF file
+   * {@return the path of the {@code config.json}, whether it is there or not; empty for a GGUF
+   * file}
    */
   public Optional<Path> config() {
     return Optional.ofNullable(config);
   }
 
   /**
-   * The files that are read.
-   *
-   * @return their paths: the files of tensors, their index, and the {@code config.json}, if there
-   *     are any
+   * {@return the paths of the files that are read: the files of tensors, their index, and the
+   * {@code config.json}, if there are any}
    */
   public List<Path> files() {
     Stream<TensorFile> shards =
@@ -108,7 +98,7 @@ public final class StoredModel implements Closeable {
               ? families.ofFile(map.get())
               : families.ofArchitecture(path, metadata.getOrDefault(ARCHITECTURE, ""));
     } else {
-      Map<String, Object> fields = Json.read(config);
+      Map<String, Object> fields = JsonFile.read(config);
       settings = ModelSettings.ofConfig(config, fields);
       family =
           map.isPresent() ? families.ofFile(map.get()) : families.ofModelType(config, type(fields));

@@ -5,18 +5,10 @@ package io.github.rmsnorm4j.transformer;
  * training that goes on from a checkpoint sees what it would have seen.
  */
 public interface BatchSource {
-  /**
-   * How many tokens there are.
-   *
-   * @return the vocabulary's size
-   */
+  /** {@return how many tokens there are: the vocabulary's size} */
   int vocabulary();
 
-  /**
-   * The length that its sequences have.
-   *
-   * @return tokens per sequence
-   */
+  /** {@return the length that its sequences have, in tokens} */
   int sequence();
 
   /**

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.require;
+
 /**
  * What the blocks of a model are made of, apart from their norms.
  *
@@ -49,10 +51,7 @@ public record BlockForm(
     if (mlp == null || biases == null) {
       throw new IllegalArgumentException("mlp and biases must not be null");
     }
-    if (!(rotaryShare >= 0 && rotaryShare <= 1)) {
-      throw new IllegalArgumentException(
-          "rotaryShare is " + rotaryShare + ", it must be between 0 and 1");
-    }
+    require(rotaryShare >= 0 && rotaryShare <= 1, "rotaryShare", rotaryShare, "be between 0 and 1");
   }
 
   boolean learnedPositions() {

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.require;
+
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,9 +25,7 @@ public final class CharacterVocabulary {
    * @throws IllegalArgumentException if most is below 2
    */
   public static CharacterVocabulary of(String text, int most) {
-    if (most < 2) {
-      throw new IllegalArgumentException("most is " + most + ", it must be at least 2");
-    }
+    require(most >= 2, "most", most, "be at least 2");
     Map<Integer, Integer> counts = new HashMap<>();
     text.codePoints().forEach(c -> counts.merge(c, 1, Integer::sum));
     Comparator<Integer> often = Comparator.comparing(counts::get);
@@ -39,11 +39,7 @@ public final class CharacterVocabulary {
     return new CharacterVocabulary(chosen);
   }
 
-  /**
-   * How many tokens there are.
-   *
-   * @return the number of characters and one
-   */
+  /** {@return how many tokens there are: the number of characters and one} */
   public int size() {
     return tokens.size() + 1;
   }

@@ -1,16 +1,19 @@
 package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Training as it was after a step, in one {@code .safetensors} file: weights, both moments, config,
@@ -39,7 +42,8 @@ public final class Checkpoint implements Closeable {
 
   private Checkpoint(TensorFile file) throws FormatException {
     this.file = file;
-    config = ConfigParser.parse(file.path(), metadata("config")).model();
+    byte[] stored = metadata("config").getBytes(StandardCharsets.UTF_8);
+    config = StoredConfig.of(file.path(), JsonFile.read(file.path(), stored)).model();
     settings = SettingsText.parse(file.path(), metadata("settings"));
     step = SettingsText.wholeNumber(file.path(), "step", metadata("step"));
     for (String prefix : new String[] {"", MEANS, SQUARES}) {
@@ -109,48 +113,27 @@ public final class Checkpoint implements Closeable {
     }
   }
 
-  /**
-   * What the model is made of.
-   *
-   * @return its config
-   */
+  /** {@return what the model is made of} */
   public ModelConfig config() {
     return config;
   }
 
-  /**
-   * How it was trained.
-   *
-   * @return the trainer's settings
-   */
+  /** {@return how it was trained: the trainer's settings} */
   public TrainingSettings settings() {
     return settings;
   }
 
-  /**
-   * After how many steps it was saved.
-   *
-   * @return 0 or more
-   */
+  /** {@return after how many steps it was saved, 0 or more} */
   public long step() {
     return step;
   }
 
-  /**
-   * The texts that it was saved with.
-   *
-   * @return the notes
-   */
+  /** {@return the texts that it was saved with} */
   public Map<String, String> notes() {
-    Map<String, String> notes = new HashMap<>();
-    file.metadata()
-        .forEach(
-            (key, value) -> {
-              if (key.startsWith(NOTE)) {
-                notes.put(key.substring(NOTE.length()), value);
-              }
-            });
-    return notes;
+    return file.metadata().entrySet().stream()
+        .filter(note -> note.getKey().startsWith(NOTE))
+        .collect(
+            Collectors.toMap(note -> note.getKey().substring(NOTE.length()), Map.Entry::getValue));
   }
 
   /**

@@ -1,97 +1,46 @@
 package io.github.rmsnorm4j.transformer;
 
-import com.fasterxml.jackson.core.JacksonException;
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadFeature;
 import io.github.rmsnorm4j.formats.FormatException;
-import java.io.IOException;
+import io.github.rmsnorm4j.formats.Printable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 
 /** The fields of a {@code config.json}, each of which is of the type that is asked for. */
 final class ConfigFields {
-  private static final JsonFactory JSON =
-      JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
-
   /** Objects of settings of the rotation; older files have the second. */
   private static final List<String> ROTATIONS = List.of("rope_parameters", "rope_scaling");
 
-  private static final Object NESTED = new Object();
-
   private final Path path;
 
-  /**
-   * Numbers, texts and truth values; what is null is left out, and what is nested is {@link
-   * #NESTED}.
-   */
-  private final Map<String, Object> fields = new HashMap<>();
+  /** By their names, as JsonFile gives them. Those of a rotation begin with its name and a dot. */
+  private final Map<String, Object> fields = new TreeMap<>();
 
   /**
-   * Reads a config.
+   * Takes the fields of a config. Newer files have what concerns the rotation in an object.
    *
    * @param path named in messages
-   * @param text what the file holds
    */
-  ConfigFields(Path path, String text) throws FormatException {
+  ConfigFields(Path path, Map<String, Object> object) {
     this.path = path;
-    read(text);
-  }
-
-  private void read(String text) throws FormatException {
-    try (JsonParser json = JSON.createParser(text)) {
-      if (json.nextToken() != JsonToken.START_OBJECT) {
-        throw new FormatException(path, "is no JSON object");
-      }
-      readObject(json, "");
-      if (json.nextToken() != null) {
-        throw new FormatException(path, "goes on after its end");
-      }
-    } catch (JacksonException e) {
-      throw new FormatException(path, "is no JSON: " + e.getOriginalMessage());
-    } catch (FormatException e) {
-      throw e;
-    } catch (IOException e) {
-      throw new AssertionError("a string does not fail to be read", e);
-    }
-  }
-
-  /** Newer files have what concerns the rotation in an object of its own. */
-  private void readObject(JsonParser json, String prefix) throws IOException {
-    while (json.nextToken() == JsonToken.FIELD_NAME) {
-      String name = prefix + json.currentName();
-      switch (json.nextToken()) {
-        case VALUE_NULL -> fields.remove(name);
-        case VALUE_STRING -> fields.put(name, json.getText());
-        case VALUE_TRUE, VALUE_FALSE -> fields.put(name, json.getBooleanValue());
-        case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> fields.put(name, json.getDoubleValue());
-        case START_OBJECT -> {
-          if (ROTATIONS.contains(name)) {
-            readObject(json, name + ".");
+    object.forEach(
+        (name, value) -> {
+          if (ROTATIONS.contains(name) && value instanceof Map<?, ?> rotation) {
+            rotation.forEach((setting, inner) -> fields.put(name + "." + setting, inner));
           } else {
-            fields.put(name, NESTED);
-            json.skipChildren();
+            fields.put(name, value);
           }
-        }
-        default -> {
-          fields.put(name, NESTED);
-          json.skipChildren();
-        }
-      }
-    }
+        });
   }
 
   /** The names of all fields, sorted. */
   Set<String> names() {
-    return new TreeSet<>(fields.keySet());
+    return fields.keySet();
   }
 
   boolean has(String name) {
@@ -134,9 +83,8 @@ final class ConfigFields {
   void refuseOtherRotations(boolean partial) throws FormatException {
     for (String name : names()) {
       int dot = name.indexOf('.');
-      String setting = dot < 0 ? "" : name.substring(dot + 1);
       if (ROTATIONS.contains(dot < 0 ? name : name.substring(0, dot))) {
-        refuseOtherRotation(name, setting, partial);
+        refuseOtherRotation(name, name.substring(dot + 1), partial);
       }
     }
   }
@@ -168,7 +116,7 @@ final class ConfigFields {
   }
 
   double number(String name, Double absent) throws FormatException {
-    return get(name, Double.class, "a number", absent);
+    return get(name, Number.class, "a number", absent).doubleValue();
   }
 
   boolean flag(String name, Boolean absent) throws FormatException {
@@ -185,8 +133,9 @@ final class ConfigFields {
       throw new FormatException(path, "lacks " + name);
     }
     if (value != null && !type.isInstance(value)) {
+      boolean nested = value instanceof Map || value instanceof List;
       Object shown = value instanceof String ? "'" + value + "'" : value;
-      throw wrong(name, value == NESTED ? "a list or an object" : shown, "be " + what);
+      throw wrong(name, nested ? "a list or an object" : shown, "be " + what);
     }
     return value == null ? absent : type.cast(value);
   }
@@ -211,8 +160,7 @@ final class ConfigFields {
   }
 
   FormatException wrong(String name, Object value, String must) {
-    String shown = String.valueOf(value);
-    String cut = shown.length() > 80 ? shown.substring(0, 80) + "..." : shown;
-    return new FormatException(path, name + " is " + cut + ", it must " + must);
+    String shown = Printable.shortened(String.valueOf(value));
+    return new FormatException(path, name + " is " + shown + ", it must " + must);
   }
 }

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.require;
+
 /**
  * How good a model is on batches it is not trained on.
  *
@@ -19,9 +21,7 @@ public record Evaluation(double loss, long correct, long targets) {
    * @throws IllegalArgumentException if batches is below 1, or source and model do not fit together
    */
   public static Evaluation of(Model model, BatchSource source, long first, int batches) {
-    if (batches < 1) {
-      throw new IllegalArgumentException("batches is " + batches + ", it must be at least 1");
-    }
+    require(batches >= 1, "batches", batches, "be at least 1");
     model.requireFits(source);
     int[] tokens = new int[model.tokensPerBatch()];
     int[] wanted = new int[tokens.length];
@@ -38,11 +38,7 @@ public record Evaluation(double loss, long correct, long targets) {
     return new Evaluation(loss / batches, correct, targets);
   }
 
-  /**
-   * The share of targets that were right.
-   *
-   * @return 0 to 1
-   */
+  /** {@return the share of targets that were right, 0 to 1} */
   public double accuracy() {
     return (double) correct / targets;
   }

@@ -5,62 +5,10 @@ import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.transformer.BlockForm.Biases;
 import java.util.Map;
 
-/**
- * The config of a GPT-2 or a GPT-NeoX, whose fields differ in their names.
- *
- * @param naming of the tensors
- * @param width the names of the fields, from here on
- * @param layers likewise
- * @param heads likewise
- * @param mlpWidth likewise
- * @param maxPositions likewise
- * @param activation likewise
- * @param epsilon likewise
- * @param tied whether the head is the embedding, where the file does not say it
- * @param required fields with the only value that is supported, which is also their default
- */
-record GptConfig(
-    Naming naming,
-    String width,
-    String layers,
-    String heads,
-    String mlpWidth,
-    String maxPositions,
-    String activation,
-    String epsilon,
-    boolean tied,
-    Map<String, Boolean> required) {
+/** The config of a GPT-2 or a GPT-NeoX, whose fields differ in their names. */
+final class GptConfig {
   /** Begins the type of a model whose LayerNorms were converted to RMSNorms with gain and bias. */
   static final String CONVERTED = "rmsnorm4j-";
-
-  static final GptConfig GPT2 =
-      new GptConfig(
-          Naming.GPT2,
-          "n_embd",
-          "n_layer",
-          "n_head",
-          "n_inner",
-          "n_positions",
-          "activation_function",
-          "layer_norm_epsilon",
-          true,
-          Map.of(
-              "scale_attn_weights", true,
-              "scale_attn_by_inverse_layer_idx", false,
-              "add_cross_attention", false));
-
-  static final GptConfig NEOX =
-      new GptConfig(
-          Naming.GPT_NEOX,
-          "hidden_size",
-          "num_hidden_layers",
-          "num_attention_heads",
-          "intermediate_size",
-          "max_position_embeddings",
-          "hidden_act",
-          "layer_norm_eps",
-          false,
-          Map.of());
 
   /** The names of activations. The constant of gelu_fast differs in the eleventh digit. */
   private static final Map<String, MlpKind> ACTIVATIONS =
@@ -71,52 +19,68 @@ record GptConfig(
           "gelu_fast", MlpKind.GELU_TANH,
           "relu", MlpKind.RELU);
 
-  StoredConfig read(ConfigFields fields, String type) throws FormatException {
-    for (Map.Entry<String, Boolean> entry : required.entrySet()) {
-      fields.require(entry.getKey(), entry.getValue());
-    }
-    int d = fields.wholeNumber(width, null);
-    int h = fields.wholeNumber(heads, null);
-    if (h < 1 || d % h != 0) {
-      throw fields.wrong(heads, h, "divide " + width + ", " + d);
-    }
-    boolean converted = type.startsWith(CONVERTED);
-    ModelConfig model =
-        ModelConfig.builder(
-                fields.wholeNumber("vocab_size", null), d, fields.wholeNumber(layers, null), h)
-            .mlpWidth(mlpWidth(fields, d))
-            .maxPositions(fields.wholeNumber(maxPositions, null))
-            .ropeTheta(ropeTheta(fields))
-            .tied(fields.flag("tie_word_embeddings", tied))
-            .norm(
-                (converted ? NormSpec.RMSNORM : NormSpec.LAYERNORM)
-                    .withEpsilon(fields.number(epsilon, 1e-5)))
-            .form(form(fields, converted))
-            .build();
-    return new StoredConfig(model, naming);
+  private final ConfigFields fields;
+  private final boolean gpt2;
+
+  private GptConfig(ConfigFields fields, boolean gpt2) {
+    this.fields = fields;
+    this.gpt2 = gpt2;
   }
 
-  private int mlpWidth(ConfigFields fields, int width) throws FormatException {
-    Integer usual = naming == Naming.GPT2 ? Integer.valueOf(Math.multiplyExact(4, width)) : null;
-    int value = fields.wholeNumber(mlpWidth, usual);
+  static ModelConfig read(ConfigFields fields, boolean gpt2, boolean converted)
+      throws FormatException {
+    return new GptConfig(fields, gpt2).read(converted);
+  }
+
+  private ModelConfig read(boolean converted) throws FormatException {
+    if (gpt2) {
+      fields.require("scale_attn_weights", true);
+      fields.require("scale_attn_by_inverse_layer_idx", false);
+      fields.require("add_cross_attention", false);
+    }
+    String widthName = gpt2 ? "n_embd" : "hidden_size";
+    String headsName = gpt2 ? "n_head" : "num_attention_heads";
+    int width = fields.wholeNumber(widthName, null);
+    int heads = fields.wholeNumber(headsName, null);
+    if (heads < 1 || width % heads != 0) {
+      throw fields.wrong(headsName, heads, "divide " + widthName + ", " + width);
+    }
+    int layers = fields.wholeNumber(gpt2 ? "n_layer" : "num_hidden_layers", null);
+    String epsilon = gpt2 ? "layer_norm_epsilon" : "layer_norm_eps";
+    return ModelConfig.builder(fields.wholeNumber("vocab_size", null), width, layers, heads)
+        .mlpWidth(mlpWidth(width))
+        .maxPositions(fields.wholeNumber(gpt2 ? "n_positions" : "max_position_embeddings", null))
+        .ropeTheta(fields.rotation(10_000, "rope_theta", "rotary_emb_base"))
+        .tied(fields.flag("tie_word_embeddings", gpt2))
+        .norm(
+            (converted ? NormSpec.RMSNORM : NormSpec.LAYERNORM)
+                .withEpsilon(fields.number(epsilon, 1e-5)))
+        .form(form(converted))
+        .build();
+  }
+
+  private int mlpWidth(int width) throws FormatException {
+    String name = gpt2 ? "n_inner" : "intermediate_size";
+    int value =
+        fields.wholeNumber(name, gpt2 ? Integer.valueOf(Math.multiplyExact(4, width)) : null);
     if (value < 1) {
-      throw fields.wrong(mlpWidth, value, "be at least 1");
+      throw fields.wrong(name, value, "be at least 1");
     }
     return value;
   }
 
-  private BlockForm form(ConfigFields fields, boolean converted) throws FormatException {
-    boolean gpt2 = naming == Naming.GPT2;
+  private BlockForm form(boolean converted) throws FormatException {
     return new BlockForm(
-        mlp(fields),
+        mlp(),
         gpt2 || fields.flag("attention_bias", true) ? Biases.ALL : Biases.MLP,
-        gpt2 ? 0 : rotaryShare(fields),
+        gpt2 ? 0 : rotaryShare(),
         !gpt2 && fields.flag("use_parallel_residual", true),
         converted);
   }
 
-  private MlpKind mlp(ConfigFields fields) throws FormatException {
-    String name = fields.text(activation, naming == Naming.GPT2 ? "gelu_new" : "gelu");
+  private MlpKind mlp() throws FormatException {
+    String activation = gpt2 ? "activation_function" : "hidden_act";
+    String name = fields.text(activation, gpt2 ? "gelu_new" : "gelu");
     MlpKind kind = ACTIVATIONS.get(name);
     if (kind == null) {
       throw fields.wrong(
@@ -125,12 +89,8 @@ record GptConfig(
     return kind;
   }
 
-  private static double ropeTheta(ConfigFields fields) throws FormatException {
-    return fields.rotation(10_000, "rope_theta", "rotary_emb_base");
-  }
-
   /** A share of 0 would be a model without positions. */
-  private double rotaryShare(ConfigFields fields) throws FormatException {
+  private double rotaryShare() throws FormatException {
     fields.refuseOtherRotations(true);
     double share = fields.rotation(0.25, "partial_rotary_factor", "rotary_pct");
     if (!(share > 0 && share <= 1)) {

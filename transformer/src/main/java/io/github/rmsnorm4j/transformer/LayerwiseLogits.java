@@ -83,20 +83,12 @@ public final class LayerwiseLogits implements Closeable {
     }
   }
 
-  /**
-   * How many tokens there are.
-   *
-   * @return logits of each position
-   */
+  /** {@return how many tokens there are, and logits of each position} */
   public int vocabulary() {
     return config.vocabulary();
   }
 
-  /**
-   * How many tokens a sequence may have.
-   *
-   * @return the positions that the config gives
-   */
+  /** {@return how many tokens a sequence may have: the positions that the config gives} */
   public int positions() {
     return config.maxPositions();
   }
@@ -131,13 +123,7 @@ public final class LayerwiseLogits implements Closeable {
       throw new IllegalArgumentException(
           "tokens has %s elements, it must have between 1 and %s".formatted(tokens.length, most));
     }
-    for (int i = 0; i < tokens.length; i++) {
-      if (tokens[i] < 0 || tokens[i] >= config.vocabulary()) {
-        throw new IllegalArgumentException(
-            "tokens[%s] is %s, it must be between 0 and %s"
-                .formatted(i, tokens[i], config.vocabulary() - 1));
-      }
-    }
+    Model.requireTokens("tokens", tokens, 0, config.vocabulary());
   }
 
   /** One sequence; activations live as long as the weights of its layers. */

@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /**
  * A matrix of float32 in native memory, row-major, its rows {@code stride} elements apart. Many
@@ -116,9 +115,5 @@ final class Matrix {
         to.set(first + i, to.get(first + i) + from.get(i));
       }
     }
-  }
-
-  float get(int row, int column) {
-    return segment.getAtIndex(ValueLayout.JAVA_FLOAT, (long) row * stride + column);
   }
 }

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.require;
+
 /** What computes the products of float32 matrices. */
 public enum MatrixProduct {
   /**
@@ -34,9 +36,7 @@ public enum MatrixProduct {
    * @throws UnsatisfiedLinkError if there is no OpenBLAS for this machine
    */
   public static void useThreads(int threads) {
-    if (threads < 1) {
-      throw new IllegalArgumentException("threads is " + threads + ", it must be at least 1");
-    }
+    require(threads >= 1, "threads", threads, "be at least 1");
     OpenBlas.setThreads(threads);
   }
 

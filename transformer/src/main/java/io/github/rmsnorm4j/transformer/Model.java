@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.requireBetween;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -81,9 +83,9 @@ public final class Model implements AutoCloseable {
       int threads,
       Arithmetic arithmetic) {
     ModelConfig config = weights.config();
-    requireBetween("batch", batch, Integer.MAX_VALUE / Math.max(sequence, 1));
-    requireBetween("sequence", positions.capacity, config.maxPositions());
-    requireBetween("threads", threads, Integer.MAX_VALUE);
+    requireBetween("batch", batch, 1, Integer.MAX_VALUE / Math.max(sequence, 1));
+    requireBetween("sequence", positions.capacity, 1, config.maxPositions());
+    requireBetween("threads", threads, 1, Integer.MAX_VALUE);
     setup =
         new Setup(weights, batch, sequence, positions, threads, arithmetic, arena, new StepTimes());
     embedding = new Embedding(setup);
@@ -115,13 +117,6 @@ public final class Model implements AutoCloseable {
    */
   public static Model continuing(Weights weights, int positions, Arithmetic arithmetic) {
     return new Model(weights, 1, 1, new Positions(positions, true), 1, arithmetic);
-  }
-
-  private static void requireBetween(String name, int value, int most) {
-    if (value < 1 || value > most) {
-      throw new IllegalArgumentException(
-          name + " is " + value + ", it must be between 1 and " + most);
-    }
   }
 
   /**
@@ -162,9 +157,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * How many tokens of the sequence of a {@link #continuing} model there have been.
-   *
-   * @return 0 to its positions; 0 for any other model
+   * {@return how many tokens of the sequence of a {@link #continuing} model there have been; 0 for
+   * any other model}
    */
   public int past() {
     return setup.positions().past();
@@ -176,12 +170,15 @@ public final class Model implements AutoCloseable {
           "%s has %s elements, a batch of %s x %s has %s"
               .formatted(name, batch.length, setup.batch(), setup.sequence(), tokens.length));
     }
-    int vocabulary = setup.config().vocabulary();
-    for (int i = 0; i < batch.length; i++) {
-      if (batch[i] < least || batch[i] >= vocabulary) {
+    requireTokens(name, batch, least, setup.config().vocabulary());
+  }
+
+  static void requireTokens(String name, int[] tokens, int least, int vocabulary) {
+    for (int i = 0; i < tokens.length; i++) {
+      if (tokens[i] < least || tokens[i] >= vocabulary) {
         throw new IllegalArgumentException(
             "%s[%s] is %s, it must be between %s and %s"
-                .formatted(name, i, batch[i], least, vocabulary - 1));
+                .formatted(name, i, tokens[i], least, vocabulary - 1));
       }
     }
   }
@@ -268,9 +265,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * How many tokens a sequence may have.
-   *
-   * @return the length of a batch's sequences, or the capacity of a {@link #continuing} model
+   * {@return how many tokens a sequence may have: the length of a batch's sequences, or the
+   * capacity of a {@link #continuing} model}
    */
   public int positions() {
     return setup.positions().capacity;
@@ -287,47 +283,27 @@ public final class Model implements AutoCloseable {
     return logits.segment.asReadOnly();
   }
 
-  /**
-   * How many of the last loss's targets had the largest logit.
-   *
-   * @return 0 to {@link #targets()}
-   */
+  /** {@return how many of the last loss's targets had the largest logit} */
   public int correct() {
     return crossEntropy.correct();
   }
 
-  /**
-   * How many tokens the last loss asked for.
-   *
-   * @return targets that are not -1
-   */
+  /** {@return how many tokens the last loss asked for: targets that are not -1} */
   public int targets() {
     return crossEntropy.targets();
   }
 
-  /**
-   * The learned numbers.
-   *
-   * @return the weights it was made with
-   */
+  /** {@return the learned numbers that it was made with} */
   public Weights weights() {
     return setup.weights();
   }
 
-  /**
-   * Where the time of its passes went.
-   *
-   * @return the model's watch
-   */
+  /** {@return where the time of its passes went} */
   public StepTimes times() {
     return setup.times();
   }
 
-  /**
-   * Tokens of a batch.
-   *
-   * @return sequences times their length
-   */
+  /** {@return tokens of a batch: sequences times their length} */
   public int tokensPerBatch() {
     return tokens.length;
   }

@@ -1,5 +1,8 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.require;
+import static io.github.rmsnorm4j.transformer.Requirement.requireBetween;
+
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RowPart;
@@ -54,14 +57,14 @@ public record ModelConfig(
    * @throws IllegalArgumentException if a number is out of its range or they do not fit together
    */
   public ModelConfig {
-    requireSize("vocabulary", vocabulary, LARGEST_SIZE);
-    requireSize("width", width, LARGEST_SIZE);
-    requireSize("layers", layers, MOST_LAYERS);
-    requireSize("heads", heads, LARGEST_SIZE);
-    requireSize("keyValueHeads", keyValueHeads, LARGEST_SIZE);
-    requireSize("headWidth", headWidth, LARGEST_SIZE);
-    requireSize("mlpWidth", mlpWidth, LARGEST_SIZE);
-    requireSize("maxPositions", maxPositions, Integer.MAX_VALUE);
+    requireBetween("vocabulary", vocabulary, 1, LARGEST_SIZE);
+    requireBetween("width", width, 1, LARGEST_SIZE);
+    requireBetween("layers", layers, 1, MOST_LAYERS);
+    requireBetween("heads", heads, 1, LARGEST_SIZE);
+    requireBetween("keyValueHeads", keyValueHeads, 1, LARGEST_SIZE);
+    requireBetween("headWidth", headWidth, 1, LARGEST_SIZE);
+    requireBetween("mlpWidth", mlpWidth, 1, LARGEST_SIZE);
+    requireBetween("maxPositions", maxPositions, 1, Integer.MAX_VALUE);
     require(heads % keyValueHeads == 0, "keyValueHeads", keyValueHeads, "divide heads, " + heads);
     if (placement == null || form == null) {
       throw new IllegalArgumentException("placement and form must not be null");
@@ -91,16 +94,6 @@ public record ModelConfig(
         "initialRange",
         initialRange,
         "be finite and above 0");
-  }
-
-  private static void requireSize(String name, int value, int most) {
-    require(value >= 1 && value <= most, name, value, "be between 1 and " + most);
-  }
-
-  private static void require(boolean holds, String name, Object value, String must) {
-    if (!holds) {
-      throw new IllegalArgumentException(name + " is " + value + ", it must " + must);
-    }
   }
 
   /**
@@ -167,20 +160,12 @@ public record ModelConfig(
     return hasNorms() && placement != Placement.POST;
   }
 
-  /**
-   * The learned tensors, in the order in which they lie in memory and in files.
-   *
-   * @return their names, shapes and places
-   */
+  /** {@return the learned tensors, in the order in which they lie in memory and in files} */
   public List<Parameter> parameters() {
     return ParameterLayout.of(this);
   }
 
-  /**
-   * How many learned numbers there are.
-   *
-   * @return the sum over {@link #parameters()}
-   */
+  /** {@return how many learned numbers there are: the sum over {@link #parameters()}} */
   public long parameterCount() {
     return parameters().stream().mapToLong(Parameter::elements).reduce(0, Math::addExact);
   }

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.require;
+
 import io.github.rmsnorm4j.NormSpec;
 
 /** Collects what a {@link ModelConfig} is made of. */
@@ -157,10 +159,11 @@ public final class ModelConfigBuilder {
    * @throws IllegalArgumentException if it is no model
    */
   public ModelConfig build() {
-    if (headWidth == 0 && (heads < 1 || width % heads != 0)) {
-      throw new IllegalArgumentException(
-          "heads is " + heads + ", it must divide the width, " + width + ", or headWidth be set");
-    }
+    require(
+        headWidth != 0 || heads >= 1 && width % heads == 0,
+        "heads",
+        heads,
+        "divide the width, " + width + ", or headWidth be set");
     return new ModelConfig(
         vocabulary,
         width,

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.ReplacingFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
@@ -10,7 +11,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -27,7 +27,6 @@ import java.util.Map;
 public final class ModelFolder {
   private static final String CONFIG = "config.json";
   private static final String WEIGHTS = "model.safetensors";
-  private static final long LONGEST_CONFIG = 1 << 20;
 
   private ModelFolder() {}
 
@@ -108,7 +107,7 @@ public final class ModelFolder {
   /** The config of a folder. */
   static StoredConfig config(Path folder) throws IOException {
     Path file = folder.resolve(CONFIG);
-    return ConfigParser.parse(file, readConfig(file));
+    return StoredConfig.of(file, JsonFile.read(file));
   }
 
   /** The tensors of a folder, in one file or in several. */
@@ -118,19 +117,5 @@ public final class ModelFolder {
       throw new NoSuchFileException(weights.toString(), null, "there is no such file");
     }
     return TensorFile.open(folder);
-  }
-
-  private static String readConfig(Path file) throws IOException {
-    if (!Files.exists(file)) {
-      throw new NoSuchFileException(file.toString(), null, "there is no such file");
-    }
-    if (!Files.isRegularFile(file)) {
-      throw new FileSystemException(file.toString(), null, "is not a regular file");
-    }
-    if (Files.size(file) > LONGEST_CONFIG) {
-      throw new FormatException(
-          file, "has " + Files.size(file) + " bytes, at most " + LONGEST_CONFIG + " are read");
-    }
-    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
   }
 }

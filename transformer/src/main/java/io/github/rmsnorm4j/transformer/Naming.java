@@ -15,6 +15,12 @@ import java.util.Set;
  * for a weight and its bias.
  */
 final class Naming {
+  private static final String[] QUERY_KEY_VALUE = {
+    "model.layers.N.self_attn.q_proj",
+    "model.layers.N.self_attn.k_proj",
+    "model.layers.N.self_attn.v_proj"
+  };
+
   /** The names of {@link ParameterLayout}. */
   static final Naming LLAMA = new Naming("", Map.of(), List.of(".rotary_emb.inv_freq"));
 
@@ -25,7 +31,7 @@ final class Naming {
               row("*wte", ParameterLayout.EMBEDDING),
               row("*wpe", ParameterLayout.POSITIONS),
               row("*h.N.ln_1", "model.layers.N.input_layernorm"),
-              row("*h.N.attn.c_attn", Order.INPUTS_FIRST, Names.QUERY_KEY_VALUE),
+              row("*h.N.attn.c_attn", Order.INPUTS_FIRST, QUERY_KEY_VALUE),
               row("*h.N.attn.c_proj", Order.INPUTS_FIRST, "model.layers.N.self_attn.o_proj"),
               row("*h.N.ln_2", "model.layers.N.post_attention_layernorm"),
               row("*h.N.mlp.c_fc", Order.INPUTS_FIRST, "model.layers.N.mlp.up_proj"),
@@ -40,7 +46,7 @@ final class Naming {
           Map.ofEntries(
               row("*embed_in", ParameterLayout.EMBEDDING),
               row("*layers.N.input_layernorm", "model.layers.N.input_layernorm"),
-              row("*layers.N.attention.query_key_value", Order.HEAD_BY_HEAD, Names.QUERY_KEY_VALUE),
+              row("*layers.N.attention.query_key_value", Order.HEAD_BY_HEAD, QUERY_KEY_VALUE),
               row("*layers.N.attention.dense", "model.layers.N.self_attn.o_proj"),
               row("*layers.N.post_attention_layernorm", "model.layers.N.post_attention_layernorm"),
               row("*layers.N.mlp.dense_h_to_4h", "model.layers.N.mlp.up_proj"),
@@ -85,24 +91,12 @@ final class Naming {
     rows = byName;
   }
 
-  private static final class Names {
-    static final List<String> QUERY_KEY_VALUE =
-        List.of(
-            "model.layers.N.self_attn.q_proj",
-            "model.layers.N.self_attn.k_proj",
-            "model.layers.N.self_attn.v_proj");
-  }
-
   private static Map.Entry<List<String>, Row> row(String stored, String name) {
     return row(stored, Order.OUTPUTS_FIRST, name);
   }
 
-  private static Map.Entry<List<String>, Row> row(String stored, Order order, String name) {
-    return row(stored, order, List.of(name));
-  }
-
-  private static Map.Entry<List<String>, Row> row(String stored, Order order, List<String> names) {
-    return Map.entry(names, new Row(stored, order));
+  private static Map.Entry<List<String>, Row> row(String stored, Order order, String... names) {
+    return Map.entry(List.of(names), new Row(stored, order));
   }
 
   /** The prefix that the names of a file have. */

@@ -21,11 +21,7 @@ public record Parameter(String name, List<Integer> shape, long offset, Role role
     BIAS
   }
 
-  /**
-   * How many numbers it holds.
-   *
-   * @return the product of the shape
-   */
+  /** {@return how many numbers it holds: the product of the shape} */
   public long elements() {
     return (long) rows() * columns();
   }

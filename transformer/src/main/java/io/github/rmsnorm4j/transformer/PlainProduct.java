@@ -26,27 +26,15 @@ final class PlainProduct {
       float alpha,
       float beta,
       Matrix c) {
-    int rows = Math.max(1, PIECE / b.columns);
-    if (!transposeB || b.rows <= rows) {
-      multiplyAtOnce(a, transposeA, b, transposeB, alpha, beta, c);
+    int most = Math.max(1, PIECE / b.columns);
+    if (transposeB && b.rows > most) {
+      for (int first = 0; first < b.rows; first += most) {
+        int count = Math.min(most, b.rows - first);
+        Matrix some = b.block(first, 0, count, b.columns);
+        multiply(a, transposeA, some, true, alpha, beta, c.block(0, first, c.rows, count));
+      }
       return;
     }
-    for (int first = 0; first < b.rows; first += rows) {
-      int count = Math.min(rows, b.rows - first);
-      Matrix some = b.block(first, 0, count, b.columns);
-      Matrix columns = c.block(0, first, c.rows, count);
-      multiplyAtOnce(a, transposeA, some, true, alpha, beta, columns);
-    }
-  }
-
-  private static void multiplyAtOnce(
-      Matrix a,
-      boolean transposeA,
-      Matrix b,
-      boolean transposeB,
-      float alpha,
-      float beta,
-      Matrix c) {
     float[] left = copy(a);
     float[] right = copy(b);
     float[] row = new float[transposeA ? a.rows : a.columns];

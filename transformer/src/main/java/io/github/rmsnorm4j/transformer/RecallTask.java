@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.require;
+
 import java.util.Arrays;
 
 /**
@@ -53,12 +55,6 @@ public final class RecallTask implements BatchSource {
     taken = new boolean[probabilities.length];
     for (int i = 0; i < probabilities.length; i++) {
       probabilities[i] = StrictMath.pow(i + 1.0, POWER - 1);
-    }
-  }
-
-  private static void require(boolean holds, String name, int value, String must) {
-    if (!holds) {
-      throw new IllegalArgumentException(name + " is " + value + ", it must " + must);
     }
   }
 

@@ -30,11 +30,7 @@ public record RowMoments(double mean, double meanSquare) {
     return new RowMoments(mean, square);
   }
 
-  /**
-   * The root mean square, which RMSNorm divides by.
-   *
-   * @return 0 or more
-   */
+  /** {@return the root mean square, which RMSNorm divides by} */
   public double rms() {
     return Math.sqrt(meanSquare);
   }

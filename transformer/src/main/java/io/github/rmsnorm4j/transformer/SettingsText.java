@@ -1,7 +1,11 @@
 package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Printable;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Settings as a line of text: the numbers in the record's order, to the last bit. */
 final class SettingsText {
@@ -10,40 +14,36 @@ final class SettingsText {
   private SettingsText() {}
 
   static String write(TrainingSettings s) {
-    return String.join(
-        " ",
-        Long.toString(s.steps()),
-        Long.toString(s.warmup()),
-        Double.toString(s.rate()),
-        Double.toString(s.finalShare()),
-        Double.toString(s.weightDecay()),
-        Double.toString(s.beta1()),
-        Double.toString(s.beta2()),
-        Double.toString(s.epsilon()),
-        Double.toString(s.clip()));
+    return Stream.<Number>of(
+            s.steps(),
+            s.warmup(),
+            s.rate(),
+            s.finalShare(),
+            s.weightDecay(),
+            s.beta1(),
+            s.beta2(),
+            s.epsilon(),
+            s.clip())
+        .map(Number::toString)
+        .collect(Collectors.joining(" "));
   }
 
   static TrainingSettings parse(Path path, String text) throws FormatException {
     String[] words = text.split(" ", NUMBERS + 1);
-    if (words.length != NUMBERS) {
-      throw new FormatException(path, "settings are '" + cut(text) + "', nine numbers are needed");
-    }
     try {
-      return new TrainingSettings(
-          wholeNumber(path, "settings: steps", words[0]),
-          wholeNumber(path, "settings: warmup", words[1]),
-          Double.parseDouble(words[2]),
-          Double.parseDouble(words[3]),
-          Double.parseDouble(words[4]),
-          Double.parseDouble(words[5]),
-          Double.parseDouble(words[6]),
-          Double.parseDouble(words[7]),
-          Double.parseDouble(words[8]));
-    } catch (NumberFormatException e) {
-      throw new FormatException(path, "settings are '" + cut(text) + "', nine numbers are needed");
+      if (words.length == NUMBERS) {
+        long steps = wholeNumber(path, "settings: steps", words[0]);
+        long warmup = wholeNumber(path, "settings: warmup", words[1]);
+        double[] d = Arrays.stream(words, 2, NUMBERS).mapToDouble(Double::parseDouble).toArray();
+        return new TrainingSettings(steps, warmup, d[0], d[1], d[2], d[3], d[4], d[5], d[6]);
+      }
+    } catch (NumberFormatException _) {
+      // Told below.
     } catch (IllegalArgumentException e) {
       throw new FormatException(path, "settings: " + e.getMessage());
     }
+    throw new FormatException(
+        path, "settings are '" + Printable.shortened(text) + "', nine numbers are needed");
   }
 
   static long wholeNumber(Path path, String name, String text) throws FormatException {
@@ -52,13 +52,10 @@ final class SettingsText {
       if (value >= 0) {
         return value;
       }
-    } catch (NumberFormatException e) {
+    } catch (NumberFormatException _) {
       // Told below.
     }
-    throw new FormatException(path, name + " is '" + cut(text) + "', it must be a whole number");
-  }
-
-  private static String cut(String text) {
-    return text.length() > 80 ? text.substring(0, 80) + "..." : text;
+    throw new FormatException(
+        path, name + " is '" + Printable.shortened(text) + "', it must be a whole number");
   }
 }

@@ -53,11 +53,7 @@ public final class StepTimes {
     return nanos[part.ordinal()];
   }
 
-  /**
-   * The time of all parts so far.
-   *
-   * @return nanoseconds since the last {@link #reset()}
-   */
+  /** {@return the time of all parts, in nanoseconds since the last {@link #reset()}} */
   public long totalNanos() {
     return Arrays.stream(nanos).sum();
   }

@@ -21,15 +21,12 @@ record StoredTensor(String name, List<Part> parts, boolean inputsFirst) {
    * @param run outputs of a run
    * @param stride outputs from the beginning of a run to that of the next
    */
-  record Part(Parameter parameter, int first, int run, int stride) {
-    static Part whole(Parameter parameter) {
-      return new Part(parameter, 0, parameter.outputs(), parameter.outputs());
-    }
-  }
+  record Part(Parameter parameter, int first, int run, int stride) {}
 
   /** A tensor that holds one parameter and has its order. */
   static StoredTensor of(String name, Parameter parameter) {
-    return new StoredTensor(name, List.of(Part.whole(parameter)), false);
+    Part whole = new Part(parameter, 0, parameter.outputs(), parameter.outputs());
+    return new StoredTensor(name, List.of(whole), false);
   }
 
   private Parameter first() {
@@ -49,14 +46,9 @@ record StoredTensor(String name, List<Part> parts, boolean inputsFirst) {
     return inputsFirst ? List.of(inputs, outputs()) : List.of(outputs(), inputs);
   }
 
-  /** Whether its elements lie in a model's memory as they lie in the file. */
-  private boolean inOrder() {
-    return parts.size() == 1 && !inputsFirst;
-  }
-
   /** Puts elements of a file to the places that they have in a model's memory. */
   TensorReader.Sink into(MemorySegment memory) {
-    if (inOrder()) {
+    if (parts.size() == 1 && !inputsFirst) { // They lie in memory as they lie in the file.
       return TensorReader.copyTo(Weights.part(memory, first()));
     }
     long[] places = places();

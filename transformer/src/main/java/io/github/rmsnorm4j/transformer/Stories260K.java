@@ -1,9 +1,9 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
@@ -22,10 +22,10 @@ public final class Stories260K {
    * @throws IOException if it cannot be read
    */
   public static Weights weights() throws IOException {
-    String config = new String(resource("config.json"), StandardCharsets.UTF_8);
     String name = "model.safetensors";
+    Path config = Path.of(FOLDER, "config.json");
     try (TensorFile file = TensorFile.of(Path.of(FOLDER, name), resource(name))) {
-      StoredConfig stored = ConfigParser.parse(Path.of(FOLDER, "config.json"), config);
+      StoredConfig stored = StoredConfig.of(config, JsonFile.read(config, resource("config.json")));
       return new StoredWeights(file, stored).all();
     }
   }

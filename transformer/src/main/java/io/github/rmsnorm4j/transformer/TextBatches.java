@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.require;
+
 /** Pieces of a text from places drawn at random; the token wanted is always the next. */
 public final class TextBatches implements BatchSource {
   private final int[] text;
@@ -18,9 +20,7 @@ public final class TextBatches implements BatchSource {
    * @throws IllegalArgumentException if the text is not longer than a piece
    */
   public TextBatches(int[] text, int vocabulary, int sequence, long seed) {
-    if (sequence < 1) {
-      throw new IllegalArgumentException("sequence is " + sequence + ", it must be at least 1");
-    }
+    require(sequence >= 1, "sequence", sequence, "be at least 1");
     if (text.length <= sequence) {
       throw new IllegalArgumentException(
           "the text has %s tokens, for sequences of %s it must have at least %s"

@@ -83,11 +83,7 @@ public final class Tokenizer {
     return new String(bytes, StandardCharsets.ISO_8859_1);
   }
 
-  /**
-   * How many tokens there are.
-   *
-   * @return the size of the vocabulary
-   */
+  /** {@return how many tokens there are: the size of the vocabulary} */
   public int size() {
     return pieces.size();
   }

@@ -75,47 +75,30 @@ public final class Trainer implements AutoCloseable {
     }
   }
 
-  /**
-   * How many steps have been taken, those before a checkpoint among them.
-   *
-   * @return 0 or more
-   */
+  /** {@return how many steps have been taken, those before a checkpoint among them} */
   public long step() {
     return optimiser.step();
   }
 
   /**
-   * The global norm of the last step's gradients, before they were clipped.
-   *
-   * @return 0 before the first step
+   * {@return the global norm of the last step's gradients, before they were clipped; 0 before the
+   * first step}
    */
   public double gradientNorm() {
     return gradientNorm;
   }
 
-  /**
-   * Where the time of the last step went, from its batch to the new weights.
-   *
-   * @return the model's watch
-   */
+  /** {@return where the time of the last step went, from its batch to the new weights} */
   public StepTimes times() {
     return model.times();
   }
 
-  /**
-   * What is trained.
-   *
-   * @return the model it was made with
-   */
+  /** {@return what is trained: the model it was made with} */
   public Model model() {
     return model;
   }
 
-  /**
-   * How it is trained.
-   *
-   * @return the settings it was made with
-   */
+  /** {@return how it is trained: the settings it was made with} */
   public TrainingSettings settings() {
     return settings;
   }

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import static io.github.rmsnorm4j.transformer.Requirement.require;
+
 /**
  * How a model is trained: AdamW, a rate that rises in a straight line and falls along a cosine, and
  * gradients clipped by their global norm.
@@ -45,12 +47,6 @@ public record TrainingSettings(
     require(beta2 >= 0 && beta2 < 1, "beta2", beta2, "be at least 0 and below 1");
     require(epsilon > 0 && Double.isFinite(epsilon), "epsilon", epsilon, "be finite and above 0");
     require(clip > 0, "clip", clip, "be above 0");
-  }
-
-  private static void require(boolean holds, String name, Number value, String must) {
-    if (!holds) {
-      throw new IllegalArgumentException(name + " is " + value + ", it must " + must);
-    }
   }
 
   /**

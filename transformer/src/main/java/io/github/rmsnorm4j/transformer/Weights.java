@@ -126,20 +126,12 @@ public final class Weights implements AutoCloseable {
     return hash;
   }
 
-  /**
-   * What the model is made of.
-   *
-   * @return the config
-   */
+  /** {@return what the model is made of} */
   public ModelConfig config() {
     return config;
   }
 
-  /**
-   * The tensors, in the order of the memory.
-   *
-   * @return their names, shapes and places
-   */
+  /** {@return the tensors, in the order of the memory, with their names, shapes and places} */
   public List<Parameter> parameters() {
     return parameters;
   }
@@ -196,10 +188,6 @@ public final class Weights implements AutoCloseable {
       gradients = allocate(arena);
     }
     return gradients;
-  }
-
-  boolean hasGradients() {
-    return gradients != null;
   }
 
   static MemorySegment part(MemorySegment all, Parameter parameter) {

@@ -1,6 +1,10 @@
 package io.github.rmsnorm4j.transformer;
 
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.JsonFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,6 +17,15 @@ final class Configs {
 
   static ModelConfigBuilder tiny() {
     return ModelConfig.builder(11, 12, 2, 4).headWidth(4).mlpWidth(10).initialRange(0.3);
+  }
+
+  static float element(Matrix matrix, int row, int column) {
+    return matrix.floats().get((long) row * matrix.stride + column);
+  }
+
+  /** The config that a text says, in a file of that name. */
+  static StoredConfig parse(Path file, String text) throws FormatException {
+    return StoredConfig.of(file, JsonFile.read(file, text.getBytes(StandardCharsets.UTF_8)));
   }
 
   /** Every norm at every place; grouped heads, tied heads and head norms in turn. */

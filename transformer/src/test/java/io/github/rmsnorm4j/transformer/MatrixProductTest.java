@@ -46,15 +46,17 @@ class MatrixProductTest {
       product.multiply(a, transposeA, b, transposeB, 0.5f, 2, c);
       for (int i = 0; i < all.rows; i++) {
         for (int j = 0; j < all.columns; j++) {
-          double expected = before.get(i, j);
+          double expected = Configs.element(before, i, j);
           boolean inside = i >= 3 && i < 3 + m && j >= 2 && j < 2 + n;
           expected *= inside ? 2 : 1;
           for (int l = 0; inside && l < k; l++) {
-            double x = transposeA ? a.get(l, i - 3) : a.get(i - 3, l);
-            double y = transposeB ? b.get(j - 2, l) : b.get(l, j - 2);
+            double x = transposeA ? Configs.element(a, l, i - 3) : Configs.element(a, i - 3, l);
+            double y = transposeB ? Configs.element(b, j - 2, l) : Configs.element(b, l, j - 2);
             expected += 0.5 * x * y;
           }
-          assertThat((double) all.get(i, j)).as("%d, %d", i, j).isCloseTo(expected, within(1e-5));
+          assertThat((double) Configs.element(all, i, j))
+              .as("%d, %d", i, j)
+              .isCloseTo(expected, within(1e-5));
         }
       }
     }
@@ -112,10 +114,12 @@ class MatrixProductTest {
         for (int j = 0; j < 7; j++) {
           float sum = 0;
           for (int k = 0; k < 33; k++) {
-            sum += a.get(i, k) * (transposeB ? b.get(j, k) : b.get(k, j));
+            sum +=
+                Configs.element(a, i, k)
+                    * (transposeB ? Configs.element(b, j, k) : Configs.element(b, k, j));
           }
-          assertThat(all.get(i, j)).isEqualTo(0.3f * sum);
-          assertThat(alone.get(0, j)).isEqualTo(0.3f * sum);
+          assertThat(Configs.element(all, i, j)).isEqualTo(0.3f * sum);
+          assertThat(Configs.element(alone, 0, j)).isEqualTo(0.3f * sum);
         }
       }
     }
@@ -130,7 +134,7 @@ class MatrixProductTest {
       fill(a, 1);
       new Floats(c.segment).set(1, Float.NaN);
       product.multiply(a, false, a, true, 1, 0, c);
-      assertThat(c.get(0, 1)).isEqualTo(c.get(1, 0)).isFinite();
+      assertThat(Configs.element(c, 0, 1)).isEqualTo(Configs.element(c, 1, 0)).isFinite();
     }
   }
 
@@ -181,7 +185,7 @@ class MatrixProductTest {
           Matrix row = a.block(i, 0, 1, inner);
           one.floats().set(0, i == 0 && j == outputs - 1 ? 3 : 0);
           MatrixProduct.PLAIN_JAVA.multiply(row, false, b.block(j, 0, 1, inner), true, 2, 1, one);
-          assertThat(c.get(i, j)).isEqualTo(one.get(0, 0));
+          assertThat(Configs.element(c, i, j)).isEqualTo(Configs.element(one, 0, 0));
         }
       }
     }

@@ -271,7 +271,7 @@ class ModelFolderTest {
         text.replace(from, to, pieces[random.nextInt(pieces.length)]);
       }
       try {
-        ConfigParser.parse(folder, text.toString()).model().parameters();
+        Configs.parse(folder, text.toString()).model().parameters();
         read++;
       } catch (FormatException e) {
         assertThat(e.getMessage()).doesNotContain("\n").hasSizeLessThan(400);
@@ -288,10 +288,10 @@ class ModelFolderTest {
         LLAMA.replace(
             "\"rope_theta\": 500.0",
             "\"rope_parameters\": {\"rope_theta\": 600, \"rope_type\": \"default\"}");
-    assertThat(ConfigParser.parse(folder, newer).model().ropeTheta()).isEqualTo(600);
+    assertThat(Configs.parse(folder, newer).model().ropeTheta()).isEqualTo(600);
     String plain =
         LLAMA.replace("\"rope_scaling\": null", "\"rope_scaling\": {\"type\": \"default\"}");
-    assertThat(ConfigParser.parse(folder, plain).model().ropeTheta()).isEqualTo(500);
+    assertThat(Configs.parse(folder, plain).model().ropeTheta()).isEqualTo(500);
   }
 
   @Test
@@ -301,7 +301,7 @@ class ModelFolderTest {
             .replaceAll("\"(hidden_size|intermediate_size|vocab_size)\": \\d+", "\"$1\": 16777216")
             .replace(
                 "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 10000, \"head_dim\": 4194304");
-    assertThatThrownBy(() -> ConfigParser.parse(folder, vast))
+    assertThatThrownBy(() -> Configs.parse(folder, vast))
         .isInstanceOf(FormatException.class)
         .hasMessageContaining("more parameters than a file can hold");
   }

@@ -50,13 +50,13 @@ class NarrowRowsTest {
         rows.roundFrom(x);
         rows.widenTo(y);
         for (int i = 0; i < largest; i++) {
-          float exact = x.get(i, 0);
+          float exact = Configs.element(x, i, 0);
           float below = value(i, bfloat16);
           float above = value(i + 1, bfloat16);
-          assertThat(Math.abs(y.get(i, 0)))
+          assertThat(Math.abs(Configs.element(y, i, 0)))
               .as("%s", exact)
               .isEqualTo(nearest(Math.abs(exact), below, above, i % 2 == 0));
-          assertThat(Math.copySign(1, y.get(i, 0))).isEqualTo(Math.copySign(1, exact));
+          assertThat(Math.copySign(1, Configs.element(y, i, 0))).isEqualTo(Math.copySign(1, exact));
         }
       }
       x.floats().set(0, Float.NaN);
@@ -64,9 +64,9 @@ class NarrowRowsTest {
       x.floats().set(2, Float.intBitsToFloat(0x7fffffff));
       rows.roundFrom(x);
       rows.widenTo(y);
-      assertThat(y.get(0, 0)).isNaN();
-      assertThat(y.get(1, 0)).isEqualTo(Float.NEGATIVE_INFINITY);
-      assertThat(y.get(2, 0)).isNaN();
+      assertThat(Configs.element(y, 0, 0)).isNaN();
+      assertThat(Configs.element(y, 1, 0)).isEqualTo(Float.NEGATIVE_INFINITY);
+      assertThat(Configs.element(y, 2, 0)).isNaN();
     }
   }
 
@@ -124,7 +124,7 @@ class NarrowRowsTest {
 
       NormLayer.of(setup(weights, arena, type), "model.norm").forward(x, y);
       for (int i = 0; i < bits.length; i++) {
-        assertThat(y.get(i / WIDTH, i % WIDTH))
+        assertThat(Configs.element(y, i / WIDTH, i % WIDTH))
             .isEqualTo(value(Short.toUnsignedInt(bits[i]), type == ElementType.BFLOAT16));
       }
     }

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -66,16 +65,17 @@ final class Contrasts {
   List<Finding> around(Hypothesis norm, List<Hypothesis> named) {
     Set<List<Object>> known = new HashSet<>();
     named.forEach(each -> known.add(List.of(each.form(), each.statistic())));
-    Stream<List<Hypothesis>> ofForms =
+    Statistic statistic = norm.statistic();
+    Stream<Stream<Hypothesis>> ofForms =
         Stream.of(Choice.values()).map(choice -> others(norm, choice));
-    Stream<List<Hypothesis>> ofStatistics =
-        Stream.of(epsilons(norm), places(norm), parts(norm), population(norm));
+    Stream<Stream<Hypothesis>> ofStatistics =
+        Stream.of(epsilons(statistic), places(statistic), parts(norm), population(statistic))
+            .map(statistics -> statistics.map(norm::with));
     return Stream.concat(ofForms, ofStatistics)
         .flatMap(
             choice ->
                 best(
-                    choice.stream()
-                        .filter(each -> !known.contains(List.of(each.form(), each.statistic()))),
+                    choice.filter(each -> !known.contains(List.of(each.form(), each.statistic()))),
                     PER_CHOICE))
         .sorted(NEAREST)
         .limit(SHOWN)
@@ -83,15 +83,14 @@ final class Contrasts {
   }
 
   /** Forms that differ from one in this choice alone. */
-  private List<Hypothesis> others(Hypothesis norm, Choice choice) {
+  private Stream<Hypothesis> others(Hypothesis norm, Choice choice) {
     boolean partial = norm.statistic().part() < sample.width();
     return forms.entrySet().stream()
         .map(entry -> new Hypothesis(entry.getKey(), entry.getValue(), norm.statistic()))
         .filter(
             each -> Stream.of(Choice.values()).allMatch(c -> c.same(each, norm) == (c != choice)))
         .filter(each -> !(partial && each.form().layer()))
-        .filter(each -> usualRoot(each, norm))
-        .toList();
+        .filter(each -> usualRoot(each, norm));
   }
 
   /** Rounded roots come near many norms, and few systems have them. */
@@ -100,46 +99,30 @@ final class Contrasts {
     return root == CastForm.Root.EXACT || root == norm.form().root();
   }
 
-  private List<Hypothesis> epsilons(Hypothesis norm) {
+  private static Stream<Statistic> epsilons(Statistic usual) {
     return Hypotheses.EPSILONS.stream()
-        .map(epsilon -> norm.statistic().with(epsilon, place(norm, epsilon)))
-        .map(statistic -> new Hypothesis(norm.form(), norm.orders(), statistic))
-        .filter(each -> !each.statistic().equals(norm.statistic()))
-        .toList();
+        .map(e -> usual.with(e, e == 0 ? EpsilonPlacement.INSIDE : usual.place()))
+        .filter(each -> !each.equals(usual));
   }
 
-  private static EpsilonPlacement place(Hypothesis norm, double epsilon) {
-    return epsilon == 0 ? EpsilonPlacement.INSIDE : norm.statistic().place();
-  }
-
-  private List<Hypothesis> places(Hypothesis norm) {
-    Statistic statistic = norm.statistic();
+  private static Stream<Statistic> places(Statistic usual) {
     return Stream.of(EpsilonPlacement.values())
-        .filter(place -> statistic.epsilon() > 0 && place != statistic.place())
-        .map(place -> statistic.with(statistic.epsilon(), place))
-        .map(each -> new Hypothesis(norm.form(), norm.orders(), each))
-        .toList();
+        .filter(place -> usual.epsilon() > 0 && place != usual.place())
+        .map(place -> usual.with(usual.epsilon(), place));
+  }
+
+  private Stream<Statistic> parts(Hypothesis norm) {
+    Statistic usual = norm.statistic();
+    return Hypotheses.parts(sample.width(), shares).stream()
+        .filter(part -> !norm.form().layer() && part != usual.part())
+        .map(part -> new Statistic(part, usual.epsilon(), usual.place()));
   }
 
   /** Of a norm with sample variance the one that divides by the width. */
-  private static List<Hypothesis> population(Hypothesis norm) {
-    Statistic statistic = norm.statistic();
-    return Stream.of(new Statistic(statistic.part(), statistic.epsilon(), statistic.place()))
-        .filter(_ -> statistic.sample())
-        .map(each -> new Hypothesis(norm.form(), norm.orders(), each))
-        .toList();
-  }
-
-  private List<Hypothesis> parts(Hypothesis norm) {
-    Statistic statistic = norm.statistic();
-    if (norm.form().layer()) {
-      return List.of();
-    }
-    return Hypotheses.parts(sample.width(), shares).stream()
-        .filter(part -> part != statistic.part())
-        .map(part -> new Statistic(part, statistic.epsilon(), statistic.place()))
-        .map(each -> new Hypothesis(norm.form(), norm.orders(), each))
-        .toList();
+  private static Stream<Statistic> population(Statistic usual) {
+    return Stream.of(usual)
+        .filter(Statistic::sample)
+        .map(each -> new Statistic(each.part(), each.epsilon(), each.place()));
   }
 
   /**
@@ -162,13 +145,12 @@ final class Contrasts {
             .flatMap(this::withEpsilons)
             .min(Comparator.comparingDouble(this::misfit))
             .orElseThrow();
-    List<Hypothesis> near = new ArrayList<>(others(nearest, Choice.ORDER));
-    near.add(nearest);
-    return best(near.stream(), SHOWN).toList();
+    Stream<Hypothesis> near = Stream.concat(others(nearest, Choice.ORDER), Stream.of(nearest));
+    return best(near, SHOWN).toList();
   }
 
   private Stream<Hypothesis> withEpsilons(Hypothesis norm) {
-    return Stream.concat(Stream.of(norm), epsilons(norm).stream());
+    return Stream.concat(Stream.of(norm), epsilons(norm.statistic()).map(norm::with));
   }
 
   /** How much of Y the exact formula misses, in the first rows. */

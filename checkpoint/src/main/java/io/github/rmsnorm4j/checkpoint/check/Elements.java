@@ -142,7 +142,7 @@ final class Elements {
       return 0;
     }
     double byMean = (2 + 1.5 * Math.sqrt(width())) * Math.abs(mean);
-    return Rounding.unit(form.arithmetic()) * (byMean + 4 * deviation());
+    return form.arithmetic().unitRoundoff() * (byMean + 4 * deviation());
   }
 
   /** The root of the variance; 0 for RMSNorm. */

@@ -18,6 +18,10 @@ import java.util.stream.Stream;
  * @param statistic what rstd is made of
  */
 record Hypothesis(Form form, List<CastForm> orders, Statistic statistic) {
+  Hypothesis with(Statistic other) {
+    return new Hypothesis(form, orders, other);
+  }
+
   /** RMSNorm or LayerNorm, and how its mean and variance are taken. */
   String kind() {
     return form.centring() + (statistic.sample() ? " with sample variance" : "");

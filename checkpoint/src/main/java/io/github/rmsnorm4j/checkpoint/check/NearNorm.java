@@ -4,7 +4,6 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.function.IntToDoubleFunction;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -44,8 +43,7 @@ final class NearNorm {
       normalised[row] = normalised(row);
     }
     for (int column = 0; column < width; column++) {
-      int j = column;
-      solve(j, row -> normalised[row][j]);
+      solve(column);
     }
     words = gainWords() + biasWords();
     left = left();
@@ -72,9 +70,11 @@ final class NearNorm {
   }
 
   private double[] givenGain() {
-    double[] ones = new double[gain.length];
-    Arrays.fill(ones, 1);
-    return sample.gain() == null ? ones : sample.gain();
+    return sample.gain() == null ? ones() : sample.gain();
+  }
+
+  private double[] ones() {
+    return DoubleStream.generate(() -> 1).limit(gain.length).toArray();
   }
 
   private double[] givenBias() {
@@ -145,18 +145,18 @@ final class NearNorm {
   }
 
   /** The line through the points of a column. */
-  private void solve(int column, IntToDoubleFunction normalised) {
+  private void solve(int column) {
     int rows = sample.rows();
     double meanN = 0;
     double meanY = 0;
     for (int row = 0; row < rows; row++) {
-      meanN += normalised.applyAsDouble(row) / rows;
+      meanN += normalised[row][column] / rows;
       meanY += sample.y(row)[column] / rows;
     }
     double squares = 0;
     double products = 0;
     for (int row = 0; row < rows; row++) {
-      double n = normalised.applyAsDouble(row) - meanN;
+      double n = normalised[row][column] - meanN;
       squares += n * n;
       products += n * (sample.y(row)[column] - meanY);
     }
@@ -181,7 +181,7 @@ final class NearNorm {
     if (isNear(given)) {
       return "";
     }
-    if (isNear(DoubleStream.generate(() -> 1).limit(gain.length).toArray())) {
+    if (isNear(ones())) {
       return " without --gain";
     }
     for (double offset : Hypotheses.OFFSETS) {

@@ -53,11 +53,7 @@ public final class NormCheck {
     }
   }
 
-  /**
-   * How many forms there are to try.
-   *
-   * @return the number of forms
-   */
+  /** {@return how many forms there are to try} */
   public int forms() {
     return forms.size();
   }
@@ -101,11 +97,7 @@ public final class NormCheck {
     return report(fits, others, recovered, window);
   }
 
-  /**
-   * Makes rows that tell the norms apart that {@link #run} has named.
-   *
-   * @return the rows
-   */
+  /** {@return rows that tell the norms apart that {@link #run} has named} */
   public Probe probe() {
     return Probe.of(named, sample);
   }
@@ -129,9 +121,7 @@ public final class NormCheck {
     for (Recovered form : recovered) {
       boolean layer = form.form().layer();
       for (Statistic statistic : Hypotheses.statistics(sample.width(), layer, shares)) {
-        if (form.fits(statistic, window)) {
-          fits.add(new Fit(form, statistic, form.distances(statistic), fits.size()));
-        }
+        Solver.add(form, statistic, window, fits);
       }
     }
     return fits;

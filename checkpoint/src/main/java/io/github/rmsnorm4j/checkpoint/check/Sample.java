@@ -4,6 +4,8 @@ import io.github.rmsnorm4j.ElementType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Rows of X and Y side by side, with the parameters of the norm and its residual. */
 public final class Sample {
@@ -103,7 +105,7 @@ public final class Sample {
       if (rowResidual != null) {
         residual.add(rowResidual);
       }
-      changed |= rowResidual != null || !same(rowX, rowY);
+      changed |= rowResidual != null || IntStream.range(0, width).anyMatch(i -> rowX[i] != rowY[i]);
     }
   }
 
@@ -117,22 +119,8 @@ public final class Sample {
 
   /** What every norm makes of a zero row. */
   private boolean isBias(double[] rowY) {
-    for (int i = 0; i < width; i++) {
-      double expected = bias == null ? 0 : Rounding.to(bias[i], yType);
-      if (rowY[i] != expected) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private static boolean same(double[] one, double[] other) {
-    for (int i = 0; i < one.length; i++) {
-      if (one[i] != other[i]) {
-        return false;
-      }
-    }
-    return true;
+    return IntStream.range(0, width)
+        .allMatch(i -> rowY[i] == (bias == null ? 0 : Rounding.to(bias[i], yType)));
   }
 
   private static boolean finite(double[] values) {
@@ -156,20 +144,12 @@ public final class Sample {
     }
   }
 
-  /**
-   * How many rows were added and can be used.
-   *
-   * @return the number of rows
-   */
+  /** {@return how many rows were added and can be used} */
   public int rows() {
     return x.size();
   }
 
-  /**
-   * Elements per row.
-   *
-   * @return the width
-   */
+  /** {@return elements per row} */
   public int width() {
     return width;
   }
@@ -230,15 +210,13 @@ public final class Sample {
   }
 
   private static List<ElementType> narrower(ElementType stored, List<double[]> rows) {
-    if (stored.bytes() == 2) {
-      return List.of();
-    }
-    List<ElementType> held = new ArrayList<>(Rounding.holding(rows));
-    boolean single =
-        rows.stream().flatMapToDouble(Arrays::stream).allMatch(value -> (float) value == value);
-    if (stored == ElementType.FLOAT64 && single) {
-      held.add(ElementType.FLOAT32);
-    }
-    return held;
+    return Stream.of(ElementType.BFLOAT16, ElementType.FLOAT16, ElementType.FLOAT32)
+        .filter(type -> type.bytes() < stored.bytes())
+        .filter(type -> rows.stream().allMatch(row -> holds(type, row)))
+        .toList();
+  }
+
+  private static boolean holds(ElementType type, double[] row) {
+    return Arrays.stream(row).allMatch(value -> Rounding.to(value, type) == value);
   }
 }

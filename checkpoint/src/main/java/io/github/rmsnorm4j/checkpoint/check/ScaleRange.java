@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint.check;
 import java.util.Optional;
 import java.util.function.LongPredicate;
 import java.util.function.LongToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * The scales for which every element of a row is equal to Y: a range, because an element grows or
@@ -27,10 +28,11 @@ record ScaleRange(double lo, double hi) {
       return Optional.empty();
     }
     if (Double.isInfinite(rstd[1])) {
-      boolean equal = equalCount(row, y, 1, row.centre(1)) == y.length;
+      double centre = row.centre(1);
+      boolean equal = IntStream.range(0, y.length).allMatch(i -> row.at(i, 1, centre) == y[i]);
       return equal ? Optional.of(new ScaleRange(0, rstd[1])) : Optional.empty();
     }
-    double slack = form.rootType() == null ? 1 : 1 + 2 * Rounding.unit(form.rootType());
+    double slack = form.rootType() == null ? 1 : 1 + 2 * form.rootType().unitRoundoff();
     double lo = (form.divides() ? 1 / rstd[1] : rstd[0]) / slack;
     double hi = (form.divides() ? 1 / rstd[0] : rstd[1]) * slack;
     Grid grid = Grid.at(form.float64(), lo);
@@ -74,30 +76,9 @@ record ScaleRange(double lo, double hi) {
     while (hi > lo && !fits.test(hi)) {
       hi = Math.max(lo, hi - stride);
     }
-    lo = edge(fits, lo, Math.max(-2, lo - stride));
-    hi = edge(fits, hi, Math.min(last, hi + stride));
+    lo = Sweep.edge(fits, lo, Math.max(-2, lo - stride));
+    hi = Sweep.edge(fits, hi, Math.min(last, hi + stride));
     return Optional.of(new ScaleRange(grid.number(lo), grid.number(hi)));
-  }
-
-  /** The last scale that fits, on the way from one that does to one that does not. */
-  private static long edge(LongPredicate fits, long inside, long outside) {
-    while (Math.abs(outside - inside) > 1) {
-      long middle = inside + (outside - inside) / 2;
-      if (fits.test(middle)) {
-        inside = middle;
-      } else {
-        outside = middle;
-      }
-    }
-    return inside;
-  }
-
-  static int equalCount(Elements row, double[] y, double scale, double centre) {
-    int equal = 0;
-    for (int i = 0; i < y.length; i++) {
-      equal += row.at(i, scale, centre) == y[i] ? 1 : 0;
-    }
-    return equal;
   }
 
   /**
@@ -106,8 +87,8 @@ record ScaleRange(double lo, double hi) {
    */
   private static double[] rstdWithin(Form form, Elements row, double[] y) {
     double unit = relativeError(form);
-    double tiny = Rounding.least(form.output());
-    double tinyCast = form.cast() == null ? 0 : Rounding.least(form.cast());
+    double tiny = form.output().minValue();
+    double tinyCast = form.cast() == null ? 0 : form.cast().minValue();
     double greatest = row.deviation() > 0 ? 1 / row.deviation() : 0;
     double shift = form.shifts() ? 3 * 0x1p-24 : 0;
     double meanError = row.meanTolerance();
@@ -141,9 +122,9 @@ record ScaleRange(double lo, double hi) {
   }
 
   private static double relativeError(Form form) {
-    double error = Rounding.unit(form.output()) + 8 * Rounding.unit(form.arithmetic());
-    error += form.cast() == null ? 0 : Rounding.unit(form.cast());
-    error += form.product() == null ? 0 : Rounding.unit(form.product());
+    double error = form.output().unitRoundoff() + 8 * form.arithmetic().unitRoundoff();
+    error += form.cast() == null ? 0 : form.cast().unitRoundoff();
+    error += form.product() == null ? 0 : form.product().unitRoundoff();
     return error * 1.05;
   }
 

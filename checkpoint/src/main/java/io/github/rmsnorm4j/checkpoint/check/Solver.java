@@ -113,8 +113,8 @@ final class Solver {
     }
   }
 
-  private static void add(
-      Recovered form, Statistic statistic, long window, List<NormCheck.Fit> fits) {
+  /** Adds a statistic that is near enough in every row. */
+  static void add(Recovered form, Statistic statistic, long window, List<NormCheck.Fit> fits) {
     if (form.fits(statistic, window)) {
       fits.add(new NormCheck.Fit(form, statistic, form.distances(statistic), fits.size()));
     }

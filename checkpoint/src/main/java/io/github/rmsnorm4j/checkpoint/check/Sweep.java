@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 import java.util.Arrays;
+import java.util.function.LongPredicate;
 import java.util.function.LongToDoubleFunction;
 
 /** Finds the number that makes most elements equal, where each is so for a range of numbers. */
@@ -62,46 +63,35 @@ final class Sweep {
     if (direction * (first - target) > 0 || direction * (other - target) < 0) {
       return null;
     }
-    long start = first == target ? from : edge(at, target, direction, from, to);
+    long start =
+        first == target
+            ? from
+            : edge(k -> !(direction * (at.applyAsDouble(k) - target) < 0), to, from);
     if (at.applyAsDouble(start) != target) {
       return null;
     }
-    // The first k behind the value, seen from the other side.
-    long end = to;
-    if (other != target) {
-      long low = start;
-      long high = to;
-      while (low + 1 < high) {
-        long middle = middle(low, high);
-        if (at.applyAsDouble(middle) == target) {
-          low = middle;
-        } else {
-          high = middle;
-        }
-      }
-      end = low;
-    }
+    long end = other == target ? to : edge(k -> at.applyAsDouble(k) == target, start, to);
     return new long[] {start, end};
+  }
+
+  /** The last number that fits, on the way from one that does to one that does not. */
+  static long edge(LongPredicate fits, long from, long to) {
+    long inside = from;
+    long outside = to;
+    long middle = middle(inside, outside);
+    while (middle != inside && middle != outside) {
+      if (fits.test(middle)) {
+        inside = middle;
+      } else {
+        outside = middle;
+      }
+      middle = middle(inside, outside);
+    }
+    return inside;
   }
 
   /** Between two numbers whose difference may overflow. */
   private static long middle(long low, long high) {
     return (low & high) + ((low ^ high) >> 1);
-  }
-
-  /** The first k at which the function has reached the value. */
-  private static long edge(
-      LongToDoubleFunction at, double target, int direction, long from, long to) {
-    long low = from;
-    long high = to;
-    while (low + 1 < high) {
-      long middle = middle(low, high);
-      if (direction * (at.applyAsDouble(middle) - target) < 0) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return high;
   }
 }

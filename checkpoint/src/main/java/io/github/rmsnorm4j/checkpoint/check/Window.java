@@ -48,7 +48,7 @@ final class Window {
     }
     long full = full(form, row.width());
     long usual = showsAccuracy(form) ? Math.min(limit, full) : full;
-    double moved = row.meanTolerance() / row.deviation() / Rounding.unit(form.arithmetic());
+    double moved = row.meanTolerance() / row.deviation() / form.arithmetic().unitRoundoff();
     return usual + (row.findsMean() && row.deviation() > 0 ? (long) Math.ceil(moved) : 0);
   }
 

@@ -55,7 +55,7 @@ final class Blocks {
     this.columns = (int) (long) tensor.shape().getLast();
   }
 
-  int rowsOfABlock() {
+  private int rowsOfABlock() {
     return (int) Math.clamp(ELEMENTS / Math.max(columns, 1), 1, Math.max(rows, 1));
   }
 
@@ -73,6 +73,32 @@ final class Blocks {
         sink.accept(values, row, count);
         progress.accept((long) count * columns * bytes);
       }
+    }
+  }
+
+  /** Takes a block of rows of two tensors. */
+  interface PairSink {
+    void accept(double[] values, double[] others, long first, int rows) throws IOException;
+  }
+
+  /** Gives all rows to a sink, each with that of a tensor of the result. */
+  void forEach(TensorFile result, Tensor other, PairSink sink) throws IOException {
+    if (!other.shape().equals(tensor.shape()) || other.dtype() != tensor.dtype()) {
+      throw new RefusedException("the result has %s, the model %s".formatted(other, tensor));
+    }
+    int most = rowsOfABlock() * columns;
+    int bytes = tensor.dtype().bits() / 8;
+    double[] others = new double[most];
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment stored = arena.allocate((long) most * bytes, Double.BYTES);
+      forEach(
+          (values, first, rows) -> {
+            int count = rows * columns;
+            result.read(other, first * columns, count, stored);
+            other.dtype().decode(stored, others, count);
+            progress.accept((long) count * bytes);
+            sink.accept(values, others, first, rows);
+          });
     }
   }
 

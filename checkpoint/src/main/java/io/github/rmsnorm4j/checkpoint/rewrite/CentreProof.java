@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.checkpoint.Projection;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
@@ -90,9 +91,9 @@ final class CentreProof {
         });
   }
 
-  private void forEach(Tensor tensor, PairedBlocks.Sink sink) throws IOException {
-    Tensor other = after.tensors().tensor(tensor.name());
-    PairedBlocks.forEach(before.tensors(), tensor, after.tensors(), other, progress, sink);
+  private void forEach(Tensor tensor, Blocks.PairSink sink) throws IOException {
+    new Blocks(before.tensors(), tensor, progress)
+        .forEach(after.tensors(), after.tensors().tensor(tensor.name()), sink);
   }
 
   /** The numbers that are added together: a row, or a column. */
@@ -107,8 +108,9 @@ final class CentreProof {
     private double sizeAfter;
 
     Line(Dtype dtype, String place) {
-      this.unit = Elements.unitRoundoff(dtype);
-      this.tiniest = Elements.tiniest(dtype);
+      ElementType type = dtype.elementType().orElseThrow();
+      this.unit = type.unitRoundoff();
+      this.tiniest = SiteSums.tiniest(type);
       this.place = place;
     }
 

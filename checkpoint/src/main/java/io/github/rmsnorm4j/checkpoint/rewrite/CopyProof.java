@@ -59,28 +59,19 @@ final class CopyProof {
     for (NormSite site : before.norms().norms()) {
       site.gain().ifPresent(names::add);
       site.bias().ifPresent(names::add);
-      site.consumers().forEach(consumer -> add(consumer, names));
+      site.consumers().stream().flatMap(Projection::tensors).forEach(names::add);
     }
     // A head that was tied is the embedding, which a fold leaves as it is.
     before.norms().embeddings().forEach(names::remove);
-    names.removeIf(name -> !isRead(name));
+    // Other types are not read as numbers, so their bytes are compared.
+    names.removeIf(name -> dtypes.get(name).elementType().isEmpty());
     if (converted) {
       names.addAll(before.norms().embeddings());
-      before.norms().writers().forEach(writer -> add(writer, names));
+      before.norms().writers().stream().flatMap(Projection::tensors).forEach(names::add);
     }
     if (!after.norms().tied()) {
       names.add(after.norms().ownHead());
     }
     return names;
-  }
-
-  /** Other types are not read as numbers, so their bytes are compared. */
-  private boolean isRead(String name) {
-    return dtypes.get(name).elementType().isPresent();
-  }
-
-  private static void add(Projection projection, Set<String> names) {
-    names.add(projection.weight());
-    projection.bias().ifPresent(names::add);
   }
 }

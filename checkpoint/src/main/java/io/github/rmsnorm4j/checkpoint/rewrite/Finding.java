@@ -10,11 +10,7 @@ package io.github.rmsnorm4j.checkpoint.rewrite;
  */
 public record Finding(String what, long count, double largest, String where) {
 
-  /**
-   * Whether each difference is within its bound.
-   *
-   * @return true if the largest share is at most 1
-   */
+  /** {@return whether each difference is within its bound: the largest share is at most 1} */
   public boolean holds() {
     return largest <= 1;
   }

@@ -41,10 +41,7 @@ final class Keeping {
     List<String> tensors = new ArrayList<>();
     site.gain().ifPresent(tensors::add);
     site.bias().ifPresent(tensors::add);
-    for (Projection consumer : site.consumers()) {
-      tensors.add(consumer.weight());
-      consumer.bias().ifPresent(tensors::add);
-    }
+    site.consumers().stream().flatMap(Projection::tensors).forEach(tensors::add);
     return tensors;
   }
 

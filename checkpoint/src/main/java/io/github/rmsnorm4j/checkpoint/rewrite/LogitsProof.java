@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
@@ -97,7 +98,8 @@ final class LogitsProof {
   /** The change of an element depends on its tensor and its index alone. */
   private MatrixChange rounded(long seed) {
     return (tensor, first, values) -> {
-      double unit = Math.max(FLOAT32, Elements.unitRoundoff(types.get(tensor)));
+      ElementType type = types.get(tensor).elementType().orElseThrow();
+      double unit = Math.max(FLOAT32, type.unitRoundoff());
       long stream = mix(seed + tensor.hashCode());
       for (int i = 0; i < values.length; i++) {
         double share = (mix(stream + first + i) >> 11) * 0x1p-52;

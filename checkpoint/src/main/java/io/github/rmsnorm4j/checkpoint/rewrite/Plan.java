@@ -33,11 +33,7 @@ public record Plan(
     falseSettings = List.copyOf(falseSettings);
   }
 
-  /**
-   * Whether the head is a matrix of its own from now on.
-   *
-   * @return whether it was tied and is not any more
-   */
+  /** {@return whether the head was tied and is a matrix of its own from now on} */
   public boolean untied() {
     return !falseSettings.isEmpty();
   }

@@ -17,11 +17,7 @@ public record Proof(List<Finding> findings, Optional<WholeModel> whole, String n
     findings = List.copyOf(findings);
   }
 
-  /**
-   * Whether all differences are within their bounds.
-   *
-   * @return true if each finding holds, and the logits do if there are any
-   */
+  /** {@return whether each finding holds, and the logits do if there are any} */
   public boolean holds() {
     return findings.stream().allMatch(Finding::holds) && whole.map(WholeModel::holds).orElse(true);
   }

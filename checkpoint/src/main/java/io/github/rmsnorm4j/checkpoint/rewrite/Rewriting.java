@@ -57,12 +57,6 @@ public final class Rewriting implements Closeable {
     }
   }
 
-  private static boolean isCopy(TensorFile file, String source, String copy) throws IOException {
-    try (SameBytes same = new SameBytes(_ -> {})) {
-      return same.of(file, file.tensor(source), file, file.tensor(copy));
-    }
-  }
-
   /**
    * A tensor that {@link #write} takes for a copy of another one, which it compares first: of a
    * tied head and a head that is stored too, programs use one or the other.
@@ -78,10 +72,15 @@ public final class Rewriting implements Closeable {
   }
 
   private void requireOneHead() throws IOException {
-    if (assumedCopy().isPresent()) {
-      String head = assumedCopy().get();
-      String source = plan.edits().get(head).source();
-      if (!isCopy(model.tensors(), source, head)) {
+    Optional<String> copy = assumedCopy();
+    if (copy.isEmpty()) {
+      return;
+    }
+    String head = copy.get();
+    String source = plan.edits().get(head).source();
+    TensorFile file = model.tensors();
+    try (SameBytes same = new SameBytes(_ -> {})) {
+      if (!same.of(file, file.tensor(source), file, file.tensor(head))) {
         throw new RefusedException(
             "%s cannot be %s: %s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"
                 .formatted(model.path(), plan.goal(), head, source));
@@ -127,46 +126,32 @@ public final class Rewriting implements Closeable {
     }
   }
 
-  /**
-   * What changes.
-   *
-   * @return the plan
-   */
+  /** {@return what changes} */
   public Plan plan() {
     return plan;
   }
 
-  /**
-   * The norms of the model.
-   *
-   * @return those that the rules of its family find
-   */
+  /** {@return the norms of the model, as the rules of its family find them} */
   public ModelNorms norms() {
     return norms;
   }
 
   /**
-   * Whether this project's transformer can run the model, and so compare its logits.
-   *
-   * @return why it cannot, as one line; empty if it can
+   * {@return why this project's transformer cannot run the model, and so compare its logits, as one
+   * line; empty if it can}
    */
   public Optional<String> notRun() {
     return notRun;
   }
 
-  /**
-   * The folders within the model's folder, which are not copied.
-   *
-   * @return their names
-   */
+  /** {@return the names of the folders within the model's folder, which are not copied} */
   public List<String> folders() {
     return files.listing().names(entry -> entry.state().isFolder());
   }
 
   /**
-   * Other files in the model's folder that look like weights. They are copied as they are.
-   *
-   * @return their names
+   * {@return the names of other files in the model's folder that look like weights; they are copied
+   * as they are}
    */
   public List<String> otherWeights() {
     return files.otherWeights();
@@ -229,9 +214,8 @@ public final class Rewriting implements Closeable {
   public record Result(int kept, RoundingCount rounding, Optional<Proof> proof) {
 
     /**
-     * Whether the result is in place.
-     *
-     * @return false if the proof does not hold; the result is then in {@code OUT.partial}
+     * {@return whether the result is in place; if not, the proof does not hold, and it is in {@code
+     * OUT.partial}}
      */
     public boolean isInPlace() {
       return proof.map(Proof::holds).orElse(true);

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
-import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Tensor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 /** Writes an edited tensor: each number is rounded once to the stored type. */
 final class RoundedTensor {
   private final Tensor tensor;
-  private final Dtype dtype;
+  private final ElementType type;
   private long computed;
   private long changed;
   private long small;
@@ -23,7 +23,7 @@ final class RoundedTensor {
   /** The tensor of the result. */
   RoundedTensor(Tensor tensor) {
     this.tensor = tensor;
-    this.dtype = tensor.dtype();
+    this.type = tensor.dtype().elementType().orElseThrow();
   }
 
   /**
@@ -38,12 +38,14 @@ final class RoundedTensor {
       edited.forEach(
           (values, first, rows) -> {
             int count = (int) (rows * columns);
-            long bytes = (long) count * dtype.bits() / 8;
+            long bytes = (long) count * type.bytes();
             if (stored[0].byteSize() < bytes) {
               stored[0] = arena.allocate(bytes, Double.BYTES);
             }
             round(values, count, first * columns);
-            Elements.encode(values, count, dtype, stored[0]);
+            for (int i = 0; i < count; i++) {
+              type.set(stored[0], i, values[i]);
+            }
             into.write(stored[0].asSlice(0, bytes));
           });
     }
@@ -59,7 +61,7 @@ final class RoundedTensor {
             "%s: element %s is %s, it must be finite to be computed with"
                 .formatted(tensor.label(), first + i, exact));
       }
-      double rounded = Elements.round(exact, dtype);
+      double rounded = type.round(exact);
       if (rounded != exact) {
         values[i] = rounded;
         count(exact, rounded, first + i);
@@ -71,10 +73,10 @@ final class RoundedTensor {
     if (Double.isInfinite(rounded)) {
       throw new RefusedException(
           "%s: element %s becomes %s, which %s does not hold"
-              .formatted(tensor.label(), element, exact, dtype.elementType().orElseThrow()));
+              .formatted(tensor.label(), element, exact, type));
     }
     changed++;
-    if (Math.abs(rounded) < Elements.leastNormal(dtype)) {
+    if (Math.abs(rounded) < type.minNormal()) {
       small++;
     } else {
       largest = Math.max(largest, Math.abs((rounded - exact) / exact));

@@ -32,19 +32,22 @@ record Side(ModelNorms norms, TensorFile tensors) {
     return vector(site.bias(), site.width());
   }
 
-  double[] bias(Projection projection, int outputs) throws IOException {
-    return vector(projection.bias(), outputs);
+  /** What a matrix makes of the output of a norm, for some normalised rows. */
+  SiteSums.Model model(NormSite site, Projection matrix, int outputs, double[][] rows)
+      throws IOException {
+    boolean scaled = norms.head().filter(matrix::equals).isPresent();
+    return new SiteSums.Model(
+        gain(site),
+        bias(site),
+        vector(matrix.bias(), outputs),
+        rows,
+        scaled ? norms.headScale() : 1);
   }
 
   private double[] vector(Optional<String> tensor, int length) throws IOException {
     return tensor.isPresent()
         ? Blocks.vector(tensors, tensors.tensor(tensor.get()))
         : new double[length];
-  }
-
-  /** What the output of a matrix is multiplied by. */
-  double scale(Projection projection) {
-    return norms.head().filter(projection::equals).isPresent() ? norms.headScale() : 1;
   }
 
   /** A row as the norm makes it, without gain and bias. */

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.NormSite;
 import io.github.rmsnorm4j.checkpoint.Projection;
@@ -97,6 +98,10 @@ final class SiteProof {
     }
   }
 
+  private static ElementType type(Tensor tensor) {
+    return tensor.dtype().elementType().orElseThrow();
+  }
+
   private static boolean isRead(Tensor tensor) {
     return tensor.dtype().elementType().isPresent();
   }
@@ -120,46 +125,26 @@ final class SiteProof {
       NormSite site, Projection matrix, double[][] n, NormSite other, Projection same, double[][] m)
       throws IOException {
     Tensor stored = before.tensors().tensor(matrix.weight());
-    Tensor storedAfter = after.tensors().tensor(same.weight());
     if (!isRead(stored)) {
       return; // It keeps its bytes, which is compared elsewhere.
     }
     Blocks blocks = new Blocks(before.tensors(), stored, progress);
     int outputs = (int) (matrix.inputsFirst() ? blocks.columns : blocks.rows);
-    SiteSums sums =
-        new SiteSums(
-            stored.dtype(),
-            matrix.bias().isPresent()
-                ? before.tensors().tensor(matrix.bias().get()).dtype()
-                : stored.dtype(),
-            new SiteSums.Model(
-                before.gain(site),
-                before.bias(site),
-                before.bias(matrix, outputs),
-                n,
-                before.scale(matrix)),
-            new SiteSums.Model(
-                after.gain(other),
-                after.bias(other),
-                after.bias(same, outputs),
-                m,
-                after.scale(same)));
-    PairedBlocks.forEach(
-        before.tensors(),
-        stored,
+    SiteSums.Model original = before.model(site, matrix, outputs, n);
+    SiteSums.Model rewritten = after.model(other, same, outputs, m);
+    Tensor bias = before.tensors().tensor(matrix.bias().orElse(matrix.weight()));
+    SiteSums sums = new SiteSums(type(stored), type(bias), original, rewritten);
+    blocks.forEach(
         after.tensors(),
-        storedAfter,
-        progress,
+        after.tensors().tensor(same.weight()),
         (values, changed, first, rows) -> {
           for (int row = 0; row < rows; row++) {
             for (int column = 0; column < blocks.columns; column++) {
               int at = row * blocks.columns + column;
               int index = (int) first + row;
-              if (matrix.inputsFirst()) {
-                sums.add(column, index, values[at], changed[at], matrices, matrix.weight());
-              } else {
-                sums.add(index, column, values[at], changed[at], matrices, matrix.weight());
-              }
+              int output = matrix.inputsFirst() ? column : index;
+              int input = matrix.inputsFirst() ? index : column;
+              sums.add(output, input, values[at], changed[at], matrices, matrix.weight());
             }
           }
         });

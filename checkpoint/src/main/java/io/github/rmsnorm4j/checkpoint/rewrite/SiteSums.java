@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.rewrite;
 
-import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.ElementType;
 
 /** The sums of {@link SiteProof} for one matrix, element by element in any order. */
 final class SiteSums {
@@ -22,7 +22,7 @@ final class SiteSums {
   private final Model after;
   private final double unit;
   private final double tiniest;
-  private final Dtype biasDtype;
+  private final ElementType biasType;
   private final double arithmetic;
   private final double[] product;
   private final double[] productAfter;
@@ -32,12 +32,12 @@ final class SiteSums {
   private final double[][] outputSize;
   private final double[] rowSize;
 
-  SiteSums(Dtype dtype, Dtype biasDtype, Model before, Model after) {
+  SiteSums(ElementType type, ElementType biasType, Model before, Model after) {
     this.before = before;
     this.after = after;
-    this.unit = Elements.unitRoundoff(dtype);
-    this.tiniest = Elements.tiniest(dtype);
-    this.biasDtype = biasDtype;
+    this.unit = type.unitRoundoff();
+    this.tiniest = tiniest(type);
+    this.biasType = biasType;
     this.arithmetic = (before.gain.length + 16) * TERM;
     int outputs = before.bias.length;
     int rows = before.rows.length;
@@ -53,6 +53,11 @@ final class SiteSums {
         rowSize[r] += Math.abs(value);
       }
     }
+  }
+
+  /** The largest error of one rounding of a number that is too small to be normal. */
+  static double tiniest(ElementType type) {
+    return Math.max(type.minValue() / 2, Double.MIN_VALUE);
   }
 
   /** Adds one stored element of the matrix, and compares it. */
@@ -81,8 +86,8 @@ final class SiteSums {
       double c = before.bias[i] + product[i];
       double cAfter = after.bias[i] + productAfter[i];
       double size = Math.abs(before.bias[i]) + productSize[i];
-      double rounding = Elements.unitRoundoff(biasDtype) * Math.abs(c);
-      double bound = rounding + Elements.tiniest(biasDtype) + arithmetic * 2 * size;
+      double rounding = biasType.unitRoundoff() * Math.abs(c);
+      double bound = rounding + tiniest(biasType) + arithmetic * 2 * size;
       biases.add(c - cAfter, bound, place);
       for (int r = 0; r < output.length; r++) {
         outputs.add(

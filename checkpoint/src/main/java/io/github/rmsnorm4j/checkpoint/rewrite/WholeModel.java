@@ -14,9 +14,8 @@ public record WholeModel(
     int tokens, double largest, double difference, double roundings, int allowed) {
 
   /**
-   * Whether the difference is one that roundings cause.
-   *
-   * @return false also if a logit is infinite or NaN
+   * {@return whether the difference is one that roundings cause; false also if a logit is infinite
+   * or NaN}
    */
   public boolean holds() {
     return difference <= allowed * roundings;

@@ -37,10 +37,9 @@ class LogitsProofTest {
     WholeModel whole = proof(in, Optional.empty(), Goal.CONVERT).whole().orElseThrow();
     assertThat(whole.tokens()).as("the model has 12 positions").isEqualTo(12);
     assertThat(whole.difference()).isPositive();
+    double unit = Math.max(dtype.elementType().orElseThrow().unitRoundoff(), 0x1p-24);
     assertThat(whole.roundings())
-        .isBetween(
-            0.01 * whole.largest() * Math.max(Elements.unitRoundoff(dtype), 0x1p-24),
-            100 * whole.largest() * Math.max(Elements.unitRoundoff(dtype), 0x1p-24));
+        .isBetween(0.01 * whole.largest() * unit, 100 * whole.largest() * unit);
     assertThat(whole.holds()).isTrue();
   }
 

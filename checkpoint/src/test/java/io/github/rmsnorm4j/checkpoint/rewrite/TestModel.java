@@ -182,12 +182,10 @@ final class TestModel {
   }
 
   private static MemorySegment encoded(double[] values, Dtype dtype) {
-    double[] rounded = new double[values.length];
-    for (int i = 0; i < values.length; i++) {
-      rounded[i] = Elements.round(values[i], dtype);
-    }
     MemorySegment bytes = Arena.ofAuto().allocate((long) values.length * dtype.bits() / 8, 8);
-    Elements.encode(rounded, values.length, dtype, bytes);
+    for (int i = 0; i < values.length; i++) {
+      dtype.elementType().orElseThrow().set(bytes, i, values[i]);
+    }
     return bytes;
   }
 

@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.checkpoint;
+package io.github.rmsnorm4j.formats;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
@@ -6,7 +6,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
-import io.github.rmsnorm4j.formats.FormatException;
 import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,10 +19,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A JSON object as maps, lists, texts, numbers (Long or Double) and truth values. A field that is
- * null is left out.
+ * A file that holds one JSON object, as {@code config.json} does: maps, lists, texts, numbers (Long
+ * or Double) and truth values. A field that is null is left out.
  */
-final class Json {
+public final class JsonFile {
   /** A {@code config.json} has a few kilobytes. */
   private static final long LONGEST_FILE = 1 << 20;
 
@@ -34,10 +33,17 @@ final class Json {
           .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(32).build())
           .build();
 
-  private Json() {}
+  private JsonFile() {}
 
-  /** Reads a file that holds one object. */
-  static Map<String, Object> read(Path file) throws IOException {
+  /**
+   * Reads a file.
+   *
+   * @param file the file, of one megabyte at most
+   * @return its object
+   * @throws FormatException if it is too long, or does not hold one object and nothing else
+   * @throws IOException if it is missing, is no file, or cannot be read
+   */
+  public static Map<String, Object> read(Path file) throws IOException {
     if (!Files.exists(file)) {
       throw new NoSuchFileException(file.toString(), null, "there is no such file");
     }
@@ -54,11 +60,14 @@ final class Json {
   }
 
   /**
-   * Reads one object.
+   * Reads what a file holds.
    *
    * @param file named in messages
+   * @param content JSON in UTF-8
+   * @return its object
+   * @throws FormatException if it does not hold one object and nothing else
    */
-  static Map<String, Object> read(Path file, byte[] content) throws IOException {
+  public static Map<String, Object> read(Path file, byte[] content) throws FormatException {
     try (JsonParser json = JSON.createParser(content)) {
       if (json.nextToken() != JsonToken.START_OBJECT) {
         throw new FormatException(file, "is no JSON object");
@@ -72,6 +81,10 @@ final class Json {
       throw new FormatException(file, "is no JSON: " + e.getOriginalMessage());
     } catch (CharConversionException _) {
       throw new FormatException(file, "is no JSON: it is not UTF-8");
+    } catch (FormatException e) {
+      throw e;
+    } catch (IOException e) {
+      throw new AssertionError("memory does not fail to be read", e);
     }
   }
 
