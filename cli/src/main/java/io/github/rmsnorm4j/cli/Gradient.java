@@ -100,13 +100,13 @@ final class Gradient implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
-    outputs().forEach(result::requireName);
-    TensorReference in = result.checked(() -> TensorReference.parse("X", reference));
+    outputs().forEach(ResultOptions::requireName);
+    TensorReference in = WrongUseException.checked(() -> TensorReference.parse("X", reference));
     try (TensorFile file = TensorFile.open(in.file());
-        StoredRows residual = result.checked(residuals::open);
+        StoredRows residual = WrongUseException.checked(residuals::open);
         StoredRows slopes = open("--dy", dy);
         StoredRows ofSum = dresidual == null ? null : open("--dresidual", dresidual)) {
-      GradientJob job = result.checked(() -> plan(in, file, residual, slopes, ofSum));
+      GradientJob job = WrongUseException.checked(() -> plan(in, file, residual, slopes, ofSum));
       try (TensorWriter dx = create(result.out(), job.result());
           TensorWriter gain = dgain == null ? null : create(dgain, job.parameter("dgain"));
           TensorWriter bias = dbias == null ? null : create(dbias, job.parameter("dbias"));
@@ -138,8 +138,7 @@ final class Gradient implements Callable<Integer> {
   }
 
   private StoredRows open(String option, String text) throws IOException {
-    result.requireName(option, text);
-    return result.checked(() -> StoredRows.open(option, text));
+    return WrongUseException.checked(() -> StoredRows.open(option, text));
   }
 
   private GradientJob plan(
@@ -187,7 +186,7 @@ final class Gradient implements Callable<Integer> {
   }
 
   private TensorWriter create(Path path, Tensor content) throws IOException {
-    return result.checked(
+    return WrongUseException.checked(
         () -> TensorWriter.create(path, List.of(content), Map.of(), result.force()));
   }
 }

@@ -152,7 +152,6 @@ final class ModuleBuild {
         Files.exists(list)
             ? "rmsnorm %s: building %s again, since sources have changed".formatted(command, what)
             : "rmsnorm %s: building %s and fetching %s".formatted(command, what, fetched));
-    err.flush();
     Path log = Files.createDirectories(list.getParent()).resolve("build.log");
     Instant start = Instant.now();
     List<String> arguments = new ArrayList<>(List.of("-pl", module, "-am"));

@@ -62,7 +62,6 @@ final class Natives {
   private void fetch(String artifact, Path jar, PrintWriter err)
       throws IOException, InterruptedException {
     err.println("rmsnorm train: fetching " + artifact + ", once (OpenBLAS takes 20 MB)");
-    err.flush();
     // In a folder of its own first, since a jar that is half there would be taken for whole.
     Path work = Files.createTempDirectory(Files.createDirectories(folder), "fetch");
     List<String> arguments =

@@ -88,16 +88,16 @@ final class Normalize implements Callable<Integer> {
   public Integer call() throws IOException {
     long start = System.nanoTime();
     Path out = result.out();
-    TensorReference in = result.checked(() -> TensorReference.parse("IN", reference));
-    result.requireName("OUT", out);
+    TensorReference in = WrongUseException.checked(() -> TensorReference.parse("IN", reference));
+    ResultOptions.requireName("OUT", out);
     if (sums != null) {
-      result.requireName("--residual-out", sums);
+      ResultOptions.requireName("--residual-out", sums);
     }
     try (TensorFile file = TensorFile.open(in.file());
-        StoredResidual residual = result.checked(this::residual)) {
-      List<String> names = result.checked(() -> in.names(tensors));
-      NormalizeJob job = result.checked(() -> plan(file, names, residual));
-      try (TensorWriter writer = result.checked(() -> create(job, in.file(), residual));
+        StoredResidual residual = WrongUseException.checked(this::residual)) {
+      List<String> names = WrongUseException.checked(() -> in.names(tensors));
+      NormalizeJob job = WrongUseException.checked(() -> plan(file, names, residual));
+      try (TensorWriter writer = WrongUseException.checked(() -> create(job, in.file(), residual));
           Progress progress = result.progress(job.bytes())) {
         job.run(writer, progress);
         if (residual != null) {

@@ -1,14 +1,11 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
@@ -63,11 +60,6 @@ final class ResultOptions {
     }
   }
 
-  /** A part of the work that can turn out to be wrong use. */
-  interface Step<T> {
-    T make() throws IOException;
-  }
-
   Path out() {
     return out;
   }
@@ -85,34 +77,9 @@ final class ResultOptions {
     return force;
   }
 
-  /**
-   * Does a step; what it refuses, and files that exist already, are wrong use of the command.
-   *
-   * @throws ParameterException if it is
-   */
-  <T> T checked(Step<T> step) throws IOException {
-    try {
-      return step.make();
-    } catch (FileAlreadyExistsException e) {
-      throw wrongUse(e, e.getMessage() + "; --force replaces it");
-    } catch (IllegalArgumentException e) {
-      throw wrongUse(e, e.getMessage());
-    }
-  }
-
-  /**
-   * A name that is needed, of a file or a tensor in one.
-   *
-   * @throws ParameterException if it is empty
-   */
-  void requireName(String argument, Object name) {
-    if (name.toString().isEmpty()) {
-      throw wrongUse(null, argument + " is empty, it must name a file");
-    }
-  }
-
-  private ParameterException wrongUse(Exception cause, String message) {
-    return new ParameterException(spec.commandLine(), message, cause);
+  /** Refuses a name of a file that is empty. */
+  static void requireName(String argument, Path name) {
+    WrongUseException.requireName(argument, name, "a file");
   }
 
   Progress progress(long bytes) {
@@ -123,9 +90,7 @@ final class ResultOptions {
   /** The closing line. */
   void done(String summary) {
     if (!quiet) {
-      PrintWriter err = spec.commandLine().getErr();
-      err.println(Rmsnorm.oneLine(out + ": ") + " " + summary);
-      err.flush();
+      spec.commandLine().getErr().println(Rmsnorm.oneLine(out + ": ") + " " + summary);
     }
   }
 }

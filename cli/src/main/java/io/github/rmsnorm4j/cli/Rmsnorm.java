@@ -12,7 +12,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
@@ -89,7 +88,7 @@ final class Rmsnorm implements Callable<Integer> {
         .registerConverter(Integer.class, NumberText::integer)
         .registerConverter(int.class, NumberText::integer)
         .setExecutionStrategy(Rmsnorm::execute)
-        .setParameterExceptionHandler(Rmsnorm::wrongUse)
+        .setParameterExceptionHandler((e, args) -> wrongUse(e, e.getCommandLine()))
         .setExecutionExceptionHandler(Rmsnorm::failure);
   }
 
@@ -108,8 +107,7 @@ final class Rmsnorm implements Callable<Integer> {
     return new CommandLine.RunLast().execute(parsed);
   }
 
-  private static int wrongUse(ParameterException e, String[] args) {
-    CommandLine command = e.getCommandLine();
+  private static int wrongUse(Exception e, CommandLine command) {
     String name = command.getCommandSpec().qualifiedName();
     String message = e instanceof UnmatchedArgumentException u ? unmatched(u) : e.getMessage();
     command.getErr().println(name + ": " + oneLine(message) + " (" + name + " --help tells more)");
@@ -137,6 +135,9 @@ final class Rmsnorm implements Callable<Integer> {
   }
 
   private static int failure(Exception e, CommandLine command, ParseResult parsed) {
+    if (e instanceof WrongUseException) {
+      return wrongUse(e, command);
+    }
     command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + message(e));
     stackTrace(e);
     return ExitCode.SOFTWARE;

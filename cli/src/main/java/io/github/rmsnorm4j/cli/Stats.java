@@ -16,7 +16,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -72,11 +71,12 @@ final class Stats implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    TensorReference wanted = wanted();
+    TensorReference wanted =
+        WrongUseException.checked(() -> TensorReference.parse("FILE", reference));
     List<String> lines = new ArrayList<>();
     try (TensorFile file = TensorFile.open(wanted.file())) {
       TensorChoice choice = new TensorChoice(file, axis, List.of());
-      List<Tensor> chosen = chosen(file, wanted, choice);
+      List<Tensor> chosen = WrongUseException.checked(() -> chosen(file, wanted, choice));
       List<Tensor> measured = chosen.stream().filter(t -> choice.problem(t) == null).toList();
       Backend backend = VectorApi.bestBackend(measured);
       long bytes = measured.stream().mapToLong(Tensor::bytes).sum();
@@ -97,27 +97,15 @@ final class Stats implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private TensorReference wanted() {
-    try {
-      return TensorReference.parse("FILE", reference);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    }
-  }
-
   /** In a list a tensor that has no rows is a line of its own; asked for alone it is an error. */
   private List<Tensor> chosen(TensorFile file, TensorReference wanted, TensorChoice choice) {
-    try {
-      List<Tensor> chosen = wanted.allIn(file, tensors);
-      String problem = chosen.size() == 1 ? choice.problem(chosen.getFirst()) : null;
-      if (problem != null) {
-        throw new IllegalArgumentException(
-            "%s: %s: %s".formatted(file.path(), chosen.getFirst(), problem));
-      }
-      return chosen;
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    List<Tensor> chosen = wanted.allIn(file, tensors);
+    String problem = chosen.size() == 1 ? choice.problem(chosen.getFirst()) : null;
+    if (problem != null) {
+      throw new IllegalArgumentException(
+          "%s: %s: %s".formatted(file.path(), chosen.getFirst(), problem));
     }
+    return chosen;
   }
 
   private List<String> report(Tensor tensor, RowStatistics rows) {

@@ -24,7 +24,6 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -91,9 +90,7 @@ final class Story implements Callable<Integer> {
     try (Weights trained = model.load(tokenizer.size())) {
       norm.requireFit(change, trained.config());
       int positions = trained.config().maxPositions();
-      if (tokens != null && (tokens < 1 || tokens > positions)) {
-        throw wrongUse("--tokens is " + tokens + ", it may be 1 to " + positions);
-      }
+      WrongUseException.requireRange("--tokens", tokens, positions);
       int most = tokens == null ? positions : tokens;
       int[] begin = begin(tokenizer, positions);
       try (ReportOptions.Files files = reports.begin();
@@ -135,7 +132,7 @@ final class Story implements Callable<Integer> {
       }
       count = String.valueOf(encoded.length);
     }
-    throw wrongUse(
+    throw new WrongUseException(
         "PROMPT has %s tokens, the model has %s positions: give a shorter one"
             .formatted(count, positions));
   }
@@ -208,12 +205,6 @@ final class Story implements Callable<Integer> {
   }
 
   private void say(String line) {
-    PrintWriter err = spec.commandLine().getErr();
-    err.println("rmsnorm story: " + line);
-    err.flush();
-  }
-
-  private ParameterException wrongUse(String message) {
-    return new ParameterException(spec.commandLine(), message);
+    spec.commandLine().getErr().println("rmsnorm story: " + line);
   }
 }
