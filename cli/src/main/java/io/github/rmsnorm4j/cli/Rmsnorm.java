@@ -57,8 +57,6 @@ final class Rmsnorm implements Callable<Integer> {
   /**
    * Runs the command line and ends the JVM: status 0 if all went well, 1 for a failure, 2 for wrong
    * use.
-   *
-   * @param args the command and its arguments
    */
   public static void main(String[] args) {
     StandardOutput output = new StandardOutput();

@@ -25,14 +25,7 @@ public final class Comparison {
   private final Backend backend;
   private final Consumer<String> progress;
 
-  /**
-   * Of a plan.
-   *
-   * @param plan what is measured
-   * @param threads at most
-   * @param backend the kernels of the fused norms
-   * @param progress is told what is being done
-   */
+  /** Of a plan; the listener is told what is being done. */
   public Comparison(Plan plan, int threads, Backend backend, Consumer<String> progress) {
     this.plan = plan;
     this.threads = threads;
@@ -40,22 +33,12 @@ public final class Comparison {
     this.progress = progress;
   }
 
-  /**
-   * How much memory a plan may count on.
-   *
-   * @return bytes
-   */
+  /** How many bytes a plan may count on. */
   public static long availableMemory() {
     return AvailableMemory.bytes();
   }
 
-  /**
-   * Measures all that is planned: memory first, while this process has no tensors.
-   *
-   * @param run what is needed to repeat it
-   * @return what was measured
-   * @throws IOException if a process that measures memory fails
-   */
+  /** Measures all that is planned: memory first, while this process has no tensors. */
   public Results run(Results.Run run) throws IOException {
     long start = System.nanoTime();
     List<MemoryUse> memory = memory();

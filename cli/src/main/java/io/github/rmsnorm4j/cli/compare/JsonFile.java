@@ -33,12 +33,7 @@ public final class JsonFile {
     }
   }
 
-  /**
-   * The text of the file.
-   *
-   * @param results all that was measured
-   * @return JSON, indented
-   */
+  /** The text of the file: JSON, indented. */
   public static String text(Results results) {
     return Records.write(
         new Document(results, Row.all(results), Sentences.of(new Verdicts(results))));

@@ -38,10 +38,8 @@ public final class PeakMemory {
   }
 
   /**
-   * Measures.
-   *
-   * @param args the file for the answer, in bytes; variant, pass, type, shape and threads
-   * @throws IOException if the system does not tell
+   * Measures. The arguments are the file for the answer, in bytes, and variant, pass, type, shape
+   * and threads.
    */
   public static void main(String[] args) throws IOException {
     Variant variant = Variant.valueOf(args[1]);

@@ -18,12 +18,7 @@ public final class ReportPage {
     timing = results.timing(results.headline());
   }
 
-  /**
-   * Makes the page.
-   *
-   * @param results what was measured
-   * @return the page
-   */
+  /** Makes the page. */
   public static Page of(Results results) {
     return new ReportPage(results).page();
   }

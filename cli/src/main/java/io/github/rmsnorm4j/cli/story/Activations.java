@@ -38,17 +38,7 @@ public final class Activations implements AutoCloseable {
     teller = new Storyteller(trained, change);
   }
 
-  /**
-   * Begins the file.
-   *
-   * @param path its name, which ends in {@code .safetensors}
-   * @param trained the weights
-   * @param change of the norms
-   * @param windows the sample text
-   * @param force whether a file of that name is replaced
-   * @return the file, to be written later
-   * @throws IOException if it cannot be begun
-   */
+  /** Begins the file, to be written later. */
   public static Activations begin(
       Path path, Weights trained, Change change, List<int[]> windows, boolean force)
       throws IOException {
@@ -67,11 +57,7 @@ public final class Activations implements AutoCloseable {
     return tensors;
   }
 
-  /**
-   * Runs the model and writes the whole file.
-   *
-   * @throws IOException if it cannot be written
-   */
+  /** Runs the model and writes the whole file. */
   public void write() throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       long bytes = (long) tokens * width * Float.BYTES;

@@ -19,12 +19,7 @@ public final class ReportPage {
     this.results = results;
   }
 
-  /**
-   * Makes the page.
-   *
-   * @param results what was measured
-   * @return the page
-   */
+  /** Makes the page. */
   public static Page of(Results results) {
     return new ReportPage(results).page();
   }

@@ -24,12 +24,7 @@ public final class ReportPage {
     verdicts = new Verdicts(results);
   }
 
-  /**
-   * Makes the page.
-   *
-   * @param results what came of the trainings
-   * @return the page
-   */
+  /** Makes the page. */
   public static Page of(Results results) {
     return new ReportPage(results).page();
   }
