@@ -113,19 +113,18 @@ final class Stats implements Callable<Integer> {
     long count = tensor.rows(axis);
     String counted = count == 1 ? "1 row" : count + " rows";
     lines.add(tensor + ": " + counted + " of " + tensor.width(axis));
-    if (rows.rms().count() > 0) {
+    if (rows.rms.count() > 0) {
       lines.add(line("", "least", "5 %", "median", "95 %", "greatest"));
-      lines.add(quantiles("RMS", rows.rms(), value -> value));
-      lines.add(quantiles("|mean| / RMS", rows.meanRatio(), ratio -> ratio));
-      lines.add(quantiles("rho", rows.meanRatio(), ratio -> ratio * ratio));
-      lines.add(quantiles("gap", rows.meanRatio(), ratio -> RowStatistics.gap(ratio * ratio)));
+      lines.add(quantiles("RMS", rows.rms, value -> value));
+      lines.add(quantiles("|mean| / RMS", rows.meanRatio, ratio -> ratio));
+      lines.add(quantiles("rho", rows.meanRatio, ratio -> ratio * ratio));
+      lines.add(quantiles("gap", rows.meanRatio, ratio -> RowStatistics.gap(ratio * ratio)));
     }
-    if (rows.zeroRows() > 0) {
-      lines.add("zero throughout: %s of %s rows".formatted(rows.zeroRows(), count));
+    if (rows.zeroRows > 0) {
+      lines.add("zero throughout: %s of %s rows".formatted(rows.zeroRows, count));
     }
     lines.add(
-        "not finite: %s elements in %s rows"
-            .formatted(rows.nonFiniteElements(), rows.nonFiniteRows()));
+        "not finite: %s elements in %s rows".formatted(rows.nonFiniteElements, rows.nonFiniteRows));
     lines.addAll(
         Paragraph.lines(
             "",
@@ -154,7 +153,7 @@ final class Stats implements Callable<Integer> {
 
   /** In one sentence, whether the choice between the two norms changes much for these rows. */
   private static String verdict(RowStatistics rows) {
-    if (rows.rms().count() == 0) {
+    if (rows.rms.count() == 0) {
       return "There is no row to tell by.";
     }
     double median = gapAt(rows, 0.5);
@@ -169,6 +168,6 @@ final class Stats implements Callable<Integer> {
   }
 
   private static double gapAt(RowStatistics rows, double fraction) {
-    return rows.meanRatio().at(fraction, ratio -> RowStatistics.gap(ratio * ratio));
+    return rows.meanRatio.at(fraction, ratio -> RowStatistics.gap(ratio * ratio));
   }
 }
