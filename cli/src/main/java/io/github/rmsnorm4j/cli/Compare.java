@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.cli.compare.AvailableMemory;
 import io.github.rmsnorm4j.cli.compare.Comparison;
-import io.github.rmsnorm4j.cli.compare.JsonFile;
 import io.github.rmsnorm4j.cli.compare.Plan;
 import io.github.rmsnorm4j.cli.compare.Plan.Extent;
 import io.github.rmsnorm4j.cli.compare.ReportPage;
@@ -77,7 +77,6 @@ final class Compare implements Callable<Integer> {
   @Option(
       names = "--dtype",
       paramLabel = "TYPE",
-      converter = ResultOptions.TypeName.class,
       description = "Type of the elements: f32, f16 or bf16 (default: f32; with --full all three).")
   private ElementType type;
 
@@ -96,7 +95,7 @@ final class Compare implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    long available = Comparison.availableMemory();
+    long available = AvailableMemory.bytes();
     Plan plan = plan(available);
     int atMost = threads();
     reports.requireDistinct();
@@ -113,7 +112,7 @@ final class Compare implements Callable<Integer> {
                   atMost,
                   available));
       new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
-      files.write(ReportPage.of(results).html(), JsonFile.text(results));
+      files.write(ReportPage.of(results).html(), results.json());
     }
     return ExitCode.OK;
   }

@@ -107,7 +107,7 @@ final class Gradient implements Callable<Integer> {
         StoredRows slopes = open("--dy", dy);
         StoredRows ofSum = dresidual == null ? null : open("--dresidual", dresidual)) {
       GradientJob job = WrongUseException.checked(() -> plan(in, file, residual, slopes, ofSum));
-      try (TensorWriter dx = create(result.out(), job.result());
+      try (TensorWriter dx = create(result.out, job.result());
           TensorWriter gain = dgain == null ? null : create(dgain, job.parameter("dgain"));
           TensorWriter bias = dbias == null ? null : create(dbias, job.parameter("dbias"));
           Progress progress = result.progress(job.bytes())) {
@@ -127,7 +127,7 @@ final class Gradient implements Callable<Integer> {
 
   private Map<String, Path> outputs() {
     Map<String, Path> outputs = new LinkedHashMap<>();
-    outputs.put("OUT", result.out());
+    outputs.put("OUT", result.out);
     if (dgain != null) {
       outputs.put("--dgain", dgain);
     }
@@ -160,7 +160,7 @@ final class Gradient implements Callable<Integer> {
     requireDistinct(inputs);
     StoredRows rows = new StoredRows("X", file, choose(in, file, settings));
     GradientInputs read = new GradientInputs(rows, residual, slopes, ofSum);
-    return new GradientJob(read, result.axis(), result.type(), settings, GradientJob.PIECE);
+    return new GradientJob(read, result.axis, result.type, settings, GradientJob.PIECE);
   }
 
   /** Each file that is written must be none that is read and no other that is written. */
@@ -175,7 +175,7 @@ final class Gradient implements Callable<Integer> {
   }
 
   private Tensor choose(TensorReference in, TensorFile file, NormSettings settings) {
-    TensorChoice choice = new TensorChoice(file, result.axis(), settings.parameters());
+    TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
     List<Tensor> chosen = choice.choose(in.names(tensor == null ? List.of() : List.of(tensor)));
     if (chosen.size() > 1) {
       throw new IllegalArgumentException(
@@ -187,6 +187,6 @@ final class Gradient implements Callable<Integer> {
 
   private TensorWriter create(Path path, Tensor content) throws IOException {
     return WrongUseException.checked(
-        () -> TensorWriter.create(path, List.of(content), Map.of(), result.force()));
+        () -> TensorWriter.create(path, List.of(content), Map.of(), result.force));
   }
 }

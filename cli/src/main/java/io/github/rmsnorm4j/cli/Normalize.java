@@ -87,7 +87,7 @@ final class Normalize implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
-    Path out = result.out();
+    Path out = result.out;
     TensorReference in = WrongUseException.checked(() -> TensorReference.parse("IN", reference));
     ResultOptions.requireName("OUT", out);
     if (sums != null) {
@@ -132,12 +132,12 @@ final class Normalize implements Callable<Integer> {
 
   private NormalizeJob plan(TensorFile file, List<String> names, StoredResidual residual)
       throws IOException {
-    Path out = result.out();
+    Path out = result.out;
     NormSettings settings = norm.settings(residuals.rounding());
     if (l2) {
       requireNoOther();
     }
-    TensorChoice choice = new TensorChoice(file, result.axis(), settings.parameters());
+    TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
     List<Tensor> chosen = choice.choose(names);
     // One that is asked for by name may leave the others behind, for a format that holds one.
     boolean alone = NormalizeJob.isNpy(out) && !names.isEmpty();
@@ -151,8 +151,8 @@ final class Normalize implements Callable<Integer> {
         out,
         chosen,
         alone ? chosen : file.tensors(),
-        result.axis(),
-        result.type(),
+        result.axis,
+        result.type,
         l2 ? l2(settings, chosen) : settings::norm,
         residual);
   }
@@ -160,7 +160,7 @@ final class Normalize implements Callable<Integer> {
   /** A header can claim any width for no rows, so those get no gain. */
   private NormalizeJob.Norms l2(NormSettings settings, List<Tensor> chosen) {
     return (width, backend) ->
-        chosen.stream().anyMatch(t -> t.elements() > 0 && t.width(result.axis()) == width)
+        chosen.stream().anyMatch(t -> t.elements() > 0 && t.width(result.axis) == width)
             ? settings.l2(width, backend)
             : settings.norm(width, backend);
   }
@@ -180,8 +180,8 @@ final class Normalize implements Callable<Integer> {
   private TensorWriter create(NormalizeJob job, Path in, StoredResidual residual)
       throws IOException {
     if (sums != null) {
-      residual.create(sums, in, result.out(), result.force());
+      residual.create(sums, in, result.out, result.force);
     }
-    return job.create(result.force());
+    return job.create(result.force);
   }
 }

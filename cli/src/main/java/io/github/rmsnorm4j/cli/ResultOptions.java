@@ -3,11 +3,9 @@ package io.github.rmsnorm4j.cli;
 import io.github.rmsnorm4j.ElementType;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** The options of commands that make a file of rows out of another. */
 final class ResultOptions {
@@ -19,7 +17,7 @@ final class ResultOptions {
       paramLabel = "OUT",
       required = true,
       description = "The file to write. Its ending decides the format: .npy or .safetensors.")
-  private Path out;
+  Path out;
 
   @Option(
       names = "--axis",
@@ -27,55 +25,25 @@ final class ResultOptions {
       description =
           "The first axis of a row: this axis and all after it are normalized as one row (default:"
               + " ${DEFAULT-VALUE}, the last axis alone).")
-  private int axis = -1;
+  int axis = -1;
 
   @Option(
       names = "--dtype",
       paramLabel = "TYPE",
-      converter = TypeName.class,
       description =
           "Type of OUT: f16, bf16, f32, f64, also float16, torch.bfloat16, ... (default: the type of"
               + " the input that it is made from).")
-  private ElementType type;
+  ElementType type;
 
   @Option(
       names = {"-f", "--force"},
       description = "Replace OUT and other files that are written, if they exist.")
-  private boolean force;
+  boolean force;
 
   @Option(
       names = {"-q", "--quiet"},
       description = "No progress and no closing line.")
   private boolean quiet;
-
-  /** Names of types, as NumPy, PyTorch and safetensors have them. */
-  static final class TypeName implements ITypeConverter<ElementType> {
-    @Override
-    public ElementType convert(String name) {
-      try {
-        return ElementType.ofName(name);
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(e.getMessage());
-      }
-    }
-  }
-
-  Path out() {
-    return out;
-  }
-
-  int axis() {
-    return axis;
-  }
-
-  /** The type of the result, or null for that of what it is made from. */
-  ElementType type() {
-    return type;
-  }
-
-  boolean force() {
-    return force;
-  }
 
   /** Refuses a name of a file that is empty. */
   static void requireName(String argument, Path name) {

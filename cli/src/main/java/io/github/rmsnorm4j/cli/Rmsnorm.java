@@ -1,11 +1,14 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
@@ -15,6 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code rmsnorm} command: the root that the others hang from. */
@@ -85,9 +89,20 @@ final class Rmsnorm implements Callable<Integer> {
         .registerConverter(double.class, NumberText::number)
         .registerConverter(Integer.class, NumberText::integer)
         .registerConverter(int.class, NumberText::integer)
+        // Types by their names in NumPy, PyTorch and safetensors.
+        .registerConverter(ElementType.class, text -> converted(ElementType::ofName, text))
+        .registerConverter(NormSpec.class, text -> converted(NormSpec::parse, text))
         .setExecutionStrategy(Rmsnorm::execute)
         .setParameterExceptionHandler((e, args) -> wrongUse(e, e.getCommandLine()))
         .setExecutionExceptionHandler(Rmsnorm::failure);
+  }
+
+  private static <T> T converted(Function<String, T> converter, String text) {
+    try {
+      return converter.apply(text);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException(e.getMessage());
+    }
   }
 
   /** Without a command: what there is, but not as a success. */

@@ -97,14 +97,12 @@ final class Spark implements Callable<Integer> {
   @Option(
       names = "--dtype",
       paramLabel = "TYPE",
-      converter = ResultOptions.TypeName.class,
       description = "Type of the result: f16, bf16, f32, f64 (default: that of the column).")
   private ElementType type;
 
   @Option(
       names = "--packed",
       paramLabel = "TYPE",
-      converter = ResultOptions.TypeName.class,
       description =
           "Type of the numbers in a binary column. It is needed there, because the file does not say.")
   private ElementType packed;

@@ -88,7 +88,7 @@ final class Story implements Callable<Integer> {
     Change change = norm.change();
     Tokenizer tokenizer = Stories260K.tokenizer();
     try (Weights trained = model.load(tokenizer.size())) {
-      norm.requireFit(change, trained.config());
+      WrongUseException.checked(() -> change.config(trained.config()));
       int positions = trained.config().maxPositions();
       WrongUseException.requireRange("--tokens", tokens, positions);
       int most = tokens == null ? positions : tokens;

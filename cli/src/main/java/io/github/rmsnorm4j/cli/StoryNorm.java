@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cli.story.Change;
-import io.github.rmsnorm4j.transformer.ModelConfig;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
@@ -78,19 +77,6 @@ final class StoryNorm {
           type == null ? ElementType.FLOAT32 : type);
     } catch (IllegalArgumentException e) {
       throw new WrongUseException("--like: none, or a norm: " + e.getMessage());
-    }
-  }
-
-  /**
-   * Checks that a model may have the norm.
-   *
-   * @throws WrongUseException if it may not
-   */
-  void requireFit(Change change, ModelConfig trained) {
-    try {
-      change.config(trained);
-    } catch (IllegalArgumentException e) {
-      throw new WrongUseException(e.getMessage());
     }
   }
 

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.cli.compare.Comparison;
+import io.github.rmsnorm4j.cli.compare.AvailableMemory;
 import io.github.rmsnorm4j.cli.train.Corpus;
 import io.github.rmsnorm4j.cli.train.Live;
 import io.github.rmsnorm4j.cli.train.Outcome;
@@ -108,7 +108,7 @@ final class Train implements Callable<Integer> {
     Plan plan = wanted.plan(corpus);
     Path folder = out == null ? Path.of("rmsnorm-train") : out;
     try {
-      plan.requireMemory(wanted.jobs(), Comparison.availableMemory());
+      plan.requireMemory(wanted.jobs(), AvailableMemory.bytes());
       RunFolder.require(folder, plan, resume, reports.force());
     } catch (IllegalArgumentException e) {
       throw new WrongUseException(e.getMessage());
@@ -159,7 +159,7 @@ final class Train implements Callable<Integer> {
   }
 
   private void show(Results results, ReportOptions.Files files) throws IOException {
-    new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
+    TerminalTables.lines(results).forEach(spec.commandLine().getOut()::println);
     files.write(ReportPage.of(results).html(), results.json());
     if (write) {
       new TrainingDocs(checkout()).keep(results);

@@ -101,6 +101,6 @@ class TrainingPageTest {
             plan.isDepth()
                 ? "in stacks of 4 blocks, and not of 8"
                 : "diverged with all of 2 seeds");
-    assertThat(new TerminalTables(results).lines()).allMatch(line -> line.length() <= 80);
+    assertThat(TerminalTables.lines(results)).allMatch(line -> line.length() <= 80);
   }
 }
