@@ -112,7 +112,7 @@ final class Compare implements Callable<Integer> {
                   atMost,
                   available));
       new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
-      files.write(ReportPage.of(results).html(), results.json());
+      files.write(new ReportPage(results).page().html(), results.json());
     }
     return ExitCode.OK;
   }

@@ -201,7 +201,7 @@ final class Story implements Callable<Integer> {
             reports.command(),
             Results.streams(trained, tokenizer, changes),
             comparisons);
-    files.write(ReportPage.of(results).html(), results.json());
+    files.write(new ReportPage(results).page().html(), results.json());
   }
 
   private void say(String line) {

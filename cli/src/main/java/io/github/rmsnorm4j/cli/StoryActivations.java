@@ -33,6 +33,6 @@ final class StoryActivations {
     }
     ReportOptions.requireName("--activations", file, ENDING);
     return WrongUseException.begun(
-        "--activations", () -> Activations.begin(file, trained, change, windows, force));
+        "--activations", () -> new Activations(file, trained, change, windows, force));
   }
 }

@@ -160,7 +160,7 @@ final class Train implements Callable<Integer> {
 
   private void show(Results results, ReportOptions.Files files) throws IOException {
     TerminalTables.lines(results).forEach(spec.commandLine().getOut()::println);
-    files.write(ReportPage.of(results).html(), results.json());
+    files.write(new ReportPage(results).page().html(), results.json());
     if (write) {
       new TrainingDocs(checkout()).keep(results);
     }

@@ -27,7 +27,8 @@ public final class Activations implements AutoCloseable {
   private final boolean hasGains;
   private final TensorWriter file;
 
-  private Activations(Path path, Weights trained, Change change, List<int[]> windows, boolean force)
+  /** Begins the file, to be written later. */
+  public Activations(Path path, Weights trained, Change change, List<int[]> windows, boolean force)
       throws IOException {
     this.windows = windows;
     depths = trained.config().layers() + 1;
@@ -36,13 +37,6 @@ public final class Activations implements AutoCloseable {
     hasGains = !change.none();
     file = TensorWriter.create(path, tensors(), Map.of("norms", change.toString()), force);
     teller = new Storyteller(trained, change);
-  }
-
-  /** Begins the file, to be written later. */
-  public static Activations begin(
-      Path path, Weights trained, Change change, List<int[]> windows, boolean force)
-      throws IOException {
-    return new Activations(path, trained, change, windows, force);
   }
 
   private List<Tensor> tensors() {

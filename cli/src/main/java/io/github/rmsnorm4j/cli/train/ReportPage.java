@@ -17,7 +17,8 @@ public final class ReportPage {
 
   private final Verdicts verdicts;
 
-  private ReportPage(Results results) {
+  /** Of results. */
+  public ReportPage(Results results) {
     this.results = results;
     plan = results.plan();
     timed = !plan.isDepth();
@@ -25,11 +26,7 @@ public final class ReportPage {
   }
 
   /** Makes the page. */
-  public static Page of(Results results) {
-    return new ReportPage(results).page();
-  }
-
-  private Page page() {
+  public Page page() {
     String title =
         switch (plan.kind()) {
           case USUAL, QUICK -> "LayerNorm and RMSNorm, trained here";

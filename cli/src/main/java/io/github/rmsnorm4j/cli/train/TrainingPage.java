@@ -15,12 +15,7 @@ public final class TrainingPage {
     return kind.name().toLowerCase(Locale.ROOT);
   }
 
-  /**
-   * What the page says of results.
-   *
-   * @param results what came of a plan
-   * @return Markdown
-   */
+  /** What the page says of results, as Markdown. */
   static String part(Results results) {
     StringBuilder part = new StringBuilder();
     for (String sentence : new Verdicts(results).all()) {
