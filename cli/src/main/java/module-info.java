@@ -1,6 +1,8 @@
 /** The {@code rmsnorm} command. */
 module io.github.rmsnorm4j.cli {
+  requires com.fasterxml.jackson.annotation;
   requires com.fasterxml.jackson.core;
+  requires com.fasterxml.jackson.databind;
   requires info.picocli;
   requires io.github.rmsnorm4j.checkpoint;
   requires io.github.rmsnorm4j.formats;
@@ -16,4 +18,10 @@ module io.github.rmsnorm4j.cli {
 
   opens io.github.rmsnorm4j.cli to
       info.picocli;
+  opens io.github.rmsnorm4j.cli.compare to
+      com.fasterxml.jackson.databind;
+  opens io.github.rmsnorm4j.cli.story to
+      com.fasterxml.jackson.databind;
+  opens io.github.rmsnorm4j.cli.train to
+      com.fasterxml.jackson.databind;
 }

@@ -10,7 +10,6 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -101,7 +100,7 @@ final class Bench implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     List<String> arguments = arguments();
-    try (ReplacingFile file = ReportOptions.begin(spec.commandLine(), "--json", json, force)) {
+    try (ReplacingFile file = ReportOptions.begin("--json", json, force)) {
       ModuleBuild build = ModuleBuild.peers();
       Path checkout = build.checkout();
       String classPath = build.classPath(checkout, spec.commandLine().getErr());
@@ -150,20 +149,16 @@ final class Bench implements Callable<Integer> {
 
   private List<String> arguments() {
     if (write && (quick || traps || polluted || only != null)) {
-      throw wrong("--write takes a whole run: it excludes --quick, --only, --polluted and --traps");
+      throw new WrongUseException(
+          "--write takes a whole run: it excludes --quick, --only, --polluted and --traps");
     }
     if (check && traps) {
-      throw wrong("--check and --traps exclude each other: there are no targets for traps");
+      throw new WrongUseException(
+          "--check and --traps exclude each other: there are no targets for traps");
     }
-    for (int count : threads) {
-      if (count < 1 || count > 1024) {
-        throw wrong("--threads is " + count + ", it may be 1 to 1024");
-      }
-    }
-    if (jvms != null && (jvms < 1 || jvms > 100)) {
-      throw wrong("--jvms is " + jvms + ", it may be 1 to 100");
-    }
-    ReportOptions.requireName(spec.commandLine(), "--json", json, ".json");
+    threads.forEach(count -> WrongUseException.requireRange("--threads", count, 1024));
+    WrongUseException.requireRange("--jvms", jvms, 100);
+    ReportOptions.requireName("--json", json, ".json");
     List<String> arguments = new ArrayList<>();
     flag(arguments, "--quick", quick);
     flag(arguments, "--polluted", polluted);
@@ -189,9 +184,5 @@ final class Bench implements Callable<Integer> {
     if (value != null) {
       arguments.addAll(List.of(name, value.toString()));
     }
-  }
-
-  private ParameterException wrong(String message) {
-    return new ParameterException(spec.commandLine(), message);
   }
 }

@@ -16,7 +16,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -132,12 +131,12 @@ final class CheckCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     CommandLine command = spec.commandLine();
-    ReportOptions.requireName(command, "--json", json, ".json");
-    try (CheckRows rows = checked(this::rows);
-        ReplacingFile data = ReportOptions.begin(command, "--json", json, force)) {
+    ReportOptions.requireName("--json", json, ".json");
+    try (CheckRows rows = WrongUseException.checked(this::rows);
+        ReplacingFile data = ReportOptions.begin("--json", json, force)) {
       PrintWriter err = command.getErr();
-      Sample sample = checked(rows::sample);
-      NormCheck check = checked(() -> new NormCheck(sample, partial));
+      Sample sample = WrongUseException.checked(rows::sample);
+      NormCheck check = WrongUseException.checked(() -> new NormCheck(sample, partial));
       CheckReport report;
       long bytes = rows.sampledBytes();
       try (Progress progress =
@@ -150,7 +149,8 @@ final class CheckCommand implements Callable<Integer> {
         text.println("--probe FILE writes rows that tell some of them apart, where it finds any.");
       }
       if (probe != null) {
-        checked(() -> CheckProbe.write(probe, rows.x(), check.probe(), report, force))
+        WrongUseException.checked(
+                () -> CheckProbe.write(probe, rows.x(), check.probe(), report, force))
             .forEach(text::println);
       }
       ReportOptions.write(data, Records.write(report));
@@ -190,15 +190,6 @@ final class CheckCommand implements Callable<Integer> {
     } catch (Throwable e) {
       rows.close();
       throw e;
-    }
-  }
-
-  /** Does a step; what it refuses is wrong use of the command. */
-  private <T> T checked(ResultOptions.Step<T> step) throws IOException {
-    try {
-      return step.make();
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
   }
 }

@@ -6,6 +6,8 @@ import io.github.rmsnorm4j.formats.Tensor;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The rows that {@code check} compares: those of X and Y, and of a residual.
@@ -31,25 +33,19 @@ record CheckRows(
       throws IOException {
     StoredParameter gains = gain == null ? null : StoredParameter.of("gain", gain);
     StoredParameter biases = bias == null ? null : StoredParameter.of("bias", bias);
-    StoredRows in = StoredRows.open("X", x);
-    StoredRows out = null;
+    List<StoredRows> opened = new ArrayList<>();
     try {
-      out = StoredRows.open("Y", y);
-      StoredRows added = residual == null ? null : StoredRows.open("the residual", residual);
-      CheckRows rows = new CheckRows(in, out, added, gains, biases);
-      try {
-        rows.requireShapes();
-        return rows;
-      } catch (Throwable e) {
-        if (added != null) {
-          added.close();
-        }
-        throw e;
-      }
+      opened.add(StoredRows.open("X", x));
+      opened.add(StoredRows.open("Y", y));
+      opened.add(residual == null ? null : StoredRows.open("the residual", residual));
+      CheckRows rows = new CheckRows(opened.get(0), opened.get(1), opened.get(2), gains, biases);
+      rows.requireShapes();
+      return rows;
     } catch (Throwable e) {
-      in.close();
-      if (out != null) {
-        out.close();
+      for (StoredRows each : opened) {
+        if (each != null) {
+          each.close();
+        }
       }
       throw e;
     }

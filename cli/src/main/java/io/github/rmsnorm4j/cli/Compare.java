@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.cli.compare.AvailableMemory;
 import io.github.rmsnorm4j.cli.compare.Comparison;
-import io.github.rmsnorm4j.cli.compare.JsonFile;
 import io.github.rmsnorm4j.cli.compare.Plan;
 import io.github.rmsnorm4j.cli.compare.Plan.Extent;
 import io.github.rmsnorm4j.cli.compare.ReportPage;
@@ -12,7 +12,6 @@ import io.github.rmsnorm4j.cli.compare.Shape;
 import io.github.rmsnorm4j.cli.compare.TerminalTables;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -22,7 +21,6 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code rmsnorm compare}: what is wanted. {@link Comparison} does it. */
@@ -79,7 +77,6 @@ final class Compare implements Callable<Integer> {
   @Option(
       names = "--dtype",
       paramLabel = "TYPE",
-      converter = ResultOptions.TypeName.class,
       description = "Type of the elements: f32, f16 or bf16 (default: f32; with --full all three).")
   private ElementType type;
 
@@ -98,7 +95,7 @@ final class Compare implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    long available = Comparison.availableMemory();
+    long available = AvailableMemory.bytes();
     Plan plan = plan(available);
     int atMost = threads();
     reports.requireDistinct();
@@ -115,45 +112,34 @@ final class Compare implements Callable<Integer> {
                   atMost,
                   available));
       new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
-      files.write(ReportPage.of(results).html(), JsonFile.text(results));
+      files.write(new ReportPage(results).page().html(), results.json());
     }
     return ExitCode.OK;
   }
 
-  private Plan plan(long available) {
+  private Plan plan(long available) throws IOException {
     if (full && quick) {
-      throw wrongUse(null, "--full and --quick contradict each other, one may be given");
+      throw new WrongUseException("--full and --quick contradict each other, one may be given");
     }
     Shape wanted = null;
     try {
       wanted = shape == null ? null : Shape.parse(shape);
     } catch (IllegalArgumentException e) {
-      throw wrongUse(e, "--shape is '" + shape + "', " + e.getMessage());
+      throw new WrongUseException("--shape is '" + shape + "', " + e.getMessage());
     }
-    try {
-      Extent extent = full ? Extent.FULL : quick ? Extent.QUICK : Extent.USUAL;
-      return Plan.of(wanted, type, extent, available);
-    } catch (IllegalArgumentException e) {
-      throw wrongUse(e, e.getMessage());
-    }
+    Shape fixed = wanted;
+    Extent extent = full ? Extent.FULL : quick ? Extent.QUICK : Extent.USUAL;
+    return WrongUseException.checked(() -> Plan.of(fixed, type, extent, available));
   }
 
   private int threads() {
-    if (threads != null && (threads < 1 || threads > MOST_THREADS)) {
-      throw wrongUse(null, "--threads is " + threads + ", it may be 1 to " + MOST_THREADS);
-    }
+    WrongUseException.requireRange("--threads", threads, MOST_THREADS);
     return threads == null ? Runtime.getRuntime().availableProcessors() : threads;
   }
 
   private void progress(String what) {
     if (!quiet) {
-      PrintWriter err = spec.commandLine().getErr();
-      err.println(what);
-      err.flush();
+      spec.commandLine().getErr().println(what);
     }
-  }
-
-  private ParameterException wrongUse(Exception cause, String message) {
-    return new ParameterException(spec.commandLine(), message, cause);
   }
 }

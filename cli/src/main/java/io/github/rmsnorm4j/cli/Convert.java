@@ -5,10 +5,7 @@ import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code rmsnorm convert}: a stored model with RMSNorm instead of LayerNorm. {@link FoldRun} does
@@ -41,8 +38,6 @@ import picocli.CommandLine.Spec;
 final class Convert implements Callable<Integer> {
   private static final String RMSNORM = "rmsnorm";
 
-  @Spec private CommandSpec spec;
-
   @Option(
       names = "--to",
       paramLabel = "NORM",
@@ -55,8 +50,7 @@ final class Convert implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (!to.equals(RMSNORM)) {
-      throw new ParameterException(
-          spec.commandLine(), "--to is '" + to + "', it may be " + RMSNORM);
+      throw new WrongUseException("--to is '" + to + "', it may be " + RMSNORM);
     }
     return run.run(Goal.CONVERT);
   }

@@ -1,11 +1,13 @@
 package io.github.rmsnorm4j.cli;
 
+import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -20,7 +22,7 @@ import picocli.CommandLine.Spec;
       "  rmsnorm demo 1 2 3 4",
       "  rmsnorm demo 1 2 3 4 --gain 1,1,2,1 --eps 1e-5"
     })
-final class Demo implements Runnable {
+final class Demo implements Callable<Integer> {
   private static final Pattern INFINITY = Pattern.compile("(?i)[+-]?inf(inity)?");
 
   @Spec private CommandSpec spec;
@@ -42,31 +44,30 @@ final class Demo implements Runnable {
   private Double epsilon;
 
   @Override
-  public void run() {
+  public Integer call() throws IOException {
     List<String> lines = numbers == null ? tour() : steps();
     lines.forEach(spec.commandLine().getOut()::println);
+    return ExitCode.OK;
   }
 
   private List<String> tour() {
     if (gains != null || epsilon != null) {
-      throw wrongUse("--gain and --eps need numbers to work on, as in 'rmsnorm demo 1 2 3 4'");
+      throw new WrongUseException(
+          "--gain and --eps need numbers to work on, as in 'rmsnorm demo 1 2 3 4'");
     }
     return DemoTour.lines();
   }
 
-  private List<String> steps() {
+  private List<String> steps() throws IOException {
     double[] row = numbers.stream().mapToDouble(this::number).toArray();
     double[] gain = gains == null ? null : gains.stream().mapToDouble(this::number).toArray();
     if (gain != null && gain.length != row.length) {
-      throw wrongUse(
+      throw new WrongUseException(
           "--gain has %s, the row has %s: give one for each"
               .formatted(count(gain.length), count(row.length)));
     }
-    try {
-      return DemoSteps.lines(row, gain, epsilon == null ? 1e-6 : epsilon);
-    } catch (IllegalArgumentException e) {
-      throw wrongUse(e.getMessage());
-    }
+    return WrongUseException.checked(
+        () -> DemoSteps.lines(row, gain, epsilon == null ? 1e-6 : epsilon));
   }
 
   private static String count(int numbers) {
@@ -87,16 +88,13 @@ final class Demo implements Runnable {
     } catch (NumberFormatException e) {
       String hint =
           text.contains(",") ? ": put spaces between numbers, as in 'rmsnorm demo 1 2 3'" : "";
-      throw wrongUse("'" + text + "' is neither a number nor an option of this command" + hint);
+      throw new WrongUseException(
+          "'" + text + "' is neither a number nor an option of this command" + hint);
     }
     if (Double.isInfinite(number)) {
-      throw wrongUse(
+      throw new WrongUseException(
           "'%s' is beyond the range of a double, which ends at about 1.8e308".formatted(text));
     }
     return number;
-  }
-
-  private ParameterException wrongUse(String message) {
-    return new ParameterException(spec.commandLine(), message);
   }
 }

@@ -15,7 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 
 /** Elements of a tensor as text. */
-final class ElementText {
+record ElementText(TensorFile file, Tensor tensor, MemorySegment buffer) {
   /**
    * Floating elements come in this machine's byte order, the bytes of others as they are stored.
    */
@@ -26,16 +26,6 @@ final class ElementText {
   private static final ValueLayout.OfLong STORED_LONG = LONG.withOrder(LITTLE_ENDIAN);
   private static final ValueLayout.OfInt STORED_INT = INT.withOrder(LITTLE_ENDIAN);
   private static final ValueLayout.OfShort STORED_SHORT = SHORT.withOrder(LITTLE_ENDIAN);
-
-  private final TensorFile file;
-  private final Tensor tensor;
-  private final MemorySegment buffer;
-
-  ElementText(TensorFile file, Tensor tensor, MemorySegment buffer) {
-    this.file = file;
-    this.tensor = tensor;
-    this.buffer = buffer;
-  }
 
   static boolean isKnown(Dtype dtype) {
     return switch (dtype) {

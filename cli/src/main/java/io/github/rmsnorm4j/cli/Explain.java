@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.formats.ReplacingFile;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -48,13 +47,12 @@ final class Explain implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    ReportOptions.requireName(spec.commandLine(), "--output", out, ".html");
-    try (ReplacingFile file = ReportOptions.begin(spec.commandLine(), "--output", out, force)) {
+    ReportOptions.requireName("--output", out, ".html");
+    try (ReplacingFile file = ReportOptions.begin("--output", out, force)) {
       ReportOptions.write(file, ExplainPage.html(language));
     }
-    PrintWriter err = spec.commandLine().getErr();
-    err.println(Rmsnorm.oneLine(out + ": a page to open in a browser"));
-    err.flush();
+    String done = Rmsnorm.oneLine(out + ": a page to open in a browser");
+    spec.commandLine().getErr().println(done);
     return ExitCode.OK;
   }
 }

@@ -1,15 +1,13 @@
 package io.github.rmsnorm4j.cli;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.rmsnorm4j.report.Document;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -47,17 +45,12 @@ final class ExplainPage {
 
   /** The texts of a language by their keys. */
   static Map<String, String> texts(Language language) {
-    Map<String, String> texts = new LinkedHashMap<>();
-    try (JsonParser json = new JsonFactory().createParser(resource(file(language)))) {
-      json.nextToken();
-      while (json.nextToken() == JsonToken.FIELD_NAME) {
-        String key = json.currentName();
-        texts.put(key, json.nextTextValue());
-      }
+    try {
+      return new JsonMapper()
+          .readValue(resource(file(language)), new TypeReference<Map<String, String>>() {});
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return texts;
   }
 
   private static String allTexts() {

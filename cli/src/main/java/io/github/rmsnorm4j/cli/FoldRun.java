@@ -12,7 +12,6 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -50,9 +49,7 @@ final class FoldRun {
   private boolean quiet;
 
   int run(Goal goal) throws IOException {
-    if (in.toString().isEmpty()) {
-      throw wrongUse("MODEL is empty, it must name a folder");
-    }
+    WrongUseException.requireName("MODEL", in, "a folder");
     long start = System.nanoTime();
     try (Rewriting rewriting = Rewriting.open(in, map.file(), goal, untie)) {
       requireUsable(rewriting);
@@ -70,12 +67,9 @@ final class FoldRun {
       }
     }
     if (!quiet) {
-      PrintWriter err = spec.commandLine().getErr();
       double seconds = (System.nanoTime() - start) * 1e-9;
-      err.println(
-          Rmsnorm.oneLine(out + ": ")
-              + String.format(Locale.ROOT, " the model %s, in %.2f s", goal, seconds));
-      err.flush();
+      String done = String.format(Locale.ROOT, " the model %s, in %.2f s", goal, seconds);
+      spec.commandLine().getErr().println(Rmsnorm.oneLine(out + ": ") + done);
     }
     return ExitCode.OK;
   }
@@ -94,7 +88,7 @@ final class FoldRun {
     try {
       rewriting.requireUsable(out);
     } catch (IllegalArgumentException e) {
-      throw wrongUse(e.getMessage());
+      throw new WrongUseException(e.getMessage());
     }
   }
 
@@ -103,9 +97,5 @@ final class FoldRun {
     // The bar keeps the indentation, which would be stripped.
     lines.forEach(line -> to.println(Rmsnorm.oneLine("|" + line).substring(1)));
     to.flush();
-  }
-
-  private ParameterException wrongUse(String message) {
-    return new ParameterException(spec.commandLine(), message);
   }
 }

@@ -20,11 +20,7 @@ final class FoldText {
   private final boolean untie;
   private final Plan plan;
 
-  /**
-   * Prepares.
-   *
-   * @param untie whether a tied head may become a matrix of its own
-   */
+  /** With {@code untie} a tied head may become a matrix of its own. */
   FoldText(Rewriting rewriting, boolean untie) {
     this.rewriting = rewriting;
     this.untie = untie;

@@ -101,14 +101,14 @@ final class Gradient implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
-    outputs().forEach(result::requireName);
-    TensorReference in = result.checked(() -> TensorReference.parse("X", reference));
+    outputs().forEach(ResultOptions::requireName);
+    TensorReference in = WrongUseException.checked(() -> TensorReference.parse("X", reference));
     try (TensorFile file = TensorFile.open(in.file());
-        StoredRows residual = result.checked(residuals::open);
+        StoredRows residual = WrongUseException.checked(residuals::open);
         StoredRows slopes = open("--dy", dy);
         StoredRows ofSum = dresidual == null ? null : open("--dresidual", dresidual)) {
-      GradientJob job = result.checked(() -> plan(in, file, residual, slopes, ofSum));
-      try (TensorWriter dx = create(result.out(), job.result());
+      GradientJob job = WrongUseException.checked(() -> plan(in, file, residual, slopes, ofSum));
+      try (TensorWriter dx = create(result.out, job.result());
           TensorWriter gain = dgain == null ? null : create(dgain, job.parameter("dgain"));
           TensorWriter bias = dbias == null ? null : create(dbias, job.parameter("dbias"));
           Progress progress = result.progress(job.bytes())) {
@@ -128,7 +128,7 @@ final class Gradient implements Callable<Integer> {
 
   private Map<String, Path> outputs() {
     Map<String, Path> outputs = new LinkedHashMap<>();
-    outputs.put("OUT", result.out());
+    outputs.put("OUT", result.out);
     if (dgain != null) {
       outputs.put("--dgain", dgain);
     }
@@ -139,8 +139,7 @@ final class Gradient implements Callable<Integer> {
   }
 
   private StoredRows open(String option, String text) throws IOException {
-    result.requireName(option, text);
-    return result.checked(() -> StoredRows.open(option, text));
+    return WrongUseException.checked(() -> StoredRows.open(option, text));
   }
 
   private GradientJob plan(
@@ -162,7 +161,7 @@ final class Gradient implements Callable<Integer> {
     requireDistinct(inputs);
     StoredRows rows = new StoredRows("X", file, choose(in, file, settings));
     GradientInputs read = new GradientInputs(rows, residual, slopes, ofSum);
-    return new GradientJob(read, result.axis(), result.type(), settings, GradientJob.PIECE);
+    return new GradientJob(read, result.axis, result.type, settings, GradientJob.PIECE);
   }
 
   /** Each file that is written must be none that is read and no other that is written. */
@@ -177,7 +176,7 @@ final class Gradient implements Callable<Integer> {
   }
 
   private Tensor choose(TensorReference in, TensorFile file, NormSettings settings) {
-    TensorChoice choice = new TensorChoice(file, result.axis(), settings.parameters());
+    TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
     List<Tensor> chosen = choice.choose(in.names(tensor == null ? List.of() : List.of(tensor)));
     if (chosen.size() > 1) {
       throw new IllegalArgumentException(
@@ -188,7 +187,7 @@ final class Gradient implements Callable<Integer> {
   }
 
   private TensorWriter create(Path path, Tensor content) throws IOException {
-    return result.checked(
-        () -> TensorWriter.create(path, List.of(content), Map.of(), result.force()));
+    return WrongUseException.checked(
+        () -> TensorWriter.create(path, List.of(content), Map.of(), result.force));
   }
 }

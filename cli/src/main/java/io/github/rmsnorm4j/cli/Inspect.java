@@ -13,7 +13,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -53,10 +52,7 @@ final class Inspect implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     reports.requireDistinct();
-    if (path.toString().isEmpty()) {
-      throw new ParameterException(
-          spec.commandLine(), "MODEL is empty, it must name a folder or a GGUF file");
-    }
+    WrongUseException.requireName("MODEL", path, "a folder or a GGUF file");
     try (StoredModel model = StoredModel.open(path);
         ReportOptions.Files files = begin(model)) {
       Inspection inspection = Inspection.of(model, map.file());

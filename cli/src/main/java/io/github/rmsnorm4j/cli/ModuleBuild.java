@@ -18,46 +18,26 @@ import java.util.stream.Stream;
 /**
  * Builds a module that is no part of the command line from a checkout, where it is not built yet,
  * and fetches what it needs.
+ *
+ * @param command that it is for
+ * @param modules what it is built of, and last the module itself
+ * @param product what comes out, below the module's folder
+ * @param goals of Maven
+ * @param what is built, in words
+ * @param fetched what is fetched the first time, in words
  */
-final class ModuleBuild {
+record ModuleBuild(
+    String command,
+    List<String> modules,
+    String product,
+    List<String> goals,
+    String what,
+    String fetched) {
   /** The top folder of the checkout that the launcher belongs to. */
   static final String HOME = "rmsnorm.home";
 
   private static final int ERRORS_SHOWN = 5;
   private static final int SECONDS_TO_END = 10;
-
-  private final String command;
-  private final String module;
-
-  /** It, and what it is built of. */
-  private final List<String> modules;
-
-  /** What comes out, below the module's folder. */
-  private final String product;
-
-  private final List<String> goals;
-  private final String what;
-  private final String fetched;
-
-  /**
-   * @param what is built, in words
-   * @param fetched what is fetched the first time, in words
-   */
-  private ModuleBuild(
-      String command,
-      List<String> modules,
-      String product,
-      List<String> goals,
-      String what,
-      String fetched) {
-    this.command = command;
-    this.module = modules.getLast();
-    this.modules = modules;
-    this.product = product;
-    this.goals = goals;
-    this.what = what;
-    this.fetched = fetched;
-  }
 
   /** The comparison with other libraries. */
   static ModuleBuild peers() {
@@ -94,7 +74,7 @@ final class ModuleBuild {
    */
   Path checkout() throws IOException {
     String home = System.getProperty(HOME);
-    if (home == null || !Files.isRegularFile(Path.of(home, module, "pom.xml"))) {
+    if (home == null || !Files.isRegularFile(Path.of(home, modules.getLast(), "pom.xml"))) {
       throw new IOException(
           "needs a checkout of rmsnorm4j, to build %s from: start ./rmsnorm %s there"
               .formatted(what, command));
@@ -111,12 +91,12 @@ final class ModuleBuild {
   }
 
   private Path product(Path checkout) {
-    return checkout.resolve(module).resolve(product);
+    return checkout.resolve(modules.getLast()).resolve(product);
   }
 
   /** Maven's, of what the product needs. */
   private Path list(Path checkout) {
-    return checkout.resolve(module).resolve("target/classpath");
+    return checkout.resolve(modules.getLast()).resolve("target/classpath");
   }
 
   /** Whether something is missing, or some source is newer than what was built. */
@@ -152,10 +132,9 @@ final class ModuleBuild {
         Files.exists(list)
             ? "rmsnorm %s: building %s again, since sources have changed".formatted(command, what)
             : "rmsnorm %s: building %s and fetching %s".formatted(command, what, fetched));
-    err.flush();
     Path log = Files.createDirectories(list.getParent()).resolve("build.log");
     Instant start = Instant.now();
-    List<String> arguments = new ArrayList<>(List.of("-pl", module, "-am"));
+    List<String> arguments = new ArrayList<>(List.of("-pl", modules.getLast(), "-am"));
     arguments.addAll(goals);
     if (!maven(checkout, log, arguments, err)) {
       throw new IOException("the build failed; all it said is in " + log);

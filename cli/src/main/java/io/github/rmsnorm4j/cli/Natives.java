@@ -62,7 +62,6 @@ final class Natives {
   private void fetch(String artifact, Path jar, PrintWriter err)
       throws IOException, InterruptedException {
     err.println("rmsnorm train: fetching " + artifact + ", once (OpenBLAS takes 20 MB)");
-    err.flush();
     // In a folder of its own first, since a jar that is half there would be taken for whole.
     Path work = Files.createTempDirectory(Files.createDirectories(folder), "fetch");
     List<String> arguments =
@@ -71,7 +70,9 @@ final class Natives {
       if (!ModuleBuild.maven(checkout, work.resolve("log"), arguments, err)) {
         throw new IOException(artifact + " cannot be fetched; trainings need it");
       }
-      move(work.resolve(jar.getFileName()), jar);
+      Files.move(work.resolve(jar.getFileName()), jar);
+    } catch (FileAlreadyExistsException _) {
+      // Another training has fetched the same jar meanwhile, and may have it open. It is as good.
     } finally {
       try (Stream<Path> files = Files.list(work)) {
         for (Path file : files.toList()) {
@@ -79,15 +80,6 @@ final class Natives {
         }
       }
       Files.delete(work);
-    }
-  }
-
-  /** Another training may have fetched the same jar meanwhile, and may have it open. */
-  private static void move(Path from, Path jar) throws IOException {
-    try {
-      Files.move(from, jar);
-    } catch (FileAlreadyExistsException _) {
-      // It is as good.
     }
   }
 }

@@ -10,12 +10,9 @@ import java.lang.foreign.MemorySegment;
  * Counts the elements that are NaN or infinite, eight bytes at a time.
  *
  * <p>Those are the elements whose exponent is all ones: with one added to its last place it carries
- * into the sign's, which has been cleared before. A block is counted only if any element of it
- * carries, so that the loop that always runs is one that the JIT turns into vectors.
+ * into the sign's, which has been cleared before.
  */
 final class NonFinite {
-  private static final int BLOCK = 1 << 16;
-
   private final long exponent;
   private final long one;
   private final long sign;
@@ -45,37 +42,17 @@ final class NonFinite {
 
   /** How many of the elements that fill the segment are not finite. */
   long count(MemorySegment elements) {
+    long whole = elements.byteSize() & -Long.BYTES;
     long count = 0;
-    for (long at = 0; at < elements.byteSize(); at += BLOCK) {
-      MemorySegment block = elements.asSlice(at, Math.min(BLOCK, elements.byteSize() - at));
-      count += countBlock(block);
+    for (long at = 0; at < whole; at += Long.BYTES) {
+      count += Long.bitCount(carries(elements.get(JAVA_LONG_UNALIGNED, at)));
     }
-    return count;
-  }
-
-  private long countBlock(MemorySegment block) {
-    int bytes = (int) block.byteSize();
-    int whole = bytes & -Long.BYTES;
     // What is left of the last word; absent elements are zeros.
     long rest = 0;
-    for (int i = bytes - 1; i >= whole; i--) {
-      rest = rest << Byte.SIZE | Byte.toUnsignedLong(block.get(JAVA_BYTE, i));
+    for (long at = elements.byteSize() - 1; at >= whole; at--) {
+      rest = rest << Byte.SIZE | Byte.toUnsignedLong(elements.get(JAVA_BYTE, at));
     }
-    long count = Long.bitCount(carries(rest));
-    if (anyCarries(block, whole)) {
-      for (int i = 0; i < whole; i += Long.BYTES) {
-        count += Long.bitCount(carries(block.get(JAVA_LONG_UNALIGNED, i)));
-      }
-    }
-    return count;
-  }
-
-  private boolean anyCarries(MemorySegment block, int bytes) {
-    long any = 0;
-    for (int i = 0; i < bytes; i += Long.BYTES) {
-      any |= carries(block.get(JAVA_LONG_UNALIGNED, i));
-    }
-    return any != 0;
+    return count + Long.bitCount(carries(rest));
   }
 
   private long carries(long word) {

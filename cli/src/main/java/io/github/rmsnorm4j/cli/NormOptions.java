@@ -14,7 +14,6 @@ final class NormOptions {
   @Option(
       names = "--like",
       paramLabel = "NORM",
-      converter = SpecText.class,
       completionCandidates = SpecText.class,
       description =
           "A norm by its name, with settings that differ from it: layernorm, llama, \"llama(eps=1e-5)\","

@@ -88,17 +88,17 @@ final class Normalize implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
-    Path out = result.out();
-    TensorReference in = result.checked(() -> TensorReference.parse("IN", reference));
-    result.requireName("OUT", out);
+    Path out = result.out;
+    TensorReference in = WrongUseException.checked(() -> TensorReference.parse("IN", reference));
+    ResultOptions.requireName("OUT", out);
     if (sums != null) {
-      result.requireName("--residual-out", sums);
+      ResultOptions.requireName("--residual-out", sums);
     }
     try (TensorFile file = TensorFile.open(in.file());
-        StoredResidual residual = result.checked(this::residual)) {
-      List<String> names = result.checked(() -> in.names(tensors));
-      NormalizeJob job = result.checked(() -> plan(file, names, residual));
-      try (TensorWriter writer = result.checked(() -> create(job, in.file(), residual));
+        StoredResidual residual = WrongUseException.checked(this::residual)) {
+      List<String> names = WrongUseException.checked(() -> in.names(tensors));
+      NormalizeJob job = WrongUseException.checked(() -> plan(file, names, residual));
+      try (TensorWriter writer = WrongUseException.checked(() -> create(job, in.file(), residual));
           Progress progress = result.progress(job.bytes())) {
         job.run(writer, progress);
         if (residual != null) {
@@ -133,12 +133,12 @@ final class Normalize implements Callable<Integer> {
 
   private NormalizeJob plan(TensorFile file, List<String> names, StoredResidual residual)
       throws IOException {
-    Path out = result.out();
+    Path out = result.out;
     NormSettings settings = norm.settings(residuals.rounding());
     if (l2) {
       requireNoOther();
     }
-    TensorChoice choice = new TensorChoice(file, result.axis(), settings.parameters());
+    TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
     List<Tensor> chosen = choice.choose(names);
     // One that is asked for by name may leave the others behind, for a format that holds one.
     boolean alone = NormalizeJob.isNpy(out) && !names.isEmpty();
@@ -152,8 +152,8 @@ final class Normalize implements Callable<Integer> {
         out,
         chosen,
         alone ? chosen : file.tensors(),
-        result.axis(),
-        result.type(),
+        result.axis,
+        result.type,
         l2 ? l2(settings, chosen) : settings::norm,
         residual);
   }
@@ -161,7 +161,7 @@ final class Normalize implements Callable<Integer> {
   /** A header can claim any width for no rows, so those get no gain. */
   private NormalizeJob.Norms l2(NormSettings settings, List<Tensor> chosen) {
     return (width, backend) ->
-        chosen.stream().anyMatch(t -> t.elements() > 0 && t.width(result.axis()) == width)
+        chosen.stream().anyMatch(t -> t.elements() > 0 && t.width(result.axis) == width)
             ? settings.l2(width, backend)
             : settings.norm(width, backend);
   }
@@ -181,8 +181,8 @@ final class Normalize implements Callable<Integer> {
   private TensorWriter create(NormalizeJob job, Path in, StoredResidual residual)
       throws IOException {
     if (sums != null) {
-      residual.create(sums, in, result.out(), result.force());
+      residual.create(sums, in, result.out, result.force);
     }
-    return job.create(result.force());
+    return job.create(result.force);
   }
 }

@@ -76,7 +76,7 @@ final class NormalizeJob {
     this.residual = residual;
     if (residual != null) {
       requireOne(chosen);
-      residual.requireLike(chosen.getFirst());
+      residual.in.requireLike(chosen.getFirst());
     }
     Backend backend = VectorApi.bestBackend(chosen);
     for (Tensor tensor : chosen) {
@@ -129,7 +129,7 @@ final class NormalizeJob {
   /** All bytes that are read, of IN and of the residual. */
   long bytes() {
     long read = sources.values().stream().mapToLong(Tensor::bytes).sum();
-    return residual == null ? read : read + residual.bytes();
+    return residual == null ? read : read + residual.in.tensor().bytes();
   }
 
   /**
@@ -177,7 +177,7 @@ final class NormalizeJob {
             rows == 1 ? "row" : "rows",
             widths(),
             types(),
-            residual == null ? "" : " added to " + residual.type().shortName(),
+            residual == null ? "" : " added to " + residual.in.type().shortName(),
             VectorApi.describe(norm.backend(), chosen),
             Throughput.of(moved, nanos));
     return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";

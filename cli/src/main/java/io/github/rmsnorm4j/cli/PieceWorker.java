@@ -55,7 +55,7 @@ final class PieceWorker implements AutoCloseable {
     }
     long inRow = (long) width * inType.bytes();
     long outRow = (long) width * outType.bytes();
-    long residualRow = residual == null ? 0 : (long) width * residual.type().bytes();
+    long residualRow = residual == null ? 0 : (long) width * residual.in.type().bytes();
     long pieceRows = Math.clamp(PIECE / Math.max(residualRow, Math.max(inRow, outRow)), 1, rows);
     inBuffer = atLeast(inBuffer, pieceRows * inRow);
     // Of one type, rows are normalised in place, which moves a third less memory.
@@ -73,8 +73,8 @@ final class PieceWorker implements AutoCloseable {
       if (residual == null) {
         norm.apply(x, y);
       } else {
-        residual.read(row * width, count * width, residualBuffer);
-        Rows sums = Rows.of(residualBuffer, residual.type(), count, width);
+        residual.in.read(row * width, count * width, residualBuffer);
+        Rows sums = Rows.of(residualBuffer, residual.in.type(), count, width);
         norm.addAndApply(x, sums, y);
         residual.write(sums.segment());
       }

@@ -70,12 +70,10 @@ final class Quantiles {
     return count;
   }
 
-  /** The value below which so much of the others are, 0 for the least, 1 for the greatest. */
-  double at(double fraction) {
-    return at(fraction, value -> value);
-  }
-
-  /** A quantile of what an increasing function makes of the values. */
+  /**
+   * The value below which so much of the others are, 0 for the least, 1 for the greatest, of what
+   * an increasing function makes of the values.
+   */
   double at(double fraction, DoubleUnaryOperator of) {
     return count <= EXACT ? interpolated(fraction, of) : of.applyAsDouble(nearest(fraction));
   }

@@ -4,15 +4,11 @@ import io.github.rmsnorm4j.formats.ReplacingFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
-import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The options of commands that keep what they found as a page and as figures for programs. */
@@ -62,10 +58,10 @@ final class ReportOptions {
   void requireDistinct() throws IOException {
     if (report != null && json != null && DistinctFiles.same(report, json)) {
       String text = "--report and --json are both " + report + ", they must be two files";
-      throw wrongUse(spec.commandLine(), null, text);
+      throw new WrongUseException(text);
     }
-    requireName(spec.commandLine(), "--report", report, ".html");
-    requireName(spec.commandLine(), "--json", json, ".json");
+    requireName("--report", report, ".html");
+    requireName("--json", json, ".json");
   }
 
   /** Refuses to replace a file that the command reads, also with {@code --force}. */
@@ -76,7 +72,7 @@ final class ReportOptions {
           String text =
               "%s is %s, which is read: name another file"
                   .formatted(written.equals(json) ? "--json" : "--report", written);
-          throw wrongUse(spec.commandLine(), null, text);
+          throw new WrongUseException(text);
         }
       }
     }
@@ -87,29 +83,22 @@ final class ReportOptions {
    *
    * @param file what the option was given, null if it was not
    */
-  static void requireName(CommandLine command, String option, Path file, String ending) {
-    if (file == null) {
-      return;
-    }
-    if (file.toString().isEmpty()) {
-      throw wrongUse(
-          command, null, option + " is empty, it must name a file that ends in " + ending);
-    }
-    if (!file.toString().endsWith(ending)) {
-      throw wrongUse(command, null, option + " is " + file + ", its name must end in " + ending);
+  static void requireName(String option, Path file, String ending) {
+    WrongUseException.requireName(option, file, "a file that ends in " + ending);
+    if (file != null && !file.toString().endsWith(ending)) {
+      throw new WrongUseException(option + " is " + file + ", its name must end in " + ending);
     }
   }
 
   /**
    * Begins the files.
    *
-   * @throws ParameterException if they cannot be
+   * @throws WrongUseException if they cannot be
    */
   Files begin() throws IOException {
-    CommandLine command = spec.commandLine();
-    ReplacingFile page = begin(command, "--report", report, force);
+    ReplacingFile page = begin("--report", report, force);
     try {
-      return new Files(page, begin(command, "--json", json, force));
+      return new Files(page, begin("--json", json, force));
     } catch (IOException | RuntimeException e) {
       if (page != null) {
         page.close();
@@ -121,23 +110,13 @@ final class ReportOptions {
   /**
    * Begins the file that an option names, if it names one.
    *
-   * @throws ParameterException if that cannot be
+   * @throws WrongUseException if that cannot be
    */
-  static ReplacingFile begin(CommandLine command, String option, Path file, boolean force)
-      throws IOException {
-    if (file == null) {
-      return null;
-    }
-    if (file.toString().isEmpty()) {
-      throw wrongUse(command, null, option + " is empty, it must name a file");
-    }
-    try {
-      return ReplacingFile.create(file, force);
-    } catch (FileAlreadyExistsException e) {
-      throw wrongUse(command, e, option + " " + e.getMessage() + "; --force replaces it");
-    } catch (FileSystemException e) {
-      throw wrongUse(command, e, option + " " + e.getMessage());
-    }
+  static ReplacingFile begin(String option, Path file, boolean force) throws IOException {
+    WrongUseException.requireName(option, file, "a file");
+    return file == null
+        ? null
+        : WrongUseException.begun(option, () -> ReplacingFile.create(file, force));
   }
 
   /** Writes a text that is there whole or not at all. */
@@ -154,9 +133,5 @@ final class ReportOptions {
     return words.stream()
         .map(word -> word.matches("[\\w./=:+,-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
         .collect(Collectors.joining(" ", "./rmsnorm ", ""));
-  }
-
-  private static ParameterException wrongUse(CommandLine command, Exception cause, String text) {
-    return new ParameterException(command, text, cause);
   }
 }

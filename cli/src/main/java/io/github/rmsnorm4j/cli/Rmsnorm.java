@@ -1,21 +1,24 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code rmsnorm} command: the root that the others hang from. */
@@ -58,8 +61,6 @@ final class Rmsnorm implements Callable<Integer> {
   /**
    * Runs the command line and ends the JVM: status 0 if all went well, 1 for a failure, 2 for wrong
    * use.
-   *
-   * @param args the command and its arguments
    */
   public static void main(String[] args) {
     StandardOutput output = new StandardOutput();
@@ -88,9 +89,20 @@ final class Rmsnorm implements Callable<Integer> {
         .registerConverter(double.class, NumberText::number)
         .registerConverter(Integer.class, NumberText::integer)
         .registerConverter(int.class, NumberText::integer)
+        // Types by their names in NumPy, PyTorch and safetensors.
+        .registerConverter(ElementType.class, text -> converted(ElementType::ofName, text))
+        .registerConverter(NormSpec.class, text -> converted(NormSpec::parse, text))
         .setExecutionStrategy(Rmsnorm::execute)
-        .setParameterExceptionHandler(Rmsnorm::wrongUse)
+        .setParameterExceptionHandler((e, args) -> wrongUse(e, e.getCommandLine()))
         .setExecutionExceptionHandler(Rmsnorm::failure);
+  }
+
+  private static <T> T converted(Function<String, T> converter, String text) {
+    try {
+      return converter.apply(text);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException(e.getMessage());
+    }
   }
 
   /** Without a command: what there is, but not as a success. */
@@ -108,8 +120,7 @@ final class Rmsnorm implements Callable<Integer> {
     return new CommandLine.RunLast().execute(parsed);
   }
 
-  private static int wrongUse(ParameterException e, String[] args) {
-    CommandLine command = e.getCommandLine();
+  private static int wrongUse(Exception e, CommandLine command) {
     String name = command.getCommandSpec().qualifiedName();
     String message = e instanceof UnmatchedArgumentException u ? unmatched(u) : e.getMessage();
     command.getErr().println(name + ": " + oneLine(message) + " (" + name + " --help tells more)");
@@ -137,6 +148,9 @@ final class Rmsnorm implements Callable<Integer> {
   }
 
   private static int failure(Exception e, CommandLine command, ParseResult parsed) {
+    if (e instanceof WrongUseException) {
+      return wrongUse(e, command);
+    }
     command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + message(e));
     stackTrace(e);
     return ExitCode.SOFTWARE;

@@ -15,11 +15,20 @@ final class RowStatistics {
   private static final long PIECE_BYTES = 4 << 20;
   private static final long PIECE_ROWS = 1 << 16;
 
-  private final Quantiles rms = new Quantiles();
-  private final Quantiles meanRatio = new Quantiles();
-  private long nonFiniteElements;
-  private long nonFiniteRows;
-  private long zeroRows;
+  /** The root mean square of the rows, all but zero rows and those that are not finite. */
+  final Quantiles rms = new Quantiles();
+
+  /** The mean's absolute value as a part of the root mean square, of the same rows. */
+  final Quantiles meanRatio = new Quantiles();
+
+  /** How many elements are NaN or infinite. */
+  long nonFiniteElements;
+
+  /** How many rows hold such elements, or overflow. */
+  long nonFiniteRows;
+
+  /** How many rows are zero throughout. */
+  long zeroRows;
 
   /**
    * Reads a tensor of a floating type whose rows are 1 to 2^31 - 1 wide.
@@ -71,31 +80,6 @@ final class RowStatistics {
       rms.add(rootMeanSquare);
       meanRatio.add(Math.abs(mean) / rootMeanSquare);
     }
-  }
-
-  /** The root mean square of the rows, all but zero rows and those that are not finite. */
-  Quantiles rms() {
-    return rms;
-  }
-
-  /** The mean's absolute value as a part of the root mean square, of the same rows. */
-  Quantiles meanRatio() {
-    return meanRatio;
-  }
-
-  /** How many elements are NaN or infinite. */
-  long nonFiniteElements() {
-    return nonFiniteElements;
-  }
-
-  /** How many rows hold such elements, or overflow. */
-  long nonFiniteRows() {
-    return nonFiniteRows;
-  }
-
-  /** How many rows are zero throughout. */
-  long zeroRows() {
-    return zeroRows;
   }
 
   /**

@@ -13,7 +13,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -70,12 +69,11 @@ final class Show implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    try {
-      return show(
-          TensorReference.parse("FILE", reference), RowRange.parse(rows == null ? "0:4" : rows));
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    }
+    return WrongUseException.checked(
+        () ->
+            show(
+                TensorReference.parse("FILE", reference),
+                RowRange.parse(rows == null ? "0:4" : rows)));
   }
 
   private int show(TensorReference wanted, RowRange range) throws IOException {

@@ -21,7 +21,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -98,14 +97,12 @@ final class Spark implements Callable<Integer> {
   @Option(
       names = "--dtype",
       paramLabel = "TYPE",
-      converter = ResultOptions.TypeName.class,
       description = "Type of the result: f16, bf16, f32, f64 (default: that of the column).")
   private ElementType type;
 
   @Option(
       names = "--packed",
       paramLabel = "TYPE",
-      converter = ResultOptions.TypeName.class,
       description =
           "Type of the numbers in a binary column. It is needed there, because the file does not say.")
   private ElementType packed;
@@ -190,12 +187,7 @@ final class Spark implements Callable<Integer> {
    * @param written gets the files that it must read, which are of no use afterwards
    */
   List<String> arguments(List<Path> written) throws IOException {
-    NormSettings settings;
-    try {
-      settings = norm.settings(null);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    }
+    NormSettings settings = WrongUseException.checked(() -> norm.settings(null));
     List<String> arguments = new ArrayList<>(List.of(in, "-o", out, "--column", column));
     option(arguments, "--output-column", outputColumn);
     option(arguments, "--like", settings.spec().toString());
@@ -219,12 +211,11 @@ final class Spark implements Callable<Integer> {
       return master;
     }
     if (master != null) {
-      throw new ParameterException(
-          spec.commandLine(), "--threads and --master exclude each other: --master local[4] has 4");
+      throw new WrongUseException(
+          "--threads and --master exclude each other: --master local[4] has 4");
     }
     if (threads < 1) {
-      throw new ParameterException(
-          spec.commandLine(), "--threads is " + threads + ", it must be 1 or more");
+      throw new WrongUseException("--threads is " + threads + ", it must be 1 or more");
     }
     return "local[" + threads + "]";
   }

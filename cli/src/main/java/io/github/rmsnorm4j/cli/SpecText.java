@@ -4,21 +4,10 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.NormSpec.Preset;
 import java.util.Iterator;
 import java.util.stream.Stream;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.TypeConversionException;
 
-/** A norm as text on the command line; the names of presets are what is completed. */
-final class SpecText implements ITypeConverter<NormSpec>, Iterable<String> {
-  @Override
-  public NormSpec convert(String text) {
-    try {
-      return NormSpec.parse(text);
-    } catch (IllegalArgumentException e) {
-      throw new TypeConversionException(e.getMessage());
-    }
-  }
-
+/** The names of presets, which are completed where a norm is wanted. */
+final class SpecText implements Iterable<String> {
   @Override
   public Iterator<String> iterator() {
     return NormSpec.presets().stream().map(Preset::name).iterator();

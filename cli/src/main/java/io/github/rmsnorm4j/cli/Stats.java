@@ -16,7 +16,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -72,11 +71,12 @@ final class Stats implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    TensorReference wanted = wanted();
+    TensorReference wanted =
+        WrongUseException.checked(() -> TensorReference.parse("FILE", reference));
     List<String> lines = new ArrayList<>();
     try (TensorFile file = TensorFile.open(wanted.file())) {
       TensorChoice choice = new TensorChoice(file, axis, List.of());
-      List<Tensor> chosen = chosen(file, wanted, choice);
+      List<Tensor> chosen = WrongUseException.checked(() -> chosen(file, wanted, choice));
       List<Tensor> measured = chosen.stream().filter(t -> choice.problem(t) == null).toList();
       Backend backend = VectorApi.bestBackend(measured);
       long bytes = measured.stream().mapToLong(Tensor::bytes).sum();
@@ -97,27 +97,15 @@ final class Stats implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private TensorReference wanted() {
-    try {
-      return TensorReference.parse("FILE", reference);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    }
-  }
-
   /** In a list a tensor that has no rows is a line of its own; asked for alone it is an error. */
   private List<Tensor> chosen(TensorFile file, TensorReference wanted, TensorChoice choice) {
-    try {
-      List<Tensor> chosen = wanted.allIn(file, tensors);
-      String problem = chosen.size() == 1 ? choice.problem(chosen.getFirst()) : null;
-      if (problem != null) {
-        throw new IllegalArgumentException(
-            "%s: %s: %s".formatted(file.path(), chosen.getFirst(), problem));
-      }
-      return chosen;
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    List<Tensor> chosen = wanted.allIn(file, tensors);
+    String problem = chosen.size() == 1 ? choice.problem(chosen.getFirst()) : null;
+    if (problem != null) {
+      throw new IllegalArgumentException(
+          "%s: %s: %s".formatted(file.path(), chosen.getFirst(), problem));
     }
+    return chosen;
   }
 
   private List<String> report(Tensor tensor, RowStatistics rows) {
@@ -125,19 +113,18 @@ final class Stats implements Callable<Integer> {
     long count = tensor.rows(axis);
     String counted = count == 1 ? "1 row" : count + " rows";
     lines.add(tensor + ": " + counted + " of " + tensor.width(axis));
-    if (rows.rms().count() > 0) {
+    if (rows.rms.count() > 0) {
       lines.add(line("", "least", "5 %", "median", "95 %", "greatest"));
-      lines.add(quantiles("RMS", rows.rms(), value -> value));
-      lines.add(quantiles("|mean| / RMS", rows.meanRatio(), ratio -> ratio));
-      lines.add(quantiles("rho", rows.meanRatio(), ratio -> ratio * ratio));
-      lines.add(quantiles("gap", rows.meanRatio(), ratio -> RowStatistics.gap(ratio * ratio)));
+      lines.add(quantiles("RMS", rows.rms, value -> value));
+      lines.add(quantiles("|mean| / RMS", rows.meanRatio, ratio -> ratio));
+      lines.add(quantiles("rho", rows.meanRatio, ratio -> ratio * ratio));
+      lines.add(quantiles("gap", rows.meanRatio, ratio -> RowStatistics.gap(ratio * ratio)));
     }
-    if (rows.zeroRows() > 0) {
-      lines.add("zero throughout: %s of %s rows".formatted(rows.zeroRows(), count));
+    if (rows.zeroRows > 0) {
+      lines.add("zero throughout: %s of %s rows".formatted(rows.zeroRows, count));
     }
     lines.add(
-        "not finite: %s elements in %s rows"
-            .formatted(rows.nonFiniteElements(), rows.nonFiniteRows()));
+        "not finite: %s elements in %s rows".formatted(rows.nonFiniteElements, rows.nonFiniteRows));
     lines.addAll(
         Paragraph.lines(
             "",
@@ -166,7 +153,7 @@ final class Stats implements Callable<Integer> {
 
   /** In one sentence, whether the choice between the two norms changes much for these rows. */
   private static String verdict(RowStatistics rows) {
-    if (rows.rms().count() == 0) {
+    if (rows.rms.count() == 0) {
       return "There is no row to tell by.";
     }
     double median = gapAt(rows, 0.5);
@@ -181,6 +168,6 @@ final class Stats implements Callable<Integer> {
   }
 
   private static double gapAt(RowStatistics rows, double fraction) {
-    return rows.meanRatio().at(fraction, ratio -> RowStatistics.gap(ratio * ratio));
+    return rows.meanRatio.at(fraction, ratio -> RowStatistics.gap(ratio * ratio));
   }
 }

@@ -1,8 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Tensor;
-import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.Closeable;
 import java.io.IOException;
@@ -13,7 +11,9 @@ import java.util.Map;
 
 /** A residual in a file, open for reading, and the file that takes the sums, if one does. */
 final class StoredResidual implements Closeable {
-  private final StoredRows in;
+  /** What is added. */
+  final StoredRows in;
+
   private TensorWriter out;
 
   /** Takes one over, to close it too. */
@@ -21,27 +21,9 @@ final class StoredResidual implements Closeable {
     this.in = in;
   }
 
-  ElementType type() {
-    return in.type();
-  }
-
-  /** All bytes that are read. */
-  long bytes() {
-    return in.tensor().bytes();
-  }
-
   /** All bytes that are written. */
   long bytesOut() {
     return out == null ? 0 : in.tensor().bytes();
-  }
-
-  /**
-   * Checks that it goes with the rows it is added to.
-   *
-   * @throws IllegalArgumentException if it does not
-   */
-  void requireLike(Tensor rows) {
-    in.requireLike(rows);
   }
 
   /**
@@ -64,11 +46,6 @@ final class StoredResidual implements Closeable {
     }
     Tensor sums = new Tensor(in.name(), in.tensor().dtype(), in.tensor().shape());
     out = TensorWriter.create(path, List.of(sums), Map.of(), replace);
-  }
-
-  /** Reads elements, as {@link TensorFile#read} does. */
-  void read(long first, long count, MemorySegment into) throws IOException {
-    in.read(first, count, into);
   }
 
   /** Takes the next sums. */

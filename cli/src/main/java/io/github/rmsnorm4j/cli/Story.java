@@ -24,7 +24,6 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -89,11 +88,9 @@ final class Story implements Callable<Integer> {
     Change change = norm.change();
     Tokenizer tokenizer = Stories260K.tokenizer();
     try (Weights trained = model.load(tokenizer.size())) {
-      norm.requireFit(change, trained.config());
+      WrongUseException.checked(() -> change.config(trained.config()));
       int positions = trained.config().maxPositions();
-      if (tokens != null && (tokens < 1 || tokens > positions)) {
-        throw wrongUse("--tokens is " + tokens + ", it may be 1 to " + positions);
-      }
+      WrongUseException.requireRange("--tokens", tokens, positions);
       int most = tokens == null ? positions : tokens;
       int[] begin = begin(tokenizer, positions);
       try (ReportOptions.Files files = reports.begin();
@@ -135,7 +132,7 @@ final class Story implements Callable<Integer> {
       }
       count = String.valueOf(encoded.length);
     }
-    throw wrongUse(
+    throw new WrongUseException(
         "PROMPT has %s tokens, the model has %s positions: give a shorter one"
             .formatted(count, positions));
   }
@@ -204,16 +201,10 @@ final class Story implements Callable<Integer> {
             reports.command(),
             Results.streams(trained, tokenizer, changes),
             comparisons);
-    files.write(ReportPage.of(results).html(), results.json());
+    files.write(new ReportPage(results).page().html(), results.json());
   }
 
   private void say(String line) {
-    PrintWriter err = spec.commandLine().getErr();
-    err.println("rmsnorm story: " + line);
-    err.flush();
-  }
-
-  private ParameterException wrongUse(String message) {
-    return new ParameterException(spec.commandLine(), message);
+    spec.commandLine().getErr().println("rmsnorm story: " + line);
   }
 }

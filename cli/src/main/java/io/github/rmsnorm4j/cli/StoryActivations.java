@@ -4,21 +4,13 @@ import io.github.rmsnorm4j.cli.story.Activations;
 import io.github.rmsnorm4j.cli.story.Change;
 import io.github.rmsnorm4j.transformer.Weights;
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.List;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The option that keeps activations of the model that tells stories. */
 final class StoryActivations {
   private static final String ENDING = ".safetensors";
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec spec;
 
   @Option(
       names = "--activations",
@@ -32,24 +24,15 @@ final class StoryActivations {
    * Begins the file.
    *
    * @return the file, null if none was asked for
-   * @throws ParameterException if it cannot be begun
+   * @throws WrongUseException if it cannot be begun
    */
   Activations begin(Weights trained, Change change, List<int[]> windows, boolean force)
       throws IOException {
     if (file == null) {
       return null;
     }
-    ReportOptions.requireName(spec.commandLine(), "--activations", file, ENDING);
-    try {
-      return Activations.begin(file, trained, change, windows, force);
-    } catch (FileAlreadyExistsException e) {
-      throw wrongUse(e.getMessage() + "; --force replaces it");
-    } catch (FileSystemException e) {
-      throw wrongUse(e.getMessage());
-    }
-  }
-
-  private ParameterException wrongUse(String problem) {
-    return new ParameterException(spec.commandLine(), "--activations " + problem);
+    ReportOptions.requireName("--activations", file, ENDING);
+    return WrongUseException.begun(
+        "--activations", () -> new Activations(file, trained, change, windows, force));
   }
 }

@@ -6,16 +6,10 @@ import io.github.rmsnorm4j.transformer.Weights;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The options for the model that tells stories: its own, or one that was made of it. */
 final class StoryModel {
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec spec;
-
   @Option(
       names = "--model",
       paramLabel = "FOLDER",
@@ -41,15 +35,15 @@ final class StoryModel {
    * Loads the model and, if that was asked for, saves it.
    *
    * @param vocabulary tokens of the tokenizer
-   * @throws ParameterException if the model has another vocabulary, or cannot be saved
+   * @throws WrongUseException if the model has another vocabulary, or cannot be saved
    */
   Weights load(int vocabulary) throws IOException {
-    requireName("--model", model);
-    requireName("--save-model", saved);
+    WrongUseException.requireName("--model", model, "a folder");
+    WrongUseException.requireName("--save-model", saved, "a folder");
     Weights weights = model == null ? Stories260K.weights() : ModelFolder.load(model);
     try {
       if (weights.config().vocabulary() != vocabulary) {
-        throw wrongUse(
+        throw new WrongUseException(
             "--model %s has %s tokens, it must have the %s of stories260K"
                 .formatted(model, weights.config().vocabulary(), vocabulary));
       }
@@ -59,20 +53,10 @@ final class StoryModel {
       return weights;
     } catch (FileAlreadyExistsException | IllegalArgumentException e) {
       weights.close();
-      throw wrongUse("--save-model " + e.getMessage());
+      throw new WrongUseException("--save-model " + e.getMessage());
     } catch (Throwable e) {
       weights.close();
       throw e;
     }
-  }
-
-  private void requireName(String option, Path folder) {
-    if (folder != null && folder.toString().isEmpty()) {
-      throw wrongUse(option + " is empty, it must name a folder");
-    }
-  }
-
-  private ParameterException wrongUse(String message) {
-    return new ParameterException(spec.commandLine(), message);
   }
 }

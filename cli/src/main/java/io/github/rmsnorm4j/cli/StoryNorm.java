@@ -4,19 +4,12 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cli.story.Change;
-import io.github.rmsnorm4j.transformer.ModelConfig;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** The options that change the norms of the model that tells stories. */
 final class StoryNorm {
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec spec;
-
   @Option(
       names = "--like",
       paramLabel = "NORM",
@@ -67,7 +60,7 @@ final class StoryNorm {
   /**
    * What was asked for.
    *
-   * @throws ParameterException if options are out of their range or do not go together
+   * @throws WrongUseException if options are out of their range or do not go together
    */
   Change change() {
     boolean none = "none".equals(like);
@@ -83,21 +76,7 @@ final class StoryNorm {
           gain == Gain.on,
           type == null ? ElementType.FLOAT32 : type);
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(
-          spec.commandLine(), "--like: none, or a norm: " + e.getMessage());
-    }
-  }
-
-  /**
-   * Checks that a model may have the norm.
-   *
-   * @throws ParameterException if it may not
-   */
-  void requireFit(Change change, ModelConfig trained) {
-    try {
-      change.config(trained);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage());
+      throw new WrongUseException("--like: none, or a norm: " + e.getMessage());
     }
   }
 
@@ -111,8 +90,7 @@ final class StoryNorm {
 
   private void require(boolean sense, String option, Object value, String allowed) {
     if (!sense) {
-      throw new ParameterException(
-          spec.commandLine(), "%s is %s, %s".formatted(option, value, allowed));
+      throw new WrongUseException("%s is %s, %s".formatted(option, value, allowed));
     }
   }
 }

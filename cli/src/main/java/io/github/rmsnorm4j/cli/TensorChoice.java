@@ -9,26 +9,14 @@ import java.util.stream.Collectors;
 /**
  * Which tensors of a file are normalised: those that are named, or all floating ones, except gains
  * and biases.
+ *
+ * @param file the file
+ * @param axis the first axis of a row
+ * @param parameters the gain and the bias as far as there are any, which rows must be as wide as
  */
-final class TensorChoice {
+record TensorChoice(TensorFile file, int axis, List<StoredParameter> parameters) {
   /** So many are named in an error; a model has hundreds. */
   private static final int LISTED = 12;
-
-  private final TensorFile file;
-  private final int axis;
-  private final List<StoredParameter> parameters;
-
-  /**
-   * Sets the conditions.
-   *
-   * @param axis the first axis of a row
-   * @param parameters the gain and the bias as far as there are any, which rows must be as wide as
-   */
-  TensorChoice(TensorFile file, int axis, List<StoredParameter> parameters) {
-    this.file = file;
-    this.axis = axis;
-    this.parameters = parameters;
-  }
 
   /**
    * Chooses.

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.cli.compare.Comparison;
+import io.github.rmsnorm4j.cli.compare.AvailableMemory;
 import io.github.rmsnorm4j.cli.train.Corpus;
 import io.github.rmsnorm4j.cli.train.Live;
 import io.github.rmsnorm4j.cli.train.Outcome;
@@ -15,7 +15,6 @@ import io.github.rmsnorm4j.cli.train.TrainingPage;
 import io.github.rmsnorm4j.cli.train.Trainings;
 import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -28,7 +27,6 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code rmsnorm train}: from options to files. {@link Trainings} does what is between. */
@@ -103,19 +101,17 @@ final class Train implements Callable<Integer> {
       String made =
           new TrainingDocs(checkout())
               .refresh().stream().map(TrainingPage::name).collect(Collectors.joining(", "));
-      PrintWriter err = spec.commandLine().getErr();
-      err.println("rmsnorm train: docs/training.md and docs/training are made again of: " + made);
-      err.flush();
+      say("docs/training.md and docs/training are made again of: " + made);
       return ExitCode.OK;
     }
     Corpus corpus = wanted.corpus();
     Plan plan = wanted.plan(corpus);
     Path folder = out == null ? Path.of("rmsnorm-train") : out;
     try {
-      plan.requireMemory(wanted.jobs(), Comparison.availableMemory());
+      plan.requireMemory(wanted.jobs(), AvailableMemory.bytes());
       RunFolder.require(folder, plan, resume, reports.force());
     } catch (IllegalArgumentException e) {
-      throw wrongUse(e, e.getMessage());
+      throw new WrongUseException(e.getMessage());
     }
     if (!Natives.areThere()) {
       return TrainingJvm.run(
@@ -133,9 +129,7 @@ final class Train implements Callable<Integer> {
     try (RunFolder folder = RunFolder.open(path, plan, resume, reports.force())) {
       Optional<List<Outcome>> outcomes = outcomes(plan, corpus, folder, signal);
       if (outcomes.isEmpty()) {
-        PrintWriter err = spec.commandLine().getErr();
-        err.println("rmsnorm train: saved in " + path + "; to go on: " + resumeCommand());
-        err.flush();
+        say("saved in " + path + "; to go on: " + resumeCommand());
         return signal.status();
       }
       Results.Circumstances circumstances =
@@ -165,8 +159,8 @@ final class Train implements Callable<Integer> {
   }
 
   private void show(Results results, ReportOptions.Files files) throws IOException {
-    new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
-    files.write(ReportPage.of(results).html(), results.json());
+    TerminalTables.lines(results).forEach(spec.commandLine().getOut()::println);
+    files.write(new ReportPage(results).page().html(), results.json());
     if (write) {
       new TrainingDocs(checkout()).keep(results);
     }
@@ -175,11 +169,11 @@ final class Train implements Callable<Integer> {
   private void requireSense() throws IOException {
     boolean inCheckout = System.getProperty(ModuleBuild.HOME) != null;
     if (write && (!wanted.isWhole() || !inCheckout)) {
-      throw wrongUse(
-          null, "--write takes a whole run of the generated task in a checkout, by ./rmsnorm");
+      throw new WrongUseException(
+          "--write takes a whole run of the generated task in a checkout, by ./rmsnorm");
     }
     if (page && !inCheckout) {
-      throw wrongUse(null, "--page takes a checkout, by ./rmsnorm");
+      throw new WrongUseException("--page takes a checkout, by ./rmsnorm");
     }
     wanted.requireSense();
     reports.requireDistinct();
@@ -189,11 +183,11 @@ final class Train implements Callable<Integer> {
     return Path.of(System.getProperty(ModuleBuild.HOME));
   }
 
-  private String resumeCommand() {
-    return reports.command() + (resume ? "" : " --resume");
+  private void say(String line) {
+    spec.commandLine().getErr().println("rmsnorm train: " + line);
   }
 
-  private ParameterException wrongUse(Exception cause, String message) {
-    return new ParameterException(spec.commandLine(), message, cause);
+  private String resumeCommand() {
+    return reports.command() + (resume ? "" : " --resume");
   }
 }

@@ -8,10 +8,7 @@ import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The options that say what is trained, of which kind and how large. */
 final class TrainOptions {
@@ -22,9 +19,6 @@ final class TrainOptions {
 
   private static final int MOST_LAYERS = 10_000;
   private static final int MOST_JOBS = 64;
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec spec;
 
   @Option(
       names = "--quick",
@@ -111,70 +105,56 @@ final class TrainOptions {
   /**
    * The plan.
    *
-   * @throws ParameterException if it cannot be
+   * @throws WrongUseException if it cannot be
    */
-  Plan plan(Corpus corpus) {
-    try {
-      return Plans.of(
-          kind(),
-          corpus,
-          new Plans.Wishes(steps, seeds, width, heads, layers, batch, rates, depths));
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    }
+  Plan plan(Corpus corpus) throws IOException {
+    Plans.Wishes wishes =
+        new Plans.Wishes(steps, seeds, width, heads, layers, batch, rates, depths);
+    return WrongUseException.checked(() -> Plans.of(kind(), corpus, wishes));
   }
 
   private Kind kind() {
     return switch (study) {
       case null -> quick ? Kind.QUICK : Kind.USUAL;
       case "norms", "depth" -> Kind.valueOf(study.toUpperCase(Locale.ROOT));
-      default -> throw wrongUse("--study is '" + study + "', it may be norms or depth");
+      default ->
+          throw new WrongUseException("--study is '" + study + "', it may be norms or depth");
     };
   }
 
   /** Refuses what is out of range, and options that contradict each other. */
   void requireSense() {
     if (quick && study != null) {
-      throw wrongUse("--quick and --study contradict each other, one may be given");
+      throw new WrongUseException("--quick and --study contradict each other, one may be given");
     }
-    requireCount("--seeds", seeds, MOST);
-    requireCount("--steps", steps, MOST_STEPS);
-    requireCount("--width", width, MOST);
-    requireCount("--heads", heads, MOST);
-    requireCount("--layers", layers, MOST_LAYERS);
-    requireCount("--batch", batch, MOST);
-    requireCount("--jobs", jobs, MOST_JOBS);
-    depths.forEach(depth -> requireCount("--depths", depth, MOST_LAYERS));
+    WrongUseException.requireRange("--seeds", seeds, MOST);
+    WrongUseException.requireRange("--steps", steps, MOST_STEPS);
+    WrongUseException.requireRange("--width", width, MOST);
+    WrongUseException.requireRange("--heads", heads, MOST);
+    WrongUseException.requireRange("--layers", layers, MOST_LAYERS);
+    WrongUseException.requireRange("--batch", batch, MOST);
+    WrongUseException.requireRange("--jobs", jobs, MOST_JOBS);
+    depths.forEach(depth -> WrongUseException.requireRange("--depths", depth, MOST_LAYERS));
     requireDistinct("--depths", depths);
     requireDistinct("--rate", rates);
     for (double rate : rates) {
       if (!(rate > 0) || !Double.isFinite(rate)) {
-        throw wrongUse("--rate is " + rate + ", it must be finite and above 0");
+        throw new WrongUseException("--rate is " + rate + ", it must be finite and above 0");
       }
     }
     if (!depths.isEmpty() && !"depth".equals(study)) {
-      throw wrongUse("--depths is for --study depth");
+      throw new WrongUseException("--depths is for --study depth");
     }
     if (layers != null && "depth".equals(study)) {
-      throw wrongUse("--layers is not for --study depth, which takes --depths");
-    }
-  }
-
-  private void requireCount(String option, Integer value, int most) {
-    if (value != null && (value < 1 || value > most)) {
-      throw wrongUse(option + " is " + value + ", it may be 1 to " + most);
+      throw new WrongUseException("--layers is not for --study depth, which takes --depths");
     }
   }
 
   private void requireDistinct(String option, List<?> values) {
     for (Object value : values) {
       if (Collections.frequency(values, value) > 1) {
-        throw wrongUse(option + " has " + value + " twice");
+        throw new WrongUseException(option + " has " + value + " twice");
       }
     }
-  }
-
-  private ParameterException wrongUse(String message) {
-    return new ParameterException(spec.commandLine(), message);
   }
 }

@@ -45,7 +45,7 @@ final class TrainingDocs {
       if (Files.exists(json)) {
         Results results = Results.parse(Files.readString(json));
         replace(json, results.json());
-        replace(file(kind, ".html"), ReportPage.of(results).html());
+        replace(file(kind, ".html"), new ReportPage(results).page().html());
         replace(page, TrainingPage.with(Files.readString(page), results));
         made.add(kind);
       }

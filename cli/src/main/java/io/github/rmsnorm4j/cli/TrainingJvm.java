@@ -15,13 +15,7 @@ import java.util.concurrent.TimeUnit;
 final class TrainingJvm {
   private TrainingJvm() {}
 
-  /**
-   * Starts it and waits for its end.
-   *
-   * @param arguments of the command line
-   * @return its exit status
-   * @throws IOException if OpenBLAS cannot be had
-   */
+  /** Starts it, waits for its end, and returns its exit status. */
   static int run(List<String> arguments, PrintWriter err) throws IOException, InterruptedException {
     String home = System.getProperty(ModuleBuild.HOME);
     if (home == null || !Files.isRegularFile(Path.of(home, "pom.xml"))) {

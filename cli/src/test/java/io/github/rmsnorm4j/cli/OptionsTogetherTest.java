@@ -56,7 +56,8 @@ class OptionsTogetherTest {
   private final NormOptions options = new NormOptions();
 
   private final CommandLine command =
-      new CommandLine(CommandLine.Model.CommandSpec.forAnnotatedObject(options));
+      new CommandLine(CommandLine.Model.CommandSpec.forAnnotatedObject(options))
+          .registerConverter(NormSpec.class, NormSpec::parse);
 
   private Norm norm(List<String> words) throws IOException {
     command.parseArgs(words.toArray(String[]::new)); // What is not given is as at the start.

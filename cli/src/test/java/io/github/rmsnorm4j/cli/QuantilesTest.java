@@ -24,12 +24,12 @@ class QuantilesTest {
       int below = (int) rank;
       double upper = values[Math.min(below + 1, values.length - 1)];
       double expected = values[below] + (rank - below) * (upper - values[below]);
-      assertThat(quantiles.at(fraction))
+      assertThat(quantiles.at(fraction, value -> value))
           .describedAs("seed %d, %s", seed, fraction)
           .isCloseTo(expected, withinPercentage(1e-9));
     }
-    assertThat(quantiles.at(0)).isEqualTo(values[0]);
-    assertThat(quantiles.at(1)).isEqualTo(values[values.length - 1]);
+    assertThat(quantiles.at(0, value -> value)).isEqualTo(values[0]);
+    assertThat(quantiles.at(1, value -> value)).isEqualTo(values[values.length - 1]);
     assertThat(quantiles.count()).isEqualTo(values.length);
   }
 
@@ -38,7 +38,7 @@ class QuantilesTest {
     Quantiles quantiles = new Quantiles();
     quantiles.add(3);
     quantiles.add(1);
-    assertThat(quantiles.at(0.5)).isEqualTo(2);
+    assertThat(quantiles.at(0.5, value -> value)).isEqualTo(2);
     assertThat(quantiles.at(0.5, value -> value * value)).isEqualTo(5);
   }
 
@@ -51,10 +51,10 @@ class QuantilesTest {
     Arrays.sort(values);
     for (double fraction : new double[] {0.05, 0.5, 0.95}) {
       double expected = values[(int) Math.round(fraction * (count - 1))];
-      assertThat(quantiles.at(fraction)).isCloseTo(expected, withinPercentage(0.1));
+      assertThat(quantiles.at(fraction, value -> value)).isCloseTo(expected, withinPercentage(0.1));
     }
-    assertThat(quantiles.at(0)).isEqualTo(values[0]);
-    assertThat(quantiles.at(1)).isEqualTo(values[count - 1]);
+    assertThat(quantiles.at(0, value -> value)).isEqualTo(values[0]);
+    assertThat(quantiles.at(1, value -> value)).isEqualTo(values[count - 1]);
     assertThat(quantiles.count()).isEqualTo(count);
   }
 
@@ -64,7 +64,7 @@ class QuantilesTest {
     for (int i = 0; i < 10; i++) {
       quantiles.add(i < 3 ? 1 : i < 7 ? 3 : 5);
     }
-    assertThat(quantiles.at(0.5)).isEqualTo(3);
+    assertThat(quantiles.at(0.5, value -> value)).isEqualTo(3);
   }
 
   @Test
@@ -73,8 +73,8 @@ class QuantilesTest {
     for (double value : new double[] {0, 0, Double.MIN_VALUE, 1, Double.MAX_VALUE}) {
       quantiles.add(value);
     }
-    assertThat(quantiles.at(0)).isZero();
-    assertThat(quantiles.at(0.75)).isCloseTo(1, withinPercentage(0.1));
-    assertThat(quantiles.at(1)).isEqualTo(Double.MAX_VALUE);
+    assertThat(quantiles.at(0, value -> value)).isZero();
+    assertThat(quantiles.at(0.75, value -> value)).isCloseTo(1, withinPercentage(0.1));
+    assertThat(quantiles.at(1, value -> value)).isEqualTo(Double.MAX_VALUE);
   }
 }

@@ -15,12 +15,12 @@ public final class Axis {
     CATEGORIES
   }
 
-  private final Scale scale;
-  private final String title;
-  private final List<String> categories;
-  private final List<Double> ticks;
-  private final double from;
-  private final double to;
+  final Scale scale;
+  final String title;
+  final List<String> categories;
+  final List<Double> ticks;
+  final double from;
+  final double to;
 
   private Axis(
       Scale scale,
@@ -146,29 +146,5 @@ public final class Axis {
     return scale == Scale.CATEGORIES && shows(value)
         ? categories.get((int) value)
         : Printed.number(value);
-  }
-
-  Scale scale() {
-    return scale;
-  }
-
-  String title() {
-    return title;
-  }
-
-  List<String> categories() {
-    return categories;
-  }
-
-  List<Double> ticks() {
-    return ticks;
-  }
-
-  double from() {
-    return from;
-  }
-
-  double to() {
-    return to;
   }
 }

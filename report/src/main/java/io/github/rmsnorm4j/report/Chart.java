@@ -20,11 +20,11 @@ import java.util.Objects;
  * }</pre>
  */
 public final class Chart {
-  private final String title;
-  private final Axis x;
-  private final Axis y;
-  private final List<Series> series;
-  private final String caption;
+  final String title;
+  final Axis x;
+  final Axis y;
+  final List<Series> series;
+  final String caption;
 
   private Chart(String title, Axis x, Axis y, List<Series> series, String caption) {
     this.title = Objects.requireNonNull(title, "title");
@@ -52,7 +52,7 @@ public final class Chart {
    * @return the same chart over these axes
    */
   public Chart over(Axis x, Axis y) {
-    if (y.scale() == Scale.CATEGORIES) {
+    if (y.scale == Scale.CATEGORIES) {
       throw new IllegalArgumentException(
           "chart " + Printed.quoted(title) + ": categories are for the x axis only");
     }
@@ -70,22 +70,22 @@ public final class Chart {
    * @return the same chart with this series as well
    */
   public Chart with(Series more) {
-    boolean categories = x.scale() == Scale.CATEGORIES;
-    if (more.style() == Style.BARS && !categories) {
+    boolean categories = x.scale == Scale.CATEGORIES;
+    if (more.style == Style.BARS && !categories) {
       throw refused(more, "bars stand over categories, and the x axis has numbers");
     }
-    if (more.style() == Style.BARS && more.points().size() != x.categories().size()) {
+    if (more.style == Style.BARS && more.points.size() != x.categories.size()) {
       throw refused(
           more,
           "there are %s bars for %s categories, as many are needed"
-              .formatted(more.points().size(), x.categories().size()));
+              .formatted(more.points.size(), x.categories.size()));
     }
-    for (Point p : more.points()) {
+    for (Point p : more.points) {
       if (categories && !x.shows(p.x())) {
         throw refused(
             more,
             "x is %s, allowed are the categories 0 to %s"
-                .formatted(p.x(), x.categories().size() - 1));
+                .formatted(p.x(), x.categories.size() - 1));
       }
     }
     List<Series> all = new ArrayList<>(series);
@@ -95,7 +95,7 @@ public final class Chart {
 
   private IllegalArgumentException refused(Series of, String why) {
     return new IllegalArgumentException(
-        "chart %s, series %s: %s".formatted(Printed.quoted(title), Printed.quoted(of.name()), why));
+        "chart %s, series %s: %s".formatted(Printed.quoted(title), Printed.quoted(of.name), why));
   }
 
   /**
@@ -108,26 +108,6 @@ public final class Chart {
     return new Chart(title, x, y, series, sentence);
   }
 
-  String title() {
-    return title;
-  }
-
-  Axis x() {
-    return x;
-  }
-
-  Axis y() {
-    return y;
-  }
-
-  List<Series> series() {
-    return series;
-  }
-
-  String caption() {
-    return caption;
-  }
-
   /** Whether a point has a place on both axes. */
   boolean draws(Point p) {
     return x.shows(p.x()) && y.shows(p.y());
@@ -136,7 +116,7 @@ public final class Chart {
   /** How many values are there and have no place on the axes. */
   long notDrawn() {
     return series.stream()
-        .flatMap(s -> s.points().stream())
+        .flatMap(s -> s.points.stream())
         .filter(p -> !draws(p) && !Double.isNaN(p.x()) && !Double.isNaN(p.y()))
         .count();
   }

@@ -21,15 +21,15 @@ final class ChartJson {
     StringWriter text = new StringWriter();
     try (JsonGenerator json = FACTORY.createGenerator(text)) {
       json.writeStartObject();
-      axis(json, "x", chart.x());
-      axis(json, "y", chart.y());
+      axis(json, "x", chart.x);
+      axis(json, "y", chart.y);
       json.writeArrayFieldStart("series");
-      for (Series series : chart.series()) {
+      for (Series series : chart.series) {
         json.writeStartObject();
-        json.writeStringField("name", series.name());
-        json.writeStringField("style", series.style().name().toLowerCase(Locale.ROOT));
+        json.writeStringField("name", series.name);
+        json.writeStringField("style", series.style.name().toLowerCase(Locale.ROOT));
         json.writeArrayFieldStart("points");
-        for (Point point : series.points()) {
+        for (Point point : series.points) {
           point(json, chart, point);
         }
         json.writeEndArray();
@@ -45,20 +45,20 @@ final class ChartJson {
 
   private static void axis(JsonGenerator json, String name, Axis axis) throws IOException {
     json.writeObjectFieldStart(name);
-    json.writeStringField("scale", axis.scale().name().toLowerCase(Locale.ROOT));
-    json.writeStringField("title", axis.title());
+    json.writeStringField("scale", axis.scale.name().toLowerCase(Locale.ROOT));
+    json.writeStringField("title", axis.title);
     json.writeArrayFieldStart("categories");
-    for (String category : axis.categories()) {
+    for (String category : axis.categories) {
       json.writeString(category);
     }
     json.writeEndArray();
     json.writeArrayFieldStart("ticks");
-    for (double tick : axis.ticks()) {
+    for (double tick : axis.ticks) {
       json.writeNumber(tick);
     }
     json.writeEndArray();
-    number(json, "from", axis.from());
-    number(json, "to", axis.to());
+    number(json, "from", axis.from);
+    number(json, "to", axis.to);
     json.writeEndObject();
   }
 
@@ -66,11 +66,11 @@ final class ChartJson {
   private static void point(JsonGenerator json, Chart chart, Point point) throws IOException {
     boolean draws = chart.draws(point);
     json.writeStartObject();
-    number(json, "x", chart.x().shows(point.x()) ? point.x() : Double.NaN);
+    number(json, "x", chart.x.shows(point.x()) ? point.x() : Double.NaN);
     number(json, "y", draws ? point.y() : Double.NaN);
     number(json, "low", draws && point.hasSpread() ? point.low() : Double.NaN);
     number(json, "high", draws && point.hasSpread() ? point.high() : Double.NaN);
-    json.writeStringField("at", chart.x().text(point.x()));
+    json.writeStringField("at", chart.x.text(point.x()));
     json.writeStringField("text", Numbers.value(point));
     json.writeEndObject();
   }

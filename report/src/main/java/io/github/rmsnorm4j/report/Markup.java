@@ -24,16 +24,16 @@ final class Markup {
   static void chart(StringBuilder html, Chart chart, int number) {
     String id = "chart-" + number;
     html.append("<figure class=\"chart\" aria-labelledby=\"").append(id).append("-title\">\n");
-    html.append("<h3 id=\"").append(id).append("-title\">").append(Printed.html(chart.title()));
-    String plot = chart.series().size() > FEW ? "plot many" : "plot";
+    html.append("<h3 id=\"").append(id).append("-title\">").append(Printed.html(chart.title));
+    String plot = chart.series.size() > FEW ? "plot many" : "plot";
     html.append("</h3>\n<div class=\"").append(plot).append("\"><canvas id=\"").append(id);
-    html.append("\" role=\"img\" aria-label=\"").append(Printed.html(chart.title()));
+    html.append("\" role=\"img\" aria-label=\"").append(Printed.html(chart.title));
     html.append(". Its numbers are in the table below.\"></canvas></div>\n");
     html.append("<noscript><p>The chart needs JavaScript; its numbers are below.</p></noscript>\n");
-    html.append("<figcaption>").append(Printed.html(chart.caption()));
+    html.append("<figcaption>").append(Printed.html(chart.caption));
     long notDrawn = chart.notDrawn();
     if (notDrawn > 0) {
-      html.append(chart.caption().isEmpty() ? "" : " ").append(notDrawn);
+      html.append(chart.caption.isEmpty() ? "" : " ").append(notDrawn);
       html.append(notDrawn == 1 ? " value has" : " values have");
       html.append(" no place on these axes and ").append(notDrawn == 1 ? "is" : "are");
       html.append(" only among the numbers.");
@@ -47,16 +47,16 @@ final class Markup {
   static void table(StringBuilder html, Table table) {
     // Can be scrolled by keyboard as well.
     html.append("<div class=\"table\" tabindex=\"0\"><table>\n");
-    if (!table.title().isEmpty()) {
-      html.append("<caption>").append(Printed.html(table.title())).append("</caption>\n");
+    if (!table.title.isEmpty()) {
+      html.append("<caption>").append(Printed.html(table.title)).append("</caption>\n");
     }
     html.append("<thead><tr>");
-    for (Column column : table.columns()) {
+    for (Column column : table.columns) {
       html.append(column.number() ? "<th scope=\"col\" class=\"number\">" : "<th scope=\"col\">");
       html.append(Printed.html(column.title())).append("</th>");
     }
     html.append("</tr></thead>\n<tbody>\n");
-    table.rows().forEach(row -> row(html, table.columns(), row));
+    table.rows.forEach(row -> row(html, table.columns, row));
     html.append("</tbody>\n</table></div>\n");
   }
 

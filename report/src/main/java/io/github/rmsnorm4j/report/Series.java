@@ -29,9 +29,9 @@ public final class Series {
     }
   }
 
-  private final String name;
-  private final Style style;
-  private final List<Point> points;
+  final String name;
+  final Style style;
+  final List<Point> points;
 
   private Series(String name, Style style, List<Point> points) {
     this.name = Objects.requireNonNull(name, "name");
@@ -127,17 +127,5 @@ public final class Series {
           "series %s: there are %s %s for %s values, as many are needed"
               .formatted(Printed.quoted(name), length, what, values));
     }
-  }
-
-  String name() {
-    return name;
-  }
-
-  Style style() {
-    return style;
-  }
-
-  List<Point> points() {
-    return points;
   }
 }

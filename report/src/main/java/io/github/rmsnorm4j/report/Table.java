@@ -15,9 +15,9 @@ import java.util.Objects;
 public final class Table {
   record Column(String title, boolean number) {}
 
-  private final String title;
-  private final List<Column> columns;
-  private final List<List<Cell>> rows;
+  final String title;
+  final List<Column> columns;
+  final List<List<Cell>> rows;
 
   Table(String title, List<Column> columns, List<List<Cell>> rows) {
     this.title = Objects.requireNonNull(title, "title");
@@ -93,17 +93,5 @@ public final class Table {
     List<T> longer = new ArrayList<>(list);
     longer.add(last);
     return List.copyOf(longer);
-  }
-
-  String title() {
-    return title;
-  }
-
-  List<Column> columns() {
-    return columns;
-  }
-
-  List<List<Cell>> rows() {
-    return rows;
   }
 }

@@ -20,7 +20,7 @@ class ChartTest {
   }
 
   private static List<List<String>> rows(Chart chart) {
-    return Numbers.of(chart).rows().stream()
+    return Numbers.of(chart).rows.stream()
         .map(row -> row.stream().map(Cell::text).toList())
         .toList();
   }
@@ -37,7 +37,7 @@ class ChartTest {
     assertThat(rows(chart))
         .containsExactly(
             List.of("64", "1", "3 (2 to 4)"), List.of("128", "", "–"), List.of("4,096", "2.5", ""));
-    assertThat(Numbers.of(chart).title()).isEqualTo("time (ms)");
+    assertThat(Numbers.of(chart).title).isEqualTo("time (ms)");
   }
 
   @Test

@@ -36,7 +36,7 @@ final class Check {
       largest = Math.max(largest, distance(data.read(result, row), right));
     }
     if (subject.pass() == Pass.BACKWARD) {
-      largest = Math.max(largest, distance(doubles(gainGradient), gainGradient(exact)));
+      largest = Math.max(largest, distance(Exact.doubles(gainGradient), gainGradient(exact)));
     }
     if (!(largest <= allowed(variant))) {
       throw new IllegalStateException(
@@ -88,9 +88,5 @@ final class Check {
       error = off <= error ? error : off; // NaN is an error, too
     }
     return error == 0 ? 0 : error / largest;
-  }
-
-  private static double[] doubles(float[] values) {
-    return IntStream.range(0, values.length).mapToDouble(i -> values[i]).toArray();
   }
 }

@@ -11,8 +11,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
-/** Carries out a plan. */
-public final class Comparison {
+/**
+ * Carries out a plan.
+ *
+ * @param plan what is measured
+ * @param threads at most
+ * @param backend the kernels of the fused norms
+ * @param progress is told what is being done
+ */
+public record Comparison(Plan plan, int threads, Backend backend, Consumer<String> progress) {
   private static final int REHEARSAL_ELEMENTS = 1 << 19;
 
   /** Of a JVM that measures, apart from its tensors. */
@@ -20,42 +27,7 @@ public final class Comparison {
 
   private static final Effort ROOF = new Effort(100_000_000, 5, 5_000_000);
 
-  private final Plan plan;
-  private final int threads;
-  private final Backend backend;
-  private final Consumer<String> progress;
-
-  /**
-   * Of a plan.
-   *
-   * @param plan what is measured
-   * @param threads at most
-   * @param backend the kernels of the fused norms
-   * @param progress is told what is being done
-   */
-  public Comparison(Plan plan, int threads, Backend backend, Consumer<String> progress) {
-    this.plan = plan;
-    this.threads = threads;
-    this.backend = backend;
-    this.progress = progress;
-  }
-
-  /**
-   * How much memory a plan may count on.
-   *
-   * @return bytes
-   */
-  public static long availableMemory() {
-    return AvailableMemory.bytes();
-  }
-
-  /**
-   * Measures all that is planned: memory first, while this process has no tensors.
-   *
-   * @param run what is needed to repeat it
-   * @return what was measured
-   * @throws IOException if a process that measures memory fails
-   */
+  /** Measures all that is planned: memory first, while this process has no tensors. */
   public Results run(Results.Run run) throws IOException {
     long start = System.nanoTime();
     List<MemoryUse> memory = memory();

@@ -27,21 +27,16 @@ final class Contrast {
           Figures.times(a.lowest(), a.highest()),
           Figures.times(b.lowest(), b.highest()));
     }
-    return ratio.value() > 1
-        ? "%s took %s times as long as %s (%s against %s)"
-            .formatted(
-                name(one),
-                Figures.ratio(ratio.value()),
-                name(other),
-                Figures.time(a.median()),
-                Figures.time(b.median()))
-        : "%s took %s of the time of %s (%s against %s)"
-            .formatted(
-                name(one),
-                Figures.ratio(ratio.value()),
-                name(other),
-                Figures.time(a.median()),
-                Figures.time(b.median()));
+    String how =
+        ratio.value() > 1
+            ? "%s took %s times as long as %s (%s against %s)"
+            : "%s took %s of the time of %s (%s against %s)";
+    return how.formatted(
+        name(one),
+        Figures.ratio(ratio.value()),
+        name(other),
+        Figures.time(a.median()),
+        Figures.time(b.median()));
   }
 
   /** "naive RMSNorm took 1.50 times the memory of fused LayerNorm". */
@@ -52,11 +47,9 @@ final class Contrast {
       return "no difference found between the memory of %s and %s %s"
           .formatted(name(one), name(other), sizes);
     }
-    return ratio > 1
-        ? "%s took %s times the memory of %s %s"
-            .formatted(name(one), Figures.ratio(ratio), name(other), sizes)
-        : "%s took %s of the memory of %s %s"
-            .formatted(name(one), Figures.ratio(ratio), name(other), sizes);
+    String how =
+        ratio > 1 ? "%s took %s times the memory of %s %s" : "%s took %s of the memory of %s %s";
+    return how.formatted(name(one), Figures.ratio(ratio), name(other), sizes);
   }
 
   /** Whether two sizes are farther apart than processes of the same kind. */

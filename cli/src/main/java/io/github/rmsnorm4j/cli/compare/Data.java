@@ -58,7 +58,8 @@ final class Data {
     return values;
   }
 
-  void fill(MemorySegment tensor, int seed) {
+  /** Fills a tensor, and returns it. */
+  MemorySegment fill(MemorySegment tensor, int seed) {
     for (int row = 0; row < period; row++) {
       write(tensor, row, row(seed, row));
     }
@@ -70,6 +71,7 @@ final class Data {
       MemorySegment.copy(tensor, 0, tensor, done, n);
       done += n;
     }
+    return tensor;
   }
 
   void write(MemorySegment tensor, long row, double[] values) {

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli.compare;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.reference.Definitions;
 import io.github.rmsnorm4j.reference.Gradients;
+import java.util.stream.IntStream;
 
 /** What is right, in float64. */
 final class Exact {
@@ -16,12 +17,8 @@ final class Exact {
     this.bias = doubles(bias);
   }
 
-  private static double[] doubles(float[] values) {
-    double[] doubles = new double[values.length];
-    for (int i = 0; i < values.length; i++) {
-      doubles[i] = values[i];
-    }
-    return doubles;
+  static double[] doubles(float[] values) {
+    return IntStream.range(0, values.length).mapToDouble(i -> values[i]).toArray();
   }
 
   double[] forward(double[] x) {

@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.cli.compare;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 
@@ -41,13 +40,10 @@ public record HalfRow(
     }
     Exact exact = new Exact(fused, data.parameters(Data.GAIN), data.parameters(Data.BIAS));
     double[] right = exact.forward(row);
-    try (Tensors tensors = new Tensors(subject.tensorBytes())) {
-      MemorySegment x = tensors.take();
-      data.write(x, 0, row);
-      Contestant slow = Race.contestant(naive, subject, crew, backend, tensors, x, null);
-      Contestant fast = Race.contestant(fused, subject, crew, backend, tensors, x, null);
-      double[] byNaive = data.read(slow.pass(), 0);
-      double[] byFused = data.read(fast.pass(), 0);
+    try (Ground ground = Ground.of(subject, crew, backend)) {
+      data.write(ground.x(), 0, row);
+      double[] byNaive = data.read(ground.contestant(naive).pass(), 0);
+      double[] byFused = data.read(ground.contestant(fused).pass(), 0);
       return new HalfRow(
           fused.isRms() ? "RMSNorm" : "LayerNorm",
           WIDTH,

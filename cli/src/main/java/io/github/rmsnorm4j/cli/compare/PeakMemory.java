@@ -4,11 +4,9 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.measure.ChildJvm;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.OptionalLong;
 
 /** The program that runs one variant once and tells how much memory that took. */
 public final class PeakMemory {
@@ -38,10 +36,8 @@ public final class PeakMemory {
   }
 
   /**
-   * Measures.
-   *
-   * @param args the file for the answer, in bytes; variant, pass, type, shape and threads
-   * @throws IOException if the system does not tell
+   * Measures. The arguments are the file for the answer, in bytes, and variant, pass, type, shape
+   * and threads.
    */
   public static void main(String[] args) throws IOException {
     Variant variant = Variant.valueOf(args[1]);
@@ -66,17 +62,8 @@ public final class PeakMemory {
   }
 
   private static void run(Variant variant, Subject subject, Crew crew) {
-    try (Tensors tensors = new Tensors(subject.tensorBytes())) {
-      Data data = new Data(subject.type(), subject.shape());
-      MemorySegment x = tensors.take();
-      data.fill(x, Data.X);
-      MemorySegment dy = null;
-      if (subject.pass() == Pass.BACKWARD) {
-        dy = tensors.take();
-        data.fill(dy, Data.DY);
-      }
-      Contestant contestant =
-          Race.contestant(variant, subject, crew, Backend.best(), tensors, x, dy);
+    try (Ground ground = Ground.of(subject, crew, Backend.best())) {
+      Contestant contestant = ground.contestant(variant);
       contestant.prepare();
       contestant.pass();
     }
@@ -92,11 +79,7 @@ public final class PeakMemory {
   }
 
   private static long kibibytes(String key) throws IOException {
-    OptionalLong value =
-        Files.readAllLines(STATUS).stream()
-            .filter(line -> line.startsWith(key + ":"))
-            .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
-            .findFirst();
-    return value.orElseThrow(() -> new IOException(STATUS + " has no line " + key));
+    return AvailableMemory.kibibytes(STATUS, key)
+        .orElseThrow(() -> new IOException(STATUS + " has no line " + key));
   }
 }

@@ -60,10 +60,7 @@ public record Plan(
    * Makes a plan that fits into memory.
    *
    * @param shape what the user wants, null for the usual ones
-   * @param type what the user wants, null for the usual ones
-   * @param extent how much
-   * @param available bytes
-   * @return the plan
+   * @param type likewise
    * @throws IllegalArgumentException if what the user wants does not fit; the message names the
    *     option
    */

@@ -13,39 +13,17 @@ import java.util.Map;
 /** All variants of a subject, and a copy, made ready on the same tensors. */
 final class Race implements AutoCloseable {
   private final Subject subject;
-  private final Crew crew;
+  private final Ground ground;
   private final Tensors tensors;
-  private final MemorySegment x;
-  private final MemorySegment dy;
   private final Map<Variant, Contestant> contestants = new EnumMap<>(Variant.class);
 
   Race(Subject subject, Crew crew, Backend backend) {
     this.subject = subject;
-    this.crew = crew;
-    tensors = new Tensors(subject.tensorBytes());
-    Data data = new Data(subject.type(), subject.shape());
-    x = tensors.take();
-    data.fill(x, Data.X);
-    dy = subject.pass() == Pass.BACKWARD ? tensors.take() : null;
-    if (dy != null) {
-      data.fill(dy, Data.DY);
-    }
+    ground = Ground.of(subject, crew, backend);
+    tensors = ground.tensors();
     for (Variant variant : Variant.values()) {
-      contestants.put(variant, contestant(variant, subject, crew, backend, tensors, x, dy));
+      contestants.put(variant, ground.contestant(variant));
     }
-  }
-
-  static Contestant contestant(
-      Variant variant,
-      Subject subject,
-      Crew crew,
-      Backend backend,
-      Tensors tensors,
-      MemorySegment x,
-      MemorySegment dy) {
-    return variant.isFused()
-        ? new FusedContestant(variant, subject, crew.threads(), backend, tensors, x, dy)
-        : new NaiveContestant(variant, subject, crew, tensors, x, dy);
   }
 
   /** How many tensors are held at once at most, all variants being ready. */
@@ -105,15 +83,18 @@ final class Race implements AutoCloseable {
   private void copy() {
     MemorySegment out = tensors.take();
     long row = subject.tensorBytes() / subject.shape().rows();
-    crew.run(
-        subject.shape().rows(),
-        2 * subject.tensorBytes(),
-        (from, to) -> MemorySegment.copy(x, from * row, out, from * row, (to - from) * row));
+    ground
+        .crew()
+        .run(
+            subject.shape().rows(),
+            2 * subject.tensorBytes(),
+            (from, to) ->
+                MemorySegment.copy(ground.x(), from * row, out, from * row, (to - from) * row));
     tensors.giveBack(out);
   }
 
   @Override
   public void close() {
-    tensors.close();
+    ground.close();
   }
 }

@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.report.Axis;
 import io.github.rmsnorm4j.report.Chart;
 import io.github.rmsnorm4j.report.Page;
 import io.github.rmsnorm4j.report.Series;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
@@ -122,8 +121,6 @@ final class ReportCharts {
   }
 
   private static double[] array(List<Timing> sweep, ToDoubleFunction<Timing> value) {
-    List<Double> values = new ArrayList<>();
-    sweep.forEach(t -> values.add(value.applyAsDouble(t)));
-    return values.stream().mapToDouble(Double::doubleValue).toArray();
+    return sweep.stream().mapToDouble(value).toArray();
   }
 }

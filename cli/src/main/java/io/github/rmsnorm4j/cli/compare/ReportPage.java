@@ -12,23 +12,15 @@ public final class ReportPage {
   private final Verdicts verdicts;
   private final Timing timing;
 
-  private ReportPage(Results results) {
+  /** Of results. */
+  public ReportPage(Results results) {
     this.results = results;
     verdicts = new Verdicts(results);
     timing = results.timing(results.headline());
   }
 
-  /**
-   * Makes the page.
-   *
-   * @param results what was measured
-   * @return the page
-   */
-  public static Page of(Results results) {
-    return new ReportPage(results).page();
-  }
-
-  private Page page() {
+  /** Makes the page. */
+  public Page page() {
     Page page = Page.titled("RMSNorm against LayerNorm, measured here");
     verdicts.headline().forEach(page::lead);
     keyFigures(page);

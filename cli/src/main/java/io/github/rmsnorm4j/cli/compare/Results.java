@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli.compare;
 
+import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.measure.Machine;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,6 +45,37 @@ public record Results(
       Machine machine,
       int threads,
       long availableBytes) {}
+
+  /**
+   * What is in the JSON file.
+   *
+   * @param results all that was measured
+   * @param rows what follows from it, a row for each subject and variant, as on the page
+   * @param verdicts the sentences, each answer a list
+   */
+  record Document(Results results, List<Row> rows, Sentences verdicts) {}
+
+  record Sentences(
+      List<String> headline,
+      List<String> fusion,
+      List<String> overhead,
+      List<String> layerNormFused,
+      List<String> howKernelsFuse) {}
+
+  /** For programs. */
+  public String json() {
+    Verdicts verdicts = new Verdicts(this);
+    return Records.write(
+        new Document(
+            this,
+            Row.all(this),
+            new Sentences(
+                verdicts.headline(),
+                verdicts.fusion(),
+                verdicts.overhead(),
+                verdicts.layerNormFused(),
+                verdicts.howKernelsFuse())));
+  }
 
   /** Of a subject. */
   Timing timing(Subject subject) {

@@ -32,12 +32,7 @@ public record Shape(List<Integer> dimensions) {
     }
   }
 
-  /**
-   * A shape of these dimensions.
-   *
-   * @param dimensions two or more, each at least 1
-   * @return the shape
-   */
+  /** A shape of these dimensions. */
   public static Shape of(Integer... dimensions) {
     return new Shape(List.of(dimensions));
   }
@@ -45,8 +40,6 @@ public record Shape(List<Integer> dimensions) {
   /**
    * Reads {@code 128x1024x4096}.
    *
-   * @param text numbers with x between them
-   * @return the shape
    * @throws IllegalArgumentException if it is anything else; the message says what is allowed
    */
   public static Shape parse(String text) {
@@ -63,29 +56,17 @@ public record Shape(List<Integer> dimensions) {
     return new Shape(dimensions);
   }
 
-  /**
-   * How many rows.
-   *
-   * @return the product of all dimensions but the last
-   */
+  /** The product of all dimensions but the last. */
   public int rows() {
     return dimensions.subList(0, dimensions.size() - 1).stream().reduce(1, (a, b) -> a * b);
   }
 
-  /**
-   * How long a row is.
-   *
-   * @return the last dimension
-   */
+  /** The last dimension, the length of a row. */
   public int width() {
     return dimensions.getLast();
   }
 
-  /**
-   * How many elements.
-   *
-   * @return rows times width
-   */
+  /** How many elements. */
   public long elements() {
     return (long) rows() * width();
   }

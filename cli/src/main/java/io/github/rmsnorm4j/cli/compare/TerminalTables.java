@@ -11,20 +11,12 @@ public final class TerminalTables {
 
   private final Results results;
 
-  /**
-   * For results.
-   *
-   * @param results what was measured
-   */
+  /** For results. */
   public TerminalTables(Results results) {
     this.results = results;
   }
 
-  /**
-   * All of it.
-   *
-   * @return lines
-   */
+  /** All of it. */
   public List<String> lines() {
     List<String> lines = new ArrayList<>();
     for (Timing timing : results.timings()) {

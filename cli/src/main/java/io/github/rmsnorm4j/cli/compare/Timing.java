@@ -16,14 +16,9 @@ public record Timing(Subject subject, Samples copy, List<Timed> variants) {
     return variants.stream().filter(t -> t.variant() == variant).findFirst().orElseThrow();
   }
 
-  /** Bytes that a variant reads and writes, parameters and per-row scalars left out. */
-  long bytes(Timed timed) {
-    return timed.work().passes() * subject.tensorBytes();
-  }
-
-  /** Bytes per second that a variant reads and writes. */
+  /** Bytes per second that a variant reads and writes, parameters and per-row scalars left out. */
   double bandwidth(Timed timed) {
-    return bytes(timed) / timed.nanos().median() * 1e9;
+    return timed.work().passes() * subject.tensorBytes() / timed.nanos().median() * 1e9;
   }
 
   /** Bytes per second that a copy reads and writes. */

@@ -25,20 +25,12 @@ public enum Variant {
     this.fused = fused;
   }
 
-  /**
-   * Which norm.
-   *
-   * @return whether it is RMSNorm, not LayerNorm
-   */
+  /** Whether it is RMSNorm, not LayerNorm. */
   public boolean isRms() {
     return spec.kind() == NormSpec.Kind.RMS_NORM;
   }
 
-  /**
-   * How it is run.
-   *
-   * @return whether it is one pass, not one per operation
-   */
+  /** Whether it is one pass, not one per operation. */
   public boolean isFused() {
     return fused;
   }

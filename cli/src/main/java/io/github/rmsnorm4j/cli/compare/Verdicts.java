@@ -13,22 +13,14 @@ public final class Verdicts {
   private final Subject headline;
   private final Timing timing;
 
-  /**
-   * For results.
-   *
-   * @param results the headline's subject among them
-   */
+  /** For results that have a timing of their headline. */
   public Verdicts(Results results) {
     this.results = results;
     headline = results.headline();
     timing = results.timing(headline);
   }
 
-  /**
-   * The experiment's own comparison: naive RMSNorm over fused LayerNorm.
-   *
-   * @return sentences on time and, where it was measured, memory
-   */
+  /** The experiment's own comparison: naive RMSNorm over fused LayerNorm. */
   public List<String> headline() {
     String where = "On %s %s (%s), ".formatted(headline.shape(), headline.type(), headline.pass());
     List<String> sentences = new ArrayList<>();
@@ -37,11 +29,7 @@ public final class Verdicts {
     return sentences;
   }
 
-  /**
-   * What fusion does to that.
-   *
-   * @return sentences on time and, where it was measured, memory
-   */
+  /** What fusion does to that. */
   public List<String> fusion() {
     List<String> sentences = new ArrayList<>();
     sentences.add(sentence(Contrast.ofTime(timing, Variant.RMS_FUSED, Variant.LAYER_FUSED)));
@@ -50,11 +38,7 @@ public final class Verdicts {
     return sentences;
   }
 
-  /**
-   * How much overhead RMSNorm really removes against LayerNorm.
-   *
-   * @return the answer
-   */
+  /** How much overhead RMSNorm really removes against LayerNorm. */
   public List<String> overhead() {
     List<String> sentences = new ArrayList<>();
     for (Timing t : results.timings()) {
@@ -87,11 +71,7 @@ public final class Verdicts {
     return sentences;
   }
 
-  /**
-   * Whether LayerNorm can be fused.
-   *
-   * @return the answer
-   */
+  /** Whether LayerNorm can be fused. */
   public List<String> layerNormFused() {
     Timed naive = timing.of(Variant.LAYER_NAIVE);
     Timed fused = timing.of(Variant.LAYER_FUSED);
@@ -112,11 +92,7 @@ public final class Verdicts {
     return sentences;
   }
 
-  /**
-   * How fused kernels do it.
-   *
-   * @return the answer
-   */
+  /** How fused kernels do it. */
   public List<String> howKernelsFuse() {
     Timed layer = timing.of(Variant.LAYER_FUSED);
     Timed rms = timing.of(Variant.RMS_FUSED);

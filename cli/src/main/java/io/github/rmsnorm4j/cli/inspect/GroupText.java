@@ -13,20 +13,12 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** What is said of a group of norms, on the terminal and on the page. Safe to print. */
-final class GroupText {
+record GroupText(NormGroup group, Prospects prospects) {
   /** What {@link #rows} holds. */
   static final List<String> COLUMNS =
       List.of("layer", "least", "mean", "greatest", "dead", "negative", "looks like");
 
   private static final int NAMED = 3;
-
-  private final NormGroup group;
-  private final Prospects prospects;
-
-  GroupText(NormGroup group, Prospects prospects) {
-    this.group = group;
-    this.prospects = prospects;
-  }
 
   /** The names, N for the layer. */
   String name() {

@@ -9,15 +9,7 @@ import java.util.List;
 public final class InspectionPage {
   private InspectionPage() {}
 
-  /**
-   * Makes the page.
-   *
-   * @param inspection the norms
-   * @param prospects what fold and convert would do
-   * @param model the model as the user named it
-   * @param command the command that was given
-   * @return the page
-   */
+  /** Makes the page of a model as the user named it. */
   public static Page of(Inspection inspection, Prospects prospects, String model, String command) {
     List<NormGroup> groups = NormGroup.of(inspection.norms(), prospects);
     Page page =

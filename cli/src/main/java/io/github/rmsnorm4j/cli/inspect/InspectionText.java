@@ -15,13 +15,7 @@ public final class InspectionText {
 
   private InspectionText() {}
 
-  /**
-   * Makes the text.
-   *
-   * @param inspection the norms
-   * @param prospects what fold and convert would do
-   * @return lines
-   */
+  /** Makes the text. */
   public static List<String> lines(Inspection inspection, Prospects prospects) {
     InspectionText text = new InspectionText();
     int norms = inspection.norms().size();

@@ -25,14 +25,7 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
 
   private static final String ONLY_READ = "only a folder of Hugging Face can be rewritten";
 
-  /**
-   * Asks both commands for their plans, which read no matrix.
-   *
-   * @param model the folder or the GGUF file
-   * @param map rules to use instead of those of the model's family
-   * @return what they would do
-   * @throws IOException if the model cannot be read
-   */
+  /** Asks both commands for their plans, which read no matrix. */
   public static Prospects of(Path model, Optional<Path> map) throws IOException {
     if (!Files.isDirectory(model)) {
       return new Prospects(Map.of(), Optional.of(ONLY_READ), "no, " + ONLY_READ);

@@ -27,7 +27,8 @@ public final class Activations implements AutoCloseable {
   private final boolean hasGains;
   private final TensorWriter file;
 
-  private Activations(Path path, Weights trained, Change change, List<int[]> windows, boolean force)
+  /** Begins the file, to be written later. */
+  public Activations(Path path, Weights trained, Change change, List<int[]> windows, boolean force)
       throws IOException {
     this.windows = windows;
     depths = trained.config().layers() + 1;
@@ -36,23 +37,6 @@ public final class Activations implements AutoCloseable {
     hasGains = !change.none();
     file = TensorWriter.create(path, tensors(), Map.of("norms", change.toString()), force);
     teller = new Storyteller(trained, change);
-  }
-
-  /**
-   * Begins the file.
-   *
-   * @param path its name, which ends in {@code .safetensors}
-   * @param trained the weights
-   * @param change of the norms
-   * @param windows the sample text
-   * @param force whether a file of that name is replaced
-   * @return the file, to be written later
-   * @throws IOException if it cannot be begun
-   */
-  public static Activations begin(
-      Path path, Weights trained, Change change, List<int[]> windows, boolean force)
-      throws IOException {
-    return new Activations(path, trained, change, windows, force);
   }
 
   private List<Tensor> tensors() {
@@ -67,11 +51,7 @@ public final class Activations implements AutoCloseable {
     return tensors;
   }
 
-  /**
-   * Runs the model and writes the whole file.
-   *
-   * @throws IOException if it cannot be written
-   */
+  /** Runs the model and writes the whole file. */
   public void write() throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       long bytes = (long) tokens * width * Float.BYTES;

@@ -47,12 +47,7 @@ public record Change(NormSpec norm, boolean none, boolean gain, ElementType type
     return new Change(norm, none, gain, type);
   }
 
-  /**
-   * The changes that are compared.
-   *
-   * @param own a change that is compared as well, if it is not among them
-   * @return no change first
-   */
+  /** The changes that are compared, no change first, and this one if it is not among them. */
   public static List<Change> compared(Change own) {
     List<Change> all = new ArrayList<>(COMPARED);
     if (!all.contains(own)) {
@@ -62,10 +57,8 @@ public record Change(NormSpec norm, boolean none, boolean gain, ElementType type
   }
 
   /**
-   * The changed model.
+   * The config of the training with other norms.
    *
-   * @param trained the config of the training
-   * @return the config with other norms
    * @throws IllegalArgumentException if the norm's part leaves no element of a row
    */
   public ModelConfig config(ModelConfig trained) {

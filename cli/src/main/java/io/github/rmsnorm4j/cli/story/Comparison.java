@@ -31,14 +31,9 @@ public record Comparison(
   /**
    * Runs the changes, several at a time where there are several processors.
    *
-   * @param trained the weights
-   * @param tokenizer of the model
    * @param changes no change first
-   * @param prompt first tokens of the stories
-   * @param most tokens to write in each
    * @param windows the sample text
    * @param listener told of each result, in the order of the changes, as soon as it is there
-   * @return a result for each change
    */
   public static List<Comparison> run(
       Weights trained,

@@ -15,21 +15,13 @@ import java.util.function.Function;
 public final class ReportPage {
   private final Results results;
 
-  private ReportPage(Results results) {
+  /** Of results. */
+  public ReportPage(Results results) {
     this.results = results;
   }
 
-  /**
-   * Makes the page.
-   *
-   * @param results what was measured
-   * @return the page
-   */
-  public static Page of(Results results) {
-    return new ReportPage(results).page();
-  }
-
-  private Page page() {
+  /** Makes the page. */
+  public Page page() {
     Page page = Page.titled("The norms of a small trained model");
     page.lead(premise(results.streams().getFirst()));
     page.paragraph(

@@ -45,15 +45,7 @@ public record Results(
    */
   public record Stream(String change, double loss, List<Depth> depths) {}
 
-  /**
-   * Measures the streams.
-   *
-   * @param trained the weights
-   * @param tokenizer of the model
-   * @param changes of the models
-   * @return a stream for each
-   * @throws IOException if the sample text cannot be read
-   */
+  /** Measures the stream of each change. */
   public static List<Stream> streams(Weights trained, Tokenizer tokenizer, List<Change> changes)
       throws IOException {
     List<int[]> windows = SampleText.windows(tokenizer);
@@ -68,11 +60,7 @@ public record Results(
     return streams;
   }
 
-  /**
-   * For programs.
-   *
-   * @return JSON
-   */
+  /** For programs. */
   public String json() {
     return Records.write(this);
   }

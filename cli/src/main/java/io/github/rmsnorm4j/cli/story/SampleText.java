@@ -11,12 +11,7 @@ import java.util.List;
 public final class SampleText {
   private SampleText() {}
 
-  /**
-   * The stories.
-   *
-   * @return each on one line
-   * @throws IOException if they cannot be read
-   */
+  /** The stories, each on one line. */
   public static List<String> stories() throws IOException {
     try (InputStream in = SampleText.class.getResourceAsStream("sample.txt")) {
       String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
@@ -26,13 +21,7 @@ public final class SampleText {
     }
   }
 
-  /**
-   * The stories as tokens, each a window of its own.
-   *
-   * @param tokenizer of the model
-   * @return each begins with {@link Tokenizer#BEGIN}
-   * @throws IOException if they cannot be read
-   */
+  /** The stories as tokens, each a window of its own that begins with {@link Tokenizer#BEGIN}. */
   public static List<int[]> windows(Tokenizer tokenizer) throws IOException {
     return stories().stream().map(tokenizer::encode).toList();
   }

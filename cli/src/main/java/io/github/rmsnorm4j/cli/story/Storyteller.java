@@ -13,24 +13,14 @@ public final class Storyteller implements AutoCloseable {
   private final Weights weights;
   private final Model model;
 
-  /**
-   * Makes the model.
-   *
-   * @param trained the weights; not changed
-   * @param change of the norms
-   */
+  /** Makes the model; the trained weights are not changed. */
   public Storyteller(Weights trained, Change change) {
     weights = change.weights(trained);
     model = Model.continuing(weights, trained.config().maxPositions(), change.arithmetic());
   }
 
   /**
-   * Writes a story.
-   *
-   * @param prompt its first tokens
-   * @param most tokens to write
-   * @param listener told of each token as it is written
-   * @return what was written
+   * Writes a story behind the first tokens; the listener is told of each token as it is written.
    */
   public GreedyText.Written write(int[] prompt, int most, IntConsumer listener) {
     return GreedyText.write(model, prompt, most, listener);

@@ -18,20 +18,12 @@ public final class TerminalTable {
 
   private TerminalTable() {}
 
-  /**
-   * What stands above the rows.
-   *
-   * @return lines
-   */
+  /** What stands above the rows. */
   public static List<String> head() {
     return List.of(ROW.formatted("norms", "loss", "added", "its story"));
   }
 
-  /**
-   * What stands below the rows.
-   *
-   * @return lines
-   */
+  /** What stands below the rows. */
   public static List<String> legend() {
     List<String> lines = new ArrayList<>(List.of(""));
     lines.addAll(
@@ -44,12 +36,7 @@ public final class TerminalTable {
     return lines;
   }
 
-  /**
-   * A change and where its story goes.
-   *
-   * @param result the change
-   * @return lines
-   */
+  /** A change and where its story goes. */
   public static List<String> lines(Comparison result) {
     List<String> lines = new ArrayList<>();
     boolean trained = result.change().equals(Change.NONE.toString());

@@ -46,13 +46,7 @@ public final class Corpus {
     checksum = crc.getValue();
   }
 
-  /**
-   * Reads a text.
-   *
-   * @param from a file of UTF-8, or {@link #JDK} for the sources of a JDK
-   * @return the text
-   * @throws IOException if it cannot be read, is no UTF-8 or too large
-   */
+  /** Reads a file of UTF-8, or for {@link #JDK} the sources of a JDK. */
   public static Corpus read(String from) throws IOException {
     if (from.equals(JDK)) {
       return ofJdk(jdkHomes());
@@ -123,9 +117,6 @@ public final class Corpus {
   /**
    * What is to be learned from it.
    *
-   * @param sequence tokens of a sequence
-   * @param batch sequences at a time
-   * @return the task
    * @throws IllegalArgumentException if it is shorter than a batch, or its last tenth than a
    *     sequence
    */

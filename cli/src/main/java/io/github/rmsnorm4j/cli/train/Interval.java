@@ -21,10 +21,8 @@ public record Interval(double mean, double deviation, double low, double high, i
   };
 
   /**
-   * Of values.
-   *
-   * @param values any number of them; of more than 31 the t of 31 is taken, which is the wider
-   * @return the interval; all NaN for none
+   * Of any number of values, all NaN for none; of more than 31 the t of 31 is taken, which is the
+   * wider.
    */
   public static Interval of(double... values) {
     int n = values.length;

@@ -30,11 +30,7 @@ public final class KeptTrainings implements MarkedFigures.Source {
   /** Files that were read: several figures come from each. */
   private final Map<String, Results> read = new HashMap<>();
 
-  /**
-   * The results of a checkout.
-   *
-   * @param docs its folder docs
-   */
+  /** The results in a checkout's folder docs. */
   public KeptTrainings(Path docs) {
     this.docs = docs;
   }

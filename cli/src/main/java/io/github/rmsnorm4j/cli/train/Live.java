@@ -28,14 +28,7 @@ public final class Live {
   private int done;
   private int found;
 
-  /**
-   * Begins.
-   *
-   * @param err where to
-   * @param plan what is trained
-   * @param terminal whether it is a terminal
-   * @param quiet whether nothing is to be said
-   */
+  /** Begins; {@code terminal} is whether {@code err} is one. */
   public Live(PrintWriter err, Plan plan, boolean terminal, boolean quiet) {
     this.err = err;
     this.plan = plan;

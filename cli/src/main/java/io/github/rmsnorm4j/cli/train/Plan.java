@@ -82,8 +82,6 @@ public record Plan(
   /**
    * Checks that there is memory for it, before hours go by.
    *
-   * @param jobs trainings side by side
-   * @param available bytes that may be taken
    * @throws IllegalArgumentException if there is not
    */
   public void requireMemory(int jobs, long available) {

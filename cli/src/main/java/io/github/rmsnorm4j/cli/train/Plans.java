@@ -54,10 +54,7 @@ public final class Plans {
   /**
    * Makes a plan.
    *
-   * @param kind which
    * @param text to learn, null for recall
-   * @param wishes what is to be otherwise
-   * @return the plan
    * @throws IllegalArgumentException if it cannot be
    */
   public static Plan of(Kind kind, Corpus text, Wishes wishes) {

@@ -5,6 +5,8 @@ import io.github.rmsnorm4j.report.Chart;
 import io.github.rmsnorm4j.report.Page;
 import io.github.rmsnorm4j.report.Series;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,18 +59,23 @@ final class ReportCharts {
   private static Series curve(String name, List<Outcome> ended, ToDoubleFunction<Point> x) {
     int points = ended.stream().mapToInt(o -> o.curve().size()).min().orElse(0);
     double[] at = new double[points];
-    double[] mean = new double[points];
-    double[] low = new double[points];
-    double[] high = new double[points];
+    List<DoubleSummaryStatistics> losses = new ArrayList<>();
     for (int i = 0; i < points; i++) {
       int point = i;
       List<Point> all = ended.stream().map(o -> o.curve().get(point)).toList();
       at[i] = all.stream().mapToDouble(x).average().orElseThrow();
-      mean[i] = all.stream().mapToDouble(Point::loss).average().orElseThrow();
-      low[i] = all.stream().mapToDouble(Point::loss).min().orElseThrow();
-      high[i] = all.stream().mapToDouble(Point::loss).max().orElseThrow();
+      losses.add(all.stream().mapToDouble(Point::loss).summaryStatistics());
     }
-    return Series.line(name, at, mean).spread(low, high);
+    return line(name, at, losses);
+  }
+
+  /** Means with their whole spread. */
+  private static Series line(String name, double[] x, List<DoubleSummaryStatistics> values) {
+    return Series.line(
+            name, x, values.stream().mapToDouble(DoubleSummaryStatistics::getAverage).toArray())
+        .spread(
+            values.stream().mapToDouble(DoubleSummaryStatistics::getMin).toArray(),
+            values.stream().mapToDouble(DoubleSummaryStatistics::getMax).toArray());
   }
 
   private Chart lossByRate() {
@@ -77,21 +84,17 @@ final class ReportCharts {
             .over(Axis.logarithmic("rate"), Axis.linear("final loss (nats)").from(0));
     double[] rates = plan.rates().stream().mapToDouble(Double::doubleValue).sorted().toArray();
     for (Contender contender : plan.contenders()) {
-      double[] mean = new double[rates.length];
-      double[] low = new double[rates.length];
-      double[] high = new double[rates.length];
-      for (int i = 0; i < rates.length; i++) {
-        double[] losses =
-            Plan.tuned(contender, rates[i], results.outcomes())
-                .mapToDouble(Outcome::loss)
-                .sorted()
-                .toArray();
-        boolean all = java.util.Arrays.stream(losses).allMatch(Double::isFinite);
-        mean[i] = all ? java.util.Arrays.stream(losses).average().orElse(Double.NaN) : Double.NaN;
-        low[i] = all ? losses[0] : Double.NaN;
-        high[i] = all ? losses[losses.length - 1] : Double.NaN;
-      }
-      chart = chart.with(Series.line(contender.name(false), rates, mean).spread(low, high));
+      List<DoubleSummaryStatistics> losses =
+          Arrays.stream(rates)
+              .mapToObj(
+                  rate ->
+                      Plan.tuned(contender, rate, results.outcomes())
+                          .mapToDouble(Outcome::loss)
+                          .map(loss -> Double.isFinite(loss) ? loss : Double.NaN)
+                          .sorted() // The mean depends on the order in its last bit.
+                          .summaryStatistics())
+              .toList();
+      chart = chart.with(line(contender.name(false), rates, losses));
     }
     return chart.caption(
         "With seeds that are not reported; with the whole spread. A gap is a rate at which a training diverged.");

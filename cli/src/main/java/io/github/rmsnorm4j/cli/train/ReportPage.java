@@ -17,24 +17,16 @@ public final class ReportPage {
 
   private final Verdicts verdicts;
 
-  private ReportPage(Results results) {
+  /** Of results. */
+  public ReportPage(Results results) {
     this.results = results;
     plan = results.plan();
     timed = !plan.isDepth();
     verdicts = new Verdicts(results);
   }
 
-  /**
-   * Makes the page.
-   *
-   * @param results what came of the trainings
-   * @return the page
-   */
-  public static Page of(Results results) {
-    return new ReportPage(results).page();
-  }
-
-  private Page page() {
+  /** Makes the page. */
+  public Page page() {
     String title =
         switch (plan.kind()) {
           case USUAL, QUICK -> "LayerNorm and RMSNorm, trained here";

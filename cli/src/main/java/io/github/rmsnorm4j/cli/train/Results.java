@@ -34,11 +34,7 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
   record Difference(
       String one, String other, Interval loss, Interval learnedAt, Interval stepMillis) {}
 
-  /**
-   * For programs, and to be read back by {@link #parse}.
-   *
-   * @return JSON
-   */
+  /** For programs, and to be read back by {@link #parse}. */
   public String json() {
     List<Difference> differences =
         pairs().stream()
@@ -50,13 +46,7 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
     return Records.write(new Document(this, rows(), differences, new Verdicts(this).all()));
   }
 
-  /**
-   * What {@link #json} wrote.
-   *
-   * @param text JSON
-   * @return the results
-   * @throws java.io.IOException if it is something else
-   */
+  /** Reads what {@link #json} wrote. */
   public static Results parse(String text) throws java.io.IOException {
     return Records.read(Document.class, text).results();
   }

@@ -32,11 +32,8 @@ public final class RunFolder implements Closeable {
   }
 
   /**
-   * Checks that a plan can begin, or go on, in a folder; changes nothing.
+   * Checks that a plan can begin, or with {@code resume} go on, in a folder; changes nothing.
    *
-   * @param path the folder
-   * @param plan what is to be trained
-   * @param resume whether to go on
    * @param force whether what is there may be replaced
    * @throws IllegalArgumentException if it cannot
    * @throws IOException if the folder cannot be read, or another process is at work in it
@@ -113,15 +110,9 @@ public final class RunFolder implements Closeable {
   }
 
   /**
-   * Begins a plan in a folder, or goes on.
+   * Begins a plan in a folder, which is made if it is not there, or goes on.
    *
-   * @param path the folder; made if it is not there
-   * @param plan what is to be trained
-   * @param resume whether to go on
-   * @param force whether what is there may be replaced
-   * @return the folder
-   * @throws IllegalArgumentException if it cannot begin there
-   * @throws IOException if the folder cannot be read or written
+   * @throws IllegalArgumentException if it cannot, as {@link #require} has it
    */
   public static RunFolder open(Path path, Plan plan, boolean resume, boolean force)
       throws IOException {
@@ -192,11 +183,7 @@ public final class RunFolder implements Closeable {
     Files.deleteIfExists(checkpoint(outcome.run()));
   }
 
-  /**
-   * Removes it with all that is known of the plan; other files stay, and the folder with them.
-   *
-   * @throws IOException if that fails
-   */
+  /** Removes it with all that is known of the plan; other files stay, and the folder with them. */
   public void delete() throws IOException {
     deleteOurs();
     close();

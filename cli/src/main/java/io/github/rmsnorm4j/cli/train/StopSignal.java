@@ -17,11 +17,7 @@ public final class StopSignal {
   private volatile int status;
   private long first;
 
-  /**
-   * Listens from now on.
-   *
-   * @param again what another signal does, a second later or more
-   */
+  /** Listens from now on; another signal, a second later or more, does what is given. */
   public StopSignal(Runnable again) {
     this.again = again;
     listen("HUP", 129);
@@ -65,20 +61,12 @@ public final class StopSignal {
     }
   }
 
-  /**
-   * Whether a signal came.
-   *
-   * @return whether to stop
-   */
+  /** Whether a signal came. */
   public boolean came() {
     return status != 0;
   }
 
-  /**
-   * The exit status that shells know the signal by.
-   *
-   * @return 128 and its number; 0 if none came
-   */
+  /** The exit status that shells know the signal by, 128 and its number; 0 if none came. */
   public int status() {
     return status;
   }

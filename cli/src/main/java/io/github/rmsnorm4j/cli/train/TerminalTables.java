@@ -9,23 +9,10 @@ public final class TerminalTables {
   private static final String ROW = "%-25s %7s %9s %7s %8s %9s %5s";
   private static final String SPLIT = "%-25s %9s %9s %9s %9s";
 
-  private final Results results;
+  private TerminalTables() {}
 
-  /**
-   * For results.
-   *
-   * @param results what came of the trainings
-   */
-  public TerminalTables(Results results) {
-    this.results = results;
-  }
-
-  /**
-   * All of it.
-   *
-   * @return lines
-   */
-  public List<String> lines() {
+  /** All of it. */
+  public static List<String> lines(Results results) {
     List<String> lines = new ArrayList<>();
     Plan plan = results.plan();
     lines.addAll(

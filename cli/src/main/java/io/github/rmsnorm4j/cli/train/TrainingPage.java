@@ -10,22 +10,12 @@ public final class TrainingPage {
 
   private TrainingPage() {}
 
-  /**
-   * The name of a plan's part and of its files.
-   *
-   * @param kind which plan
-   * @return its name in lower case
-   */
+  /** The name of a plan's part and of its files, in lower case. */
   public static String name(Plan.Kind kind) {
     return kind.name().toLowerCase(Locale.ROOT);
   }
 
-  /**
-   * What the page says of results.
-   *
-   * @param results what came of a plan
-   * @return Markdown
-   */
+  /** What the page says of results, as Markdown. */
   static String part(Results results) {
     StringBuilder part = new StringBuilder();
     for (String sentence : new Verdicts(results).all()) {
@@ -101,9 +91,6 @@ public final class TrainingPage {
   /**
    * The page with one part made again.
    *
-   * @param page the page
-   * @param results what the part says
-   * @return the page
    * @throws IllegalArgumentException if it has no place for the part
    */
   public static String with(String page, Results results) {

@@ -32,10 +32,7 @@ public final class Trainings {
   /**
    * Makes them ready.
    *
-   * @param plan what is trained
-   * @param text the text, null for recall
-   * @param folder where outcomes and checkpoints are kept
-   * @param live sees how it goes
+   * @param text null for recall
    * @param stopped asked before each step
    */
   public Trainings(Plan plan, Corpus text, RunFolder folder, Live live, BooleanSupplier stopped) {
@@ -47,9 +44,8 @@ public final class Trainings {
   }
 
   /**
-   * Trains whatever is not finished yet.
+   * Trains whatever is not finished yet, so many at a time.
    *
-   * @param jobs how many at a time
    * @return the outcomes; empty if it was stopped
    * @throws IOException if state cannot be read or saved, or a training that is no part of a study
    *     diverged; the others are saved then

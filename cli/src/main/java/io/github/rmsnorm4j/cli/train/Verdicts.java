@@ -15,21 +15,13 @@ public final class Verdicts {
   private final Results results;
   private final Plan plan;
 
-  /**
-   * Of results.
-   *
-   * @param results what came of the trainings
-   */
+  /** Of results. */
   public Verdicts(Results results) {
     this.results = results;
     plan = results.plan();
   }
 
-  /**
-   * Everything, the answer first.
-   *
-   * @return sentences
-   */
+  /** Everything, the answer first. */
   public List<String> all() {
     List<String> all = new ArrayList<>();
     if (plan.isDepth()) {

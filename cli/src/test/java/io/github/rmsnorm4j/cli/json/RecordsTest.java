@@ -46,14 +46,17 @@ class RecordsTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "[]|'Part' must be an object",
-        "{\"count\":1}|'size' must be there",
-        "{\"count\":1.5,\"size\":1}|'count' must be a whole number",
-        "{\"count\":\"1\",\"size\":1}|'count' must be a number",
+        "[]|'Part' is of another kind",
+        "{\"count\":1}|'size' is missing",
+        "{\"count\":1.5,\"size\":1}|'count' is missing, or of another kind",
+        "{\"count\":\"1\",\"size\":1}|'count' is missing, or of another kind",
         "{\"count\":99999999999,\"size\":1}|out of range of int",
-        "{\"count\":1,\"size\":1,\"more\":1}|'Part' has an unknown field",
+        "{\"count\":1,\"size\":1,\"more\":1}|'more' is an unknown field",
         "{\"count\":1,\"size\":1} 2|there is something behind its end",
-        "{\"count\":1,\"size\":|Unexpected end-of-input"
+        "{\"count\":1,\"size\":|Unexpected end-of-input",
+        "{\"count\":1,\"size\":\"NaN\"}|'size' is missing, or of another kind",
+        "{\"count\":null,\"size\":1}|'count' is missing, or of another kind",
+        "null|it is null"
       })
   void whatIsSomethingElseIsRefused(String text, String message) {
     assertThatThrownBy(() -> Records.read(Part.class, text))
@@ -64,6 +67,6 @@ class RecordsTest {
   @Test
   void aDeepTextIsRefusedAtItsFirstBracket() {
     String deep = "[".repeat(100_000);
-    assertThatThrownBy(() -> Records.read(Whole.class, deep)).hasMessageContaining("an object");
+    assertThatThrownBy(() -> Records.read(Whole.class, deep)).hasMessageContaining("another kind");
   }
 }

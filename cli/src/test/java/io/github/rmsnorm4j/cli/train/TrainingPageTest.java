@@ -32,7 +32,7 @@ class TrainingPageTest {
           .as("train --page makes it again")
           .isEqualTo(page);
       assertThat(json.resolveSibling(TrainingPage.name(kind) + ".html"))
-          .hasContent(ReportPage.of(results).html());
+          .hasContent(new ReportPage(results).page().html());
     } else {
       assertThat(page.substring(page.indexOf(begin) + begin.length()))
           .startsWith("\n\nNo results are committed yet; `./rmsnorm train ")
@@ -96,11 +96,11 @@ class TrainingPageTest {
             run -> run.contender().equals(plan.contenders().getLast()) ? Double.NaN : run.seed(),
             run -> 0.5,
             run -> 5);
-    assertThat(ReportPage.of(results).html())
+    assertThat(new ReportPage(results).page().html())
         .contains(
             plan.isDepth()
                 ? "in stacks of 4 blocks, and not of 8"
                 : "diverged with all of 2 seeds");
-    assertThat(new TerminalTables(results).lines()).allMatch(line -> line.length() <= 80);
+    assertThat(TerminalTables.lines(results)).allMatch(line -> line.length() <= 80);
   }
 }
