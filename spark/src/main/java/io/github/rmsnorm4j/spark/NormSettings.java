@@ -3,7 +3,9 @@ package io.github.rmsnorm4j.spark;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.Rows;
 import java.io.Serializable;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -51,12 +53,30 @@ record NormSettings(String norm, Integer width, double[] gain, ElementType gainT
   Norm norm(int width) {
     Norm.Builder<?> builder = NormSpec.parse(norm).builder(width).threads(1);
     if (gain != null) {
-      builder.gain(StoredGain.of(gain, gainType == null ? ElementType.FLOAT64 : gainType));
+      builder.gain(storedGain(gain, gainType == null ? ElementType.FLOAT64 : gainType));
     }
     if (bias != null) {
       builder.bias(bias);
     }
     return builder.build();
+  }
+
+  /**
+   * A gain as a model stores it.
+   *
+   * @throws IllegalArgumentException if the type lacks one of the numbers
+   */
+  static Rows storedGain(double[] gain, ElementType type) {
+    byte[] bytes = new byte[Math.multiplyExact(gain.length, type.bytes())];
+    MemorySegment stored = MemorySegment.ofArray(bytes);
+    for (int i = 0; i < gain.length; i++) {
+      type.set(stored, i, gain[i]);
+      if (Double.compare(type.get(stored, i), gain[i]) != 0) {
+        throw new IllegalArgumentException(
+            "gain[%s] is %s, no number of gainType %s".formatted(i, gain[i], type));
+      }
+    }
+    return Rows.of(stored, type, 1, gain.length);
   }
 
   /** Equal settings make equal plans, of which Spark knows that their results are the same. */

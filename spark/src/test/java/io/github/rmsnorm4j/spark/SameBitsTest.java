@@ -115,7 +115,7 @@ class SameBitsTest {
   @MethodSource("specs")
   void everyNorm(NormSpec spec) {
     double[] gain = parameter(WIDTH);
-    Rows stored = StoredGain.of(gain, ElementType.BFLOAT16);
+    Rows stored = NormSettings.storedGain(gain, ElementType.BFLOAT16);
     for (ElementType type : ElementType.values()) {
       same(
           norm(spec, builder -> builder.gain(stored)),
