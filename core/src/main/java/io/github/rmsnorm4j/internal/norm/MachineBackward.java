@@ -4,9 +4,9 @@ import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
-import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineKernel;
 import java.util.List;
 
 /** The backward pass of blocks of rows by kernels of machine code. */
@@ -32,6 +32,12 @@ final class MachineBackward implements AutoCloseable {
 
   /** Gain and bias of rows that are done in pieces; null for others. */
   private LongColumns ofPieces;
+
+  /** Kernels of such pieces; null for rows that one kernel does. */
+  private Statistic statistic;
+
+  private MachinePiece rowSums;
+  private MachinePiece output;
 
   /** The addresses of the sums for gain and bias, by place. */
   private final long[] sums = new long[Tensor.Access.COLUMN.places()];
@@ -66,9 +72,17 @@ final class MachineBackward implements AutoCloseable {
     if (ofPieces == null) {
       columns.set(frame, Forward.GAIN, call.gain(), width, call.ofNorm());
       columns.set(frame, Forward.BIAS, call.bias(), width, call.ofNorm());
+    } else {
+      statistic = new Statistic(null, piece(plan.pieces.shift()), piece(plan.pieces.statistic()));
+      rowSums = piece(plan.pieces.sums());
+      output = piece(plan.pieces.output());
     }
     place(0, 0);
     most = frame.mostRows(PIECE, width);
+  }
+
+  private MachinePiece piece(MachineKernel kernel) {
+    return kernel == null ? null : new MachinePiece(kernel, frame);
   }
 
   /** Drops references to the call, and the memory of long rows. */
@@ -77,6 +91,9 @@ final class MachineBackward implements AutoCloseable {
     call = null;
     plan = null;
     ofPieces = null;
+    statistic = null;
+    rowSums = null;
+    output = null;
     if (width > RowSum.SUPER_BLOCK) {
       columns.close();
     }
@@ -117,22 +134,19 @@ final class MachineBackward implements AutoCloseable {
 
   /** Does a row by pieces; returns 0 if it is out of range, and otherwise 1. */
   private int pieces(long row) {
-    BackwardPlan.Pieces kernels = plan.pieces;
     if (call.rstd() == null) {
-      Kernel shift = kernels.shift() == null ? null : new MachinePiece(kernels.shift(), frame);
-      Kernel statistic = new MachinePiece(kernels.statistic(), frame);
-      longRow.at(row).statistic(new Statistic(null, shift, statistic), call.choices());
+      longRow.at(row).statistic(statistic, call.choices());
     }
     if (plain.statistics(row, 1)) {
       return 0;
     }
-    longRow.at(row).sums(new MachinePiece(kernels.sums(), frame), width);
+    longRow.at(row).sums(rowSums, width);
     plan.usual.means().run(numbers, 1, 0, 0);
-    output(row, new MachinePiece(kernels.output(), frame));
+    output(row);
     return 1;
   }
 
-  private void output(long row, Kernel output) {
+  private void output(long row) {
     int part = call.choices().part();
     for (int column = 0, end; column < width; column = end) {
       end = Math.min(column < part ? part : width, column + RowSum.SUPER_BLOCK);
