@@ -92,8 +92,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * {@return the choices that decide the formula, from which {@link NormSpec#builder} begins an
-   * equal norm}
+   * {@return the choices that decide the formula; {@link NormSpec#builder} begins an equal norm}
    */
   public final NormSpec spec() {
     return spec;

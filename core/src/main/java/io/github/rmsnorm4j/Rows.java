@@ -255,8 +255,8 @@ public final class Rows {
   }
 
   /**
-   * {@return a view of the beginning of a segment as rows without gaps: native, mapped or heap
-   * memory}
+   * {@return a view of the beginning of a segment, native, mapped or heap memory, as rows without
+   * gaps}
    *
    * <p>Kernels address native memory directly, so a shared arena must not be closed, by any thread,
    * while a norm is at work on it: that cannot be made safe at this speed, and ends the JVM. {@link
@@ -467,9 +467,7 @@ public final class Rows {
     return width;
   }
 
-  /**
-   * {@return the distance between rows: elements from the start of a row to the start of the next}
-   */
+  /** {@return the distance between rows: elements from the start of one to that of the next} */
   public long rowStride() {
     return rowStride;
   }

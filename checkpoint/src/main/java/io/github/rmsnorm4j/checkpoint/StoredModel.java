@@ -57,10 +57,7 @@ public final class StoredModel implements Closeable {
     return tensors;
   }
 
-  /**
-   * {@return the path of the {@code config.json}, whether it is there or not; empty for a GGUF
-   * file}
-   */
+  /** {@return the path of {@code config.json}, even if it is not there; empty for a GGUF file} */
   public Optional<Path> config() {
     return Optional.ofNullable(config);
   }

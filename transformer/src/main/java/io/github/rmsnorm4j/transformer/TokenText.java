@@ -66,9 +66,7 @@ public final class TokenText {
     return decode(false);
   }
 
-  /**
-   * {@return the end of the text: a replacement for a character that is not complete, or nothing}
-   */
+  /** {@return the end of the text: a replacement for an incomplete character, or nothing} */
   public String end() {
     return decode(true);
   }
