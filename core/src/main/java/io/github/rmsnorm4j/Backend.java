@@ -83,50 +83,41 @@ public final class Backend {
   }
 
   /**
-   * The fastest backend of this JVM: machine code if the process can run it, otherwise the Vector
-   * API with the preferred width of the machine, otherwise plain Java. The first {@link
-   * #PLAIN_ELEMENTS} elements of a process take plain Java in any case: it starts sooner and gives
-   * the same bits. If a faster backend is possible, {@link System.Logger} {@code
-   * io.github.rmsnorm4j} logs one line, once.
-   *
-   * @return the backend of norms for which no other was chosen
+   * {@return the backend of norms for which no other was chosen, the fastest of this JVM: machine
+   * code if the process can run it, otherwise the Vector API with the preferred width of the
+   * machine, otherwise plain Java} The first {@link #PLAIN_ELEMENTS} elements of a process take
+   * plain Java in any case: it starts sooner and gives the same bits. If a faster backend is
+   * possible, {@link System.Logger} {@code io.github.rmsnorm4j} logs one line, once.
    */
   public static Backend best() {
     return Best.VALUE;
   }
 
   /**
-   * The fastest backend without machine code.
-   *
-   * @return the Vector API if it is present, otherwise plain Java
+   * {@return the fastest backend without machine code: the Vector API if it is present, otherwise
+   * plain Java}
    */
   public static Backend withoutMachineCode() {
     return new Backend(0, null, true);
   }
 
   /**
-   * Whether {@link #best} is machine code.
-   *
-   * @return false if this process cannot run it, or the system property switches it off
+   * {@return whether {@link #best} is machine code; false if this process cannot run it, or the
+   * system property switches it off}
    */
   public static boolean hasMachineCode() {
     return whyNoMachineCode() == null;
   }
 
-  /**
-   * Plain Java.
-   *
-   * @return the backend without vectors
-   */
+  /** {@return plain Java, the backend without vectors} */
   public static Backend scalar() {
     return new Backend(0, new Vectors(0, "plain Java was asked for"), false);
   }
 
   /**
-   * The Vector API with vectors of a given width.
+   * {@return the backend of the Vector API with vectors of a given width}
    *
    * @param bits 128, 256 or 512; a width that the machine lacks works too, very slowly
-   * @return the backend of that width
    * @throws IllegalArgumentException if bits is another number
    * @throws UnsupportedOperationException if this JVM runs without the Vector API
    */
@@ -142,11 +133,10 @@ public final class Backend {
   }
 
   /**
-   * Machine code with vectors of a given width. Calls that machine code does not serve take the
-   * Vector API, or plain Java without it.
+   * {@return the backend of machine code with vectors of a given width} Calls that machine code
+   * does not serve take the Vector API, or plain Java without it.
    *
    * @param bits 256 or 512
-   * @return the backend of that width
    * @throws IllegalArgumentException if bits is another number
    * @throws UnsupportedOperationException if this process cannot run such machine code, or the
    *     system property switches it off
@@ -165,11 +155,7 @@ public final class Backend {
     return new Backend(bits, null, false);
   }
 
-  /**
-   * The width of a vector.
-   *
-   * @return 128, 256 or 512 bits; 0 for plain Java
-   */
+  /** {@return the width of a vector: 128, 256 or 512 bits; 0 for plain Java} */
   public int vectorBits() {
     return machineBits() > 0 ? machineBits() : kernelBits();
   }
@@ -192,21 +178,16 @@ public final class Backend {
   }
 
   /**
-   * Whether kernels address native memory directly. If they may not, rows in native memory are
-   * copied through a small buffer, which takes time: the rows "safe()" of docs/performance.md show
-   * how much. Rows in Java arrays are not affected.
-   *
-   * @return whether native access is enabled for this library
+   * {@return whether native access is enabled for this library: whether kernels address native
+   * memory directly} If they may not, rows in native memory are copied through a small buffer,
+   * which takes time: the rows "safe()" of docs/performance.md show how much. Rows in Java arrays
+   * are not affected.
    */
   public boolean nativeAccess() {
     return nativeAccess;
   }
 
-  /**
-   * The backend in one line.
-   *
-   * @return for example {@code 256-bit vectors, native access}
-   */
+  /** {@return the backend in one line, for example {@code 256-bit vectors, native access}} */
   public String describe() {
     String kernels =
         machineBits() > 0
@@ -221,11 +202,7 @@ public final class Backend {
         : String.format(Locale.ROOT, "%d-bit vectors", kernelBits());
   }
 
-  /**
-   * Why this backend was chosen, and what would make it faster.
-   *
-   * @return one line
-   */
+  /** {@return why this backend was chosen, and what would make it faster, in one line} */
   public String reason() {
     if (machineBits() > 0) {
       return "machine code can be run; rows that are copied first take " + describeVectors();

@@ -47,58 +47,47 @@ public enum ElementType {
     this.torchName = torchName;
   }
 
-  /**
-   * The size of an element.
-   *
-   * @return bytes per element: 8, 4 or 2
-   */
+  /** {@return the size of an element in bytes: 8, 4 or 2} */
   public int bytes() {
     return bytes;
   }
 
   /**
-   * The unit roundoff: the largest error of one rounding of a normal number, relative to it.
-   *
-   * @return 2^-53, 2^-24, 2^-11 or 2^-8
+   * {@return the unit roundoff, 2^-53, 2^-24, 2^-11 or 2^-8: the largest error of one rounding of a
+   * normal number, relative to it}
    */
   public double unitRoundoff() {
     return Math.scalb(1.0, -digits);
   }
 
   /**
-   * The smallest normal number: smaller numbers have fewer digits.
-   *
-   * @return 2^-1022, 2^-126, 2^-14 or 2^-126
+   * {@return the smallest normal number, 2^-1022, 2^-126, 2^-14 or 2^-126: smaller numbers have
+   * fewer digits}
    */
   public double minNormal() {
     return Math.scalb(1.0, leastExponent);
   }
 
-  /**
-   * The smallest number above 0.
-   *
-   * @return 2^-1074, 2^-149, 2^-24 or 2^-133
-   */
+  /** {@return the smallest number above 0: 2^-1074, 2^-149, 2^-24 or 2^-133} */
   public double minValue() {
     return Math.scalb(1.0, leastExponent - digits + 1);
   }
 
   /**
-   * The nearest number of this type, ties to even.
+   * {@return the nearest number of this type, ties to even; infinity beyond the largest number of
+   * the type} It is rounded once.
    *
    * @param value any number
-   * @return it, rounded once; infinity beyond the largest number of the type
    */
   public double round(double value) {
     return Narrow.round(value, this);
   }
 
   /**
-   * Reads an element. For single elements: a norm reads rows much faster.
+   * {@return the exact value of an element} For single elements: a norm reads rows much faster.
    *
    * @param elements elements of this type in the byte order of the machine, from its first byte on
    * @param index counts elements
-   * @return its exact value
    * @throws IndexOutOfBoundsException if there is no such element
    */
   public double get(MemorySegment elements, long index) {
@@ -129,20 +118,18 @@ public enum ElementType {
   }
 
   /**
-   * The short name: {@code f64}, {@code f32}, {@code f16} or {@code bf16}.
-   *
-   * @return the name that the command line and safetensors use, in lower case
+   * {@return the short name, which the command line and safetensors use, in lower case: {@code
+   * f64}, {@code f32}, {@code f16} or {@code bf16}}
    */
   public String shortName() {
     return shortName;
   }
 
   /**
-   * The type with a name: a short name, or a name of NumPy or PyTorch ({@code float32}, {@code
-   * half}, {@code torch.bfloat16}, ...). Upper and lower case are the same.
+   * {@return the type with a name: a short name, or a name of NumPy or PyTorch ({@code float32},
+   * {@code half}, {@code torch.bfloat16}, ...)} Upper and lower case are the same.
    *
    * @param name a name of the type
-   * @return the type with that name
    * @throws IllegalArgumentException if no type has that name
    */
   public static ElementType ofName(String name) {

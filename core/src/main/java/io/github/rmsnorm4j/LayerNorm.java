@@ -37,11 +37,10 @@ public final class LayerNorm extends Norm {
   }
 
   /**
-   * Begins a LayerNorm of given choices, without gain and bias.
+   * {@return a builder of a LayerNorm of given choices, without gain and bias}
    *
    * @param spec the choices
    * @param width elements per row
-   * @return a builder
    * @throws IllegalArgumentException if the spec is that of an RMSNorm, or the width is below 1
    */
   public static Builder builder(NormSpec spec, int width) {
@@ -49,11 +48,10 @@ public final class LayerNorm extends Norm {
   }
 
   /**
-   * Begins a LayerNorm without gain and bias, with epsilon {@value #DEFAULT_EPSILON}: {@link
-   * NormSpec#LAYERNORM}.
+   * {@return a builder of a LayerNorm without gain and bias, with epsilon {@value
+   * #DEFAULT_EPSILON}: {@link NormSpec#LAYERNORM}}
    *
    * @param width elements per row
-   * @return a builder
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder builder(int width) {
@@ -88,11 +86,7 @@ public final class LayerNorm extends Norm {
       return this;
     }
 
-    /**
-     * Builds the norm.
-     *
-     * @return an immutable norm with the choices made so far
-     */
+    /** {@return an immutable norm with the choices made so far} */
     @Override
     public LayerNorm build() {
       return new LayerNorm(this);

@@ -86,38 +86,27 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
         backend.startsPlain());
   }
 
-  /**
-   * The width of the rows.
-   *
-   * @return elements per row
-   */
+  /** {@return the width of the rows, in elements} */
   public final int width() {
     return width;
   }
 
   /**
-   * The choices that decide the formula.
-   *
-   * @return the spec, from which {@link NormSpec#builder} begins an equal norm
+   * {@return the choices that decide the formula; {@link NormSpec#builder} begins an equal norm}
    */
   public final NormSpec spec() {
     return spec;
   }
 
   /**
-   * The number of learned numbers that the norm holds: the width for a gain, and again for a bias.
-   *
-   * @return 0, one or two times the width
+   * {@return the number of learned numbers that the norm holds: the width for a gain, and again for
+   * a bias; so 0, one or two times the width}
    */
   public final long parameterCount() {
     return (gain == null ? 0L : width) + (bias == null ? 0L : width);
   }
 
-  /**
-   * What the kernels run on.
-   *
-   * @return the backend
-   */
+  /** {@return the backend, which the kernels run on} */
   public final Backend backend() {
     return backend;
   }
@@ -724,9 +713,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     abstract B self();
 
     /**
-     * Builds the norm.
+     * {@return an immutable norm with the choices made so far}
      *
-     * @return an immutable norm with the choices made so far
      * @throws IllegalArgumentException if two choices exclude each other
      */
     public abstract Norm build();

@@ -153,18 +153,14 @@ public record NormSpec(
         ResidualRounding.FIRST);
   }
 
-  /**
-   * The specs that have names, in the order of the project's pages.
-   *
-   * @return all presets
-   */
+  /** {@return all presets, the specs that have names, in the order of the project's pages} */
   public static List<Preset> presets() {
     return PRESETS;
   }
 
   /**
-   * Reads a spec: the name of a preset and, in parentheses, the settings that differ from it. Each
-   * is given once, in any order.
+   * {@return the spec that a text describes: the name of a preset and, in parentheses, the settings
+   * that differ from it} Each is given once, in any order.
    *
    * <ul>
    *   <li>{@code eps=1e-5}: epsilon; {@code eps=type}: that of the type of the rows; {@code
@@ -177,7 +173,6 @@ public record NormSpec(
    * </ul>
    *
    * @param text for example {@code llama(eps=1e-5)}
-   * @return the spec
    * @throws IllegalArgumentException if it is no such text, or its choices exclude each other
    */
   public static NormSpec parse(String text) {
@@ -185,11 +180,11 @@ public record NormSpec(
   }
 
   /**
-   * Begins a norm of these choices. RMSNorm and LayerNorm have a builder of their own type too:
-   * {@link RmsNorm#builder(NormSpec, int)} and {@link LayerNorm#builder(NormSpec, int)}.
+   * {@return a builder of a norm of these choices, without gain and bias} RMSNorm and LayerNorm
+   * have a builder of their own type too: {@link RmsNorm#builder(NormSpec, int)} and {@link
+   * LayerNorm#builder(NormSpec, int)}.
    *
    * @param width elements per row
-   * @return a builder without gain and bias
    * @throws IllegalArgumentException if the width is below 1, or the part leaves no element
    */
   public Norm.Builder<?> builder(int width) {
@@ -199,60 +194,49 @@ public record NormSpec(
     };
   }
 
-  /**
-   * Whether the mean of a row is subtracted.
-   *
-   * @return true for LayerNorm, false for RMSNorm
-   */
+  /** {@return whether the mean of a row is subtracted: true for LayerNorm, false for RMSNorm} */
   public boolean isCentred() {
     return kind == Kind.LAYER_NORM;
   }
 
   /**
-   * Epsilon for rows of a type.
+   * {@return epsilon for rows of a type: {@link #epsilon()}, or where that is empty 2^-52 for
+   * float64 and 2^-23 for other types}
    *
    * @param rows their type
-   * @return {@link #epsilon()}, or where that is empty 2^-52 for float64 and 2^-23 for other types
    */
   public double epsilon(ElementType rows) {
     return epsilon.orElse(rows == ElementType.FLOAT64 ? 0x1p-52 : 0x1p-23);
   }
 
   /**
-   * The same choices with another epsilon.
+   * {@return another spec of the same choices with another epsilon}
    *
    * @param epsilon finite and not negative
-   * @return another spec
    * @throws IllegalArgumentException if it is negative, infinite or NaN
    */
   public NormSpec withEpsilon(double epsilon) {
     return with(OptionalDouble.of(epsilon), "epsilon");
   }
 
-  /**
-   * The same choices with the epsilon of the type of the rows.
-   *
-   * @return another spec
-   */
+  /** {@return another spec of the same choices with the epsilon of the type of the rows} */
   public NormSpec withEpsilonOfType() {
     return with(OptionalDouble.empty(), "epsilon");
   }
 
   /**
-   * The same choices with epsilon at another place.
+   * {@return another spec of the same choices with epsilon at another place}
    *
    * @param placement where epsilon goes
-   * @return another spec
    */
   public NormSpec withEpsilonPlacement(EpsilonPlacement placement) {
     return with(placement, "epsilonPlacement");
   }
 
   /**
-   * The same choices with another cast order.
+   * {@return another spec of the same choices with another cast order}
    *
    * @param order {@link CastOrder#FLOAT32} for a LayerNorm
-   * @return another spec
    * @throws IllegalArgumentException if this is a LayerNorm and the order another
    */
   public NormSpec withCastOrder(CastOrder order) {
@@ -260,10 +244,9 @@ public record NormSpec(
   }
 
   /**
-   * The same choices with another gain offset.
+   * {@return another spec of the same choices with another gain offset}
    *
    * @param offset finite
-   * @return another spec
    * @throws IllegalArgumentException if it is infinite or NaN
    */
   public NormSpec withGainOffset(double offset) {
@@ -271,10 +254,9 @@ public record NormSpec(
   }
 
   /**
-   * The same choices with the statistic of another part of the row.
+   * {@return another spec of the same choices with the statistic of another part of the row}
    *
    * @param part {@link RowPart#WHOLE} for a LayerNorm
-   * @return another spec
    * @throws IllegalArgumentException if this is a LayerNorm and the part not the whole row
    */
   public NormSpec withPart(RowPart part) {
@@ -282,10 +264,9 @@ public record NormSpec(
   }
 
   /**
-   * The same choices with another rounding of the residual.
+   * {@return another spec of the same choices with another rounding of the residual}
    *
    * @param rounding when the sum with a residual is rounded
-   * @return another spec
    */
   public NormSpec withResidualRounding(ResidualRounding rounding) {
     return with(rounding, "residualRounding");

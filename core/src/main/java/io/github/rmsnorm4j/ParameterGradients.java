@@ -24,44 +24,40 @@ public final class ParameterGradients {
   }
 
   /**
-   * Gradients that replace the values in the arrays.
+   * {@return two arrays whose values the gradients replace}
    *
    * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
    * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
-   * @return the two arrays
    */
   public static ParameterGradients assigned(float[] gain, float[] bias) {
     return new ParameterGradients(gain, bias, false);
   }
 
   /**
-   * Gradients that are added to the values in the arrays, with one addition per element.
+   * {@return two arrays to whose values the gradients are added, with one addition per element}
    *
    * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
    * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
-   * @return the two arrays
    */
   public static ParameterGradients added(float[] gain, float[] bias) {
     return new ParameterGradients(gain, bias, true);
   }
 
   /**
-   * Gradients that replace the values in the arrays.
+   * {@return two arrays whose values the gradients replace}
    *
    * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
    * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
-   * @return the two arrays
    */
   public static ParameterGradients assigned(double[] gain, double[] bias) {
     return new ParameterGradients(gain, bias, false);
   }
 
   /**
-   * Gradients that are added to the values in the arrays, with one addition per element.
+   * {@return two arrays to whose values the gradients are added, with one addition per element}
    *
    * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
    * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
-   * @return the two arrays
    */
   public static ParameterGradients added(double[] gain, double[] bias) {
     return new ParameterGradients(gain, bias, true);

@@ -40,11 +40,10 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins an RMSNorm of given choices, without gain and bias.
+   * {@return a builder of an RMSNorm of given choices, without gain and bias}
    *
    * @param spec the choices
    * @param width elements per row
-   * @return a builder
    * @throws IllegalArgumentException if the spec is that of a LayerNorm, the width is below 1, or
    *     the part leaves no element of a row
    */
@@ -53,11 +52,10 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins an RMSNorm without gain and bias, with epsilon {@value #DEFAULT_EPSILON}: {@link
-   * NormSpec#RMSNORM}.
+   * {@return a builder of an RMSNorm without gain and bias, with epsilon {@value #DEFAULT_EPSILON}:
+   * {@link NormSpec#RMSNORM}}
    *
    * @param width elements per row
-   * @return a builder
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder builder(int width) {
@@ -65,10 +63,9 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins the norm {@link NormSpec#LLAMA}.
+   * {@return a builder of the norm {@link NormSpec#LLAMA}, without a gain}
    *
    * @param width elements per row
-   * @return a builder without a gain
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder llama(int width) {
@@ -76,10 +73,9 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins the norm {@link NormSpec#GEMMA}.
+   * {@return a builder of the norm {@link NormSpec#GEMMA}, without a gain}
    *
    * @param width elements per row
-   * @return a builder without a gain
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder gemma(int width) {
@@ -87,10 +83,9 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins the norm {@link NormSpec#T5}.
+   * {@return a builder of the norm {@link NormSpec#T5}, without a gain}
    *
    * @param width elements per row
-   * @return a builder without a gain
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder t5(int width) {
@@ -98,10 +93,9 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins the norm {@link NormSpec#PAPER}.
+   * {@return a builder of the norm {@link NormSpec#PAPER}, without a gain}
    *
    * @param width elements per row
-   * @return a builder without a gain
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder paper(int width) {
@@ -109,10 +103,9 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins the norm {@link NormSpec#PYTORCH}.
+   * {@return a builder of the norm {@link NormSpec#PYTORCH}, without a gain}
    *
    * @param width elements per row
-   * @return a builder without a gain
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder pytorch(int width) {
@@ -120,10 +113,9 @@ public final class RmsNorm extends Norm {
   }
 
   /**
-   * Begins the norm {@link NormSpec#ONNX}.
+   * {@return a builder of the norm {@link NormSpec#ONNX}, without a gain}
    *
    * @param width elements per row
-   * @return a builder without a gain
    * @throws IllegalArgumentException if the width is below 1
    */
   public static Builder onnx(int width) {
@@ -221,9 +213,8 @@ public final class RmsNorm extends Norm {
     }
 
     /**
-     * Builds the norm.
+     * {@return an immutable norm with the choices made so far}
      *
-     * @return an immutable norm with the choices made so far
      * @throws IllegalArgumentException if two choices exclude each other: a bias and a cast order
      *     other than FLOAT32, or a gain offset and cast order T5
      */

@@ -59,11 +59,10 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
   }
 
   /**
-   * A fraction, rounded up to whole elements.
+   * {@return the fraction k/n of a row, rounded up to whole elements}
    *
    * @param k elements, 1 to n
    * @param n of how many
-   * @return the first k of n elements
    * @throws IllegalArgumentException if k is not between 1 and n
    */
   public static RowPart of(long k, long n) {
@@ -71,11 +70,10 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
   }
 
   /**
-   * A share, rounded up to whole elements. It counts as the decimal number that was written, so
-   * 0.07 of 100 is 7.
+   * {@return the part that is a share of a row, rounded up to whole elements} The share counts as
+   * the decimal number that was written, so 0.07 of 100 is 7.
    *
    * @param share above 0, at most 1; 0.0625 in the paper
-   * @return the part
    * @throws IllegalArgumentException if it is anything else
    */
   public static RowPart of(double share) {
@@ -91,29 +89,22 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
   }
 
   /**
-   * The same share, rounded down to whole elements as in the code published with the paper: 0.29 of
-   * 100 is 28.
-   *
-   * @return the part
+   * {@return the same share, rounded down to whole elements as in the code published with the
+   * paper: 0.29 of 100 is 28}
    */
   public RowPart down() {
     return new RowPart(numerator, denominator, true);
   }
 
-  /**
-   * Whether this is the whole row.
-   *
-   * @return whether the share is 1
-   */
+  /** {@return whether this is the whole row: whether the share is 1} */
   public boolean isWhole() {
     return numerator.equals(denominator);
   }
 
   /**
-   * How many elements these are.
+   * {@return how many elements these are, from 1 to the width}
    *
    * @param width elements of a row
-   * @return k, from 1 to the width
    * @throws IllegalArgumentException if no element is left after rounding down
    */
   public int elements(int width) {

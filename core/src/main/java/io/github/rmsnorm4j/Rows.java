@@ -97,11 +97,10 @@ public final class Rows {
   }
 
   /**
-   * A whole float32 array as rows without gaps.
+   * {@return a view of a whole float32 array as rows without gaps}
    *
    * @param array the elements; its length is a multiple of the width
    * @param width elements per row
-   * @return a view of the array
    * @throws IllegalArgumentException if the width is below 1 or does not divide the length
    */
   public static Rows of(float[] array, int width) {
@@ -114,13 +113,12 @@ public final class Rows {
   }
 
   /**
-   * Part of a float32 array as rows without gaps.
+   * {@return a view of part of a float32 array as rows without gaps}
    *
    * @param array the elements
    * @param offset index of the first row's first element
    * @param rows number of rows
    * @param width elements per row
-   * @return a view of the array
    * @throws IllegalArgumentException if the width is below 1 or rows or offset below 0
    * @throws IndexOutOfBoundsException if the rows reach past the array
    */
@@ -129,14 +127,13 @@ public final class Rows {
   }
 
   /**
-   * Part of a float32 array as rows at a stride.
+   * {@return a view of part of a float32 array as rows at a stride}
    *
    * @param array the elements
    * @param offset index of the first row's first element
    * @param rows number of rows
    * @param width elements per row
    * @param rowStride elements from the start of a row to the start of the next, at least the width
-   * @return a view of the array
    * @throws IllegalArgumentException if the width is below 1, rows or offset below 0, or the stride
    *     below the width
    * @throws IndexOutOfBoundsException if the rows reach past the array
@@ -152,11 +149,10 @@ public final class Rows {
   }
 
   /**
-   * A whole float64 array as rows without gaps.
+   * {@return a view of a whole float64 array as rows without gaps}
    *
    * @param array the elements; its length is a multiple of the width
    * @param width elements per row
-   * @return a view of the array
    * @throws IllegalArgumentException if the width is below 1 or does not divide the length
    */
   public static Rows of(double[] array, int width) {
@@ -169,13 +165,12 @@ public final class Rows {
   }
 
   /**
-   * Part of a float64 array as rows without gaps.
+   * {@return a view of part of a float64 array as rows without gaps}
    *
    * @param array the elements
    * @param offset index of the first row's first element
    * @param rows number of rows
    * @param width elements per row
-   * @return a view of the array
    * @throws IllegalArgumentException if the width is below 1 or rows or offset below 0
    * @throws IndexOutOfBoundsException if the rows reach past the array
    */
@@ -184,14 +179,13 @@ public final class Rows {
   }
 
   /**
-   * Part of a float64 array as rows at a stride.
+   * {@return a view of part of a float64 array as rows at a stride}
    *
    * @param array the elements
    * @param offset index of the first row's first element
    * @param rows number of rows
    * @param width elements per row
    * @param rowStride elements from the start of a row to the start of the next, at least the width
-   * @return a view of the array
    * @throws IllegalArgumentException if the width is below 1, rows or offset below 0, or the stride
    *     below the width
    * @throws IndexOutOfBoundsException if the rows reach past the array
@@ -207,12 +201,11 @@ public final class Rows {
   }
 
   /**
-   * A whole array of 16-bit patterns as rows without gaps.
+   * {@return a view of a whole array of 16-bit patterns as rows without gaps}
    *
    * @param array the elements' bit patterns; the length is a multiple of the width
    * @param type {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
    * @param width elements per row
-   * @return a view of the array
    * @throws IllegalArgumentException if the type is not of 16 bits, or the width is below 1 or does
    *     not divide the length
    */
@@ -222,14 +215,13 @@ public final class Rows {
   }
 
   /**
-   * Part of an array of 16-bit patterns as rows without gaps.
+   * {@return a view of part of an array of 16-bit patterns as rows without gaps}
    *
    * @param array the elements' bit patterns
    * @param type {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
    * @param offset index of the first row's first element
    * @param rows number of rows
    * @param width elements per row
-   * @return a view of the array
    * @throws IllegalArgumentException if the type is not of 16 bits, the width is below 1, or rows
    *     below 0
    * @throws IndexOutOfBoundsException if the rows reach past the array
@@ -239,7 +231,7 @@ public final class Rows {
   }
 
   /**
-   * Part of an array of 16-bit patterns as rows at a stride.
+   * {@return a view of part of an array of 16-bit patterns as rows at a stride}
    *
    * @param array the elements' bit patterns
    * @param type {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
@@ -247,7 +239,6 @@ public final class Rows {
    * @param rows number of rows
    * @param width elements per row
    * @param rowStride elements from the start of a row to the start of the next, at least the width
-   * @return a view of the array
    * @throws IllegalArgumentException if the type is not of 16 bits, the width is below 1, rows or
    *     offset below 0, or the stride below the width
    * @throws IndexOutOfBoundsException if the rows reach past the array
@@ -264,7 +255,8 @@ public final class Rows {
   }
 
   /**
-   * The beginning of a segment as rows without gaps: native, mapped or heap memory.
+   * {@return a view of the beginning of a segment, native, mapped or heap memory, as rows without
+   * gaps}
    *
    * <p>Kernels address native memory directly, so a shared arena must not be closed, by any thread,
    * while a norm is at work on it: that cannot be made safe at this speed, and ends the JVM. {@link
@@ -282,7 +274,6 @@ public final class Rows {
    * @param type how an element is stored
    * @param rows number of rows
    * @param width elements per row
-   * @return a view of the segment
    * @throws IllegalArgumentException if the width is below 1 or rows below 0
    * @throws IndexOutOfBoundsException if the rows reach past the segment
    */
@@ -291,14 +282,13 @@ public final class Rows {
   }
 
   /**
-   * The beginning of a segment as rows at a stride.
+   * {@return a view of the beginning of a segment as rows at a stride}
    *
    * @param segment the memory, from the first row's first element on
    * @param type how an element is stored
    * @param rows number of rows
    * @param width elements per row
    * @param rowStride elements from the start of a row to the start of the next, at least the width
-   * @return a view of the segment
    * @throws IllegalArgumentException if the width is below 1, rows below 0, or the stride below the
    *     width
    * @throws IndexOutOfBoundsException if the rows reach past the segment
@@ -310,7 +300,8 @@ public final class Rows {
   }
 
   /**
-   * The remaining elements of a float32 buffer, direct or not, as rows without gaps.
+   * {@return a view of the remaining elements of a float32 buffer, direct or not, as rows without
+   * gaps}
    *
    * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its
    * rows are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory,
@@ -319,7 +310,6 @@ public final class Rows {
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
    * @param width elements per row
-   * @return a view of the buffer
    * @throws IllegalArgumentException if the width is below 1 or does not divide the number of
    *     remaining elements, or the byte order is not native
    */
@@ -333,7 +323,8 @@ public final class Rows {
   }
 
   /**
-   * The remaining elements of a float64 buffer, direct or not, as rows without gaps.
+   * {@return a view of the remaining elements of a float64 buffer, direct or not, as rows without
+   * gaps}
    *
    * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its
    * rows are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory,
@@ -342,7 +333,6 @@ public final class Rows {
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
    * @param width elements per row
-   * @return a view of the buffer
    * @throws IllegalArgumentException if the width is below 1 or does not divide the number of
    *     remaining elements, or the byte order is not native
    */
@@ -356,13 +346,13 @@ public final class Rows {
   }
 
   /**
-   * The remaining bit patterns of a buffer of 16-bit numbers, direct or not, as rows without gaps.
+   * {@return a view of the remaining bit patterns of a buffer of 16-bit numbers, direct or not, as
+   * rows without gaps}
    *
    * @param buffer the patterns from position to limit, a multiple of the width, in native byte
    *     order
    * @param type {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
    * @param width elements per row
-   * @return a view of the buffer
    * @throws IllegalArgumentException if the type is not of 16 bits, the width is below 1 or does
    *     not divide the number of remaining elements, or the byte order is not native
    */
@@ -376,14 +366,13 @@ public final class Rows {
   }
 
   /**
-   * The remaining bytes of a buffer, direct or not, as rows without gaps. The elements are read in
-   * the native byte order of the machine. The order of the buffer, which is for its own getters,
-   * has no effect.
+   * {@return a view of the remaining bytes of a buffer, direct or not, as rows without gaps} The
+   * elements are read in the native byte order of the machine. The order of the buffer, which is
+   * for its own getters, has no effect.
    *
    * @param buffer the bytes from position to limit, whole rows
    * @param type how an element is stored
    * @param width elements per row
-   * @return a view of the buffer
    * @throws IllegalArgumentException if the width is below 1, or the remaining bytes are not whole
    *     rows
    */
@@ -463,47 +452,27 @@ public final class Rows {
     return maybeMapped;
   }
 
-  /**
-   * How an element is stored.
-   *
-   * @return the type of every element
-   */
+  /** {@return the type of every element: how it is stored} */
   public ElementType type() {
     return type;
   }
 
-  /**
-   * The number of rows.
-   *
-   * @return the number of rows, 0 or more
-   */
+  /** {@return the number of rows, 0 or more} */
   public long rows() {
     return rows;
   }
 
-  /**
-   * The length of a row.
-   *
-   * @return elements per row, 1 or more
-   */
+  /** {@return the length of a row in elements, 1 or more} */
   public int width() {
     return width;
   }
 
-  /**
-   * The distance between rows.
-   *
-   * @return elements from the start of a row to the start of the next
-   */
+  /** {@return the distance between rows: elements from the start of one to that of the next} */
   public long rowStride() {
     return rowStride;
   }
 
-  /**
-   * The memory.
-   *
-   * @return a segment from the first element of the first row to the end of the last row
-   */
+  /** {@return the memory, from the first element of the first row to the end of the last row} */
   public MemorySegment segment() {
     return segment;
   }

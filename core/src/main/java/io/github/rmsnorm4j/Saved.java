@@ -38,29 +38,24 @@ public final class Saved {
     capacity = rows;
   }
 
-  /**
-   * What is kept.
-   *
-   * @return the value given to the constructor
-   */
+  /** {@return what is kept: the value given to the constructor} */
   public Keep keep() {
     return keep;
   }
 
   /**
-   * The rstd of each row: in float32 arithmetic a float32 value, or a float64 value if the row is
-   * out of the range of float32. Null with {@link Keep#NOTHING}, and before the first forward pass.
-   *
-   * @return the array itself, not a copy; its length is the number of rows given to the constructor
+   * {@return the rstd of each row, in the array itself, not a copy; its length is the number of
+   * rows given to the constructor} In float32 arithmetic an rstd is a float32 value, or a float64
+   * value if the row is out of the range of float32. Null with {@link Keep#NOTHING}, and before the
+   * first forward pass.
    */
   public double[] rstd() {
     return rstd;
   }
 
   /**
-   * The mean of each row. Null for RMSNorm, and unless {@link Keep#INPUT} is chosen.
-   *
-   * @return the array itself, not a copy; its length is the number of rows given to the constructor
+   * {@return the mean of each row, in the array itself, not a copy; its length is the number of
+   * rows given to the constructor} Null for RMSNorm, and unless {@link Keep#INPUT} is chosen.
    */
   public double[] mean() {
     return mean;

@@ -86,11 +86,10 @@ public enum Kernel {
   }
 
   /**
-   * How far an element may be away from the exact answer: the contract's R, which docs/numerics.md
-   * derives, without the rounding that a bias adds.
+   * {@return how far an element may be away from the exact answer, in float32 roundings: the
+   * contract's R, which docs/numerics.md derives, without the rounding that a bias adds}
    *
    * @param width elements of a row, at most 2^28
-   * @return float32 roundings
    */
   public double roundings(int width) {
     if (this == RMS_NORM) {

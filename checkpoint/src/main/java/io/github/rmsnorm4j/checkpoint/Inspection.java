@@ -24,11 +24,10 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms) {
   private static final int PIECE = 1 << 16;
 
   /**
-   * Inspects a model. Of its tensors only the gains are read.
+   * {@return what is found in a model} Of its tensors only the gains are read.
    *
    * @param model the model
    * @param map a file of rules to use instead of those of the model's family
-   * @return what was found
    * @throws IOException if the family is not known, or a file cannot be read or is wrong
    */
   public static Inspection of(StoredModel model, Optional<Path> map) throws IOException {

@@ -45,10 +45,9 @@ public record NormSite(
   }
 
   /**
-   * The same place with another norm.
+   * {@return another site: the same place with another norm}
    *
    * @param other which norm
-   * @return another site
    */
   public NormSite withSpec(NormSpec other) {
     return new NormSite(
@@ -56,11 +55,10 @@ public record NormSite(
   }
 
   /**
-   * Replaces the number of the layer in names, so that the same site reads alike in every layer.
-   * Other numbers stay: of {@code encoder.block.1.layer.1} the second.
+   * {@return a text with N instead of the number of the layer in names, so that the same site reads
+   * alike in every layer} Other numbers stay: of {@code encoder.block.1.layer.1} the second.
    *
    * @param text names of tensors of this norm and its consumers, and words between them
-   * @return the text with N instead of the number of the layer
    */
   public String general(String text) {
     String general = text;

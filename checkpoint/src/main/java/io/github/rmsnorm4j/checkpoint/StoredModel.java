@@ -33,11 +33,10 @@ public final class StoredModel implements Closeable {
   }
 
   /**
-   * Opens a model.
+   * {@return a model, opened, with the headers of its files read and checked}
    *
    * @param path the folder, a GGUF file, or a file of tensors that has a {@code config.json} next
    *     to it
-   * @return the model, with the headers of its files read and checked
    * @throws FormatException if a file is wrong
    * @throws IOException if a file is missing or cannot be read
    */
@@ -58,10 +57,7 @@ public final class StoredModel implements Closeable {
     return tensors;
   }
 
-  /**
-   * {@return the path of the {@code config.json}, whether it is there or not; empty for a GGUF
-   * file}
-   */
+  /** {@return the path of {@code config.json}, even if it is not there; empty for a GGUF file} */
   public Optional<Path> config() {
     return Optional.ofNullable(config);
   }
@@ -79,10 +75,10 @@ public final class StoredModel implements Closeable {
   }
 
   /**
-   * Finds the norms by the rules of the model's family.
+   * {@return the norms, found by the rules of the model's family, and the matrices around the
+   * residual stream}
    *
    * @param map a file of rules to use instead of the family's own
-   * @return the norms, and the matrices around the residual stream
    * @throws FormatException if the family is not known, or the model is not as its rules say
    * @throws IOException if the settings or the rules cannot be read
    */

@@ -13,14 +13,13 @@ import io.github.rmsnorm4j.ResidualRounding;
  */
 public record AddedResidual(double[] stored, double[] measured, double[] normalised) {
   /**
-   * Adds a row to its residual.
+   * {@return the sum of a row and its residual, in its three roles}
    *
    * @param x the row
    * @param residual the residual
    * @param arithmetic the type of the sum: float32, or float64 for float64 rows
    * @param type the type of the residual
    * @param when when the sum is rounded to that type
-   * @return the sum in its three roles
    */
   public static AddedResidual of(
       double[] x,

@@ -11,13 +11,13 @@ public final class Casts {
   private Casts() {}
 
   /**
-   * {@link CastOrder#LLAMA}: {@code y_i = (x_i * rstd)T * g_i} with {@code rstd = 1 / root}.
+   * {@return the row normalised as {@link CastOrder#LLAMA} does: {@code y_i = (x_i * rstd)T * g_i}
+   * with {@code rstd = 1 / root}}
    *
    * @param x the row
    * @param rstd the number by which it is multiplied
    * @param type the type of the row
    * @param gain one factor per element, or null for none
-   * @return the normalised row
    */
   public static double[] llama(double[] x, double rstd, ElementType type, double[] gain) {
     double[] y = new double[x.length];
@@ -28,14 +28,13 @@ public final class Casts {
   }
 
   /**
-   * {@link CastOrder#T5}: {@code y_i = (x_i * rstd)W * g_i} if the gain has 16 bits, otherwise
-   * {@code x_i * rstd * g_i}.
+   * {@return the row normalised as {@link CastOrder#T5} does: {@code y_i = (x_i * rstd)W * g_i} if
+   * the gain has 16 bits, otherwise {@code x_i * rstd * g_i}}
    *
    * @param x the row
    * @param rstd the number by which it is multiplied
    * @param weight the type of the gain, or null for none
    * @param gain one factor per element, or null for none
-   * @return the normalised row
    */
   public static double[] t5(double[] x, double rstd, ElementType weight, double[] gain) {
     boolean rounded = weight == ElementType.FLOAT16 || weight == ElementType.BFLOAT16;
@@ -43,13 +42,12 @@ public final class Casts {
   }
 
   /**
-   * {@link CastOrder#ONNX}: {@code y_i = (x_i / root)T * g_i}.
+   * {@return the row normalised as {@link CastOrder#ONNX} does: {@code y_i = (x_i / root)T * g_i}}
    *
    * @param x the row
    * @param root the number by which it is divided
    * @param type the type of the row
    * @param gain one factor per element, or null for none
-   * @return the normalised row
    */
   public static double[] onnx(double[] x, double root, ElementType type, double[] gain) {
     double[] y = new double[x.length];
@@ -60,12 +58,12 @@ public final class Casts {
   }
 
   /**
-   * The nearest number of a type, ties to even; infinity beyond the largest. A type has a number of
-   * significant digits, and no digit finer than those of its smallest normal number.
+   * {@return the nearest number that a type holds exactly, ties to even; infinity beyond the
+   * largest} A type has a number of significant digits, and no digit finer than those of its
+   * smallest normal number.
    *
    * @param value any number
    * @param type the type to which it is rounded
-   * @return a value that the type holds exactly
    */
   public static double round(double value, ElementType type) {
     return switch (type) {

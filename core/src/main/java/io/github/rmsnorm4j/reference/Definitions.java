@@ -12,14 +12,13 @@ public final class Definitions {
   private Definitions() {}
 
   /**
-   * RMSNorm (Zhang and Sennrich 2019, formula 4), with epsilon inside the root: {@code y_i = x_i /
-   * sqrt(mean(x^2) + eps) * g_i + b_i}.
+   * {@return the row normalised by RMSNorm (Zhang and Sennrich 2019, formula 4), with epsilon
+   * inside the root: {@code y_i = x_i / sqrt(mean(x^2) + eps) * g_i + b_i}}
    *
    * @param x the row
    * @param gain one factor per element, or null for none
    * @param bias one term per element, or null for none
    * @param epsilon added to the mean square
-   * @return the normalised row
    */
   public static double[] rmsNorm(double[] x, double[] gain, double[] bias, double epsilon) {
     double root = root(meanSquare(x, x.length), epsilon, EpsilonPlacement.INSIDE);
@@ -27,14 +26,14 @@ public final class Definitions {
   }
 
   /**
-   * LayerNorm (Ba, Kiros and Hinton 2016), with the population variance and epsilon inside the
-   * root: {@code y_i = (x_i - mean(x)) / sqrt(var(x) + eps) * g_i + b_i}.
+   * {@return the row normalised by LayerNorm (Ba, Kiros and Hinton 2016), with the population
+   * variance and epsilon inside the root: {@code y_i = (x_i - mean(x)) / sqrt(var(x) + eps) * g_i +
+   * b_i}}
    *
    * @param x the row
    * @param gain one factor per element, or null for none
    * @param bias one term per element, or null for none
    * @param epsilon added to the variance
-   * @return the normalised row
    */
   public static double[] layerNorm(double[] x, double[] gain, double[] bias, double epsilon) {
     double root = root(variance(x), epsilon, EpsilonPlacement.INSIDE);
@@ -42,12 +41,11 @@ public final class Definitions {
   }
 
   /**
-   * The mean square of the first k elements, {@code (x_1^2 + ... + x_k^2) / k}. With k below the
-   * width it is the mean square of partial RMSNorm (section 4 of the paper).
+   * {@return the mean square of the first k elements, {@code (x_1^2 + ... + x_k^2) / k}} With k
+   * below the width it is the mean square of partial RMSNorm (section 4 of the paper).
    *
    * @param x the row
    * @param k the number of elements
-   * @return the mean square
    */
   public static double meanSquare(double[] x, int k) {
     double sum = 0;
@@ -58,12 +56,11 @@ public final class Definitions {
   }
 
   /**
-   * The k of partial RMSNorm in the paper: {@code ceil(n * p)}, where p is the decimal number that
-   * was written.
+   * {@return the k of partial RMSNorm in the paper: {@code ceil(n * p)}, where p is the decimal
+   * number that was written}
    *
    * @param n the width
    * @param p above 0, at most 1
-   * @return k
    */
   public static int part(int n, double p) {
     BigDecimal share = new BigDecimal(Double.toString(p)).multiply(new BigDecimal(n));
@@ -71,21 +68,20 @@ public final class Definitions {
   }
 
   /**
-   * The k of partial RMSNorm in the code published with the paper: {@code int(n * p)}, in float64.
+   * {@return the k of partial RMSNorm in the code published with the paper: {@code int(n * p)}, in
+   * float64}
    *
    * @param n the width
    * @param p above 0, at most 1
-   * @return k
    */
   public static int partOfPublishedCode(int n, double p) {
     return (int) Math.floor(n * p);
   }
 
   /**
-   * The mean, {@code (x_1 + ... + x_n) / n}.
+   * {@return the mean, {@code (x_1 + ... + x_n) / n}}
    *
    * @param x the row
-   * @return its mean
    */
   public static double mean(double[] x) {
     double sum = 0;
@@ -96,10 +92,9 @@ public final class Definitions {
   }
 
   /**
-   * The variance of the population: the mean of {@code (x_i - mean)^2}.
+   * {@return the variance of the population: the mean of {@code (x_i - mean)^2}}
    *
    * @param x the row
-   * @return its variance
    */
   public static double variance(double[] x) {
     double mean = mean(x);
@@ -111,13 +106,12 @@ public final class Definitions {
   }
 
   /**
-   * The number by which a row is divided: {@code sqrt(m + eps)}, {@code sqrt(m) + eps} or {@code
-   * max(sqrt(m), eps)}.
+   * {@return the root, the number by which a row is divided: {@code sqrt(m + eps)}, {@code sqrt(m)
+   * + eps} or {@code max(sqrt(m), eps)}}
    *
    * @param m mean square or variance
    * @param epsilon not negative
    * @param placement which of the three
-   * @return the root
    */
   public static double root(double m, double epsilon, EpsilonPlacement placement) {
     return switch (placement) {
@@ -128,14 +122,13 @@ public final class Definitions {
   }
 
   /**
-   * The output, {@code y_i = (x_i - mean) / root * g_i + b_i}.
+   * {@return the normalised row, {@code y_i = (x_i - mean) / root * g_i + b_i}}
    *
    * @param x the row
    * @param mean 0 for RMSNorm
    * @param root the number by which the row is divided
    * @param gain one factor per element, or null for none
    * @param bias one term per element, or null for none
-   * @return the normalised row
    */
   public static double[] output(
       double[] x, double mean, double root, double[] gain, double[] bias) {
@@ -148,11 +141,11 @@ public final class Definitions {
   }
 
   /**
-   * The gain with an offset, {@code offset + g_i}: Gemma stores gain - 1.
+   * {@return the gain to multiply by, {@code offset + g_i}, or null for none} Gemma stores gain -
+   * 1.
    *
    * @param gain the gain as stored, or null for none
    * @param offset the number that is added to each element
-   * @return the gain to multiply by, or null
    */
   public static double[] offsetGain(double[] gain, double offset) {
     if (gain == null) {

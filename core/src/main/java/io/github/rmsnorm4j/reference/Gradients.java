@@ -15,9 +15,9 @@ public final class Gradients {
   private Gradients() {}
 
   /**
-   * The gradient of a row of RMSNorm, with {@code h_i = dy_i * g_i}: {@code dx_j = h_j / root -
-   * sum(h_i * x_i) / root^2 * droot/dx_j}. {@code droot/dx_j} is {@code s * x_j / k} for the first
-   * k elements and 0 for the others; {@link #rootSlope} gives s.
+   * {@return the gradient of a row of RMSNorm, with {@code h_i = dy_i * g_i}: {@code dx_j = h_j /
+   * root - sum(h_i * x_i) / root^2 * droot/dx_j}} {@code droot/dx_j} is {@code s * x_j / k} for the
+   * first k elements and 0 for the others; {@link #rootSlope} gives s.
    *
    * @param x the row
    * @param dy the gradient of the output
@@ -25,7 +25,6 @@ public final class Gradients {
    * @param k the number of elements of the statistic
    * @param epsilon not negative
    * @param placement the placement of epsilon
-   * @return the gradient of the row
    */
   public static double[] rmsNorm(
       double[] x, double[] dy, double[] gain, int k, double epsilon, EpsilonPlacement placement) {
@@ -41,15 +40,14 @@ public final class Gradients {
   }
 
   /**
-   * The gradient of a row of LayerNorm, with {@code h_i = dy_i * g_i} and {@code d = x - mean(x)}:
-   * {@code dx_j = (h_j - mean(h)) / root - sum(h_i * d_i) / root^2 * s * d_j / n}.
+   * {@return the gradient of a row of LayerNorm, with {@code h_i = dy_i * g_i} and {@code d = x -
+   * mean(x)}: {@code dx_j = (h_j - mean(h)) / root - sum(h_i * d_i) / root^2 * s * d_j / n}}
    *
    * @param x the row
    * @param dy the gradient of the output
    * @param gain one factor per element, or null for none
    * @param epsilon not negative
    * @param placement the placement of epsilon
-   * @return the gradient of the row
    */
   public static double[] layerNorm(
       double[] x, double[] dy, double[] gain, double epsilon, EpsilonPlacement placement) {
@@ -60,27 +58,26 @@ public final class Gradients {
   }
 
   /**
-   * What one row adds to the gradient of the gain: {@code dgain_i = dy_i * (x_i - mean) / root}.
+   * {@return what one row adds to the gradient of the gain: {@code dgain_i = dy_i * (x_i - mean) /
+   * root}}
    *
    * @param x the row
    * @param dy the gradient of the output
    * @param mean 0 for RMSNorm
    * @param root the number by which the row is divided
-   * @return the gradient of the gain from this row
    */
   public static double[] gain(double[] x, double[] dy, double mean, double root) {
     return Definitions.output(x, mean, root, dy, null);
   }
 
   /**
-   * The factor s in {@code droot/dx_j = s * d_j / k}. With q = sqrt(m) it is {@code (droot/dq) /
-   * q}: {@code 1 / root} for epsilon inside the root; {@code 1 / q} for epsilon outside, and for
-   * rows above the floor; 0 for rows on the floor, and if q is 0.
+   * {@return the factor s in {@code droot/dx_j = s * d_j / k}} With q = sqrt(m) it is {@code
+   * (droot/dq) / q}: {@code 1 / root} for epsilon inside the root; {@code 1 / q} for epsilon
+   * outside, and for rows above the floor; 0 for rows on the floor, and if q is 0.
    *
    * @param m mean square or variance
    * @param epsilon not negative
    * @param placement the placement of epsilon
-   * @return s
    */
   public static double rootSlope(double m, double epsilon, EpsilonPlacement placement) {
     double q = Math.sqrt(m);

@@ -38,32 +38,29 @@ public final class Axis {
   }
 
   /**
-   * An axis on which equal distances are equal differences.
+   * {@return an axis on which equal distances are equal differences, as long as the data need}
    *
    * @param title what is measured, with its unit: {@code "time (ms)"}
-   * @return the axis, as long as the data need
    */
   public static Axis linear(String title) {
     return new Axis(Scale.LINEAR, title, List.of(), List.of(), Double.NaN, Double.NaN);
   }
 
   /**
-   * An axis on which equal distances are equal ratios. What is zero or negative is not drawn on it;
-   * the page says so, and the chart's numbers hold it.
+   * {@return an axis on which equal distances are equal ratios, as long as the data need} What is
+   * zero or negative is not drawn on it; the page says so, and the chart's numbers hold it.
    *
    * @param title what is measured, with its unit: {@code "width (elements)"}
-   * @return the axis, as long as the data need
    */
   public static Axis logarithmic(String title) {
     return new Axis(Scale.LOGARITHMIC, title, List.of(), List.of(), Double.NaN, Double.NaN);
   }
 
   /**
-   * An axis of things that are counted up rather than measured. Only for x.
+   * {@return an axis of things that are counted up rather than measured} Only for x.
    *
    * @param title what the categories are: {@code "shape"}
    * @param categories their names, from left to right; the first is at x = 0, the next at 1
-   * @return the axis
    */
   public static Axis categories(String title, List<String> categories) {
     if (categories.isEmpty()) {
@@ -75,10 +72,9 @@ public final class Axis {
   }
 
   /**
-   * Puts the marks at these values and nowhere else, as at powers of two.
+   * {@return the same axis with marks at these values and nowhere else, as at powers of two}
    *
    * @param values where, ascending
-   * @return the same axis with these marks
    */
   public Axis ticks(double... values) {
     requireNumbers("ticks");
@@ -90,10 +86,9 @@ public final class Axis {
   }
 
   /**
-   * Begins the axis here at the latest; it begins earlier where the data do.
+   * {@return the same axis, beginning here at the latest; it begins earlier where the data do}
    *
    * @param value the value at the axis's beginning
-   * @return the same axis, beginning there
    */
   public Axis from(double value) {
     requireNumbers("from");
@@ -102,10 +97,9 @@ public final class Axis {
   }
 
   /**
-   * Ends the axis here at the earliest; it ends later where the data do.
+   * {@return the same axis, ending here at the earliest; it ends later where the data do}
    *
    * @param value the value at the axis's end
-   * @return the same axis, ending there
    */
   public Axis to(double value) {
     requireNumbers("to");

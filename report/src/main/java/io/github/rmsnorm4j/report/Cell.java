@@ -31,39 +31,30 @@ public record Cell(String text, Mark mark) {
   }
 
   /**
-   * A cell that does not stand out.
+   * {@return a cell that does not stand out}
    *
    * @param text what is shown
-   * @return the cell
    */
   public static Cell of(String text) {
     return new Cell(text, Mark.NONE);
   }
 
   /**
-   * A number to four significant digits, a dash for NaN.
+   * {@return a cell, which does not stand out, of a number to four significant digits, a dash for
+   * NaN}
    *
    * @param value the number
-   * @return the cell, which does not stand out
    */
   public static Cell of(double value) {
     return of(Printed.number(value));
   }
 
-  /**
-   * Marks it as good.
-   *
-   * @return the same text, so marked
-   */
+  /** {@return the same text, marked as good} */
   public Cell good() {
     return new Cell(text, Mark.GOOD);
   }
 
-  /**
-   * Marks it as bad.
-   *
-   * @return the same text, so marked
-   */
+  /** {@return the same text, marked as bad} */
   public Cell bad() {
     return new Cell(text, Mark.BAD);
   }

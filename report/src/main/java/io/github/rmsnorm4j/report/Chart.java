@@ -35,21 +35,19 @@ public final class Chart {
   }
 
   /**
-   * Begins a chart.
+   * {@return a chart without values, over linear axes without titles}
    *
    * @param title what it shows, above it
-   * @return a chart without values, over linear axes without titles
    */
   public static Chart titled(String title) {
     return new Chart(title, Axis.linear(""), Axis.linear(""), List.of(), "");
   }
 
   /**
-   * Sets the axes, before any series.
+   * {@return the same chart over these axes} They are set before any series.
    *
    * @param x from left to right
    * @param y upwards; not categories
-   * @return the same chart over these axes
    */
   public Chart over(Axis x, Axis y) {
     if (y.scale == Scale.CATEGORIES) {
@@ -64,10 +62,9 @@ public final class Chart {
   }
 
   /**
-   * Adds a series.
+   * {@return the same chart with this series as well}
    *
    * @param more the values; over categories their x are 0, 1, 2 and so on
-   * @return the same chart with this series as well
    */
   public Chart with(Series more) {
     boolean categories = x.scale == Scale.CATEGORIES;
@@ -99,10 +96,9 @@ public final class Chart {
   }
 
   /**
-   * Says in a sentence what is to be seen.
+   * {@return the same chart with a sentence that says what is to be seen}
    *
    * @param sentence below the chart
-   * @return the same chart with it
    */
   public Chart caption(String sentence) {
     return new Chart(title, x, y, series, sentence);

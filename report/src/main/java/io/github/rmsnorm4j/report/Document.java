@@ -12,14 +12,13 @@ public final class Document {
   private Document() {}
 
   /**
-   * The text of the file.
+   * {@return the text of an HTML file, to be encoded as UTF-8}
    *
    * @param language the language of the page, as HTML names it: {@code en}
    * @param title the name of the browser's tab
    * @param style rules of CSS that follow those of every page; may be empty
    * @param main what {@code <main>} holds, as HTML
    * @param scripts what runs after the page has been read, in this order
-   * @return an HTML file, to be encoded as UTF-8
    */
   public static String html(
       String language, String title, String style, CharSequence main, List<String> scripts) {
@@ -44,11 +43,10 @@ public final class Document {
   }
 
   /**
-   * JSON in an element from which scripts read it.
+   * {@return an element, as HTML, that holds JSON from which scripts read it}
    *
    * @param id the element's id
    * @param json a text of JSON
-   * @return the element, as HTML
    */
   public static String data(String id, String json) {
     // These are in strings only, where JSON has another way to write them.

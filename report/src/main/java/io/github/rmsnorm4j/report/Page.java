@@ -36,10 +36,9 @@ public final class Page {
   }
 
   /**
-   * Begins a page.
+   * {@return a page, empty below its heading}
    *
    * @param title its heading, and the name of the browser's tab
-   * @return the page, empty below its heading
    */
   public static Page titled(String title) {
     return new Page(title);
@@ -159,11 +158,7 @@ public final class Page {
     return this;
   }
 
-  /**
-   * The page as it is now.
-   *
-   * @return the text of an HTML file, to be encoded as UTF-8
-   */
+  /** {@return the page as it is now: the text of an HTML file, to be encoded as UTF-8} */
   public String html() {
     return Markup.page(title, body, charts > 0);
   }

@@ -49,35 +49,32 @@ public final class Series {
   }
 
   /**
-   * Points joined by a line.
+   * {@return a series of points joined by a line}
    *
    * @param name its entry in the legend
    * @param x where the values are, in the order in which the line joins them
    * @param y the values, as many
-   * @return the series
    */
   public static Series line(String name, double[] x, double[] y) {
     return of(name, Style.LINE, x, y);
   }
 
   /**
-   * Points that are not joined.
+   * {@return a series of points that are not joined}
    *
    * @param name its entry in the legend
    * @param x where the values are
    * @param y the values, as many
-   * @return the series
    */
   public static Series points(String name, double[] x, double[] y) {
     return of(name, Style.POINTS, x, y);
   }
 
   /**
-   * Bars, one to a category; several series stand side by side.
+   * {@return a series of bars, one to a category; several series stand side by side}
    *
    * @param name its entry in the legend
    * @param y the values, one for each of the categories of the chart's x axis, in their order
-   * @return the series
    */
   public static Series bars(String name, double... y) {
     double[] x = new double[y.length];
@@ -86,24 +83,23 @@ public final class Series {
   }
 
   /**
-   * A line to compare the others with, as what a machine can do: thin, dashed, without points.
+   * {@return a line to compare the other series with, as what a machine can do: thin, dashed,
+   * without points}
    *
    * @param name its entry in the legend
    * @param x where its corners are
    * @param y the values there, as many
-   * @return the series
    */
   public static Series limit(String name, double[] x, double[] y) {
     return of(name, Style.LIMIT, x, y);
   }
 
   /**
-   * Adds how far each value spreads: a band around a line of more than 20 points, whiskers
-   * everywhere else.
+   * {@return the same values with how far each spreads: a band around a line of more than 20
+   * points, whiskers everywhere else}
    *
    * @param low lower ends, one for each value; NaN where there is none
    * @param high upper ends, as many
-   * @return the same values with their spread
    */
   public Series spread(double[] low, double[] high) {
     requireLength(name, "lower ends", low.length, points.size());

@@ -26,30 +26,29 @@ public final class Table {
   }
 
   /**
-   * Begins a table.
+   * {@return a table without columns}
    *
    * @param title what it holds, above it; may be empty
-   * @return a table without columns
    */
   public static Table titled(String title) {
     return new Table(title, List.of(), List.of());
   }
 
   /**
-   * Adds a column of words, set to the left. Columns come before rows.
+   * {@return the same table with a column of words as well, set to the left} Columns come before
+   * rows.
    *
    * @param title its header
-   * @return the same table with this column as well
    */
   public Table text(String title) {
     return column(new Column(Objects.requireNonNull(title, "title"), false));
   }
 
   /**
-   * Adds a column of numbers, set to the right. Columns come before rows.
+   * {@return the same table with a column of numbers as well, set to the right} Columns come before
+   * rows.
    *
    * @param title its header, with the unit
-   * @return the same table with this column as well
    */
   public Table number(String title) {
     return column(new Column(Objects.requireNonNull(title, "title"), true));
@@ -65,20 +64,18 @@ public final class Table {
   }
 
   /**
-   * Adds a row.
+   * {@return the same table with this row as well}
    *
    * @param cells what stands in it, as many as there are columns
-   * @return the same table with this row as well
    */
   public Table row(String... cells) {
     return row(Arrays.stream(cells).map(Cell::of).toList());
   }
 
   /**
-   * Adds a row.
+   * {@return the same table with this row as well}
    *
    * @param cells what stands in it, as many as there are columns
-   * @return the same table with this row as well
    */
   public Table row(List<Cell> cells) {
     if (cells.size() != columns.size()) {

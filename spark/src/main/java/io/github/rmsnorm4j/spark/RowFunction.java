@@ -109,10 +109,9 @@ public final class RowFunction implements Serializable {
   }
 
   /**
-   * Whether a row can be normalised.
+   * {@return whether a row can be normalised: whether it has the right width and all its elements}
    *
    * @param row as for {@link #apply}
-   * @return whether it has the right width and all its elements
    */
   public boolean isValid(Object row) {
     return rules.problem(row) == null;

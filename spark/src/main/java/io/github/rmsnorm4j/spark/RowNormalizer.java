@@ -121,10 +121,9 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * Reads a stage that was saved.
+   * {@return a stage that was saved, with its name and params}
    *
    * @param path where it is
-   * @return the stage, with its name and params
    */
   public static RowNormalizer load(String path) {
     return read().load(path);
@@ -205,10 +204,9 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   }
 
   /**
-   * The same stage with other values.
+   * {@return a copy of the same stage, of the same name, with other values}
    *
    * @param extra params that are to have other values
-   * @return a copy of the same name
    */
   @Override
   public RowNormalizer copy(ParamMap extra) {

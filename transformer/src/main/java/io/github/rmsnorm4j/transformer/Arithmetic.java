@@ -36,10 +36,9 @@ public record Arithmetic(MatrixProduct product, Backend backend, ElementType nor
   }
 
   /**
-   * This arithmetic with rows of another type in the norms.
+   * {@return another arithmetic: this one with rows of another type in the norms}
    *
    * @param type what rows are rounded to before and after each norm
-   * @return another arithmetic
    */
   public Arithmetic withNormRows(ElementType type) {
     return new Arithmetic(product, backend, type);

@@ -17,11 +17,11 @@ public final class CharacterVocabulary {
   }
 
   /**
-   * The characters of a text; those that are in it most often, if there are many.
+   * {@return the vocabulary of the characters of a text, in the order of Unicode; of those that are
+   * in it most often, if there are many}
    *
    * @param text any text
    * @param most how many tokens there may be, token 0 among them; 2 or more
-   * @return the vocabulary, its characters in the order of Unicode
    * @throws IllegalArgumentException if most is below 2
    */
   public static CharacterVocabulary of(String text, int most) {
@@ -45,10 +45,9 @@ public final class CharacterVocabulary {
   }
 
   /**
-   * Text to tokens.
+   * {@return a token for each character of a text}
    *
    * @param text any text
-   * @return a token for each character
    */
   public int[] encode(String text) {
     return text.codePoints().map(c -> tokens.getOrDefault(c, 0)).toArray();

@@ -96,10 +96,9 @@ public final class Checkpoint implements Closeable {
   }
 
   /**
-   * Opens a checkpoint; its tensors are read by {@link #restore}.
+   * {@return a checkpoint, opened and checked; its tensors are read by {@link #restore}}
    *
    * @param path the file
-   * @return the checkpoint, checked
    * @throws FormatException if it is none, or lacks something
    * @throws IOException if it cannot be read
    */

@@ -47,11 +47,10 @@ public final class LayerwiseLogits implements Closeable {
   }
 
   /**
-   * Says whether a model can be run here.
+   * {@return why a model cannot be run here, as one line that begins with the name of the file;
+   * empty if it can}
    *
    * @param folder the model, as {@link ModelFolder#load} reads it
-   * @return why it cannot be run, as one line that begins with the name of the file; empty if it
-   *     can
    * @throws IOException if a file is missing or cannot be read
    */
   public static Optional<String> unsupported(Path folder) throws IOException {
@@ -94,11 +93,11 @@ public final class LayerwiseLogits implements Closeable {
   }
 
   /**
-   * Computes the logits of all positions of a sequence.
+   * {@return the logits of all positions of a sequence: a row of the vocabulary's size for each
+   * token}
    *
    * @param tokens the sequence
    * @param change changes the weights on their way; {@link MatrixChange#NONE} for none
-   * @return a row of the vocabulary's size for each token
    * @throws IllegalArgumentException if there is no token, there are more than the model has
    *     positions or than logits fit an array, or one is not in the vocabulary
    * @throws IOException if the file cannot be read

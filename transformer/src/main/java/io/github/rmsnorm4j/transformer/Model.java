@@ -104,15 +104,14 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * Makes room for one sequence, of which each {@link #forward} takes the next token. Keys and
-   * values of the tokens before it are kept, so a pass costs one token. The logits are the same
-   * bits as those of a pass over the whole sequence, where the products are those of {@link
-   * MatrixProduct#PLAIN_JAVA}. There is no backward pass.
+   * {@return a model whose batches have one token, with room for one sequence, of which each {@link
+   * #forward} takes the next token} Keys and values of the tokens before it are kept, so a pass
+   * costs one token. The logits are the same bits as those of a pass over the whole sequence, where
+   * the products are those of {@link MatrixProduct#PLAIN_JAVA}. There is no backward pass.
    *
    * @param weights the learned numbers; not closed with the model
    * @param positions tokens that the sequence may have
    * @param arithmetic how to compute
-   * @return a model whose batches have one token
    * @throws IllegalArgumentException if positions is below 1 or above the config's
    */
   public static Model continuing(Weights weights, int positions, Arithmetic arithmetic) {
@@ -184,10 +183,10 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * The mean cross-entropy of the last forward pass, in nats.
+   * {@return the mean cross-entropy of the last forward pass, in nats; NaN where no token is
+   * wanted}
    *
    * @param targets the token wanted at each place, or -1 where none is
-   * @return the loss; NaN where no token is wanted
    * @throws IllegalArgumentException if there are more or fewer than the batch has tokens, or one
    *     is not in the vocabulary
    * @throws IllegalStateException if there was no forward pass
@@ -273,9 +272,9 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * The logits of the last forward pass.
+   * {@return the logits of the last forward pass: float32, a row of the vocabulary's size for each
+   * token; valid until the next pass}
    *
-   * @return float32, a row of the vocabulary's size for each token; valid until the next pass
    * @throws IllegalStateException if there was no forward pass
    */
   public MemorySegment logits() {

@@ -97,24 +97,22 @@ public record ModelConfig(
   }
 
   /**
-   * Begins a config.
+   * {@return a builder of a config: a Llama with tied embeddings, unless told otherwise}
    *
    * @param vocabulary how many tokens there are
    * @param width elements of a token's row; heads must divide it unless {@link
    *     ModelConfigBuilder#headWidth} is set
    * @param layers how many blocks
    * @param heads query heads
-   * @return a builder: a Llama with tied embeddings, unless told otherwise
    */
   public static ModelConfigBuilder builder(int vocabulary, int width, int layers, int heads) {
     return new ModelConfigBuilder(vocabulary, width, layers, heads);
   }
 
   /**
-   * The same model with another norm, and the same matrices.
+   * {@return another config: the same model with another norm, and the same matrices}
    *
    * @param norm which, null for none
-   * @return another config
    * @throws IllegalArgumentException if its part leaves no element of a row
    */
   public ModelConfig withNorm(NormSpec norm) {
@@ -142,9 +140,8 @@ public record ModelConfig(
   }
 
   /**
-   * The norm of query and key heads, where they have one.
-   *
-   * @return an RMSNorm of whole heads: the model's norm, or one with the epsilon of its LayerNorm
+   * {@return the norm of query and key heads, where they have one: an RMSNorm of whole heads, which
+   * is the model's norm, or one with the epsilon of its LayerNorm}
    */
   public NormSpec headNorm() {
     if (norm == null) {

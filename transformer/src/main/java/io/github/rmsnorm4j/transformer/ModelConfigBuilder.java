@@ -153,9 +153,8 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * The config.
+   * {@return the config that has been chosen so far}
    *
-   * @return what has been chosen so far
    * @throws IllegalArgumentException if it is no model
    */
   public ModelConfig build() {

@@ -11,12 +11,11 @@ import java.lang.foreign.ValueLayout;
  */
 public record RowMoments(double mean, double meanSquare) {
   /**
-   * Computes them in float64.
+   * {@return the moments of a row, computed in float64}
    *
    * @param stream float32 rows
    * @param row which, from 0 on
    * @param width elements per row
-   * @return its moments
    * @throws IndexOutOfBoundsException if there is no such row
    */
   public static RowMoments of(MemorySegment stream, long row, int width) {
@@ -36,10 +35,8 @@ public record RowMoments(double mean, double meanSquare) {
   }
 
   /**
-   * The part of the mean square that the mean makes up, which LayerNorm takes away: rho = mean^2 /
-   * mean square.
-   *
-   * @return 0 to 1; 0 for a row of zeros
+   * {@return the part of the mean square that the mean makes up, which LayerNorm takes away: rho =
+   * mean^2 / mean square, 0 to 1; 0 for a row of zeros}
    */
   public double rho() {
     return meanSquare == 0 ? 0 : mean * mean / meanSquare;

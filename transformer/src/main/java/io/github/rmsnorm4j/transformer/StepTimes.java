@@ -44,10 +44,9 @@ public final class StepTimes {
   }
 
   /**
-   * The time of a part so far.
+   * {@return the time of a part so far: nanoseconds since the last {@link #reset()}}
    *
    * @param part which
-   * @return nanoseconds since the last {@link #reset()}
    */
   public long nanos(Part part) {
     return nanos[part.ordinal()];

@@ -16,9 +16,8 @@ public final class Stories260K {
   private Stories260K() {}
 
   /**
-   * The model.
+   * {@return the model's weights, to be closed by the caller}
    *
-   * @return its weights, to be closed by the caller
    * @throws IOException if it cannot be read
    */
   public static Weights weights() throws IOException {
@@ -31,9 +30,8 @@ public final class Stories260K {
   }
 
   /**
-   * Its tokenizer.
+   * {@return its tokenizer, text to tokens and back}
    *
-   * @return text to tokens and back
    * @throws IOException if it cannot be read
    */
   public static Tokenizer tokenizer() throws IOException {

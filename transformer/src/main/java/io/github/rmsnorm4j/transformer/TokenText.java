@@ -34,11 +34,10 @@ public final class TokenText {
   }
 
   /**
-   * All of a text at once.
+   * {@return all of a text at once}
    *
    * @param tokenizer of the tokens
    * @param tokens the text's; {@link Tokenizer#BEGIN} at the start is passed over
-   * @return the text
    */
   public static String of(Tokenizer tokenizer, int... tokens) {
     TokenText text = new TokenText(tokenizer);
@@ -67,11 +66,7 @@ public final class TokenText {
     return decode(false);
   }
 
-  /**
-   * Ends the text.
-   *
-   * @return a replacement for a character that is not complete, or nothing
-   */
+  /** {@return the end of the text: a replacement for an incomplete character, or nothing} */
   public String end() {
     return decode(true);
   }

@@ -68,11 +68,10 @@ public final class Tokenizer {
   }
 
   /**
-   * Reads a tokenizer: the length of the longest token, then for each token its score, its length
-   * and its bytes, all numbers little-endian and of 32 bits.
+   * {@return the tokenizer that a file holds: the length of the longest token, then for each token
+   * its score, its length and its bytes, all numbers little-endian and of 32 bits}
    *
    * @param file what the file holds
-   * @return the tokenizer
    * @throws IOException if it holds anything else
    */
   public static Tokenizer of(byte[] file) throws IOException {
@@ -89,10 +88,10 @@ public final class Tokenizer {
   }
 
   /**
-   * The fewest tokens that a text can have, without encoding it.
+   * {@return the fewest tokens that a text can have, without encoding it: a lower bound of the
+   * length of {@link #encode}'s result}
    *
    * @param text any text
-   * @return a lower bound of the length of {@link #encode}'s result
    */
   public int fewestTokens(String text) {
     int bytes = text.getBytes(StandardCharsets.UTF_8).length;
@@ -100,10 +99,9 @@ public final class Tokenizer {
   }
 
   /**
-   * Text to tokens.
+   * {@return {@link #BEGIN} and the tokens of a text}
    *
    * @param text any text
-   * @return {@link #BEGIN} and the tokens of the text
    */
   public int[] encode(String text) {
     List<Integer> encoded = new ArrayList<>();
@@ -147,11 +145,10 @@ public final class Tokenizer {
   }
 
   /**
-   * The bytes of a token in a text.
+   * {@return the bytes of a token in a text: UTF-8, possibly only part of a character}
    *
    * @param previous the token before it: the space after {@link #BEGIN} is left out
    * @param token which
-   * @return UTF-8, possibly only part of a character
    * @throws IndexOutOfBoundsException if there is no such token
    */
   public byte[] bytes(int previous, int token) {

@@ -50,22 +50,20 @@ public record TrainingSettings(
   }
 
   /**
-   * What is usual for small language models: a tenth of the steps to warm up, down to a tenth of
-   * the rate, decay 0.1, betas 0.9 and 0.95, epsilon 1e-8, clipped at 1.
+   * {@return the settings that are usual for small language models: a tenth of the steps to warm
+   * up, down to a tenth of the rate, decay 0.1, betas 0.9 and 0.95, epsilon 1e-8, clipped at 1}
    *
    * @param steps how many steps
    * @param rate the highest rate
-   * @return the settings
    */
   public static TrainingSettings of(long steps, double rate) {
     return new TrainingSettings(steps, steps / 10, rate, 0.1, 0.1, 0.9, 0.95, 1e-8, 1);
   }
 
   /**
-   * The rate of a step.
+   * {@return the rate of a step}
    *
    * @param step 0 for the first; after the last the rate stays as it is
-   * @return the rate
    */
   public double rateAt(long step) {
     if (step < warmup) {

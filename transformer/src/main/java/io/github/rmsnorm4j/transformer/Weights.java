@@ -77,11 +77,11 @@ public final class Weights implements AutoCloseable {
   }
 
   /**
-   * Copies what a model of another config shares with this one: every tensor of the same name.
-   * Gains that are new are 1, and biases that are new are 0.
+   * {@return weights of their own memory, with what a model of another config shares with this one:
+   * a copy of every tensor of the same name} Gains that are new are 1, and biases that are new are
+   * 0.
    *
    * @param other has the matrices of this config
-   * @return weights of their own memory
    * @throws IllegalArgumentException if a matrix is missing here or has another shape
    */
   public Weights copyFor(ModelConfig other) {
@@ -137,10 +137,9 @@ public final class Weights implements AutoCloseable {
   }
 
   /**
-   * The tensor of a name.
+   * {@return the tensor of a name}
    *
    * @param name its name, for example {@code model.embed_tokens.weight}
-   * @return the tensor
    * @throws IllegalArgumentException if there is none
    */
   public Parameter parameter(String name) {
@@ -152,20 +151,18 @@ public final class Weights implements AutoCloseable {
   }
 
   /**
-   * A tensor's numbers.
+   * {@return a view of a tensor's numbers, row by row}
    *
    * @param parameter one of {@link #parameters()}
-   * @return a view of them, row by row
    */
   public MemorySegment values(Parameter parameter) {
     return part(values, parameter);
   }
 
   /**
-   * A tensor's gradient.
+   * {@return a view of a tensor's gradient, row by row}
    *
    * @param parameter one of {@link #parameters()}
-   * @return a view of it, row by row
    */
   public MemorySegment gradient(Parameter parameter) {
     return part(gradients(), parameter);

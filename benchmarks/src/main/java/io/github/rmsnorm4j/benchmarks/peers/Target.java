@@ -84,14 +84,14 @@ public record Target(Contest contest, String system, String against, double limi
   }
 
   /**
-   * Median over median, in the JVM with the middle ratio, in a polluted process.
+   * {@return median over median, in the JVM with the middle ratio, in a polluted process; empty
+   * where it was not measured}
    *
    * @param results of a run
    * @param contest where the systems meet
    * @param threads how many each might use
    * @param system whose time is divided
    * @param against by whose
-   * @return empty where it was not measured
    */
   public static OptionalDouble ratio(
       PeerResults results, Contest contest, int threads, String system, String against) {

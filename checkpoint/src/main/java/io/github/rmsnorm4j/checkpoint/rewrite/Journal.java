@@ -138,11 +138,11 @@ final class Journal implements Closeable {
   }
 
   /**
-   * The count of a finished shard's roundings.
+   * {@return the count of a finished shard's roundings; empty if the file that is there is not the
+   * one that was finished}
    *
    * @param shard its number in the model
    * @param state the state of the file that is there
-   * @return empty if that is not the file that was finished
    */
   Optional<RoundingCount> count(int shard, FileState state) {
     return Optional.ofNullable(shards.get(shard))

@@ -158,10 +158,9 @@ public final class Rewriting implements Closeable {
   }
 
   /**
-   * About how many bytes {@link #write} reads.
+   * {@return about how many bytes {@link #write} reads}
    *
    * @param prove whether the result is compared with the model
-   * @return the number of bytes
    * @throws IOException never, once the headers are read
    */
   public long bytes(boolean prove) throws IOException {

@@ -5,10 +5,9 @@ import java.io.IOException;
 /** The numbers of stored gains and biases. */
 interface Vectors {
   /**
-   * Reads a tensor of one axis.
+   * {@return the numbers of a tensor of one axis, not to be changed}
    *
    * @param tensor its name
-   * @return its numbers, not to be changed
    */
   double[] of(String tensor) throws IOException;
 }

@@ -13,10 +13,7 @@ package io.github.rmsnorm4j.checkpoint.rewrite;
 public record WholeModel(
     int tokens, double largest, double difference, double roundings, int allowed) {
 
-  /**
-   * {@return whether the difference is one that roundings cause; false also if a logit is infinite
-   * or NaN}
-   */
+  /** {@return whether roundings cause the difference; false also if a logit is infinite or NaN} */
   public boolean holds() {
     return difference <= allowed * roundings;
   }
