@@ -12,11 +12,11 @@ import jdk.incubator.vector.VectorSpecies;
  * norm, never a bit of the result.
  *
  * <p>The library writes machine code itself, for x86-64 processors with AVX2 under Linux, if native
- * access is enabled. Machine code serves float32, float16 and bfloat16. These rows take the Vector
- * API, or plain Java without it: float64 rows; in backward passes partial norms and rows of more
- * than 65,536 elements; rows in memory that has to be copied. The system property {@code
- * rmsnorm4j.machineCode=false} switches machine code off for a process, {@link #withoutMachineCode}
- * for one norm.
+ * access is enabled. Rows that have to be copied first take the Vector API, or plain Java without
+ * it. {@link #best} also takes the Vector API, if it is there, for gradients of float64 rows, of
+ * partial norms and of rows of more than 65,536 elements, and for float64 rows as long. The system
+ * property {@code rmsnorm4j.machineCode=false} switches machine code off for a process, {@link
+ * #withoutMachineCode} for one norm.
  *
  * <p>Values are immutable and safe to share.
  */
@@ -205,7 +205,7 @@ public final class Backend {
   /** {@return why this backend was chosen, and what would make it faster, in one line} */
   public String reason() {
     if (machineBits() > 0) {
-      return "machine code can be run; rows that are copied first take " + describeVectors();
+      return "machine code can be run; other calls take " + describeVectors();
     }
     String why = vectors().whyNone;
     StringBuilder line = new StringBuilder(why == null ? "the Vector API is there" : why);

@@ -38,7 +38,7 @@ class MachineCodeTest {
       assertThat(backend)
           .hasToString("machine code, " + backend.vectorBits() + "-bit vectors, native access");
       assertThat(backend.reason())
-          .startsWith("machine code can be run; rows that are copied first take ");
+          .startsWith("machine code can be run; other calls take ");
     }
   }
 

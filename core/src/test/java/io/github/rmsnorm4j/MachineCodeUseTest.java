@@ -243,6 +243,44 @@ class MachineCodeUseTest {
     }
   }
 
+  /** With short headers an array of bytes begins at 12, where no double is aligned. */
+  @Test
+  void longOutputsInArraysOfBytesNeedNoAlignment() throws Exception {
+    ProcessBuilder builder =
+        ChildJvm.program(
+            ChildJvm.flags("-XX:+UseCompactObjectHeaders", "-Xmx1g"), DoublesInBytes.class);
+    ChildJvm child = ChildJvm.run(builder);
+    assertThat(child.status()).as(child.output()).isZero();
+  }
+
+  /** A call with 32 MiB of float64 rows in arrays of bytes. */
+  static final class DoublesInBytes {
+    private DoublesInBytes() {}
+
+    public static void main(String[] args) {
+      int width = 2048;
+      byte[] wanted = output(Backend.scalar(), width);
+      if (!Arrays.equals(output(Backend.machineCode(256), width), wanted)) {
+        throw new IllegalStateException("other bits than plain Java's");
+      }
+    }
+
+    private static byte[] output(Backend backend, int width) {
+      MemorySegment x = MemorySegment.ofArray(new byte[width * width * Double.BYTES]);
+      for (int i = 0; i < width * width; i++) {
+        ElementType.FLOAT64.set(x, i, i % 127 - 63);
+      }
+      byte[] y = new byte[(int) x.byteSize()];
+      RmsNorm.builder(width)
+          .backend(backend)
+          .build()
+          .apply(
+              Rows.of(x, ElementType.FLOAT64, width, width),
+              Rows.of(MemorySegment.ofArray(y), ElementType.FLOAT64, width, width));
+      return y;
+    }
+  }
+
   /** One call with an output of 16 MiB, which must have the bits of plain Java. */
   static final class LongOutput {
     private LongOutput() {}

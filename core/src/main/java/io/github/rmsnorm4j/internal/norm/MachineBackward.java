@@ -7,14 +7,11 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineFrame;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineKernel;
-import java.util.List;
 
 /** The backward pass of blocks of rows by kernels of machine code. */
 final class MachineBackward implements AutoCloseable {
   /** Elements of one call of a kernel if rows are in arrays, see {@link MachinePass}. */
   private static final int PIECE = 1 << 13;
-
-  private static final List<Tensor> SUMS = List.of(Backward.GAIN_GRADIENT, Backward.BIAS_GRADIENT);
 
   private final MachineFrame frame = new MachineFrame();
   private final ColumnCopies columns = new ColumnCopies();
@@ -148,13 +145,14 @@ final class MachineBackward implements AutoCloseable {
 
   private void output(long row) {
     int part = call.choices().part();
-    for (int column = 0, end; column < width; column = end) {
+    for (long column = 0, end; column < width; column = end) {
       end = Math.min(column < part ? part : width, column + RowSum.SUPER_BLOCK);
       if (column == part) {
         numbers.of(Backward.M)[0] = 0.0; // The statistic does not depend on these.
       }
-      place(row, column, 1, end - column);
-      output.run(numbers, 1, 0, end - column);
+      int n = (int) (end - column);
+      place(row, column, 1, n);
+      output.run(numbers, 1, 0, n);
     }
   }
 
@@ -186,9 +184,12 @@ final class MachineBackward implements AutoCloseable {
   private void place(long row, long column, int rows, int n) {
     place(row, column);
     ofPieces.place(frame, column);
-    for (Tensor sum : SUMS) {
-      frame.point(sum, sums[sum.place()] + column * (call.float64() ? Double.BYTES : Float.BYTES));
-    }
+    placeSums(Backward.GAIN_GRADIENT, column);
+    placeSums(Backward.BIAS_GRADIENT, column);
+  }
+
+  private void placeSums(Tensor sum, long column) {
+    frame.point(sum, sums[sum.place()] + column * (call.float64() ? Double.BYTES : Float.BYTES));
   }
 
   private void place(long row, long column) {

@@ -57,8 +57,19 @@ enum MachineUse {
     if (y.segment().isNative() && places % ALIGNMENT == 0) {
       return STREAMING;
     }
-    boolean pays = row >= UNALIGNED_ROW && places % y.type().bytes() == 0;
+    boolean pays = row >= UNALIGNED_ROW && places % y.type().bytes() == 0 && isAligned(y);
     return pays ? STREAMING_UNALIGNED : USUAL;
+  }
+
+  /**
+   * Whether rows in an array are aligned as their elements are, if the place in the array is.
+   * Arrays begin at a multiple of 4 bytes, arrays of 8-byte elements at a multiple of 8.
+   */
+  private static boolean isAligned(RowMemory rows) {
+    int bytes = rows.type().bytes();
+    return bytes <= Integer.BYTES
+        || rows.segment().isNative()
+        || rows.segment().maxByteAlignment() >= bytes;
   }
 
   private static boolean isInPlace(ForwardCall call) {
