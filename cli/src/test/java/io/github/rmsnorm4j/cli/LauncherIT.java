@@ -218,10 +218,13 @@ class LauncherIT {
 
   @Test
   void theVectorApiComesWithoutAWarning() throws IOException, InterruptedException {
-    Result result = shell().run(checkout.resolve("rmsnorm"), "doctor");
+    Result result =
+        shell()
+            .with("RMSNORM_OPTS", "-Drmsnorm4j.machineCode=false")
+            .run(checkout.resolve("rmsnorm"), "doctor");
     assertThat(result.err()).isEmpty();
     assertThat(result.out().replaceAll("\\s+", " "))
-        .containsPattern("Kernels .*\\d+-bit vectors, native access")
+        .containsPattern("Kernels \\d+-bit vectors, native access")
         .contains("the Vector API is there");
   }
 
