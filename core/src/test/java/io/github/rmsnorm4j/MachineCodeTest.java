@@ -37,8 +37,7 @@ class MachineCodeTest {
     for (Backend backend : Backends.machineCode()) {
       assertThat(backend)
           .hasToString("machine code, " + backend.vectorBits() + "-bit vectors, native access");
-      assertThat(backend.reason())
-          .startsWith("machine code can be run; other calls take ");
+      assertThat(backend.reason()).startsWith("machine code can be run; other calls take ");
     }
   }
 

@@ -46,8 +46,8 @@ final class VectorApi {
   /**
    * The fastest kernels there are.
    *
-   * @param float64 whether rows are float64: those of other types beside them are copied, and then
-   *     machine code does not serve them
+   * @param float64 whether rows are float64. Machine code does not serve float64 rows together with
+   *     rows of another type
    */
   static Backend bestBackend(boolean float64) {
     if (float64 || !Backend.hasMachineCode()) {

@@ -87,7 +87,7 @@ public final class Part {
       if (statement instanceof Store store) {
         written.put(store.rows, store.type);
       } else if (statement instanceof ColumnSum sum) {
-        written.put(sum.column, Value.computeType(sum.value.float64()));
+        written.put(sum.column, sum.value.computeType());
       }
     }
     this.hasElements = hasElements;

@@ -106,7 +106,7 @@ public final class Value {
 
   /** The number of element i's column, float32 or float64. */
   public static Value column(Tensor column, boolean float64) {
-    return of(Kind.COLUMN, column, computeType(float64), 0);
+    return of(Kind.COLUMN, column, float64 ? ElementType.FLOAT64 : ElementType.FLOAT32, 0);
   }
 
   /** A per-row scalar. */
@@ -122,10 +122,6 @@ public final class Value {
   /** A constant. */
   public static Value literal(double number) {
     return of(Kind.LITERAL, null, null, number);
-  }
-
-  static ElementType computeType(boolean float64) {
-    return float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
   }
 
   public Kind kind() {
@@ -164,6 +160,11 @@ public final class Value {
   /** Whether it is float64, and not float32. */
   public boolean float64() {
     return float64;
+  }
+
+  /** Float64 or float32, as it is. */
+  public ElementType computeType() {
+    return float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
   }
 
   /** Whether it exists for each element; otherwise there is one for the row. */

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -51,17 +50,15 @@ final class ElementVector {
   private boolean streams(Part.Store store) {
     Elements.Where where = memory.where();
     boolean aligned = where == Elements.Where.LOOP || where == Elements.Where.ROW;
-    return target.streams() && store.rows() == Forward.Y && aligned;
+    return target.streams() && store.rows().equals(Forward.Y) && aligned;
   }
 
   private void add(Part.ColumnSum sum) {
     a.comment("%s[i] += %s", sum.column(), new Text(sum.value()));
     Vector value = values.get(sum.value());
     Vector added = registers.take(value.bits());
-    boolean float64 = sum.value().float64();
-    ElementType type = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
-    Address column = memory.address(sum.column(), type);
-    a.op(float64 ? VectorOp.VADDPD : VectorOp.VADDPS, added, value, column);
+    Address column = memory.address(sum.column(), sum.value().computeType());
+    a.op(sum.value().float64() ? VectorOp.VADDPD : VectorOp.VADDPS, added, value, column);
     a.op(VectorOp.VMOVUPS_TO, column, added);
     registers.giveBack(added);
     values.done(sum.value());

@@ -151,7 +151,7 @@ class TrialTest {
     Part.Builder builder = new Part.Builder();
     for (Part.Statement statement : output.statements()) {
       boolean ofGain =
-          statement instanceof Part.ColumnSum sum && sum.column() == Backward.GAIN_GRADIENT;
+          statement instanceof Part.ColumnSum sum && sum.column().equals(Backward.GAIN_GRADIENT);
       builder.add(ofGain ? new Part.ColumnSum(Backward.GAIN_GRADIENT, slope) : statement);
     }
     wrong.add(builder.build());
