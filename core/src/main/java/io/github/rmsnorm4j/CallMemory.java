@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.norm.ForwardCall;
-import io.github.rmsnorm4j.internal.norm.RowMemory;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -32,14 +31,13 @@ record CallMemory(boolean addresses) {
     return fits && segment.address() % rows.type().bytes() == 0;
   }
 
-  /** Whether other threads than the caller's can work on the rows: copies check the owner. */
-  static boolean isShared(ForwardCall call) {
-    return isShared(call.x())
-        && isShared(call.y())
-        && (call.residual() == null || isShared(call.residual()));
-  }
-
-  static boolean isShared(RowMemory rows) {
-    return rows.addressable() || rows.isOfAnyThread();
+  /** Whether other threads than the caller's can work on all rows: copies check the owner. */
+  static boolean isShared(RowMemory... rows) {
+    for (RowMemory one : rows) {
+      if (one != null && !one.isAddressable() && !one.isOfAnyThread()) {
+        return false;
+      }
+    }
+    return true;
   }
 }

@@ -1,15 +1,18 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.norm.BackwardCall;
-import io.github.rmsnorm4j.internal.norm.BackwardPlan;
-import io.github.rmsnorm4j.internal.norm.BackwardRunner;
-import io.github.rmsnorm4j.internal.norm.ForwardCall;
-import io.github.rmsnorm4j.internal.norm.ForwardPlan;
-import io.github.rmsnorm4j.internal.norm.ForwardRunner;
-import io.github.rmsnorm4j.internal.norm.LastPlans;
-import io.github.rmsnorm4j.internal.norm.MachineColumns;
-import io.github.rmsnorm4j.internal.norm.NormChoices;
-import io.github.rmsnorm4j.internal.norm.Staging;
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.NormChoices;
+import io.github.rmsnorm4j.internal.backend.NormColumns;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.BackwardFormula;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.norm.Plans;
+import io.github.rmsnorm4j.internal.norm.Runner;
+import io.github.rmsnorm4j.internal.norm.SumsOverRows;
 import java.lang.ref.Reference;
 
 /**
@@ -53,14 +56,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   private final CallMemory memory;
 
   /** The kernels of the last calls, which the next call will most often need. */
-  private final LastPlans<ForwardPlan> plans = new LastPlans<>();
+  private final Plans plans;
 
-  private final LastPlans<BackwardPlan> backwardPlans = new LastPlans<>();
+  private final Plans backwardPlans;
 
   /** Gain and bias for float64 rows, and for all others. */
-  private final MachineColumns float64Columns = new MachineColumns();
+  private final NormColumns float64Columns = new NormColumns();
 
-  private final MachineColumns columns = new MachineColumns();
+  private final NormColumns columns = new NormColumns();
 
   Norm(Builder<?> builder) {
     width = builder.width;
@@ -71,19 +74,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     threads = builder.threads;
     backend = builder.backend == null ? Backend.best() : builder.backend;
     memory = new CallMemory(backend.nativeAccess() && !builder.safe);
+    plans = new Plans(backend::machineBits, backend::kernelBits, backend.startsPlain());
+    backwardPlans = new Plans(backend::machineBits, backend::kernelBits, backend.startsPlain());
     choices = choices(ElementType.FLOAT32);
     float64Choices = spec.epsilon().isPresent() ? choices : choices(ElementType.FLOAT64);
   }
 
   private NormChoices choices(ElementType rows) {
-    return new NormChoices(
-        spec,
-        width,
-        spec.part().elements(width),
-        spec.epsilon(rows),
-        backend::machineBits,
-        backend::kernelBits,
-        backend.startsPlain());
+    return new NormChoices(spec, width, spec.part().elements(width), spec.epsilon(rows));
   }
 
   /** {@return the width of the rows, in elements} */
@@ -559,30 +557,35 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     boolean float64 = kept.type() == ElementType.FLOAT64;
     Staging gains = Staging.take();
     Staging biases = Staging.take();
-    try {
-      BackwardCall call =
-          new BackwardCall(
-              float64 ? float64Choices : choices,
-              memory.of(dy),
-              memory.of(kept),
-              output,
-              saved.mean(),
-              saved.rstd(),
-              dresidual == null ? null : memory.of(dresidual),
-              memory.of(dx),
-              gain(saved.gain(), float64, gains),
-              output ? bias(saved.bias(), float64, biases) : null,
-              saved.gain() == null && saved.bias() == null ? columns(float64) : null,
-              gradients.gain() != null,
-              gradients.bias() != null);
-      boolean shared =
-          CallMemory.isShared(call.dy())
-              && CallMemory.isShared(call.kept())
-              && CallMemory.isShared(call.dx())
-              && (dresidual == null || CallMemory.isShared(call.residual()));
-      BackwardPlan plan = BackwardPlan.of(call, kept.rows(), backwardPlans);
-      int most = shared ? threads : 1;
-      BackwardRunner.Result sums = BackwardRunner.run(call, plan, kept.rows(), most);
+    RowMemory[] rows = new RowMemory[Tensor.Access.ELEMENT.places()];
+    rows[Forward.X.place()] = memory.of(kept);
+    rows[Forward.RESIDUAL.place()] = dresidual == null ? null : memory.of(dresidual);
+    rows[Backward.DY.place()] = memory.of(dy);
+    rows[Backward.DX.place()] = memory.of(dx);
+    Object gain = gain(saved.gain(), float64, gains);
+    Object bias = output ? bias(saved.bias(), float64, biases) : null;
+    boolean ofNorm = saved.gain() == null && saved.bias() == null;
+    BackwardFormula formula =
+        new BackwardFormula(
+            spec,
+            output,
+            saved.rstd() != null,
+            gain != null,
+            bias != null,
+            gradients.gain() != null,
+            gradients.bias() != null);
+    try (Call call =
+        new Call(
+            float64 ? float64Choices : choices,
+            formula,
+            rows,
+            new Object[] {gain, bias},
+            ofNorm ? columns(float64) : null,
+            saved.mean(),
+            saved.rstd(),
+            saved.rstd() != null)) {
+      int most = CallMemory.isShared(rows) ? threads : 1;
+      SumsOverRows.Result sums = SumsOverRows.run(call, backwardPlans, kept.rows(), most, formula);
       gradients.take(sums.gain(), sums.bias());
       sums.giveBack();
     } finally {
@@ -617,21 +620,25 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     boolean float64 = x.type() == ElementType.FLOAT64;
     Staging gains = gain == null ? null : Staging.take();
     Staging biases = bias == null ? null : Staging.take();
-    try {
-      ForwardCall call =
-          new ForwardCall(
-              float64 ? float64Choices : choices,
-              memory.of(x),
-              residual == null ? null : memory.of(residual),
-              memory.of(y),
-              gain(gain, float64, gains),
-              gainType(gain),
-              bias(bias, float64, biases),
-              gain == null && bias == null ? columns(float64) : null,
-              mean,
-              rstd);
-      ForwardPlan plan = ForwardPlan.of(call, x.rows(), plans);
-      ForwardRunner.run(call, plan, x.rows(), CallMemory.isShared(call) ? threads : 1);
+    RowMemory[] rows = new RowMemory[Tensor.Access.ELEMENT.places()];
+    rows[Forward.X.place()] = memory.of(x);
+    rows[Forward.RESIDUAL.place()] = residual == null ? null : memory.of(residual);
+    rows[Forward.Y.place()] = memory.of(y);
+    Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
+    ForwardFormula formula =
+        ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null);
+    boolean ofNorm = gain == null && bias == null;
+    try (Call call =
+        new Call(
+            float64 ? float64Choices : choices,
+            formula,
+            rows,
+            columns,
+            ofNorm ? columns(float64) : null,
+            mean,
+            rstd,
+            false)) {
+      Runner.run(call, plans, x.rows(), CallMemory.isShared(rows) ? threads : 1);
     } finally {
       if (gains != null) {
         gains.giveBack();
@@ -646,7 +653,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     }
   }
 
-  private MachineColumns columns(boolean float64) {
+  private NormColumns columns(boolean float64) {
     return float64 ? float64Columns : columns;
   }
 

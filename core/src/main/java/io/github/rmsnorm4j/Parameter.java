@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.norm.RowMemory;
-import io.github.rmsnorm4j.internal.norm.Staging;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.Staging;
 import java.util.Arrays;
 
 /** A gain or bias of a norm: a copy, in the types of both arithmetics. */

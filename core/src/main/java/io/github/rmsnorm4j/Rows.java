@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.norm.RowMemory;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
 import java.lang.foreign.MemorySegment;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
@@ -440,7 +440,7 @@ public final class Rows {
   /** For kernels, with a stride in bytes. */
   RowMemory memory(long stride, boolean addressable) {
     RowMemory last = memory;
-    if (last == null || last.addressable() != addressable || last.stride() != stride) {
+    if (last == null || last.isAddressable() != addressable || last.stride() != stride) {
       last = new RowMemory(segment, type, stride, addressable);
       memory = last;
     }

@@ -80,13 +80,16 @@ class ArchitectureTest {
     "internal.codec, ElementType",
     "internal.formula, NormSpec ElementType CastOrder EpsilonPlacement ResidualRounding",
     "internal.kernel, ElementType internal.formula internal.codec",
-    "internal.lowering, ElementType internal.formula internal.codec internal.kernel",
     "internal.machine,",
-    "internal.lowering.machine, ElementType internal.formula internal.kernel internal.machine",
+    "internal.backend, NormSpec ElementType EpsilonPlacement internal.formula internal.codec"
+        + " internal.kernel internal.machine",
+    "internal.lowering, ElementType internal.formula internal.codec internal.kernel"
+        + " internal.backend",
+    "internal.lowering.machine, ElementType internal.formula internal.kernel internal.machine"
+        + " internal.backend",
     "internal.parallel,",
-    "internal.norm, NormSpec ElementType CastOrder EpsilonPlacement ResidualRounding internal.formula"
-        + " internal.codec internal.kernel internal.lowering internal.lowering.machine"
-        + " internal.parallel",
+    "internal.norm, internal.formula internal.backend internal.lowering"
+        + " internal.lowering.machine internal.parallel",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding"
   })
   void arrowsPointDownwards(String from, String allowed) {

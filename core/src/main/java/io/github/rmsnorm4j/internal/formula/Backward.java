@@ -6,35 +6,18 @@ import static io.github.rmsnorm4j.internal.formula.Forward.ONE;
 import static io.github.rmsnorm4j.internal.formula.Forward.ZERO;
 import static io.github.rmsnorm4j.internal.formula.Value.row;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The gradients of RMSNorm and LayerNorm, as docs/numerics.md defines them: {@code dx = ((h - c) -
  * xh * m) * rstd}, where {@code h = dy * g} and xh is the normalised row.
  *
- * @param spec the choices of the norm
- * @param x the type of the rows that were kept
- * @param fromOutput whether these are the output
- * @param residual the type of the gradient that is added to dx; null without one
- * @param gain whether there is a gain
- * @param bias whether the output has a bias; used only with the output
  * @param wide whether rows are out of the range of float32: then everything is float64, and rounded
  *     once
  */
-public record Backward(
-    Storage storage,
-    NormSpec spec,
-    ElementType x,
-    boolean fromOutput,
-    ElementType dy,
-    ElementType residual,
-    ElementType dx,
-    boolean gain,
-    boolean bias,
-    boolean gainGradient,
-    boolean biasGradient,
-    boolean wide) {
+public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
   public static final Tensor DY = Tensor.ofElements("dy", 3);
   public static final Tensor DX = Tensor.ofElements("dx", 4);
   public static final Tensor GAIN_GRADIENT = Tensor.ofColumns("dgain", 2);
@@ -55,25 +38,45 @@ public record Backward(
   /** A share below this comes from the rounding of rstd to float32; its term is as small. */
   private static final double ROUNDING = 0x1p-23;
 
-  /** This pass for rows out of the range of float32. */
-  public Backward ofWideRows() {
-    return new Backward(
-        storage,
-        spec,
-        x,
-        fromOutput,
-        dy,
-        residual,
-        dx,
-        gain,
-        bias,
-        gainGradient,
-        biasGradient,
-        true);
+  /** The steps of rows of a width. */
+  Program program(int width, int part) {
+    Forward forward = Forward.ofKept(storage, spec());
+    List<Program.Step> steps = new ArrayList<>();
+    if (!formula.keptStatistic()) {
+      steps.addAll(forward.statisticSteps(width));
+    } else if (!storage.float64()) {
+      steps.add(Program.Step.ofNumbers(forward.keptRange()));
+    }
+    steps.addAll(ofKnownStatistic(width, part));
+    return storage.float64()
+        ? new Program(steps, null, forward.rescaling(null))
+        : new Program(
+            steps, new Backward(storage, formula, true).ofKnownStatistic(width, part), null);
   }
 
-  private Value element(Tensor rows, ElementType type) {
-    Value v = storage.element(rows, type);
+  /** The steps of rows whose mean and rstd are known. */
+  private List<Program.Step> ofKnownStatistic(int width, int part) {
+    Program.Step sums = new Program.Step(sums(), Program.Extent.ROW);
+    Program.Step means = Program.Step.ofNumbers(means());
+    if (part == width) {
+      return List.of(sums, means, new Program.Step(output(), Program.Extent.ROW));
+    }
+    // The statistic does not depend on the elements after its part.
+    Part zero = new Part.Builder().keep(M, ZERO).build();
+    return List.of(
+        sums,
+        means,
+        new Program.Step(output(), Program.Extent.PART),
+        Program.Step.ofNumbers(zero),
+        new Program.Step(output(), Program.Extent.REST));
+  }
+
+  private NormSpec spec() {
+    return formula.spec();
+  }
+
+  private Value element(Tensor rows) {
+    Value v = storage.element(rows);
     return wide ? v.widened() : v;
   }
 
@@ -88,37 +91,37 @@ public record Backward(
   }
 
   private Value gradient() {
-    return element(DY, dy);
+    return element(DY);
   }
 
   /** The kept element, less the bias if it is an output. */
   private Value kept() {
-    Value v = element(Forward.X, x);
-    return fromOutput && bias ? v.minus(column(Forward.BIAS)) : v;
+    Value v = element(Forward.X);
+    return formula.fromOutput() && formula.bias() ? v.minus(column(Forward.BIAS)) : v;
   }
 
   /** {@code xh}: {@code (x - mean) * rstd}, or from the output {@code (y - b) / g}. */
   private Value xh() {
     Value v = kept();
-    if (fromOutput) {
-      return gain ? v.over(column(Forward.GAIN)) : v;
+    if (formula.fromOutput()) {
+      return formula.gain() ? v.over(column(Forward.GAIN)) : v;
     }
-    v = spec.isCentred() ? Mean.takenOff(v, wide || storage.float64()) : v;
+    v = spec().isCentred() ? Mean.takenOff(v, wide || storage.float64()) : v;
     return v.times(number(Forward.RSTD));
   }
 
   /** {@code h = dy * g}. */
   private Value h(Value dy) {
-    return gain ? dy.times(column(Forward.GAIN)) : dy;
+    return formula.gain() ? dy.times(column(Forward.GAIN)) : dy;
   }
 
   /** {@code rowsum(h * xh)}, from the output {@code rowsum(dy * (y - b))}; {@code rowsum(h)}. */
   public Part sums() {
     Value dy = gradient();
     Value h = h(dy);
-    Value product = fromOutput && !wide ? dy.times(kept()) : h.times(xh());
+    Value product = formula.fromOutput() && !wide ? dy.times(kept()) : h.times(xh());
     Part.Builder part = new Part.Builder().sum(H_XH, product.widened());
-    return (spec.isCentred() ? part.sum(H, h.widened()) : part).build();
+    return (spec().isCentred() ? part.sum(H, h.widened()) : part).build();
   }
 
   /**
@@ -128,12 +131,12 @@ public record Backward(
    */
   public Part means() {
     Part.Builder part = new Part.Builder().keep(M, m(row(H_XH).over(COUNT)));
-    return (spec.isCentred() ? part.keep(C, row(H).over(COUNT)) : part).build();
+    return (spec().isCentred() ? part.keep(C, row(H).over(COUNT)) : part).build();
   }
 
   private Value m(Value mean) {
     Value rstd = number(Forward.RSTD).widened();
-    return switch (spec.epsilonPlacement()) {
+    return switch (spec().epsilonPlacement()) {
       case INSIDE -> mean;
       case OUTSIDE -> {
         Value share = ONE.minus(rstd.times(EPS)); // q / (q + eps)
@@ -156,16 +159,16 @@ public record Backward(
   public Part output() {
     Value dy = gradient();
     Value xh = xh();
-    Value h = spec.isCentred() ? h(dy).minus(number(C)) : h(dy);
+    Value h = spec().isCentred() ? h(dy).minus(number(C)) : h(dy);
     Value rstd = number(Forward.RSTD);
     Value d = h.minus(xh.times(number(M))).times(rstd);
-    d = residual == null ? d : d.plus(element(Forward.RESIDUAL, residual));
+    d = !storage.has(Forward.RESIDUAL) ? d : d.plus(element(Forward.RESIDUAL));
     Part.Builder part = new Part.Builder();
-    storage.store(part, DX, dx, d);
-    if (gainGradient) {
+    storage.store(part, DX, d);
+    if (formula.gainGradient()) {
       part.sum(GAIN_GRADIENT, columnTerm(dy.times(xh)));
     }
-    if (biasGradient) {
+    if (formula.biasGradient()) {
       part.sum(BIAS_GRADIENT, columnTerm(dy));
     }
     return part.build();

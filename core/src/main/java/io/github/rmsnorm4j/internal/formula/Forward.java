@@ -7,34 +7,39 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 
 /**
  * RMSNorm and LayerNorm, as docs/numerics.md defines them. Only this class has their formulas.
  *
- * @param spec the choices of the norm; the offset is in the gain, and epsilon and part come with
- *     the call
- * @param x the type of the rows
- * @param residual the type of the residual; null without one
  * @param onTheWay whether x + residual is stored while the statistic is summed; then a row can be
  *     summed only once
- * @param y the type of the output
- * @param cast the type that a normalised element is rounded to before the gain, or null
  */
-public record Forward(
-    Storage storage,
-    NormSpec spec,
-    ElementType x,
-    ElementType residual,
-    boolean onTheWay,
-    ElementType y,
-    ElementType cast,
-    boolean gain,
-    boolean bias) {
+public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay) {
+  /** LayerNorm rows longer than this take two passes: the mean, then the centred squares. */
+  public static final int ONE_PASS = 1 << 20;
 
   /** For the statistic of rows that were kept, which are not written, so no root divides. */
-  public static Forward ofKept(Storage storage, NormSpec spec, ElementType x) {
+  public static Forward ofKept(Storage storage, NormSpec spec) {
     NormSpec times = spec.withCastOrder(CastOrder.FLOAT32);
-    return new Forward(storage, times, x, null, false, x, null, false, false);
+    Map<Tensor, ElementType> kept = Map.of(X, storage.type(X));
+    Storage alone = new Storage(storage.float64(), storage.narrow(), kept);
+    return new Forward(alone, new ForwardFormula(times, null, false, false), false);
+  }
+
+  /**
+   * The forward pass of rows of a width. The sum with a residual is stored on the way if the row is
+   * summed once and as a whole, and its output comes from the stored sum.
+   */
+  static Forward of(Storage storage, ForwardFormula formula, int width, int part, boolean inPlace) {
+    boolean once = part == width && width <= SumOrder.SUPER_BLOCK;
+    boolean fromStored =
+        storage.has(RESIDUAL)
+            && (storage.type(RESIDUAL).bytes() > Short.BYTES
+                || formula.spec().residualRounding() != ResidualRounding.LAST);
+    return new Forward(storage, formula, inPlace && once && fromStored);
   }
 
   /** The input. In a backward pass the rows that were kept, input or output. */
@@ -88,9 +93,13 @@ public record Forward(
   /** {@link #TINY_EPSILON} of an epsilon outside the root, or as a floor. */
   private static final double TINY_OUTSIDE = 0x1p-380;
 
+  private NormSpec spec() {
+    return formula.spec();
+  }
+
   /** Whether elements are divided by the root, and not multiplied by rstd. */
   private boolean divides() {
-    return spec.castOrder() == CastOrder.ONNX;
+    return spec().castOrder() == CastOrder.ONNX;
   }
 
   Value column(Tensor column) {
@@ -99,21 +108,61 @@ public record Forward(
 
   /** x, or x + residual. */
   private Value sum() {
-    Value v = storage.element(X, x);
-    return residual == null ? v : v.plus(storage.element(RESIDUAL, residual));
+    Value v = storage.element(X);
+    return !storage.has(RESIDUAL) ? v : v.plus(storage.element(RESIDUAL));
   }
 
   /** The element from which the statistic is computed. */
   private Value summed() {
-    return spec.residualRounding() == ResidualRounding.FIRST ? sum().cast(residual) : sum();
+    return spec().residualRounding() == ResidualRounding.FIRST
+        ? sum().cast(storage.type(RESIDUAL))
+        : sum();
   }
 
   /** The element from which the output is computed. */
   private Value normalised() {
     if (onTheWay) {
-      return storage.element(RESIDUAL, residual);
+      return storage.element(RESIDUAL);
     }
-    return spec.residualRounding() == ResidualRounding.LAST ? sum() : sum().cast(residual);
+    return spec().residualRounding() == ResidualRounding.LAST
+        ? sum()
+        : sum().cast(storage.type(RESIDUAL));
+  }
+
+  /** The steps of rows of a width. */
+  Program program(int width) {
+    List<Program.Step> steps = statisticSteps(width);
+    steps.add(new Program.Step(output(), Program.Extent.ROW));
+    return storage.float64()
+        ? new Program(steps, null, rescaling(List.of(scaledOutput(true), scaledOutput(false))))
+        : new Program(steps, List.of(new Program.Step(wideOutput(), Program.Extent.ROW)), null);
+  }
+
+  /** From elements to root and rstd. Rows longer than a super-block are summed in pieces. */
+  List<Program.Step> statisticSteps(int width) {
+    List<Program.Step> steps = new ArrayList<>();
+    boolean isLong = width > SumOrder.SUPER_BLOCK;
+    if (isLong && spec().isCentred()) {
+      steps.add(new Program.Step(shift(), Program.Extent.FIRST));
+    }
+    steps.add(new Program.Step(isLong ? pieceStatistic() : statistic(), Program.Extent.PART));
+    boolean twice = spec().isCentred() && width > ONE_PASS;
+    if (twice) {
+      steps.add(Program.Step.ofNumbers(new Part.Builder().keep(MEAN, mean().plus(ZERO)).build()));
+      steps.add(new Program.Step(moments(row(MEAN)), Program.Extent.PART));
+    }
+    steps.add(Program.Step.ofNumbers(twice ? rootsOfCentred() : roots()));
+    return steps;
+  }
+
+  /**
+   * The statistic of a float64 row that is out of range.
+   *
+   * @param output for the small scale and for the great one; null in a backward pass
+   */
+  Program.Rescaling rescaling(List<Part> output) {
+    List<Part> statistic = List.of(scaledStatistic(true), scaledStatistic(false));
+    return new Program.Rescaling(spec().isCentred() ? shift() : null, statistic, roots(), output);
   }
 
   /** {@code x0}, which LayerNorm subtracts from each element before it sums; of a stored row. */
@@ -125,18 +174,18 @@ public record Forward(
   /** {@code S2 = rowsum(x * x)}; LayerNorm {@code S1 = rowsum(d), S2 = rowsum(d * d)}. */
   public Part statistic() {
     Part.Builder part = new Part.Builder();
-    if (spec.isCentred()) {
+    if (spec().isCentred()) {
       part.keep(SHIFT, summed().first().widened());
     }
     if (onTheWay) {
-      storage.store(part, RESIDUAL, residual, sum());
+      storage.store(part, RESIDUAL, sum());
     }
     return part.add(pieceStatistic()).build();
   }
 
   /** The statistic of a piece of a long row, whose x0 is known. */
   public Part pieceStatistic() {
-    return spec.isCentred() ? moments(row(SHIFT)) : squares();
+    return spec().isCentred() ? moments(row(SHIFT)) : squares();
   }
 
   private Part squares() {
@@ -162,12 +211,12 @@ public record Forward(
    * @param down whether s is small: then x and x0 are scaled separately
    */
   public Part scaledStatistic(boolean down) {
-    return spec.isCentred() ? sums(scaled(down).minus(row(SCALED_MEAN))) : squares(scaled(down));
+    return spec().isCentred() ? sums(scaled(down).minus(row(SCALED_MEAN))) : squares(scaled(down));
   }
 
   private Value scaled(boolean down) {
     Value scale = Value.call(SCALE);
-    if (!spec.isCentred()) {
+    if (!spec().isCentred()) {
       return normalised().times(scale);
     }
     return down
@@ -179,32 +228,40 @@ public record Forward(
   public Part roots() {
     Part.Builder part = new Part.Builder();
     Value m = row(SQUARES).over(COUNT);
-    Value mean = row(SHIFT).plus(row(SUM).over(COUNT));
-    if (spec.isCentred()) {
-      part.keep(MEAN, mean);
+    if (spec().isCentred()) {
+      part.keep(MEAN, mean());
       m = row(SQUARES).minus(row(SUM).times(row(SUM)).over(COUNT)).over(COUNT).max(ZERO);
     }
-    Value root = root(m);
-    Value rstd = ONE.over(root);
-    part.keep(ROOT, root).keep(RSTD, rstd);
-    if (storage.float64()) {
-      sumsRange(part);
-    } else {
-      range(part, root, rstd, mean);
+    roots(part, m, mean());
+    if (storage.float64() && spec().isCentred()) {
+      part.add(new Part.Range(row(SUM).times(row(SUM)), 0, Double.MAX_VALUE));
     }
     return part.build();
   }
 
-  /** The range of row sums and a statistic that are known. */
-  public Part range() {
+  /** From the mean and the squares of what is centred by it. */
+  private Part rootsOfCentred() {
     Part.Builder part = new Part.Builder();
-    if (storage.float64()) {
-      sumsRange(part);
-    }
-    return part.add(keptRange()).build();
+    roots(part, row(SQUARES).over(COUNT).max(ZERO), row(MEAN));
+    return part.build();
   }
 
-  /** The range of a statistic that was kept. That of float64 rows is one of row sums. */
+  private Value mean() {
+    return row(SHIFT).plus(row(SUM).over(COUNT));
+  }
+
+  private void roots(Part.Builder part, Value m, Value mean) {
+    Value root = root(m);
+    Value rstd = ONE.over(root);
+    part.keep(ROOT, root).keep(RSTD, rstd);
+    if (storage.float64()) {
+      part.add(squaresRange());
+    } else {
+      range(part, root, rstd, mean);
+    }
+  }
+
+  /** The range of a statistic that was kept; float64 rows have one of row sums alone. */
   public Part keptRange() {
     Part.Builder part = new Part.Builder();
     if (!storage.float64()) {
@@ -214,13 +271,10 @@ public record Forward(
   }
 
   /** A float64 row is in range if its sums are finite, and its sum of squares has all digits. */
-  private void sumsRange(Part.Builder part) {
-    boolean inside = spec.epsilonPlacement() == EpsilonPlacement.INSIDE;
-    boolean tiny = spec.epsilon(x) < (inside ? TINY_EPSILON : TINY_OUTSIDE);
-    part.add(new Part.Range(row(SQUARES), tiny ? TINY_SUM : 0, Double.MAX_VALUE));
-    if (spec.isCentred()) {
-      part.add(new Part.Range(row(SUM).times(row(SUM)), 0, Double.MAX_VALUE));
-    }
+  private Part.Range squaresRange() {
+    boolean inside = spec().epsilonPlacement() == EpsilonPlacement.INSIDE;
+    boolean tiny = spec().epsilon(storage.type(X)) < (inside ? TINY_EPSILON : TINY_OUTSIDE);
+    return new Part.Range(row(SQUARES), tiny ? TINY_SUM : 0, Double.MAX_VALUE);
   }
 
   /**
@@ -232,14 +286,14 @@ public record Forward(
     if (divides()) {
       part.add(normalFloat32(root));
     }
-    if (spec.isCentred()) {
+    if (spec().isCentred()) {
       double below = Math.nextDown(MAX_MEAN);
       part.add(new Part.Range(mean.rounded().widened(), -below, below));
     }
   }
 
   private Value root(Value m) {
-    return switch (spec.epsilonPlacement()) {
+    return switch (spec().epsilonPlacement()) {
       case INSIDE -> m.plus(EPS).root();
       case OUTSIDE -> m.root().plus(EPS);
       case FLOOR -> m.root().max(EPS);
@@ -270,25 +324,25 @@ public record Forward(
 
   /** The output of a float64 row, from elements times s. */
   public Part scaledOutput(boolean down) {
-    Value v = spec.isCentred() ? scaled(down).minus(row(SCALED_MEAN)) : scaled(down);
+    Value v = spec().isCentred() ? scaled(down).minus(row(SCALED_MEAN)) : scaled(down);
     return output(divides() ? v.over(row(ROOT)) : v.times(row(RSTD)));
   }
 
   /** LayerNorm's {@code x - mean}; in float32 the mean is subtracted in two pieces. */
   private Value centre(Value v, boolean float64) {
-    return spec.isCentred() ? Mean.takenOff(v, float64) : v;
+    return spec().isCentred() ? Mean.takenOff(v, float64) : v;
   }
 
   /** Gain, bias and the stores; an absent gain or bias is no operation. */
   private Part output(Value v) {
-    v = storage.float64() ? v : v.cast(cast);
-    v = gain ? v.times(parameter(GAIN, v)) : v;
-    v = bias ? v.plus(parameter(BIAS, v)) : v;
+    v = storage.float64() ? v : v.cast(formula.cast());
+    v = formula.gain() ? v.times(parameter(GAIN, v)) : v;
+    v = formula.bias() ? v.plus(parameter(BIAS, v)) : v;
     Part.Builder part = new Part.Builder();
-    if (residual != null && !onTheWay) {
-      storage.store(part, RESIDUAL, residual, sum());
+    if (storage.has(RESIDUAL) && !onTheWay) {
+      storage.store(part, RESIDUAL, sum());
     }
-    storage.store(part, Y, y, v);
+    storage.store(part, Y, v);
     return part.build();
   }
 

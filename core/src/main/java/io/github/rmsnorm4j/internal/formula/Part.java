@@ -249,6 +249,16 @@ public final class Part {
     return false;
   }
 
+  /** Whether a row can be out of its range. */
+  public boolean hasRanges() {
+    for (Statement statement : statements) {
+      if (statement instanceof Range) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** The largest values of a row that its elements need. */
   public Set<Value> rowValues() {
     Set<Value> found = new LinkedHashSet<>();

@@ -1,15 +1,27 @@
 package io.github.rmsnorm4j.internal.formula;
 
 import io.github.rmsnorm4j.ElementType;
+import java.util.Map;
 import java.util.Set;
 
 /**
- * The type in which a kernel finds the rows of a call in memory.
+ * The types of the rows of a call, and the types in which a kernel finds them in memory.
  *
  * @param float64 whether the arithmetic is float64
  * @param narrow the 16-bit types that float32 kernels read and write themselves
+ * @param types the types of the rows that the call has
  */
-public record Storage(boolean float64, Set<ElementType> narrow) {
+public record Storage(boolean float64, Set<ElementType> narrow, Map<Tensor, ElementType> types) {
+  /** Whether the call has such rows. */
+  public boolean has(Tensor rows) {
+    return types.containsKey(rows);
+  }
+
+  /** The type of rows; null if the call has no such rows. */
+  public ElementType type(Tensor rows) {
+    return types.get(rows);
+  }
+
   /** The type itself, or the compute type if the rows are copied first. */
   public ElementType of(ElementType type) {
     if (float64) {
@@ -18,13 +30,14 @@ public record Storage(boolean float64, Set<ElementType> narrow) {
     return narrow.contains(type) ? type : ElementType.FLOAT32;
   }
 
-  /** The value of element i of rows of a type. */
-  Value element(Tensor rows, ElementType type) {
-    return Value.element(rows, of(type));
+  /** The value of element i of rows. */
+  Value element(Tensor rows) {
+    return Value.element(rows, of(type(rows)));
   }
 
   /** Stores a value, rounded once to the type of the rows. */
-  void store(Part.Builder part, Tensor rows, ElementType type, Value value) {
+  void store(Part.Builder part, Tensor rows, Value value) {
+    ElementType type = type(rows);
     Value v = !float64 && value.float64() ? value.cast(type) : value;
     // An instruction that rounds to float16 keeps the payload of a NaN.
     boolean keepsNan = type == ElementType.FLOAT16 && !v.float64();

@@ -11,7 +11,13 @@ import java.util.Arrays;
  * <p>Two frames may share everything except the rectangles: then one kernel sums rows of the first
  * while it writes rows of the second.
  */
-public final class Frame {
+public final class Frame implements AutoCloseable {
+  /** What a back end keeps in a frame. */
+  public interface Own extends AutoCloseable {
+    @Override
+    void close();
+  }
+
   /** The most rows of a rectangle. */
   public static final int MAX_ROWS = 64;
 
@@ -48,6 +54,9 @@ public final class Frame {
 
   /** Whether one of the last rows is out of the range of float32. */
   public boolean outOfRange;
+
+  /** What a back end keeps for the thread of a frame. The frame's owner closes it. */
+  public Own own;
 
   /** Intermediate results in plain Java. */
   final Strips strips;
@@ -120,6 +129,14 @@ public final class Frame {
   public void moveToFirst(int row) {
     for (double[] numbers : ofRow) {
       numbers[0] = numbers[row];
+    }
+  }
+
+  /** Closes what a back end keeps in it. Nobody may use the frame any more. */
+  @Override
+  public void close() {
+    if (own != null) {
+      own.close();
     }
   }
 

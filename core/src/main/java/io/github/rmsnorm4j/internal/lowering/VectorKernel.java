@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -42,6 +43,9 @@ public final class VectorKernel implements Kernel {
   /** The numbers of rows that a part of rows reads. */
   private final int[] given;
 
+  /** The rows that the part with sums stores. */
+  private final Set<Tensor> stored;
+
   private final MethodHandle elements;
   private final MethodHandle tail;
   private final MethodHandle secondTail;
@@ -50,6 +54,7 @@ public final class VectorKernel implements Kernel {
   private VectorKernel(Target target, KernelClass kernel) {
     sums = target.parts().getFirst().sums();
     sumCount = sums.size();
+    stored = target.parts().getFirst().written().keySet();
     width = target.width();
     doubles = target.doubles();
     left = doubles * (target.leavesOneVector() ? 1 : target.sweeps());
@@ -89,6 +94,11 @@ public final class VectorKernel implements Kernel {
     return kernel != null
         ? kernel
         : MADE.computeIfAbsent(target, t -> new VectorKernel(t, new KernelClass(t)));
+  }
+
+  /** Whether it stores rows while it sums others. */
+  boolean sumsStore(Tensor rows) {
+    return stored.contains(rows);
   }
 
   /** The kernel of a target; null if its loop is too large for the JIT. */

@@ -9,7 +9,7 @@ import java.util.Arrays;
  */
 final class BlockSums implements AutoCloseable {
   /** More than the levels of a tree, and the most sub-trees. */
-  private static final int MAX_ARRAYS = BackwardRunner.MAX_TREES;
+  private static final int MAX_ARRAYS = SumsOverRows.MAX_TREES;
 
   /** First the nodes that lack a right sibling, then arrays for new leaves. */
   private final Object[] arrays = new Object[MAX_ARRAYS];

@@ -6,10 +6,20 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.NormSpec;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The parts of RMSNorm and LayerNorm read as one would write them. */
 class FormulaTextTest {
+  private static final Storage STORAGE =
+      new Storage(
+          false,
+          Set.of(),
+          Stream.of(Forward.X, Forward.Y, Backward.DY, Backward.DX)
+              .collect(Collectors.toMap(Function.identity(), rows -> ElementType.FLOAT32)));
+
   @Test
   void rmsNormReadsAsWritten() {
     Forward norm = forward(false);
@@ -92,10 +102,8 @@ class FormulaTextTest {
   }
 
   private static Forward forward(boolean centred, EpsilonPlacement placement) {
-    ElementType type = ElementType.FLOAT32;
-    Storage storage = new Storage(false, Set.of());
-    return new Forward(
-        storage, spec(centred, placement), type, null, false, type, null, true, true);
+    ForwardFormula formula = new ForwardFormula(spec(centred, placement), null, true, true);
+    return new Forward(STORAGE, formula, false);
   }
 
   private static Backward backward(boolean centred) {
@@ -107,20 +115,8 @@ class FormulaTextTest {
   }
 
   private static Backward backward(boolean centred, EpsilonPlacement placement) {
-    ElementType type = ElementType.FLOAT32;
-    Storage storage = new Storage(false, Set.of());
-    return new Backward(
-        storage,
-        spec(centred, placement),
-        type,
-        false,
-        type,
-        null,
-        type,
-        true,
-        true,
-        true,
-        true,
-        false);
+    NormSpec spec = spec(centred, placement);
+    BackwardFormula formula = new BackwardFormula(spec, false, false, true, true, true, true);
+    return new Backward(STORAGE, formula, false);
   }
 }

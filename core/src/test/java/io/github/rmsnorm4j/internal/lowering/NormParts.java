@@ -5,16 +5,22 @@ import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /** RMSNorm and LayerNorm with drawn choices. */
 final class NormParts {
   private final SplittableRandom random;
-  private final Storage storage;
+  private final boolean float64;
+  private final Set<ElementType> narrow;
   private final List<ElementType> types;
 
   NormParts(SplittableRandom random, boolean float64, Set<ElementType> narrow, boolean paired) {
@@ -22,7 +28,8 @@ final class NormParts {
     List<ElementType> ofFloat32 = List.of(ElementType.values());
     ElementType only = float64 ? ElementType.FLOAT64 : ElementType.BFLOAT16;
     types = float64 || paired ? List.of(only) : ofFloat32;
-    storage = new Storage(float64, narrow);
+    this.float64 = float64;
+    this.narrow = narrow;
   }
 
   private <T> T one(List<T> of) {
@@ -44,33 +51,25 @@ final class NormParts {
         .withResidualRounding(one(List.of(ResidualRounding.values())));
   }
 
+  private Storage storage(List<Tensor> rows) {
+    Map<Tensor, ElementType> types = new TreeMap<>();
+    for (Tensor tensor : rows) {
+      if (!tensor.equals(Forward.RESIDUAL) || maybe()) {
+        types.put(tensor, type());
+      }
+    }
+    return new Storage(float64, narrow, types);
+  }
+
   Forward forward() {
-    ElementType residual = maybe() ? type() : null;
-    return new Forward(
-        storage,
-        spec(),
-        type(),
-        residual,
-        residual != null && maybe(),
-        type(),
-        maybe() ? type() : null,
-        maybe(),
-        maybe());
+    ForwardFormula formula = new ForwardFormula(spec(), maybe() ? type() : null, maybe(), maybe());
+    Storage storage = storage(formula.rows());
+    return new Forward(storage, formula, storage.has(Forward.RESIDUAL) && maybe());
   }
 
   Backward backward() {
-    return new Backward(
-        storage,
-        spec(),
-        type(),
-        maybe(),
-        type(),
-        maybe() ? type() : null,
-        type(),
-        maybe(),
-        maybe(),
-        true,
-        maybe(),
-        false);
+    BackwardFormula formula =
+        new BackwardFormula(spec(), maybe(), maybe(), maybe(), maybe(), true, maybe());
+    return new Backward(storage(formula.rows()), formula, false);
   }
 }

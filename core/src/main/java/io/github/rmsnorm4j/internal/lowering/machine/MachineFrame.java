@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -116,10 +117,11 @@ public final class MachineFrame implements AutoCloseable {
     }
   }
 
-  /** Leaves the numbers of the first row with those of a plain frame. */
-  public void copyNumbers(Frame to) {
+  /** Gives the numbers of n rows from one on to the first rows of a plain frame. */
+  public void copyNumbers(int row, int n, Frame to) {
     for (int place = 0; place < to.ofRow.length; place++) {
-      to.ofRow[place][0] = area.get(JAVA_DOUBLE, Area.numbers(place));
+      long at = Area.numbers(place) + (long) row * Double.BYTES;
+      MemorySegment.copy(area, JAVA_DOUBLE, at, to.ofRow[place], 0, n);
     }
   }
 

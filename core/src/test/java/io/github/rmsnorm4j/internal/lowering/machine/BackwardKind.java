@@ -5,15 +5,19 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.lowering.Kernels;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
@@ -127,6 +131,9 @@ record BackwardKind(
     return fromOutput() && gain && dx == ElementType.BFLOAT16 && rounds(bits);
   }
 
+  /** Of rows that are not long. */
+  private static final int WIDTH = 1000;
+
   private boolean rounds(int bits) {
     return bfloat16 && bits == 512;
   }
@@ -137,29 +144,21 @@ record BackwardKind(
 
   /** The same with a gradient of the gain, or without it. */
   List<Part> parts(boolean gainGradient) {
-    Storage storage = new Storage(isFloat64(), Kernels.narrow(0, false));
+    Map<Tensor, ElementType> types =
+        new TreeMap<>(Map.of(Forward.X, x, Backward.DY, dy, Backward.DX, dx));
+    if (residual != null) {
+      types.put(Forward.RESIDUAL, residual);
+    }
     NormSpec spec = ForwardKind.spec(centred, placement);
-    Forward forward = Forward.ofKept(storage, spec, x);
-    Backward backward =
-        new Backward(
-            storage,
-            spec,
-            x,
-            fromOutput(),
-            dy,
-            residual,
-            dx,
-            gain,
-            takesBias(),
-            gainGradient,
-            biasGradient,
-            false);
+    boolean keptStatistic = keep != Keep.NOTHING;
+    BackwardFormula formula =
+        new BackwardFormula(
+            spec, fromOutput(), keptStatistic, gain, takesBias(), gainGradient, biasGradient);
+    Storage storage = new Storage(isFloat64(), PlainBackEnd.NARROW, types);
     List<Part> parts = new ArrayList<>();
-    parts.addAll(
-        keep == Keep.NOTHING
-            ? List.of(forward.statistic(), forward.roots())
-            : List.of(forward.keptRange()));
-    parts.addAll(List.of(backward.sums(), backward.means(), backward.output()));
+    for (Program.Step step : formula.program(storage, WIDTH, WIDTH, true).steps()) {
+      parts.add(step.part());
+    }
     return parts;
   }
 

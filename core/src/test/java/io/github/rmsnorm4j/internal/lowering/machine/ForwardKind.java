@@ -4,13 +4,17 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
-import io.github.rmsnorm4j.internal.lowering.Kernels;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /** What a forward kernel is for. */
 record ForwardKind(
@@ -75,16 +79,16 @@ record ForwardKind(
 
   /** Its formula: of rows up to a super-block, or of longer ones, which are summed unstored. */
   Forward forward(boolean isLong) {
+    Map<Tensor, ElementType> types = new TreeMap<>(Map.of(Forward.X, x, Forward.Y, y));
+    if (adds) {
+      types.put(Forward.RESIDUAL, x);
+    }
+    NormSpec spec = spec(centred, placement).withCastOrder(order);
+    ElementType cast = order == CastOrder.FLOAT32 || x.bytes() > Short.BYTES ? null : x;
     return new Forward(
-        new Storage(isFloat64(), Kernels.narrow(0, false)),
-        spec(centred, placement).withCastOrder(order),
-        x,
-        adds ? x : null,
-        adds && !isLong,
-        y,
-        order == CastOrder.FLOAT32 || x.bytes() > Short.BYTES ? null : x,
-        true,
-        biased());
+        new Storage(isFloat64(), PlainBackEnd.NARROW, types),
+        new ForwardFormula(spec, cast, true, biased()),
+        adds && !isLong);
   }
 
   /** The kernel of a whole norm. */

@@ -7,14 +7,17 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
-import io.github.rmsnorm4j.internal.lowering.Kernels;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,23 +34,22 @@ class TrialTest {
     assumeThat(Machine.here().bits()).as(Machine.here().whyNot()).isPositive();
   }
 
-  private static Storage storage(ElementType x) {
-    return new Storage(x == ElementType.FLOAT64, Kernels.narrow(0, false));
+  private static Storage storage(ElementType x, ElementType y) {
+    Map<Tensor, ElementType> types = Map.of(Forward.X, x, Forward.Y, y);
+    return new Storage(x == ElementType.FLOAT64, PlainBackEnd.NARROW, types);
+  }
+
+  private static Storage adding(ElementType x, ElementType y) {
+    Map<Tensor, ElementType> types = Map.of(Forward.X, x, Forward.RESIDUAL, x, Forward.Y, y);
+    return new Storage(x == ElementType.FLOAT64, PlainBackEnd.NARROW, types);
   }
 
   static List<Part> parts(
       boolean centred, ElementType x, ElementType y, boolean adds, boolean gain, boolean bias) {
+    NormSpec spec = ForwardKind.spec(centred, EpsilonPlacement.INSIDE);
     Forward forward =
         new Forward(
-            storage(x),
-            ForwardKind.spec(centred, EpsilonPlacement.INSIDE),
-            x,
-            adds ? x : null,
-            adds,
-            y,
-            null,
-            gain,
-            bias);
+            adds ? adding(x, y) : storage(x, y), new ForwardFormula(spec, null, gain, bias), adds);
     return List.of(forward.statistic(), forward.roots(), forward.output());
   }
 
@@ -182,12 +184,14 @@ class TrialTest {
   @Test
   void anotherKernelOfOnePartDoesNot() {
     int bits = Machine.here().bits();
-    Forward wanted =
-        Forward.ofKept(storage(ElementType.FLOAT32), NormSpec.LAYERNORM, ElementType.FLOAT32);
-    Forward other =
-        Forward.ofKept(storage(ElementType.BFLOAT16), NormSpec.LAYERNORM, ElementType.BFLOAT16);
+    Forward wanted = ofKept(ElementType.FLOAT32);
+    Forward other = ofKept(ElementType.BFLOAT16);
     requireCaught(wanted.shift(), other.shift(), bits);
     requireCaught(wanted.pieceStatistic(), other.pieceStatistic(), bits);
+  }
+
+  private static Forward ofKept(ElementType x) {
+    return Forward.ofKept(storage(x, x), NormSpec.LAYERNORM);
   }
 
   private static void requireCaught(Part wanted, Part other, int bits) {

@@ -1,0 +1,157 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Formula;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** One checked call of a norm: everything that is the same for all rows. */
+public final class Call implements AutoCloseable {
+  private final NormChoices choices;
+  private final Formula formula;
+  private final RowMemory[] rows;
+  private final Object[] columns;
+  private final NormColumns ofNorm;
+  private final double[] mean;
+  private final double[] rstd;
+  private final boolean numbersGiven;
+
+  /** Columns that were copied for this call alone; null until there are any. */
+  private NativeMemory[] copies;
+
+  /**
+   * A call.
+   *
+   * @param rows by place: the rows of each tensor of elements; null where the call has none
+   * @param columns by place: gain and bias, float[] or double[] as the arithmetic is, the gain with
+   *     its offset; null where the call has none
+   * @param ofNorm copies of gain and bias if they are those of the norm, which never change; or
+   *     null
+   * @param mean takes the mean of each row, or has it if numbers are given; or null
+   * @param rstd takes the rstd of each row, or has it; or null
+   * @param numbersGiven whether mean and rstd are those of a forward pass, which kept them
+   */
+  public Call(
+      NormChoices choices,
+      Formula formula,
+      RowMemory[] rows,
+      Object[] columns,
+      NormColumns ofNorm,
+      double[] mean,
+      double[] rstd,
+      boolean numbersGiven) {
+    this.choices = choices;
+    this.formula = formula;
+    this.rows = rows;
+    this.columns = columns;
+    this.ofNorm = ofNorm;
+    this.mean = mean;
+    this.rstd = rstd;
+    this.numbersGiven = numbersGiven;
+  }
+
+  public NormChoices choices() {
+    return choices;
+  }
+
+  public Formula formula() {
+    return formula;
+  }
+
+  /** The rows of a tensor, or null. */
+  public RowMemory rows(Tensor tensor) {
+    return rows[tensor.place()];
+  }
+
+  /** The rows of the tensor with a place, or null. */
+  public RowMemory rows(int place) {
+    return rows[place];
+  }
+
+  /** A gain or bias, float[] or double[], or null. */
+  public Object column(Tensor tensor) {
+    return columns[tensor.place()];
+  }
+
+  /** Copies of gain and bias if they are those of the norm; or null. */
+  public NormColumns ofNorm() {
+    return ofNorm;
+  }
+
+  /** The mean of each row, or null. */
+  public double[] mean() {
+    return mean;
+  }
+
+  /** The rstd of each row, or null. */
+  public double[] rstd() {
+    return rstd;
+  }
+
+  /** Whether mean and rstd were kept by a forward pass; otherwise they are results. */
+  public boolean numbersGiven() {
+    return numbersGiven;
+  }
+
+  /** Whether the arithmetic is float64. */
+  public boolean float64() {
+    return rows(Forward.X).type() == ElementType.FLOAT64;
+  }
+
+  /** The types of its rows for kernels that read these 16-bit types themselves. */
+  public Storage storage(Set<ElementType> narrow) {
+    Map<Tensor, ElementType> types = new TreeMap<>();
+    for (Tensor tensor : formula.rows()) {
+      if (rows(tensor) != null) {
+        types.put(tensor, rows(tensor).type());
+      }
+    }
+    return new Storage(float64(), narrow, types);
+  }
+
+  /** The steps of its rows. */
+  public Program program(Storage storage) {
+    RowMemory residual = rows(Forward.RESIDUAL);
+    boolean inPlace = residual != null && residual.isDirect(storage);
+    return formula.program(storage, choices.width(), choices.part(), inPlace);
+  }
+
+  /** A gain or bias in native memory, where the norm always has it; null if it has not. */
+  public MemorySegment columnOfNorm(Tensor column) {
+    return ofNorm == null ? null : ofNorm.of(column, column(column), choices.width());
+  }
+
+  /** A gain or bias in native memory, for all threads of the call. */
+  public MemorySegment nativeColumn(Tensor column) {
+    MemorySegment kept = columnOfNorm(column);
+    return kept == null ? copy(column, column(column)) : kept;
+  }
+
+  private synchronized MemorySegment copy(Tensor column, Object numbers) {
+    if (copies == null) {
+      copies = new NativeMemory[Tensor.Access.COLUMN.places()];
+    }
+    int place = column.place();
+    if (copies[place] == null) {
+      copies[place] = ColumnMemory.copy(numbers, choices.width());
+    }
+    return copies[place].segment();
+  }
+
+  /** Gives the memory of copied columns back, when all threads are done. */
+  @Override
+  public void close() {
+    for (int place = 0; copies != null && place < copies.length; place++) {
+      if (copies[place] != null) {
+        ColumnMemory.giveBack(copies[place]);
+      }
+    }
+  }
+}

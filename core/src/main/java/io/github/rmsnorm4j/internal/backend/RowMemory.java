@@ -1,0 +1,166 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.NarrowArrays;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** The rows of one operand of a call, checked by the API. */
+public final class RowMemory {
+  /** How kernels reach rows. */
+  public enum Access {
+    /** At an address. */
+    NATIVE,
+    /** In an array of the type of the rows. */
+    ARRAY,
+    /** In an array of another type, or not where an array of the type would have elements. */
+    OTHER_ARRAY,
+    /** Not at all: they are copied, piece by piece, by calls that check every access. */
+    CHECKED
+  }
+
+  private final MemorySegment segment;
+  private final ElementType type;
+  private final long stride;
+  private final Access access;
+  private final int kind;
+
+  /**
+   * Rows.
+   *
+   * @param segment holds every row, from its first byte on
+   * @param stride bytes from one row to the next
+   * @param addressable whether kernels may address the rows, or the rows are in an array of their
+   *     type
+   */
+  public RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
+    this.segment = segment;
+    this.type = type;
+    this.stride = stride;
+    if (segment.isNative()) {
+      access = addressable ? Access.NATIVE : Access.CHECKED;
+    } else {
+      access = addressable ? Access.ARRAY : Access.OTHER_ARRAY;
+    }
+    kind = 1 + type.ordinal() * Access.values().length + access.ordinal();
+  }
+
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  public ElementType type() {
+    return type;
+  }
+
+  /** Bytes from one row to the next. */
+  public long stride() {
+    return stride;
+  }
+
+  public Access access() {
+    return access;
+  }
+
+  /** A positive number, the same for all rows of one type and access. */
+  public int kind() {
+    return kind;
+  }
+
+  /** Whether kernels may address the rows, or the rows are in an array of their type. */
+  public boolean isAddressable() {
+    return access == Access.NATIVE || access == Access.ARRAY;
+  }
+
+  /** Whether kernels that know these types access the rows in place. */
+  public boolean isDirect(Storage storage) {
+    return isAddressable() && storage.of(type) == type;
+  }
+
+  /** The memory in which such kernels find the rows. */
+  public Memory memory(Storage storage) {
+    return isDirect(storage) && access == Access.NATIVE ? Memory.NATIVE : Memory.HEAP;
+  }
+
+  /** Never started; it stands for any thread other than the caller's. */
+  private static final Thread ANOTHER_THREAD = anotherThread();
+
+  /** It inherits nothing, so that it keeps no class loader alive. */
+  private static Thread anotherThread() {
+    Thread thread = new Thread(null, () -> {}, "rmsnorm4j-another", 0, false);
+    thread.setContextClassLoader(null);
+    return thread;
+  }
+
+  /** Whether any thread may access the memory through its segment. */
+  public boolean isOfAnyThread() {
+    return segment.isAccessibleBy(ANOTHER_THREAD);
+  }
+
+  /** The array with the rows, null for native memory. */
+  Object base() {
+    return segment.isNative() ? null : segment.heapBase().orElseThrow();
+  }
+
+  /**
+   * The segment from which elements are copied. Memory of one thread is copied by its address, so
+   * that other threads may help; the thread is in the call meanwhile and cannot free it. Other
+   * memory could be freed, so it is copied by calls that check it.
+   */
+  MemorySegment source() {
+    return isOfOneThread() ? Memory.Native.EVERYTHING : segment;
+  }
+
+  private boolean isOfOneThread() {
+    return access == Access.NATIVE && !isOfAnyThread();
+  }
+
+  /** The place of an element in {@link #source}. */
+  long at(long row, long column) {
+    long at = row * stride + column * type.bytes();
+    return isOfOneThread() ? segment.address() + at : at;
+  }
+
+  /** Copies a rectangle of rows to arrays of the compute type. */
+  public void load(long row, long column, int rows, int columns, Staging staging) {
+    ElementType stored = type == ElementType.FLOAT64 ? type : ElementType.FLOAT32;
+    load(row, column, rows, columns, stored, staging);
+  }
+
+  /**
+   * Copies a rectangle of rows to arrays, row after row.
+   *
+   * @param stored the type in the arrays: float32 for float16; float32 or bfloat16 for bfloat16
+   */
+  void load(long row, long column, int rows, int columns, ElementType stored, Staging staging) {
+    int n = rows * columns;
+    switch (type) {
+      case FLOAT64 -> copy(JAVA_DOUBLE_UNALIGNED, row, column, rows, columns, staging.doubles(n));
+      case FLOAT32 -> copy(JAVA_FLOAT_UNALIGNED, row, column, rows, columns, staging.floats(n));
+      case FLOAT16, BFLOAT16 -> {
+        short[] patterns = staging.shorts(n);
+        copy(JAVA_SHORT_UNALIGNED, row, column, rows, columns, patterns);
+        if (stored == ElementType.FLOAT32) {
+          NarrowArrays.decode(type, patterns, staging.floats(n), n);
+        }
+      }
+    }
+  }
+
+  private void copy(
+      ValueLayout layout, long row, long column, int rows, int columns, Object array) {
+    if (stride == columns * layout.byteSize()) {
+      MemorySegment.copy(source(), layout, at(row, column), array, 0, rows * columns);
+      return;
+    }
+    for (int r = 0; r < rows; r++) {
+      MemorySegment.copy(source(), layout, at(row + r, column), array, r * columns, columns);
+    }
+  }
+}

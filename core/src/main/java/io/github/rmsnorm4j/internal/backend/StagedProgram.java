@@ -1,0 +1,126 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.Program.Extent;
+import io.github.rmsnorm4j.internal.formula.Program.Step;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
+
+/** A program with one kernel for each step. Several threads may use it at once. */
+public final class StagedProgram {
+  /**
+   * A step with its kernel.
+   *
+   * @param reads the places of the rows that it reads
+   * @param writes the places of the rows that it writes
+   * @param sums whether it sums elements of a row
+   */
+  record Ready(Extent extent, Kernel kernel, int[] reads, int[] writes, boolean sums) {
+    static Ready of(Part part, Extent extent, Kernel kernel) {
+      int[] reads = places(part.read().keySet());
+      int[] writes = places(part.written().keySet());
+      return new Ready(extent, kernel, reads, writes, !part.sums().isEmpty());
+    }
+
+    private static int[] places(Collection<Tensor> tensors) {
+      return tensors.stream()
+          .filter(tensor -> tensor.access() == Tensor.Access.ELEMENT)
+          .mapToInt(Tensor::place)
+          .toArray();
+    }
+  }
+
+  final Storage storage;
+  final EvenFirst columns;
+
+  /** Whether kernels access rows in any array, of whatever type. */
+  final boolean inAnyArray;
+
+  final Ready[] steps;
+
+  /** The place of the step with ranges. */
+  final int ranged;
+
+  private final Program program;
+
+  /** Makes kernels for rows that are out of range; null where others do such rows. */
+  private final Function<Part, Kernel> plain;
+
+  private volatile Ready[] wide;
+  private volatile Rescaled rescaled;
+
+  private StagedProgram(
+      Program program,
+      Storage storage,
+      List<Kernel> kernels,
+      Function<Part, Kernel> plain,
+      EvenFirst columns) {
+    this.program = program;
+    this.storage = storage;
+    this.plain = plain;
+    this.columns = columns;
+    inAnyArray = plain == null;
+    steps = ready(program.steps(), kernels);
+    ranged = program.ranged();
+  }
+
+  /**
+   * A program whose rows are all done.
+   *
+   * @param kernels of the steps, in order
+   * @param plain makes the kernel of a part of rows that are out of range
+   * @param columns the order in which the kernels read columns
+   */
+  public static StagedProgram ofAllRows(
+      Program program,
+      Storage storage,
+      List<Kernel> kernels,
+      Function<Part, Kernel> plain,
+      EvenFirst columns) {
+    return new StagedProgram(program, storage, kernels, plain, columns);
+  }
+
+  /**
+   * A program that stops before rows that are out of range. Its kernels know the rows of the call
+   * themselves, and do one row at a time.
+   */
+  public static StagedProgram ofRowsInRange(
+      Program program, Storage storage, List<Kernel> kernels) {
+    return new StagedProgram(program, storage, kernels, null, new EvenFirst(false));
+  }
+
+  private static Ready[] ready(List<Step> steps, List<Kernel> kernels) {
+    Ready[] ready = new Ready[steps.size()];
+    for (int s = 0; s < ready.length; s++) {
+      ready[s] = Ready.of(steps.get(s).part(), steps.get(s).extent(), kernels.get(s));
+    }
+    return ready;
+  }
+
+  /** Whether it does rows that are out of range, too. */
+  boolean doesAllRows() {
+    return plain != null;
+  }
+
+  /** The steps of a float32 row that is out of range, after the one with ranges. */
+  Ready[] wide() {
+    if (wide == null) {
+      List<Kernel> kernels = program.wide().stream().map(step -> plain.apply(step.part())).toList();
+      wide = ready(program.wide(), kernels);
+    }
+    return wide;
+  }
+
+  /** For a float64 row that is out of range. */
+  Rescaled rescaled() {
+    if (rescaled == null) {
+      rescaled = new Rescaled(program.rescaling(), plain);
+    }
+    return rescaled;
+  }
+}

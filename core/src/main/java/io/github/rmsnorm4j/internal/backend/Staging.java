@@ -1,0 +1,103 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Arrays to which rows are copied if kernels cannot read and write them in place. Calls take them
+ * from a pool and give them back. So calls allocate nothing that grows with rows or width, on
+ * platform threads and on virtual threads.
+ */
+public final class Staging {
+  /**
+   * The most elements of an array that is kept. Rows need fewer; the gain of a call may be longer.
+   */
+  private static final int MAX_KEPT = 1 << 18;
+
+  private static final Pool<Staging> POOL = new Pool<>(Staging::new);
+
+  private float[] floats = {};
+  private double[] doubles = {};
+  private short[] shorts = {};
+
+  /** Whose rows the arrays have; null if nobody's. */
+  Object holder;
+
+  /** Takes arrays, which no other call uses until they are given back. */
+  public static Staging take() {
+    return POOL.take();
+  }
+
+  /** Gives the arrays back; long ones are dropped. */
+  public void giveBack() {
+    shrink();
+    POOL.giveBack(this);
+  }
+
+  /** Drops long arrays. */
+  void shrink() {
+    floats = floats.length > MAX_KEPT ? new float[0] : floats;
+    holder = null;
+    doubles = doubles.length > MAX_KEPT ? new double[0] : doubles;
+    shorts = shorts.length > MAX_KEPT ? new short[0] : shorts;
+  }
+
+  public float[] floats(int length) {
+    if (floats.length < length) {
+      floats = new float[length];
+    }
+    return floats;
+  }
+
+  public double[] doubles(int length) {
+    if (doubles.length < length) {
+      doubles = new double[length];
+    }
+    return doubles;
+  }
+
+  /** Bit patterns of 16-bit types. */
+  public short[] shorts(int length) {
+    if (shorts.length < length) {
+      shorts = new short[length];
+    }
+    return shorts;
+  }
+
+  /** Objects for one thread at a time. */
+  public static final class Pool<T> {
+    private static final int SLOTS = 64;
+
+    private final AtomicReferenceArray<T> slots = new AtomicReferenceArray<>(SLOTS);
+    private final java.util.function.Supplier<T> maker;
+
+    public Pool(java.util.function.Supplier<T> maker) {
+      this.maker = maker;
+    }
+
+    public T take() {
+      int start = (int) Thread.currentThread().threadId();
+      for (int i = 0; i < SLOTS; i++) {
+        T object = slots.getAndSet(Math.floorMod(start + i, SLOTS), null);
+        if (object != null) {
+          return object;
+        }
+      }
+      return maker.get();
+    }
+
+    /**
+     * Gives an object back.
+     *
+     * @return false if the pool is full: the object is still the caller's
+     */
+    public boolean giveBack(T object) {
+      int start = (int) Thread.currentThread().threadId();
+      for (int i = 0; i < SLOTS; i++) {
+        if (slots.compareAndSet(Math.floorMod(start + i, SLOTS), null, object)) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
+}

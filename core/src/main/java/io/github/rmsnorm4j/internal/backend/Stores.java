@@ -1,0 +1,56 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import io.github.rmsnorm4j.internal.formula.Forward;
+import java.lang.foreign.MemorySegment;
+
+/** How the output of a call is stored. */
+public enum Stores {
+  /** As usual. */
+  CACHED,
+  /** With non-temporal stores: it is too long to stay in a cache. */
+  STREAMED,
+  /** With non-temporal stores, if a back end has them for rows aligned as their elements are. */
+  STREAMED_UNALIGNED;
+
+  /** Bytes of an output from which on its stores are non-temporal. */
+  private static final long STREAMED_BYTES = 1 << 24;
+
+  /** Bytes of a row from which on that pays where two groups of a row have to be written twice. */
+  private static final long UNALIGNED_ROW = 1 << 13;
+
+  /** Bytes that such an output is aligned to: those of the longest vectors. */
+  private static final long ALIGNMENT = 64;
+
+  /** Of a call. An output over its own input is in a cache when it is written. */
+  public static Stores of(Call call, long rows) {
+    RowMemory y = call.rows(Forward.Y);
+    if (y == null) {
+      return CACHED;
+    }
+    long row = (long) call.choices().width() * y.type().bytes();
+    if (rows * row < STREAMED_BYTES || isInPlace(call.rows(Forward.X).segment(), y.segment())) {
+      return CACHED;
+    }
+    long places = y.segment().address() | y.stride();
+    if (y.segment().isNative() && places % ALIGNMENT == 0) {
+      return STREAMED;
+    }
+    boolean pays = row >= UNALIGNED_ROW && places % y.type().bytes() == 0 && isAligned(y);
+    return pays ? STREAMED_UNALIGNED : CACHED;
+  }
+
+  /**
+   * Whether rows in an array are aligned as their elements are, if the place in the array is.
+   * Arrays begin at a multiple of 4 bytes, arrays of 8-byte elements at a multiple of 8.
+   */
+  private static boolean isAligned(RowMemory rows) {
+    int bytes = rows.type().bytes();
+    return bytes <= Integer.BYTES
+        || rows.segment().isNative()
+        || rows.segment().maxByteAlignment() >= bytes;
+  }
+
+  private static boolean isInPlace(MemorySegment x, MemorySegment y) {
+    return x.address() == y.address() && (y.isNative() || x.asOverlappingSlice(y).isPresent());
+  }
+}

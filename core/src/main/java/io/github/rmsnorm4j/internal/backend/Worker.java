@@ -1,0 +1,30 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import io.github.rmsnorm4j.internal.kernel.Frame;
+
+/** What one thread runs on the rows of a call. */
+public interface Worker extends AutoCloseable {
+  /**
+   * Does rows, one after the other.
+   *
+   * @param from the first row
+   * @param to the row after the last one
+   * @param sums where sums over rows are added, by place: float[] or double[] as the arithmetic is;
+   *     null where there are none
+   * @return how many rows are done; it stops before rows that are out of range and that it does not
+   *     serve
+   */
+  long run(long from, long to, Object[] sums);
+
+  /**
+   * Gives the numbers of the rows at which it stopped to the first rows of a frame: those that the
+   * steps before the one with ranges leave. These steps have been done.
+   *
+   * @return how many rows these are, at least one
+   */
+  int stoppedAt(Frame into);
+
+  /** Drops references to the call. */
+  @Override
+  void close();
+}

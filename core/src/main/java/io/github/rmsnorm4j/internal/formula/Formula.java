@@ -1,0 +1,21 @@
+package io.github.rmsnorm4j.internal.formula;
+
+import java.util.List;
+
+/** What a call asks for, whatever the types and the memory of its rows. */
+public sealed interface Formula permits ForwardFormula, BackwardFormula {
+  /** The tensors of elements that it may have. */
+  List<Tensor> rows();
+
+  /** The rows that the caller wants. */
+  Tensor output();
+
+  /**
+   * The steps of a row.
+   *
+   * @param width of a row
+   * @param part the number of first elements of the statistic
+   * @param inPlace whether a kernel stores the residual where the caller has it
+   */
+  Program program(Storage storage, int width, int part, boolean inPlace);
+}

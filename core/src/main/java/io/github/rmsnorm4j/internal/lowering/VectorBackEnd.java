@@ -1,0 +1,117 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.backend.BackEnd;
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.Compiled;
+import io.github.rmsnorm4j.internal.backend.EvenFirst;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.StagedProgram;
+import io.github.rmsnorm4j.internal.backend.StagedRows;
+import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.backend.Stores;
+import io.github.rmsnorm4j.internal.backend.Worker;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.Program.Extent;
+import io.github.rmsnorm4j.internal.formula.Program.Step;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.kernel.Memory;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.IntSupplier;
+
+/**
+ * Kernels that were made from descriptions, with the Vector API.
+ *
+ * @param bits the width of a vector, 0 without the Vector API; slow to find
+ */
+public record VectorBackEnd(IntSupplier bits) implements BackEnd {
+  private static final Staging.Pool<StagedRows> POOL = new Staging.Pool<>(StagedRows::new);
+
+  /** A program; the staggered kernel is null where it does not pay. */
+  private record Rows(StagedProgram program, VectorKernel staggered, EvenFirst columns)
+      implements Compiled {
+    @Override
+    public Worker open(Call call) {
+      StagedRows rows = StagedRows.open(POOL, call, program);
+      return staggered == null ? rows : new StaggeredRows(rows, call, staggered);
+    }
+
+    @Override
+    public void order(Object sums, int width) {
+      columns.undo(sums, width);
+    }
+  }
+
+  @Override
+  public Compiled compile(Call call, Stores stores) throws Refusal {
+    int bits = this.bits.getAsInt();
+    if (bits == 0) {
+      throw new Refusal("the Vector API is not there");
+    }
+    boolean paired = isPaired(call);
+    Storage storage = call.storage(Kernels.narrow(bits, paired));
+    Program program = call.program(storage);
+    int width = call.choices().width();
+    Kernels kernels = new Kernels(bits, memory(call, storage), width, paired);
+    EvenFirst columns = new EvenFirst(paired);
+    StagedProgram staged =
+        StagedProgram.ofAllRows(
+            program,
+            storage,
+            program.steps().stream()
+                .map(step -> kernels.of(step.part(), elements(step.extent(), call)))
+                .toList(),
+            kernels::plain,
+            columns);
+    boolean staggers = call.choices().isWhole() && isDirect(call, storage);
+    return new Rows(staged, staggers ? staggered(program, kernels) : null, columns);
+  }
+
+  /** The elements that a kernel always serves; 0 if there is no such number. */
+  private static int elements(Extent extent, Call call) {
+    int width = call.choices().width();
+    boolean whole = extent == Extent.PART || extent == Extent.ROW;
+    return whole && width <= SumOrder.SUPER_BLOCK ? extent.to(width, call.choices().part()) : 0;
+  }
+
+  /** The sums of some rows together with the output of others. */
+  private static VectorKernel staggered(Program program, Kernels kernels) {
+    List<Step> steps = program.steps();
+    boolean staggers = steps.size() == 3 && program.ranged() == 1;
+    return staggers ? kernels.staggered(steps.getFirst().part(), steps.getLast().part()) : null;
+  }
+
+  /** Whether all rows are bfloat16, and no parameter of the call would have to be reordered. */
+  private static boolean isPaired(Call call) {
+    for (Tensor tensor : call.formula().rows()) {
+      RowMemory rows = call.rows(tensor);
+      if (rows != null && rows.type() != ElementType.BFLOAT16) {
+        return false;
+      }
+    }
+    boolean none = call.column(Forward.GAIN) == null && call.column(Forward.BIAS) == null;
+    return call.choices().isWhole() && (call.ofNorm() != null || none);
+  }
+
+  private static boolean isDirect(Call call, Storage storage) {
+    for (Tensor tensor : storage.types().keySet()) {
+      if (!call.rows(tensor).isDirect(storage)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static Map<Tensor, Memory> memory(Call call, Storage storage) {
+    Map<Tensor, Memory> memory = new TreeMap<>();
+    for (Tensor tensor : storage.types().keySet()) {
+      memory.put(tensor, call.rows(tensor).memory(storage));
+    }
+    return memory;
+  }
+}

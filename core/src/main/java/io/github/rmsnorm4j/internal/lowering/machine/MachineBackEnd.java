@@ -1,0 +1,93 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.backend.BackEnd;
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.Compiled;
+import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.StagedProgram;
+import io.github.rmsnorm4j.internal.backend.Stores;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.Program.Extent;
+import io.github.rmsnorm4j.internal.formula.Program.Step;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
+import io.github.rmsnorm4j.internal.kernel.PlainKernel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+
+/**
+ * Kernels of machine code. One kernel does all steps of a row, or each step of a piece of a row has
+ * one: if the row is longer than a super-block, or in part outside of the statistic.
+ *
+ * @param bits the width of a vector, 0 without machine code; found by a native call
+ * @param prefersVectors whether the Vector API does what it is faster at
+ */
+public record MachineBackEnd(IntSupplier bits, BooleanSupplier prefersVectors) implements BackEnd {
+  @Override
+  public Compiled compile(Call call, Stores stores) throws Refusal {
+    int bits = this.bits.getAsInt();
+    if (bits == 0) {
+      throw new Refusal("machine code cannot be run");
+    }
+    requireReached(call);
+    Storage storage = call.storage(PlainBackEnd.NARROW);
+    Program program = call.program(storage);
+    int width = call.choices().width();
+    boolean inPieces = width > SumOrder.SUPER_BLOCK || program.isDivided();
+    boolean backward = call.rows(Backward.DY) != null;
+    boolean slower = backward ? inPieces || call.float64() : inPieces && call.float64();
+    if (slower && prefersVectors.getAsBoolean()) {
+      throw new Refusal("the Vector API is faster");
+    }
+    if (!inPieces) {
+      List<Part> parts = program.steps().stream().map(Step::part).toList();
+      int whole = call.choices().isWhole() ? width : 0;
+      return new WholeRows.Compiled(required(kernel(parts, bits, whole, stores)));
+    }
+    List<Kernel> kernels = new ArrayList<>();
+    for (Step step : program.steps()) {
+      Stores ofStep = step == program.steps().getLast() ? stores : Stores.CACHED;
+      kernels.add(
+          step.extent() == Extent.NUMBERS
+              ? new PlainKernel(step.part(), 0)
+              : new PieceKernel(
+                  step.part(), required(kernel(List.of(step.part()), bits, 0, ofStep))));
+    }
+    return new RowsInPieces.Compiled(StagedProgram.ofRowsInRange(program, storage, kernels));
+  }
+
+  /** Memory that has to be copied is not served, nor are float64 and other types together. */
+  private static void requireReached(Call call) throws Refusal {
+    for (Tensor tensor : call.formula().rows()) {
+      RowMemory rows = call.rows(tensor);
+      if (rows != null && rows.access() == RowMemory.Access.CHECKED) {
+        throw new Refusal(tensor + " is in memory that is copied");
+      }
+      if (rows != null && (rows.type() == ElementType.FLOAT64) != call.float64()) {
+        throw new Refusal(tensor + " is " + rows.type() + ", x is not");
+      }
+    }
+  }
+
+  private static MachineKernel kernel(List<Part> parts, int bits, int width, Stores stores) {
+    boolean streams =
+        stores == Stores.STREAMED
+            || stores == Stores.STREAMED_UNALIGNED && MachineKernel.peels(parts, bits, width);
+    return MachineKernel.of(parts, bits, width, streams);
+  }
+
+  private static MachineKernel required(MachineKernel kernel) throws Refusal {
+    if (kernel == null) {
+      throw new Refusal("a kernel has no machine code, a warning says why");
+    }
+    return kernel;
+  }
+}

@@ -1,0 +1,184 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.NormChoices;
+import io.github.rmsnorm4j.internal.backend.NormColumns;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.backend.Worker;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** The rows of one thread, by one kernel of machine code that does all steps of a row. */
+final class WholeRows implements Worker {
+  /**
+   * Elements of one call of a kernel if rows are in arrays, unless one row has more. The garbage
+   * collector has to wait for the end of such a call, ten to twenty microseconds.
+   */
+  private static final int PIECE = 1 << 15;
+
+  /** Likewise, of a backward pass. */
+  private static final int BACKWARD_PIECE = 1 << 13;
+
+  private static final Staging.Pool<WholeRows> POOL = new Staging.Pool<>(WholeRows::new);
+
+  /** A program as one kernel. */
+  record Compiled(MachineKernel kernel) implements io.github.rmsnorm4j.internal.backend.Compiled {
+    @Override
+    public Worker open(Call call) {
+      WholeRows rows = POOL.take();
+      try {
+        rows.begin(call, kernel);
+      } catch (RuntimeException | Error e) {
+        rows.close();
+        throw e;
+      }
+      return rows;
+    }
+  }
+
+  private final MachineFrame frame = new MachineFrame();
+  private final ColumnSums sums = new ColumnSums();
+
+  /** The key of the norm's columns that the frame is set for, or null. */
+  private Object setFor;
+
+  /** Whether it is set for the norm's gain, and for its bias. */
+  private boolean gainSet;
+
+  private boolean biasSet;
+  private Call call;
+  private MachineKernel kernel;
+  private int width;
+
+  /** The most rows of one call of the kernel. */
+  private int most;
+
+  /** Rows of the last call of the kernel, and those of them that it has done. */
+  private int rows;
+
+  private int done;
+
+  private void begin(Call call, MachineKernel kernel) {
+    this.call = call;
+    this.kernel = kernel;
+    width = call.choices().width();
+    if (!isSet(call.ofNorm())) {
+      set(call.choices());
+    }
+    place(0);
+    most = frame.mostRows(call.rows(Backward.DY) == null ? PIECE : BACKWARD_PIECE, width);
+  }
+
+  private boolean isSet(NormColumns ofNorm) {
+    return ofNorm != null
+        && setFor == ofNorm.key
+        && (gainSet || call.column(Forward.GAIN) == null)
+        && (biasSet || call.column(Forward.BIAS) == null);
+  }
+
+  /** Sets what is the same for all calls of a norm with its own gain and bias. */
+  private void set(NormChoices norm) {
+    setFor = null;
+    frame.setWidth(width, norm.part());
+    frame.set(Forward.K, norm.part());
+    frame.set(Forward.EPSILON, norm.epsilon());
+    gainSet = point(Forward.GAIN);
+    biasSet = point(Forward.BIAS);
+    setFor = call.ofNorm() == null ? null : call.ofNorm().key;
+  }
+
+  /** Points the frame at a gain or bias; returns whether it is where the norm always has it. */
+  private boolean point(Tensor column) {
+    if (call.column(column) == null) {
+      return false;
+    }
+    MemorySegment kept = call.columnOfNorm(column);
+    frame.point(column, (kept == null ? call.nativeColumn(column) : kept).address());
+    return kept != null;
+  }
+
+  @Override
+  public void close() {
+    frame.clear();
+    sums.shrink();
+    call = null;
+    kernel = null;
+    if (!POOL.giveBack(this)) {
+      frame.close();
+      sums.close();
+    }
+  }
+
+  @Override
+  public long run(long from, long to, Object[] sums) {
+    for (int k = 0; sums != null && k < ColumnSums.TENSORS.length; k++) {
+      frame.point(ColumnSums.TENSORS[k], this.sums.copy(k, sums, width));
+    }
+    long row = from;
+    do {
+      rows = (int) Math.min(most, to - row);
+      place(row);
+      takeGiven((int) row, rows);
+      done = kernel.run(frame, rows);
+      keep((int) row, done);
+      row += done;
+    } while (row < to && done == rows);
+    this.sums.copyBack(sums, width);
+    return row - from;
+  }
+
+  @Override
+  public int stoppedAt(Frame into) {
+    int together = kernel.together(rows - done);
+    frame.copyNumbers(done, together, into);
+    return together;
+  }
+
+  private void place(long row) {
+    List<Tensor> tensors = call.formula().rows();
+    for (int i = 0; i < tensors.size(); i++) {
+      Tensor tensor = tensors.get(i);
+      RowMemory rows = call.rows(tensor);
+      if (rows != null) {
+        MemorySegment segment = rows.segment();
+        boolean isNative = rows.access() == RowMemory.Access.NATIVE;
+        long offset = (isNative ? segment.address() : 0) + row * rows.stride();
+        frame.place(tensor, isNative ? null : segment, offset, rows.stride());
+      }
+    }
+  }
+
+  /** Takes mean and rstd of rows from the forward pass, if it kept them. */
+  private void takeGiven(int row, int rows) {
+    if (!call.numbersGiven()) {
+      return;
+    }
+    frame.set(Forward.RSTD, call.rstd(), row, rows);
+    if (call.mean() != null) {
+      frame.set(Forward.MEAN, call.mean(), row, rows);
+    } else if (call.choices().isCentred()) {
+      frame.zero(Forward.MEAN, rows);
+    }
+  }
+
+  private void keep(int row, int rows) {
+    if (call.numbersGiven()) {
+      return;
+    }
+    if (call.mean() != null && call.choices().isCentred()) {
+      frame.copy(Forward.MEAN, 0, rows, call.mean(), row);
+    }
+    double[] rstd = call.rstd();
+    if (rstd != null) {
+      frame.copy(Forward.RSTD, 0, rows, rstd, row);
+      for (int r = row; r < row + rows && !call.float64(); r++) {
+        rstd[r] = (float) rstd[r];
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.backend.BackEnd;
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.Compiled;
+import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.Stores;
+import io.github.rmsnorm4j.internal.formula.Formula;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.List;
+
+/** What runs one kind of call. */
+final class Plan {
+  private static final System.Logger LOGGER = System.getLogger("io.github.rmsnorm4j");
+
+  private final Formula formula;
+
+  /** By place: {@link RowMemory#kind} of the rows, 0 where there are none. */
+  private final int[] kinds = new int[Tensor.Access.ELEMENT.places()];
+
+  private final boolean ofNorm;
+  private final Stores stores;
+
+  /** Whether it is for the start of a process. */
+  private final boolean start;
+
+  final Compiled compiled;
+
+  /** Does rows that are out of range; null until there are any. */
+  private volatile PlainBackEnd.Rows plain;
+
+  /**
+   * Takes the first back end that runs calls like this one.
+   *
+   * @param backEnds the last one runs every call
+   */
+  Plan(Call call, Stores stores, boolean start, List<BackEnd> backEnds) {
+    formula = call.formula();
+    ofNorm = call.ofNorm() != null;
+    this.stores = stores;
+    this.start = start;
+    for (int place = 0; place < kinds.length; place++) {
+      kinds[place] = kind(call.rows(place));
+    }
+    compiled = compile(call, stores, backEnds);
+  }
+
+  private static Compiled compile(Call call, Stores stores, List<BackEnd> backEnds) {
+    for (BackEnd backEnd : backEnds) {
+      try {
+        return backEnd.compile(call, stores);
+      } catch (BackEnd.Refusal refusal) {
+        LOGGER.log(System.Logger.Level.DEBUG, "another back end: {0}", refusal.getMessage());
+      }
+    }
+    throw new IllegalStateException("no back end runs " + call.formula());
+  }
+
+  /** Whether it runs a call. */
+  boolean fits(Call call, Stores stores, boolean start) {
+    boolean same =
+        this.start == start && this.stores == stores && ofNorm == (call.ofNorm() != null);
+    for (int place = 0; same && place < kinds.length; place++) {
+      same = kinds[place] == kind(call.rows(place));
+    }
+    return same && formula.equals(call.formula());
+  }
+
+  private static int kind(RowMemory rows) {
+    return rows == null ? 0 : rows.kind();
+  }
+
+  /** What does rows that are out of range. */
+  PlainBackEnd.Rows plain(Call call) {
+    if (plain == null) {
+      plain = new PlainBackEnd().compile(call, Stores.CACHED);
+    }
+    return plain;
+  }
+}

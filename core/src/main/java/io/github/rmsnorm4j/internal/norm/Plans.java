@@ -1,0 +1,71 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
+import io.github.rmsnorm4j.internal.backend.Stores;
+import io.github.rmsnorm4j.internal.lowering.VectorBackEnd;
+import io.github.rmsnorm4j.internal.lowering.machine.MachineBackEnd;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntSupplier;
+
+/**
+ * The last few plans of a norm. Without them a call of one row would take as long to find its
+ * kernels as to compute. Several threads may use it at once; at worst a plan is made twice.
+ */
+public final class Plans {
+  private static final int KEPT = 8;
+
+  private final IntSupplier machineBits;
+  private final IntSupplier vectorBits;
+  private final boolean startsPlain;
+  private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(KEPT);
+  private volatile int next;
+
+  /**
+   * No plans yet.
+   *
+   * @param machineBits the width of vectors of machine code, 0 for none; found by a native call
+   * @param vectorBits the width of vectors of the Vector API, 0 for none; slow to find
+   * @param startsPlain whether the first calls of a process take plain Java; then no back end was
+   *     chosen by name
+   */
+  public Plans(IntSupplier machineBits, IntSupplier vectorBits, boolean startsPlain) {
+    this.machineBits = machineBits;
+    this.vectorBits = vectorBits;
+    this.startsPlain = startsPlain;
+  }
+
+  /** The plan of a call: one of the last ones if it fits. */
+  Plan of(Call call, long rows) {
+    boolean start = startsPlain && StartUp.covers(rows * call.choices().width());
+    Stores stores = Stores.of(call, rows);
+    for (int i = 0; i < KEPT; i++) {
+      Plan plan = plans.getPlain(i);
+      if (plan != null && plan.fits(call, stores, start)) {
+        return plan;
+      }
+    }
+    return add(
+        start ? new Plan(call, stores, true, List.of(new PlainBackEnd())) : usual(call, stores));
+  }
+
+  private Plan usual(Call call, Stores stores) {
+    return new Plan(
+        call,
+        stores,
+        false,
+        List.of(
+            new MachineBackEnd(machineBits, () -> startsPlain && vectorBits.getAsInt() > 0),
+            new VectorBackEnd(vectorBits),
+            new PlainBackEnd()));
+  }
+
+  /** Keeps a plan, in the place of the oldest one. */
+  private Plan add(Plan plan) {
+    int place = next;
+    next = (place + 1) % KEPT;
+    plans.set(place, plan);
+    return plan;
+  }
+}
