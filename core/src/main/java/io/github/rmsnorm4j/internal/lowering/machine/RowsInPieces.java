@@ -37,7 +37,7 @@ final class RowsInPieces implements Worker {
   /** What is kept with the frame of plain Java. */
   static final class Memory implements Frame.Own {
     private final MachineFrame frame = new MachineFrame();
-    private final ColumnSums sums = new ColumnSums();
+    private final ColumnCopies sums = new ColumnCopies();
 
     /** By place: the arrays that rows are in; null in native memory. */
     private final MemorySegment[] arrays = new MemorySegment[Tensor.Access.ELEMENT.places()];
@@ -106,11 +106,9 @@ final class RowsInPieces implements Worker {
 
   @Override
   public long run(long from, long to, Object[] sums) {
-    for (int k = 0; sums != null && k < ColumnSums.TENSORS.length; k++) {
-      memory.columns[ColumnSums.TENSORS[k].place()] = memory.sums.copy(k, sums, width);
-    }
+    memory.sums.take(sums, width, (column, address) -> memory.columns[column.place()] = address);
     long done = rows.run(from, to, sums);
-    memory.sums.copyBack(sums, width);
+    memory.sums.giveBack(sums, width);
     return done;
   }
 

@@ -42,7 +42,10 @@ final class WholeRows implements Worker {
   }
 
   private final MachineFrame frame = new MachineFrame();
-  private final ColumnSums sums = new ColumnSums();
+  private final ColumnCopies columns = new ColumnCopies();
+
+  /** Made once: a lambda for each call would be an object for each. */
+  private final ColumnCopies.Pointer pointer = frame::point;
 
   /** The key of the norm's columns that the frame is set for, or null. */
   private Object setFor;
@@ -55,8 +58,7 @@ final class WholeRows implements Worker {
   private MachineKernel kernel;
   private int width;
 
-  /** The most rows of one call of the kernel. */
-  private int most;
+  private int piece;
 
   /** Rows of the last call of the kernel, and those of them that it has done. */
   private int rows;
@@ -70,8 +72,7 @@ final class WholeRows implements Worker {
     if (!isSet(call.ofNorm())) {
       set(call.choices());
     }
-    place(0);
-    most = frame.mostRows(call.rows(Backward.DY) == null ? PIECE : BACKWARD_PIECE, width);
+    piece = call.rows(Backward.DY) == null ? PIECE : BACKWARD_PIECE;
   }
 
   private boolean isSet(NormColumns ofNorm) {
@@ -94,41 +95,46 @@ final class WholeRows implements Worker {
 
   /** Points the frame at a gain or bias; returns whether it is where the norm always has it. */
   private boolean point(Tensor column) {
-    if (call.column(column) == null) {
+    Object numbers = call.column(column);
+    if (numbers == null) {
       return false;
     }
     MemorySegment kept = call.columnOfNorm(column);
-    frame.point(column, (kept == null ? call.nativeColumn(column) : kept).address());
+    MemorySegment there = kept == null ? columns.copy(column, numbers, width) : kept;
+    frame.point(column, there.address());
     return kept != null;
   }
 
   @Override
   public void close() {
     frame.clear();
-    sums.shrink();
+    columns.shrink();
     call = null;
     kernel = null;
     if (!POOL.giveBack(this)) {
       frame.close();
-      sums.close();
+      columns.close();
     }
   }
 
   @Override
   public long run(long from, long to, Object[] sums) {
-    for (int k = 0; sums != null && k < ColumnSums.TENSORS.length; k++) {
-      frame.point(ColumnSums.TENSORS[k], this.sums.copy(k, sums, width));
-    }
+    columns.take(sums, width, pointer);
+    place(from);
+    int most = frame.mostRows(piece, width);
     long row = from;
-    do {
+    while (true) {
       rows = (int) Math.min(most, to - row);
-      place(row);
       takeGiven((int) row, rows);
       done = kernel.run(frame, rows);
       keep((int) row, done);
       row += done;
-    } while (row < to && done == rows);
-    this.sums.copyBack(sums, width);
+      if (row == to || done < rows) {
+        break;
+      }
+      place(row);
+    }
+    columns.giveBack(sums, width);
     return row - from;
   }
 
