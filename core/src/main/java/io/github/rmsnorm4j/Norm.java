@@ -620,10 +620,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     boolean float64 = x.type() == ElementType.FLOAT64;
     Staging gains = gain == null ? null : Staging.take();
     Staging biases = bias == null ? null : Staging.take();
-    RowMemory[] rows = new RowMemory[Tensor.Access.ELEMENT.places()];
-    rows[Forward.X.place()] = memory.of(x);
-    rows[Forward.RESIDUAL.place()] = residual == null ? null : memory.of(residual);
-    rows[Forward.Y.place()] = memory.of(y);
+    RowMemory[] rows = {memory.of(x), residual == null ? null : memory.of(residual), memory.of(y)};
     Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
     ForwardFormula formula =
         ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null);

@@ -29,7 +29,8 @@ public final class Call implements AutoCloseable {
   /**
    * A call.
    *
-   * @param rows by place: the rows of each tensor of elements; null where the call has none
+   * @param rows by place: the rows of each tensor of elements, up to the last one; null where the
+   *     call has none
    * @param columns by place: gain and bias, float[] or double[] as the arithmetic is, the gain with
    *     its offset; null where the call has none
    * @param ofNorm copies of gain and bias if they are those of the norm, which never change; or
@@ -67,12 +68,12 @@ public final class Call implements AutoCloseable {
 
   /** The rows of a tensor, or null. */
   public RowMemory rows(Tensor tensor) {
-    return rows[tensor.place()];
+    return rows(tensor.place());
   }
 
   /** The rows of the tensor with a place, or null. */
   public RowMemory rows(int place) {
-    return rows[place];
+    return place < rows.length ? rows[place] : null;
   }
 
   /** A gain or bias, float[] or double[], or null. */

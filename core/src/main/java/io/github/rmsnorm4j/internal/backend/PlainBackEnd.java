@@ -31,8 +31,9 @@ public final class PlainBackEnd implements BackEnd {
     Function<Part, Kernel> kernels = part -> new PlainKernel(part, 0);
     return new Rows(
         StagedProgram.ofAllRows(
-            program,
+            call,
             storage,
+            program,
             program.steps().stream().map(step -> kernels.apply(step.part())).toList(),
             kernels,
             new EvenFirst(false)));

@@ -35,24 +35,16 @@ final class RowAccess {
   /**
    * Begins with the rows of a call.
    *
-   * @param stored the type in which kernels find them
-   * @param inPlace whether kernels access them in place
+   * @param staging null if kernels access them in place
    */
-  void open(
-      Tensor operand,
-      RowMemory rows,
-      ElementType stored,
-      boolean inPlace,
-      Frame frame,
-      Staging staging) {
-    this.operand = operand;
+  void open(StagedProgram.Operand operand, RowMemory rows, Frame frame, Staging staging) {
+    this.operand = operand.tensor();
     this.rows = rows;
-    this.stored = stored;
     this.frame = frame;
-    this.staging = inPlace ? null : staging;
-    base = inPlace ? rows.base() : null;
+    this.staging = staging;
+    stored = operand.stored();
+    base = staging == null ? rows.base() : null;
     offset = rows.segment().address();
-    count = 0;
   }
 
   /** Drops references to the rows. */

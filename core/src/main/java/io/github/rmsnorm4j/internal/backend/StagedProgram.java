@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.internal.backend;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
@@ -35,11 +37,17 @@ public final class StagedProgram {
     }
   }
 
-  final Storage storage;
-  final EvenFirst columns;
+  /**
+   * Rows of the calls.
+   *
+   * @param stored the type in which kernels find them
+   * @param inPlace whether kernels access them where the caller has them
+   * @param copies the place of the arrays that they are copied to
+   */
+  record Operand(Tensor tensor, ElementType stored, boolean inPlace, int copies) {}
 
-  /** Whether kernels access rows in any array, of whatever type. */
-  final boolean inAnyArray;
+  final Operand[] operands;
+  final EvenFirst columns;
 
   final Ready[] steps;
 
@@ -55,34 +63,47 @@ public final class StagedProgram {
   private volatile Rescaled rescaled;
 
   private StagedProgram(
-      Program program,
+      Call call,
       Storage storage,
+      Program program,
       List<Kernel> kernels,
       Function<Part, Kernel> plain,
       EvenFirst columns) {
     this.program = program;
-    this.storage = storage;
     this.plain = plain;
     this.columns = columns;
-    inAnyArray = plain == null;
+    operands =
+        storage.types().keySet().stream()
+            .map(tensor -> operand(tensor, call, storage))
+            .toArray(Operand[]::new);
     steps = ready(program.steps(), kernels);
     ranged = program.ranged();
+  }
+
+  /** An output may take the place of the input in one array, as it may in memory. */
+  private Operand operand(Tensor tensor, Call call, Storage storage) {
+    RowMemory rows = call.rows(tensor);
+    boolean inPlace = !doesAllRows() || rows.isDirect(storage);
+    Tensor copies = tensor.equals(call.formula().output()) ? Forward.X : tensor;
+    return new Operand(tensor, storage.of(rows.type()), inPlace, copies.place());
   }
 
   /**
    * A program whose rows are all done.
    *
+   * @param call one of the calls that it is for
    * @param kernels of the steps, in order
    * @param plain makes the kernel of a part of rows that are out of range
    * @param columns the order in which the kernels read columns
    */
   public static StagedProgram ofAllRows(
-      Program program,
+      Call call,
       Storage storage,
+      Program program,
       List<Kernel> kernels,
       Function<Part, Kernel> plain,
       EvenFirst columns) {
-    return new StagedProgram(program, storage, kernels, plain, columns);
+    return new StagedProgram(call, storage, program, kernels, plain, columns);
   }
 
   /**
@@ -90,8 +111,8 @@ public final class StagedProgram {
    * themselves, and do one row at a time.
    */
   public static StagedProgram ofRowsInRange(
-      Program program, Storage storage, List<Kernel> kernels) {
-    return new StagedProgram(program, storage, kernels, null, new EvenFirst(false));
+      Call call, Storage storage, Program program, List<Kernel> kernels) {
+    return new StagedProgram(call, storage, program, kernels, null, new EvenFirst(false));
   }
 
   private static Ready[] ready(List<Step> steps, List<Kernel> kernels) {

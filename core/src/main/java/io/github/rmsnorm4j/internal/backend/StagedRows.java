@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.backend;
 
+import io.github.rmsnorm4j.internal.backend.StagedProgram.Operand;
 import io.github.rmsnorm4j.internal.backend.StagedProgram.Ready;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
@@ -10,7 +11,6 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * The rows of one thread, step by step.
@@ -66,24 +66,18 @@ public final class StagedRows implements Worker {
     part = call.choices().part();
     int elements = call.rows(Backward.DY) == null ? CHUNK : CHUNK_OF_TWO;
     chunk = program.doesAllRows() ? Math.clamp(elements / width, 1, Frame.MAX_ROWS) : 1;
-    List<Tensor> tensors = call.formula().rows();
-    for (int i = 0; i < tensors.size(); i++) {
-      Tensor tensor = tensors.get(i);
-      RowMemory rows = call.rows(tensor);
-      if (rows != null) {
-        boolean inPlace = program.inAnyArray || rows.isDirect(program.storage);
-        // An output may take the place of the input in one array, as it may in memory.
-        boolean output = tensor.equals(call.formula().output());
-        Staging copies = staging[output ? Forward.X.place() : tensor.place()];
-        access[tensor.place()].open(
-            tensor, rows, program.storage.of(rows.type()), inPlace, frame, copies);
-      }
+    for (Operand operand : program.operands) {
+      Staging copies = operand.inPlace() ? null : staging[operand.copies()];
+      access[operand.tensor().place()].open(operand, call.rows(operand.tensor()), frame, copies);
     }
     frame.set(Forward.K, part);
     frame.set(Forward.EPSILON, call.choices().epsilon());
     frame.point(Forward.GAIN, program.columns.of(Forward.GAIN, call.column(Forward.GAIN)));
     frame.point(Forward.BIAS, program.columns.of(Forward.BIAS, call.column(Forward.BIAS)));
-    Arrays.fill(frame.of(Forward.MEAN), 0.0);
+    boolean centred = call.choices().isCentred();
+    if (call.mean() != null ? !centred : centred && call.numbersGiven()) {
+      Arrays.fill(frame.of(Forward.MEAN), 0.0);
+    }
   }
 
   /** What the kernels work on. */
@@ -98,9 +92,9 @@ public final class StagedRows implements Worker {
 
   @Override
   public void close() {
-    for (int place = 0; place < access.length; place++) {
-      access[place].close();
-      staging[place].shrink();
+    for (int k = 0; program != null && k < program.operands.length; k++) {
+      access[program.operands[k].tensor().place()].close();
+      staging[program.operands[k].copies()].shrink();
     }
     frame.clear();
     call = null;
@@ -231,7 +225,9 @@ public final class StagedRows implements Worker {
       kernel.run(frame, rows, 0, n);
       write(step, row, column, rows, n);
     }
-    frame.moveColumns(0);
+    if (from > 0 || to > SumOrder.SUPER_BLOCK) {
+      frame.moveColumns(0);
+    }
   }
 
   /** Sums the first n elements of a row, piece by piece. */
@@ -278,11 +274,8 @@ public final class StagedRows implements Worker {
 
   /** Points a frame at whole rows that are accessed in place. */
   public void place(Frame frame, long row, int rows) {
-    List<Tensor> tensors = call.formula().rows();
-    for (int i = 0; i < tensors.size(); i++) {
-      if (call.rows(tensors.get(i)) != null) {
-        access[tensors.get(i).place()].place(frame, row, 0, rows, width);
-      }
+    for (Operand operand : program.operands) {
+      access[operand.tensor().place()].place(frame, row, 0, rows, width);
     }
   }
 

@@ -35,13 +35,8 @@ final class StaggeredRows implements Worker {
   private final Call call;
   private final VectorKernel kernel;
   private final Frame frame;
-  private final Frame before;
-  private final Scratch scratch;
   private final int width;
-  private final boolean adds;
-
-  /** Whether x + residual is stored while rows are summed. */
-  private final boolean onTheWay;
+  private Other other;
 
   /** Whether every chunk takes the staggered kernel. */
   private boolean many;
@@ -51,21 +46,23 @@ final class StaggeredRows implements Worker {
     this.call = call;
     this.kernel = kernel;
     frame = rows.frame();
+    width = call.choices().width();
+  }
+
+  /** Takes the other frame, which has the same columns. */
+  private void takeOther() {
     if (frame.own == null) {
       frame.own = new Other(frame);
     }
-    Other other = (Other) frame.own;
-    before = other.before;
-    scratch = other.scratch;
-    before.shareColumns(frame);
-    width = call.choices().width();
-    adds = call.rows(Forward.RESIDUAL) != null;
-    onTheWay = kernel.sumsStore(Forward.RESIDUAL);
+    other = (Other) frame.own;
+    other.before.shareColumns(frame);
   }
 
   @Override
   public void close() {
-    before.clear();
+    if (other != null) {
+      other.before.clear();
+    }
     rows.close();
   }
 
@@ -79,6 +76,7 @@ final class StaggeredRows implements Worker {
     int chunk = rows.chunk();
     long row = from;
     if (to - from >= 2L * chunk) {
+      takeOther();
       many = to - from >= (long) MANY_CHUNKS * chunk;
       row = chunks(from, to, chunk);
     }
@@ -92,8 +90,8 @@ final class StaggeredRows implements Worker {
     for (; row + chunk <= to; row += chunk) {
       if (waits) {
         rows.place(frame, row, chunk);
-        rows.place(before, row - chunk, chunk);
-        kernel.run(frame, before, chunk, width);
+        rows.place(other.before, row - chunk, chunk);
+        kernel.run(frame, other.before, chunk, width);
       } else {
         sum(row, chunk);
       }
@@ -115,12 +113,12 @@ final class StaggeredRows implements Worker {
     }
     // The kernel also writes these rows, to memory that is not read.
     rows.place(frame, row, chunk);
-    rows.place(before, row, chunk);
-    scratch.place(before, Forward.Y, call.rows(Forward.Y), width);
-    if (adds) {
-      scratch.place(before, Forward.RESIDUAL, call.rows(Forward.RESIDUAL), width);
+    rows.place(other.before, row, chunk);
+    other.scratch.place(other.before, Forward.Y, call.rows(Forward.Y), width);
+    if (call.rows(Forward.RESIDUAL) != null) {
+      other.scratch.place(other.before, Forward.RESIDUAL, call.rows(Forward.RESIDUAL), width);
     }
-    kernel.run(frame, before, chunk, width);
+    kernel.run(frame, other.before, chunk, width);
   }
 
   private void write(long row, int chunk) {
@@ -130,10 +128,10 @@ final class StaggeredRows implements Worker {
     }
     // The kernel also sums these rows again; the sums are not used.
     rows.place(frame, row, chunk);
-    rows.place(before, row, chunk);
-    if (onTheWay) {
-      scratch.place(frame, Forward.RESIDUAL, call.rows(Forward.RESIDUAL), width);
+    rows.place(other.before, row, chunk);
+    if (kernel.sumsStore(Forward.RESIDUAL)) {
+      other.scratch.place(frame, Forward.RESIDUAL, call.rows(Forward.RESIDUAL), width);
     }
-    kernel.run(frame, before, chunk, width);
+    kernel.run(frame, other.before, chunk, width);
   }
 }

@@ -61,8 +61,9 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
     EvenFirst columns = new EvenFirst(paired);
     StagedProgram staged =
         StagedProgram.ofAllRows(
-            program,
+            call,
             storage,
+            program,
             program.steps().stream()
                 .map(step -> kernels.of(step.part(), elements(step.extent(), call)))
                 .toList(),

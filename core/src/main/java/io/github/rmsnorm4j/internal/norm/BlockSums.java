@@ -8,20 +8,17 @@ import java.util.Arrays;
  * order. Only finished nodes that still lack a right sibling are kept.
  */
 final class BlockSums implements AutoCloseable {
-  /** More than the levels of a tree, and the most sub-trees. */
-  private static final int MAX_ARRAYS = SumsOverRows.MAX_TREES;
-
   /** First the nodes that lack a right sibling, then arrays for new leaves. */
-  private final Object[] arrays = new Object[MAX_ARRAYS];
+  private Object[] arrays = new Object[4];
 
-  private int width;
-  private boolean float64;
+  private final int width;
+  private final boolean float64;
   private int nodes;
   private int held;
   private long leaves;
 
   /** Begins with sums of a width. */
-  void begin(int width, boolean float64) {
+  BlockSums(int width, boolean float64) {
     this.width = width;
     this.float64 = float64;
   }
@@ -40,6 +37,9 @@ final class BlockSums implements AutoCloseable {
 
   /** Takes the next leaf. The caller must not use it any more. */
   void add(Object leaf) {
+    if (held + 1 >= arrays.length) {
+      arrays = Arrays.copyOf(arrays, 2 * arrays.length);
+    }
     arrays[held++] = arrays[nodes];
     arrays[nodes++] = leaf;
     // Like a binary counter: two nodes of one level become one of the next.

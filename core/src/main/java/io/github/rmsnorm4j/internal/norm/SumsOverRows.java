@@ -69,49 +69,48 @@ public final class SumsOverRows {
 
   private Result run(long rows, int threads) {
     if (threads == 1) {
-      return trees(new Result[1], rows, 0, 1, rows);
+      try (Worker worker = plan.compiled.open(call)) {
+        return tree(worker, 0, rows);
+      }
     }
     long treeRows = treeRows(rows, threads);
     int trees = (int) ((rows + treeRows - 1) / treeRows);
     Result[] results = new Result[trees];
     RowScheduler.run(
-        trees, threads, (from, to) -> trees(results, treeRows, (int) from, (int) to, rows));
+        trees,
+        threads,
+        (from, to) -> {
+          try (Worker worker = plan.compiled.open(call)) {
+            for (int t = (int) from; t < to; t++) {
+              results[t] = tree(worker, t * treeRows, Math.min(rows, (t + 1) * treeRows));
+            }
+          }
+        });
     return sum(results);
   }
 
-  /** Does sub-trees, and returns the last of their sums. */
-  private Result trees(Result[] results, long treeRows, int from, int to, long rows) {
-    try (Worker worker = plan.compiled.open(call);
-        BlockSums ofGain = blocks();
-        BlockSums ofBias = blocks()) {
-      for (int t = from; t < to; t++) {
-        long end = Math.min(rows, (t + 1) * treeRows);
-        blocks(worker, ofGain, ofBias, t * treeRows, end);
-        results[t] = new Result(ofGain.root(), ofBias.root());
-      }
-    }
-    return results[to - 1];
-  }
-
-  private BlockSums blocks() {
-    BlockSums blocks = new BlockSums();
-    blocks.begin(width, call.float64());
-    return blocks;
-  }
-
-  private void blocks(Worker worker, BlockSums ofGain, BlockSums ofBias, long from, long to) {
+  /** Does rows that begin a sub-tree, and returns their sums. */
+  private Result tree(Worker worker, long from, long to) {
     Object[] sums = new Object[Tensor.Access.COLUMN.places()];
-    for (long row = from; row < to; row += SumOrder.ROWS) {
-      sums[Backward.GAIN_GRADIENT.place()] = gain ? ofGain.open() : null;
-      sums[Backward.BIAS_GRADIENT.place()] = bias ? ofBias.open() : null;
-      Runner.rows(call, plan, worker, row, Math.min(to, row + SumOrder.ROWS), sums);
-      if (gain) {
-        ofGain.add(sums[Backward.GAIN_GRADIENT.place()]);
+    try (BlockSums ofGain = gain ? new BlockSums(width, call.float64()) : null;
+        BlockSums ofBias = bias ? new BlockSums(width, call.float64()) : null) {
+      for (long row = from; row < to; row += SumOrder.ROWS) {
+        sums[Backward.GAIN_GRADIENT.place()] = gain ? ofGain.open() : null;
+        sums[Backward.BIAS_GRADIENT.place()] = bias ? ofBias.open() : null;
+        Runner.rows(call, plan, worker, row, Math.min(to, row + SumOrder.ROWS), sums);
+        if (gain) {
+          ofGain.add(sums[Backward.GAIN_GRADIENT.place()]);
+        }
+        if (bias) {
+          ofBias.add(sums[Backward.BIAS_GRADIENT.place()]);
+        }
       }
-      if (bias) {
-        ofBias.add(sums[Backward.BIAS_GRADIENT.place()]);
-      }
+      return new Result(root(ofGain), root(ofBias));
     }
+  }
+
+  private static Object root(BlockSums sums) {
+    return sums == null ? null : sums.root();
   }
 
   /** Rows of a sub-tree: so many blocks, a power of two, that there are not too many sub-trees. */
@@ -137,8 +136,8 @@ public final class SumsOverRows {
   }
 
   private Result sum(Result[] trees) {
-    try (BlockSums ofGain = blocks();
-        BlockSums ofBias = blocks()) {
+    try (BlockSums ofGain = gain ? new BlockSums(width, call.float64()) : null;
+        BlockSums ofBias = bias ? new BlockSums(width, call.float64()) : null) {
       for (Result tree : trees) {
         if (gain) {
           ofGain.add(tree.gain);
@@ -147,7 +146,7 @@ public final class SumsOverRows {
           ofBias.add(tree.bias);
         }
       }
-      return new Result(ofGain.root(), ofBias.root());
+      return new Result(root(ofGain), root(ofBias));
     }
   }
 }

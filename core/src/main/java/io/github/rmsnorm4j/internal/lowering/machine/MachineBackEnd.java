@@ -61,7 +61,7 @@ public record MachineBackEnd(IntSupplier bits, BooleanSupplier prefersVectors) i
               : new PieceKernel(
                   step.part(), required(kernel(List.of(step.part()), bits, 0, ofStep))));
     }
-    return new RowsInPieces.Compiled(StagedProgram.ofRowsInRange(program, storage, kernels));
+    return new RowsInPieces.Compiled(StagedProgram.ofRowsInRange(call, storage, program, kernels));
   }
 
   /** Memory that has to be copied is not served, nor are float64 and other types together. */
