@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -10,11 +9,6 @@ import io.github.rmsnorm4j.internal.kernel.Listings;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
-import io.github.rmsnorm4j.internal.machine.NativeCall;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import java.util.List;
 import java.util.Optional;
@@ -31,16 +25,8 @@ public final class MachineKernel {
   private static final ConcurrentHashMap<Target, Optional<MachineKernel>> MADE =
       new ConcurrentHashMap<>();
 
-  /**
-   * For rows in arrays. The garbage collector must not move these meanwhile. So it waits, and calls
-   * have to be short.
-   */
-  private static final class OfArrays {
-    static final MethodHandle HANDLE = ofArrays();
-  }
-
   private final Target target;
-  private final MemorySegment code;
+  private final KernelCall call;
 
   private final List<Part.Sum> sums;
 
@@ -59,16 +45,7 @@ public final class MachineKernel {
       String name = target.name() + "_" + COUNT.incrementAndGet();
       Listings.write(name, made.listing(), target.parts());
     }
-    code = ExecutableMemory.of(made);
-  }
-
-  @SuppressWarnings("restricted")
-  private static MethodHandle ofArrays() {
-    return Linker.nativeLinker()
-        .downcallHandle(
-            FunctionDescriptor.of(
-                JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS),
-            Linker.Option.critical(true));
+    call = new KernelCall(ExecutableMemory.of(made), target.rows());
   }
 
   /**
@@ -107,7 +84,7 @@ public final class MachineKernel {
       fault = e.getMessage();
     }
     if (kernel != null) {
-      ExecutableMemory.giveBack(kernel.code);
+      ExecutableMemory.giveBack(kernel.call.code());
     }
     System.getLogger("io.github.rmsnorm4j")
         .log(
@@ -146,33 +123,10 @@ public final class MachineKernel {
   public int run(MachineFrame frame, int rows) {
     frame.area.set(JAVA_LONG, Area.ROWS, rows);
     try {
-      if (!frame.hasArrays) {
-        // The JVM can stop the thread meanwhile, as in any native code.
-        return (int)
-            (long) NativeCall.HANDLE.invokeExact(code, frame.area.address(), 0L, 0L, 0L, 0L, 0L);
-      }
-      return (int)
-          (long)
-              OfArrays.HANDLE.invokeExact(
-                  code,
-                  frame.area.address(),
-                  base(frame, 0),
-                  base(frame, 1),
-                  base(frame, 2),
-                  base(frame, 3),
-                  base(frame, 4));
-    } catch (RuntimeException | Error e) {
-      throw e;
-    } catch (Throwable e) {
-      throw new IllegalStateException(e);
+      return call.rows(frame);
     } finally {
       // The code has the address of its memory, which keeps nothing alive.
       Reference.reachabilityFence(frame);
     }
-  }
-
-  private static MemorySegment base(MachineFrame frame, int operand) {
-    MemorySegment base = frame.bases[operand];
-    return base == null ? MemorySegment.NULL : base;
   }
 }

@@ -4,6 +4,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.BLOCK;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.END;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.I;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.ODD;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
@@ -25,9 +26,6 @@ import java.util.List;
  * in memory, and then the tree.
  */
 final class SumLoop {
-  /** The address of the mask of odd elements. A part that has them has few pointers. */
-  private static final General ODD = General.R14;
-
   private final Assembler a;
   private final Registers registers;
   private final Target target;

@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -88,7 +89,9 @@ final class InterpretedKernel {
     interpreter.unknown(AREA, Area.BYTES);
     interpreter.set(AREA, written);
     given.numbers().forEach(this::set);
-    int done = (int) interpreter.run(AREA, Tensor.Access.ELEMENT.places());
+    List<Long> arguments = new ArrayList<>(List.of(AREA));
+    target.rows().forEach(rows -> arguments.add(base(rows)));
+    int done = (int) interpreter.run(arguments);
     given.operands().forEach((operand, bytes) -> copy(given, bytes));
     given.columns().forEach((column, bytes) -> interpreter.copy(bytes, address(column)));
     return done;
@@ -104,8 +107,13 @@ final class InterpretedKernel {
         interpreter.memory(at, given.row(operand, row), writable);
       }
     }
-    put(Area.address(operand), places.get(bytes));
+    put(Area.address(operand), places.get(bytes) - base(operand));
     put(Area.stride(operand), stride(size));
+  }
+
+  /** What a tensor's rows are relative to, as in arrays. */
+  private static long base(Tensor rows) {
+    return ROWS + (rows.place() + 1) * 0x1234_5678L;
   }
 
   private void placeColumn(Tensor column, byte[] bytes) {
