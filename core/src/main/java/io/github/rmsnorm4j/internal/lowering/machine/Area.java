@@ -23,9 +23,6 @@ final class Area {
 
   static final int MXCSR = 20;
 
-  /** The address of a mask: before it 32 elements that are there, from it on 32 that are not. */
-  static final int MASK = 24;
-
   /** Elements that row sums are of. */
   static final int SUMMED = 32;
 
@@ -41,7 +38,13 @@ final class Area {
   private static final int ENDS = BROADCASTS + ALIGNMENT * Frame.MAX_TABLES;
   private static final int END = Double.BYTES * RowSum.LANES;
 
-  static final int BYTES = ENDS + END * Tensor.SLOTS;
+  /** Bytes of the mask of 32 elements. */
+  static final int MASK_BYTES = Long.BYTES * RowSum.LANES;
+
+  /** A mask: before it 32 elements that are there, from it on 32 that are not. */
+  static final int MASK = ENDS + END * Tensor.SLOTS + MASK_BYTES;
+
+  static final int BYTES = MASK + MASK_BYTES;
 
   private Area() {}
 

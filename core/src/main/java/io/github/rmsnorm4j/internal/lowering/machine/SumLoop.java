@@ -182,13 +182,13 @@ final class SumLoop {
     a.bind(none);
   }
 
-  /** From minus the number of elements to the address of a mask that has as many ones, or half. */
+  /** From minus the number of elements to where {@link Area#MASK} has as many ones, or half. */
   private void mask(General register, int by) {
     if (by == 2) {
       a.op(GeneralOp.SAR, register, new Immediate(1));
     }
     a.op(GeneralOp.SHL, register, new Immediate(3));
-    a.op(GeneralOp.ADD, register, Address.at(AREA, Area.MASK));
+    a.op(GeneralOp.ADD, register, AREA);
   }
 
   /** 32 elements, or as many of them as a sweep is for. */
@@ -201,7 +201,7 @@ final class SumLoop {
       int lane = (odd ? index - 1 : index) * doubles;
       Address mask =
           where == Elements.Where.END
-              ? Address.at(odd ? ODD : I, lane / halves * Double.BYTES)
+              ? Address.at(odd ? ODD : I, Area.MASK + lane / halves * Double.BYTES)
               : null;
       ElementVector vector = elements.vector(first + lane, half, where);
       int sum = 0;

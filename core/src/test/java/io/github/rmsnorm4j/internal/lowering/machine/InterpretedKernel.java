@@ -29,7 +29,6 @@ final class InterpretedKernel {
   private static final int FLUSHES = 0x1f80 | 0x8040;
 
   private static final long AREA = 0x1000_0000L;
-  private static final long MASK = 0x2000_0000L;
   private static final long ROWS = 0x10_0000_0000L;
   private static final long COLUMNS = 0x20_0000_0000L;
   private static final long APART = 0x1000_0000L;
@@ -58,10 +57,6 @@ final class InterpretedKernel {
     this.target = target;
     this.shift = shift;
     interpreter = new InterpretedCode(MachineCode.of(target), FLUSHES);
-    byte[] mask = new byte[2 * RowSum.LANES * Long.BYTES];
-    Arrays.fill(mask, 0, mask.length / 2, (byte) -1);
-    interpreter.memory(MASK, mask, false);
-    put(Area.MASK, MASK + mask.length / 2);
     MemorySegment.ofArray(written)
         .set(ValueLayout.JAVA_INT_UNALIGNED, Area.MXCSR, FloatingPointState.CONTRACT);
   }
@@ -88,6 +83,9 @@ final class InterpretedKernel {
     put(Area.of(Forward.EPSILON), given.epsilon());
     interpreter.unknown(AREA, Area.BYTES);
     interpreter.set(AREA, written);
+    byte[] mask = new byte[2 * Area.MASK_BYTES];
+    Arrays.fill(mask, 0, Area.MASK_BYTES, (byte) -1);
+    interpreter.set(AREA + Area.MASK - Area.MASK_BYTES, mask);
     given.numbers().forEach(this::set);
     List<Long> arguments = new ArrayList<>(List.of(AREA));
     target.rows().forEach(rows -> arguments.add(base(rows)));
