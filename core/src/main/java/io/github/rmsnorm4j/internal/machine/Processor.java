@@ -50,6 +50,7 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
   /**
    * Asks this processor.
    *
+   * @throws OutOfMemoryError if the system has no memory
    * @throws UnsupportedOperationException if the system refuses memory that can be executed
    */
   public static Processor find() {

@@ -50,14 +50,18 @@ public final class MachineKernel {
 
   /**
    * The kernel of parts, one after the other for each row; null where there is no machine code for
-   * one of them.
+   * one of them, or no memory for it now.
    *
    * @param bits of a vector
    * @param width of the rows; 0 for any
    */
   public static MachineKernel of(List<Part> parts, int bits, int width, boolean streams) {
     Target target = target(parts, bits, width, streams);
-    return MADE.computeIfAbsent(target, MachineKernel::make).orElse(null);
+    Optional<MachineKernel> made = MADE.get(target);
+    if (made == null && !Shortage.lasts()) {
+      made = MADE.computeIfAbsent(target, MachineKernel::make);
+    }
+    return made == null ? null : made.orElse(null);
   }
 
   /** Whether a kernel has non-temporal stores for an output of which only elements are aligned. */
@@ -72,6 +76,7 @@ public final class MachineKernel {
     return new Target(parts, bits, narrow ? width : 0, group, bfloat16, streams);
   }
 
+  /** The kernel, if its bits are right; null where there is no memory for it now. */
   private static Optional<MachineKernel> make(Target target) {
     String fault = "it gives other bits than plain Java";
     MachineKernel kernel = null;
@@ -80,11 +85,17 @@ public final class MachineKernel {
       if (Trial.passes(target, kernel)) {
         return Optional.of(kernel);
       }
-    } catch (RuntimeException | OutOfMemoryError e) {
-      fault = e.getMessage();
+    } catch (RuntimeException e) {
+      fault = String.valueOf(e.getMessage());
+    } catch (OutOfMemoryError e) {
+      Shortage.note(e);
+      fault = null;
     }
     if (kernel != null) {
       ExecutableMemory.giveBack(kernel.call.code());
+    }
+    if (fault == null) {
+      return null;
     }
     System.getLogger("io.github.rmsnorm4j")
         .log(
