@@ -20,6 +20,9 @@ import java.util.List;
  * there may be.
  */
 final class KernelCall {
+  /** What native rows are relative to. */
+  static final long[] NATIVE = new long[Tensor.Access.ELEMENT.places()];
+
   private static final int FEW = MachineCode.BASES.size();
 
   /**
@@ -64,10 +67,14 @@ final class KernelCall {
     return code;
   }
 
-  /** Runs the code; returns how many rows are done. */
-  int rows(MachineFrame frame) {
+  /**
+   * Runs the code; returns how many rows are done.
+   *
+   * @param bases of native rows
+   */
+  int rows(MachineFrame frame, long[] bases) {
     try {
-      return (int) (frame.hasArrays ? ofArrays(frame) : ofNativeRows(frame.area.address()));
+      return (int) (frame.hasArrays ? ofArrays(frame) : ofNative(frame.area.address(), bases));
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
@@ -76,10 +83,11 @@ final class KernelCall {
   }
 
   /** The JVM can stop the thread meanwhile, as in any native code. */
-  private long ofNativeRows(long area) throws Throwable {
+  private long ofNative(long area, long[] b) throws Throwable {
     return places.length <= FEW
-        ? (long) NativeCall.HANDLE.invokeExact(code, area, 0L, 0L, 0L, 0L, 0L)
-        : (long) OfMany.HANDLE.invokeExact(code, area, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L);
+        ? (long) NativeCall.HANDLE.invokeExact(code, area, b[0], b[1], b[2], b[3], b[4])
+        : (long)
+            OfMany.HANDLE.invokeExact(code, area, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
   }
 
   private long ofArrays(MachineFrame frame) throws Throwable {

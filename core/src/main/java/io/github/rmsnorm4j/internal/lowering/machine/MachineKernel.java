@@ -132,9 +132,18 @@ public final class MachineKernel {
 
   /** Does the first n rows of a frame, or those before the first one that is out of range. */
   public int run(MachineFrame frame, int rows) {
+    return run(frame, rows, KernelCall.NATIVE);
+  }
+
+  /**
+   * The same with native rows that are relative to bases.
+   *
+   * @param bases used where no rows are in arrays
+   */
+  int run(MachineFrame frame, int rows, long[] bases) {
     frame.area.set(JAVA_LONG, Area.ROWS, rows);
     try {
-      return call.rows(frame);
+      return call.rows(frame, bases);
     } finally {
       // The code has the address of its memory, which keeps nothing alive.
       Reference.reachabilityFence(frame);

@@ -33,13 +33,20 @@ final class InterpretedKernel {
   private static final long COLUMNS = 0x20_0000_0000L;
   private static final long APART = 0x1000_0000L;
 
+  /** Where rows are. */
+  private record Place(long address, int stride) {
+    long row(int row) {
+      return address + (long) row * stride;
+    }
+  }
+
   private final Target target;
   private final InterpretedCode interpreter;
 
   /** The part of its own memory that the caller has written, but for the numbers of rows. */
   private final byte[] written = new byte[Area.of(Forward.EPSILON) + Double.BYTES];
 
-  private final Map<byte[], Long> places = new IdentityHashMap<>();
+  private final Map<byte[], Place> places = new IdentityHashMap<>();
 
   /** Bytes from where it would be aligned to where the output is. */
   private final int shift;
@@ -99,14 +106,14 @@ final class InterpretedKernel {
     byte[] bytes = given.operands().get(operand);
     int size = bytes.length / given.rows();
     if (!places.containsKey(bytes)) {
-      places.put(bytes, address(operand));
+      Place place = new Place(address(operand), stride(operand, size));
+      places.put(bytes, place);
       for (int row = 0; row < given.rows(); row++) {
-        long at = address(operand) + (long) row * stride(size);
-        interpreter.memory(at, given.row(operand, row), writable);
+        interpreter.memory(place.row(row), given.row(operand, row), writable);
       }
     }
-    put(Area.address(operand), places.get(bytes) - base(operand));
-    put(Area.stride(operand), stride(size));
+    put(Area.address(operand), places.get(bytes).address - base(operand));
+    put(Area.stride(operand), places.get(bytes).stride);
   }
 
   /** What a tensor's rows are relative to, as in arrays. */
@@ -133,7 +140,7 @@ final class InterpretedKernel {
     int size = bytes.length / given.rows();
     for (int row = 0; row < given.rows(); row++) {
       byte[] ofRow = new byte[size];
-      interpreter.copy(ofRow, places.get(bytes) + (long) row * stride(size));
+      interpreter.copy(ofRow, places.get(bytes).row(row));
       System.arraycopy(ofRow, 0, bytes, row * size, size);
     }
   }
@@ -160,8 +167,9 @@ final class InterpretedKernel {
   }
 
   /** From a row to the next there is memory that nobody may touch. */
-  private static int stride(int size) {
-    return Area.aligned(size) + Area.ALIGNMENT;
+  private static int stride(Tensor rows, int size) {
+    int aligned = Area.aligned(size) + Area.ALIGNMENT;
+    return rows.equals(Forward.Y) ? aligned : aligned + 1 + 6 * rows.place();
   }
 
   /** Only the output may be aligned. */
@@ -169,7 +177,8 @@ final class InterpretedKernel {
     if (tensor.access() == Tensor.Access.COLUMN) {
       return COLUMNS + tensor.place() * APART + 4;
     }
-    return ROWS + tensor.place() * APART + (tensor.equals(Forward.Y) ? shift : 4);
+    int from = tensor.equals(Forward.Y) ? shift : 3 + 2 * tensor.place();
+    return ROWS + tensor.place() * APART + from;
   }
 
   /** Lines that were never run. */
