@@ -85,7 +85,7 @@ public final class MachineKernel {
       if (Trial.passes(target, kernel)) {
         return Optional.of(kernel);
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError e) {
       fault = String.valueOf(e.getMessage());
     } catch (OutOfMemoryError e) {
       Shortage.note(e);
