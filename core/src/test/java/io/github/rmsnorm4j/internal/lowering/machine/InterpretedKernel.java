@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -97,9 +99,18 @@ final class InterpretedKernel {
     List<Long> arguments = new ArrayList<>(List.of(AREA));
     target.rows().forEach(rows -> arguments.add(base(rows)));
     int done = (int) interpreter.run(arguments);
+    requireUnchanged();
     given.operands().forEach((operand, bytes) -> copy(given, bytes));
     given.columns().forEach((column, bytes) -> interpreter.copy(bytes, address(column)));
     return done;
+  }
+
+  /** The kernel could run again: it has left what it was given, but for its caller's state. */
+  private void requireUnchanged() {
+    byte[] left = new byte[written.length];
+    interpreter.copy(left, AREA);
+    Arrays.fill(left, Area.CALLERS_MXCSR, Area.MXCSR, (byte) 0);
+    assertThat(left).as("what a kernel was given").isEqualTo(written);
   }
 
   private void place(Given given, Tensor operand, boolean writable) {
