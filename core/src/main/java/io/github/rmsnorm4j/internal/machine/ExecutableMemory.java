@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.internal.machine;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Optional;
 
 /**
  * Memory that is written once. Then it can be executed and read, but never written again. Each
@@ -14,16 +13,14 @@ public final class ExecutableMemory {
    * Copies code into such memory.
    *
    * @return the address of the code
+   * @throws OutOfMemoryError if the system has no memory
    * @throws UnsupportedOperationException if the system refuses memory that can be executed
    */
   public static MemorySegment of(Code code) {
     byte[] bytes = code.bytes();
-    Optional<MemorySegment> mapped =
-        SystemMemory.map(SystemMemory.wholePages(bytes.length), SystemMemory.Access.READ_WRITE);
-    if (mapped.isEmpty()) {
-      throw new UnsupportedOperationException("the system has no memory for machine code");
-    }
-    MemorySegment memory = mapped.get();
+    MemorySegment memory =
+        SystemMemory.map(SystemMemory.wholePages(bytes.length), SystemMemory.Access.READ_WRITE)
+            .orElseThrow(() -> new OutOfMemoryError("the system has no memory for machine code"));
     MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, 0, bytes.length);
     if (!SystemMemory.protect(memory, SystemMemory.Access.READ_EXECUTE)) {
       SystemMemory.unmap(memory);

@@ -50,6 +50,7 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
   /**
    * Asks this processor.
    *
+   * @throws OutOfMemoryError if the system has no memory
    * @throws UnsupportedOperationException if the system refuses memory that can be executed
    */
   public static Processor find() {
@@ -77,8 +78,6 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
   /** The instructions CPUID and XGETBV. */
   private static final class Leaves {
     private final MemorySegment result;
-    private final MemorySegment cpuid = ExecutableMemory.of(cpuidCode());
-    private final MemorySegment xgetbv = ExecutableMemory.of(xgetbvCode());
 
     Leaves(Arena arena) {
       result = arena.allocate(4L * Long.BYTES, Long.BYTES);
@@ -111,7 +110,7 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
 
     /** Registers a, b, c and d. */
     int[] of(int leaf, int part) {
-      NativeCall.of(cpuid, leaf, part, result.address());
+      run(cpuidCode(), leaf, part, result.address());
       int[] registers = new int[4];
       for (int r = 0; r < registers.length; r++) {
         registers[r] = (int) result.getAtIndex(JAVA_LONG, r);
@@ -120,7 +119,16 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
     }
 
     int saved() {
-      return (int) NativeCall.of(xgetbv, 0, 0, 0);
+      return (int) run(xgetbvCode(), 0, 0, 0);
+    }
+
+    private static long run(Code code, long a, long b, long c) {
+      MemorySegment function = ExecutableMemory.of(code);
+      try {
+        return NativeCall.of(function, a, b, c);
+      } finally {
+        ExecutableMemory.giveBack(function);
+      }
     }
   }
 }

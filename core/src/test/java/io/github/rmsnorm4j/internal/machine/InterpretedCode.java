@@ -33,11 +33,14 @@ public final class InterpretedCode {
     interpreter.memory.set(address, bytes);
   }
 
-  /** Runs it with a first argument, and as many zeros. */
-  public long run(long first, int zeros) {
-    interpreter.set(ARGUMENTS.getFirst(), first);
-    for (int i = 1; i <= zeros; i++) {
-      interpreter.set(ARGUMENTS.get(i), 0);
+  /** Runs it with arguments: the first six in registers, others on the stack. */
+  public long run(List<Long> arguments) {
+    for (int i = 0; i < arguments.size(); i++) {
+      if (i < ARGUMENTS.size()) {
+        interpreter.set(ARGUMENTS.get(i), arguments.get(i));
+      } else {
+        interpreter.setOnStack(i - ARGUMENTS.size(), arguments.get(i));
+      }
     }
     return interpreter.run();
   }

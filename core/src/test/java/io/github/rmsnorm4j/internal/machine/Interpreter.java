@@ -20,6 +20,10 @@ final class Interpreter {
   private static final int CONTRACT = 0x1f80;
   private static final int FLAGS = 0x3f;
   private static final long STACK = 0x7000_0000_0000L;
+
+  /** Bytes for what the code pushes, and as many for what the caller has pushed. */
+  private static final int ROOM = 256;
+
   private static final long CONSTANTS = 0x6000_0000_0000L;
   private static final long STEPS = 200_000_000;
 
@@ -60,8 +64,8 @@ final class Interpreter {
       constants.put(data.label(), at);
       at += 1 << 20;
     }
-    memory.add(STACK, 256, true);
-    set(General.RSP, STACK + 256);
+    memory.add(STACK, 2 * ROOM, true);
+    set(General.RSP, STACK + ROOM);
     for (General kept : kept()) {
       set(kept, 0x1234_5678_0000L + kept.n());
     }
@@ -74,6 +78,11 @@ final class Interpreter {
   void set(General register, long value) {
     general[register.n()] = register.bits() == 64 ? value : value & 0xffff_ffffL;
     known[register.n()] = true;
+  }
+
+  /** Sets an argument of those on the stack, behind the return address. */
+  void setOnStack(int argument, long value) {
+    put(Address.at(General.RSP, (1 + argument) * Long.BYTES), value, 64);
   }
 
   long get(General register) {
@@ -116,7 +125,7 @@ final class Interpreter {
     if ((state & ~FLAGS) != (callersState & ~FLAGS)) {
       throw new AssertionError("the caller's state of the floating-point unit is not put back");
     }
-    if (get(General.RSP) != STACK + 256) {
+    if (get(General.RSP) != STACK + ROOM) {
       throw new AssertionError("the stack is not as it was");
     }
     for (General register : kept()) {

@@ -23,15 +23,14 @@ final class Area {
 
   static final int MXCSR = 20;
 
-  /** The address of a mask: before it 32 elements that are there, from it on 32 that are not. */
-  static final int MASK = 24;
-
   /** Elements that row sums are of. */
   static final int SUMMED = 32;
 
   private static final int TENSORS = 64;
   private static final int OF_CALL = TENSORS + 2 * Long.BYTES * Tensor.SLOTS;
-  private static final int OF_ROW = aligned(OF_CALL + Double.BYTES * Tensor.Access.CALL.places());
+  private static final int STARTS = OF_CALL + Double.BYTES * Tensor.Access.CALL.places();
+  private static final int POINTERS = STARTS + Long.BYTES * Tensor.Access.ELEMENT.places();
+  private static final int OF_ROW = aligned(POINTERS + Long.BYTES * Tensor.Access.ELEMENT.places());
   private static final int NUMBER = Double.BYTES * MachineFrame.MAX_ROWS;
   private static final int TOTALS = OF_ROW + NUMBER * Tensor.Access.ROW.places();
   private static final int LANES = Double.BYTES * RowSum.LANES;
@@ -39,7 +38,13 @@ final class Area {
   private static final int ENDS = BROADCASTS + ALIGNMENT * Frame.MAX_TABLES;
   private static final int END = Double.BYTES * RowSum.LANES;
 
-  static final int BYTES = ENDS + END * Tensor.SLOTS;
+  /** Bytes of the mask of 32 elements. */
+  static final int MASK_BYTES = Long.BYTES * RowSum.LANES;
+
+  /** A mask: before it 32 elements that are there, from it on 32 that are not. */
+  static final int MASK = ENDS + END * Tensor.SLOTS + MASK_BYTES;
+
+  static final int BYTES = MASK + MASK_BYTES;
 
   private Area() {}
 
@@ -48,14 +53,19 @@ final class Area {
     return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
   }
 
-  /** The address of the first row, or of the numbers of a column. */
+  /** From its base to the first row; the address of the numbers of a column. */
   static int address(Tensor tensor) {
-    return rows(tensor.slot());
+    return TENSORS + 2 * Long.BYTES * tensor.slot();
   }
 
-  /** The address of the first row of the tensor of elements with a place. */
-  static int rows(int place) {
-    return TENSORS + 2 * Long.BYTES * place;
+  /** The address of the first row, which the kernel leaves there. */
+  static int start(Tensor rows) {
+    return STARTS + Long.BYTES * rows.place();
+  }
+
+  /** The address of the row that a part is at, of rows for which it has no register. */
+  static int row(Tensor rows) {
+    return POINTERS + Long.BYTES * rows.place();
   }
 
   /** Bytes from a row to the next. */

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
@@ -32,6 +33,9 @@ final class Broadcasts {
     this.target = target;
     this.part = part;
     needed = List.copyOf(part.rowValues());
+    if (needed.size() > Frame.MAX_TABLES) {
+      throw new IllegalArgumentException(needed.size() + " per-row scalars in one part");
+    }
   }
 
   /**

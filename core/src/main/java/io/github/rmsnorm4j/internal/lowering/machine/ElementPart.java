@@ -32,7 +32,7 @@ final class ElementPart {
     this.registers = registers;
     this.target = target;
     this.part = part;
-    pointers = new Pointers(part);
+    pointers = new Pointers(a, part, target.halves(part));
     ends = new Ends(a, registers, pointers, part);
     broadcasts = new Broadcasts(a, registers, target, part);
     tree = new Tree(a, registers);
@@ -92,9 +92,9 @@ final class ElementPart {
    */
   private List<Vector> row(int ahead) {
     if (ahead == 0) {
-      pointers.load(a);
+      pointers.load();
     } else {
-      pointers.next(a);
+      pointers.next();
     }
     RowValues numbers = new RowValues(a, pointers, 1, ahead, target.width());
     new RowPart(a, registers, numbers, part, null).emit(part);

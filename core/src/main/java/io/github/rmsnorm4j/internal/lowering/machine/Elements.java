@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
-import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
@@ -62,7 +61,10 @@ record Elements(
     if (!isInMemory(value)) {
       return ofRow.get(value);
     }
-    return value.type().bytes() > Short.BYTES ? address(value.tensor(), value.type()) : null;
+    boolean inRegister = where == Where.END || pointers.stays(value.tensor());
+    return inRegister && value.type().bytes() > Short.BYTES
+        ? address(value.tensor(), value.type())
+        : null;
   }
 
   @Override
@@ -71,8 +73,7 @@ record Elements(
     switch (value.type()) {
       case FLOAT16 -> a.op(VectorOp.VCVTPH2PS, into, from);
       case BFLOAT16 -> bfloat16(from, into);
-      default ->
-          throw new UnsupportedOperationException("no machine code that reads " + value.type());
+      case FLOAT32, FLOAT64 -> a.op(VectorOp.VMOVUPS, into, from);
     }
   }
 
@@ -89,15 +90,13 @@ record Elements(
     }
   }
 
+  /** Where the vector is: until the next address is asked for, see {@link Pointers#of}. */
   Address address(Tensor tensor, ElementType type) {
-    return address(pointers.of(tensor), Area.end(tensor), type.bytes());
-  }
-
-  private Address address(General pointer, int end, int size) {
+    int from = first * type.bytes();
     return switch (where) {
-      case LOOP, EDGE -> new Address(pointer, Pointers.I, size, first * size);
-      case ROW -> Address.at(pointer, first * size);
-      case END -> Address.at(Pointers.AREA, end + first * size);
+      case LOOP, EDGE -> new Address(pointers.of(tensor), Pointers.I, type.bytes(), from);
+      case ROW -> Address.at(pointers.of(tensor), from);
+      case END -> Address.at(Pointers.AREA, Area.end(tensor) + from);
     };
   }
 }

@@ -11,14 +11,28 @@ import io.github.rmsnorm4j.internal.machine.Processor;
  * @param whyNot why there is none; null where there is
  */
 public record Machine(int bits, int preferredBits, boolean bfloat16, String whyNot) {
-  /** Found out when first asked for. */
-  private static final class Here {
-    static final Machine VALUE = find();
+  /** Found out when first asked for; null before. */
+  private static volatile Machine found;
+
+  /** What this process can have. Without memory to find out, that is nothing now. */
+  public static Machine here() {
+    Machine machine = found;
+    return machine == null ? look() : machine;
   }
 
-  /** What this process can have. */
-  public static Machine here() {
-    return Here.VALUE;
+  private static synchronized Machine look() {
+    if (found != null) {
+      return found;
+    }
+    try {
+      if (!Shortage.lasts()) {
+        found = find();
+        return found;
+      }
+    } catch (OutOfMemoryError e) {
+      Shortage.note(e);
+    }
+    return new Machine(0, 0, false, Shortage.MESSAGE);
   }
 
   /**

@@ -4,6 +4,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.ROW;
 
 import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
@@ -15,17 +16,17 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import java.util.List;
 
 /**
- * The machine code of a kernel: {@code long rows(area, base of each operand)}. It does the parts
- * for row after row, and returns how many rows are done: it stops before a row that is out of
- * range.
+ * The machine code of a kernel: {@code long rows(area, base of each tensor of elements)}. It does
+ * the parts for row after row, and returns how many rows are done: it stops before a row that is
+ * out of range. What it is given it leaves as it is, so that it can run again.
  */
 final class MachineCode {
   /** What the function must leave as it finds it. */
   private static final List<General> KEPT =
       List.of(General.RBX, General.RBP, General.R12, General.R13, General.R14, General.R15);
 
-  /** Where the base addresses of operands come in, in their order. */
-  private static final List<General> BASES =
+  /** Where the first bases come in; others are on the stack. */
+  static final List<General> BASES =
       List.of(General.RSI, General.RDX, General.RCX, General.R8, General.R9);
 
   /** Bits of the floating-point state that are no choice: what instructions have met. */
@@ -97,14 +98,26 @@ final class MachineCode {
     for (General register : KEPT) {
       a.op(GeneralOp.PUSH, register);
     }
-    for (int place = 0; place < BASES.size(); place++) {
-      a.op(GeneralOp.ADD, BASES.get(place), Address.at(AREA, Area.rows(place)));
-      a.op(GeneralOp.MOV, Address.at(AREA, Area.rows(place)), BASES.get(place));
+    List<Tensor> rows = target.rows();
+    for (int i = 0; i < rows.size(); i++) {
+      General base = base(i);
+      a.op(GeneralOp.ADD, base, Address.at(AREA, Area.address(rows.get(i))));
+      a.op(GeneralOp.MOV, Address.at(AREA, Area.start(rows.get(i))), base);
     }
     a.comment("the caller may have left another state of the floating-point unit");
     a.op(GeneralOp.STMXCSR, Address.at(AREA, Area.CALLERS_MXCSR));
     whereDifferent("as_contract", Area.MXCSR);
     a.op(GeneralOp.XOR, ROW.of(32), ROW.of(32));
+  }
+
+  /** A register with a base. Those that are not passed in one are behind the return address. */
+  private General base(int i) {
+    if (i < BASES.size()) {
+      return BASES.get(i);
+    }
+    int pushed = KEPT.size() + 1 + i - BASES.size();
+    a.op(GeneralOp.MOV, General.RAX, Address.at(General.RSP, pushed * Long.BYTES));
+    return General.RAX;
   }
 
   private void whereDifferent(String name, int state) {

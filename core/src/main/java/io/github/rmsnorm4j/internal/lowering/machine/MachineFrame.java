@@ -6,7 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
@@ -20,9 +19,6 @@ public final class MachineFrame implements AutoCloseable {
   /** Rows that a kernel does at once, at most. */
   static final int MAX_ROWS = 256;
 
-  /** 32 elements that are there, and behind them 32 that are not. */
-  private static final MemorySegment MASK = mask();
-
   private final NativeMemory memory = new NativeMemory(Area.BYTES);
 
   final MemorySegment area = memory.segment();
@@ -35,15 +31,7 @@ public final class MachineFrame implements AutoCloseable {
 
   public MachineFrame() {
     area.set(JAVA_INT, Area.MXCSR, FloatingPointState.CONTRACT);
-    area.set(JAVA_LONG, Area.MASK, MASK.address() + RowSum.LANES * Long.BYTES);
-  }
-
-  private static MemorySegment mask() {
-    MemorySegment mask = new NativeMemory(2L * RowSum.LANES * Long.BYTES).segment();
-    for (int lane = 0; lane < RowSum.LANES; lane++) {
-      mask.setAtIndex(JAVA_LONG, lane, -1L);
-    }
-    return mask;
+    area.asSlice(Area.MASK - Area.MASK_BYTES, Area.MASK_BYTES).fill((byte) -1);
   }
 
   /**

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -10,11 +9,6 @@ import io.github.rmsnorm4j.internal.kernel.Listings;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
-import io.github.rmsnorm4j.internal.machine.NativeCall;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import java.util.List;
 import java.util.Optional;
@@ -31,16 +25,8 @@ public final class MachineKernel {
   private static final ConcurrentHashMap<Target, Optional<MachineKernel>> MADE =
       new ConcurrentHashMap<>();
 
-  /**
-   * For rows in arrays. The garbage collector must not move these meanwhile. So it waits, and calls
-   * have to be short.
-   */
-  private static final class OfArrays {
-    static final MethodHandle HANDLE = ofArrays();
-  }
-
   private final Target target;
-  private final MemorySegment code;
+  private final KernelCall call;
 
   private final List<Part.Sum> sums;
 
@@ -59,28 +45,23 @@ public final class MachineKernel {
       String name = target.name() + "_" + COUNT.incrementAndGet();
       Listings.write(name, made.listing(), target.parts());
     }
-    code = ExecutableMemory.of(made);
-  }
-
-  @SuppressWarnings("restricted")
-  private static MethodHandle ofArrays() {
-    return Linker.nativeLinker()
-        .downcallHandle(
-            FunctionDescriptor.of(
-                JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS),
-            Linker.Option.critical(true));
+    call = new KernelCall(ExecutableMemory.of(made), target.rows());
   }
 
   /**
    * The kernel of parts, one after the other for each row; null where there is no machine code for
-   * one of them.
+   * one of them, or no memory for it now.
    *
    * @param bits of a vector
    * @param width of the rows; 0 for any
    */
   public static MachineKernel of(List<Part> parts, int bits, int width, boolean streams) {
     Target target = target(parts, bits, width, streams);
-    return MADE.computeIfAbsent(target, MachineKernel::make).orElse(null);
+    Optional<MachineKernel> made = MADE.get(target);
+    if (made == null && !Shortage.lasts()) {
+      made = MADE.computeIfAbsent(target, MachineKernel::make);
+    }
+    return made == null ? null : made.orElse(null);
   }
 
   /** Whether a kernel has non-temporal stores for an output of which only elements are aligned. */
@@ -95,6 +76,7 @@ public final class MachineKernel {
     return new Target(parts, bits, narrow ? width : 0, group, bfloat16, streams);
   }
 
+  /** The kernel, if its bits are right; null where there is no memory for it now. */
   private static Optional<MachineKernel> make(Target target) {
     String fault = "it gives other bits than plain Java";
     MachineKernel kernel = null;
@@ -103,11 +85,17 @@ public final class MachineKernel {
       if (Trial.passes(target, kernel)) {
         return Optional.of(kernel);
       }
-    } catch (RuntimeException | OutOfMemoryError e) {
-      fault = e.getMessage();
+    } catch (RuntimeException | LinkageError e) {
+      fault = String.valueOf(e.getMessage());
+    } catch (OutOfMemoryError e) {
+      Shortage.note(e);
+      fault = null;
     }
     if (kernel != null) {
-      ExecutableMemory.giveBack(kernel.code);
+      ExecutableMemory.giveBack(kernel.call.code());
+    }
+    if (fault == null) {
+      return null;
     }
     System.getLogger("io.github.rmsnorm4j")
         .log(
@@ -144,35 +132,21 @@ public final class MachineKernel {
 
   /** Does the first n rows of a frame, or those before the first one that is out of range. */
   public int run(MachineFrame frame, int rows) {
+    return run(frame, rows, KernelCall.NATIVE);
+  }
+
+  /**
+   * The same with native rows that are relative to bases.
+   *
+   * @param bases used where no rows are in arrays
+   */
+  int run(MachineFrame frame, int rows, long[] bases) {
     frame.area.set(JAVA_LONG, Area.ROWS, rows);
     try {
-      if (!frame.hasArrays) {
-        // The JVM can stop the thread meanwhile, as in any native code.
-        return (int)
-            (long) NativeCall.HANDLE.invokeExact(code, frame.area.address(), 0L, 0L, 0L, 0L, 0L);
-      }
-      return (int)
-          (long)
-              OfArrays.HANDLE.invokeExact(
-                  code,
-                  frame.area.address(),
-                  base(frame, 0),
-                  base(frame, 1),
-                  base(frame, 2),
-                  base(frame, 3),
-                  base(frame, 4));
-    } catch (RuntimeException | Error e) {
-      throw e;
-    } catch (Throwable e) {
-      throw new IllegalStateException(e);
+      return call.rows(frame, bases);
     } finally {
       // The code has the address of its memory, which keeps nothing alive.
       Reference.reachabilityFence(frame);
     }
-  }
-
-  private static MemorySegment base(MachineFrame frame, int operand) {
-    MemorySegment base = frame.bases[operand];
-    return base == null ? MemorySegment.NULL : base;
   }
 }

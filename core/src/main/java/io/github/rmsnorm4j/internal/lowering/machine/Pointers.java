@@ -6,11 +6,15 @@ import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Where the rows and columns of a part are: in general registers, for the row that it is at. */
+/**
+ * Where the rows and columns of a part are, for the row that it is at: in general registers. If
+ * there are not enough of them, the last tensors share one, which is loaded at each use.
+ */
 final class Pointers {
   /** The thread's memory, see {@link Area}. */
   static final General AREA = General.RDI;
@@ -32,6 +36,9 @@ final class Pointers {
   /** The first element of a block; free where there is none. */
   static final General BLOCK = General.R15;
 
+  /** The address of the mask of odd elements, of parts that have them in vectors of their own. */
+  static final General ODD = General.R14;
+
   private static final List<General> FREE =
       List.of(
           General.RSI,
@@ -41,44 +48,89 @@ final class Pointers {
           General.R11,
           General.R12,
           General.R13,
-          General.R14);
+          ODD);
 
+  private final Assembler a;
+
+  /** By tensor; all that have the same register as another one have {@link #shared}. */
   private final Map<Tensor, General> registers = new TreeMap<>();
 
-  Pointers(Part part) {
+  /** The register of the last tensors; null where each has one of its own. */
+  private final General shared;
+
+  /**
+   * Pointers of a part.
+   *
+   * @param halves see {@link Target#halves}
+   */
+  Pointers(Assembler a, Part part, int halves) {
+    this.a = a;
+    List<General> free = new ArrayList<>(FREE);
+    if (halves == 2) {
+      free.remove(ODD);
+    }
+    int last = free.size() - 1;
+    shared = part.tensors().size() > free.size() ? free.get(last) : null;
     for (Tensor tensor : part.tensors().keySet()) {
-      registers.put(tensor, FREE.get(registers.size()));
+      registers.put(tensor, free.get(Math.min(registers.size(), last)));
     }
   }
 
   /** Loads those of the row. */
-  void load(Assembler a) {
+  void load() {
     a.comment("where the row is");
     for (Map.Entry<Tensor, General> entry : registers.entrySet()) {
+      Tensor tensor = entry.getKey();
       General register = entry.getValue();
-      Address start = Address.at(AREA, Area.address(entry.getKey()));
-      if (entry.getKey().access() == Tensor.Access.COLUMN) {
-        a.op(GeneralOp.MOV, register, start);
-      } else {
-        a.op(GeneralOp.MOV, register, Address.at(AREA, Area.stride(entry.getKey())));
+      if (tensor.access() == Tensor.Access.ELEMENT) {
+        a.op(GeneralOp.MOV, register, Address.at(AREA, Area.stride(tensor)));
         a.op(GeneralOp.IMUL, register, ROW);
-        a.op(GeneralOp.ADD, register, start);
+        a.op(GeneralOp.ADD, register, Address.at(AREA, Area.start(tensor)));
+        keep(tensor, register);
+      } else if (stays(tensor)) {
+        a.op(GeneralOp.MOV, register, home(tensor));
       }
     }
   }
 
   /** Goes on to the next row. */
-  void next(Assembler a) {
+  void next() {
     a.comment("the next row");
-    for (Map.Entry<Tensor, General> entry : registers.entrySet()) {
-      if (entry.getKey().access() == Tensor.Access.ELEMENT) {
-        a.op(GeneralOp.ADD, entry.getValue(), Address.at(AREA, Area.stride(entry.getKey())));
+    for (Tensor tensor : registers.keySet()) {
+      if (tensor.access() == Tensor.Access.ELEMENT) {
+        General register = of(tensor);
+        a.op(GeneralOp.ADD, register, Address.at(AREA, Area.stride(tensor)));
+        keep(tensor, register);
       }
     }
   }
 
-  /** Element 0 of a row, or column 0. */
+  private void keep(Tensor rows, General register) {
+    if (!stays(rows)) {
+      a.op(GeneralOp.MOV, home(rows), register);
+    }
+  }
+
+  /** Where a pointer is in memory. */
+  private static Address home(Tensor tensor) {
+    boolean column = tensor.access() == Tensor.Access.COLUMN;
+    return Address.at(AREA, column ? Area.address(tensor) : Area.row(tensor));
+  }
+
+  /** Whether a tensor has a register of its own. */
+  boolean stays(Tensor tensor) {
+    return !registers.get(tensor).equals(shared);
+  }
+
+  /**
+   * Element 0 of a row, or column 0. A register that several tensors share is loaded, and has it
+   * until another tensor is asked for.
+   */
   General of(Tensor tensor) {
-    return registers.get(tensor);
+    General register = registers.get(tensor);
+    if (!stays(tensor)) {
+      a.op(GeneralOp.MOV, register, home(tensor));
+    }
+    return register;
   }
 }

@@ -4,6 +4,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.BLOCK;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.END;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.I;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.ODD;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
@@ -25,9 +26,6 @@ import java.util.List;
  * in memory, and then the tree.
  */
 final class SumLoop {
-  /** The address of the mask of odd elements. A part that has them has few pointers. */
-  private static final General ODD = General.R14;
-
   private final Assembler a;
   private final Registers registers;
   private final Target target;
@@ -184,13 +182,13 @@ final class SumLoop {
     a.bind(none);
   }
 
-  /** From minus the number of elements to the address of a mask that has as many ones, or half. */
+  /** From minus the number of elements to where {@link Area#MASK} has as many ones, or half. */
   private void mask(General register, int by) {
     if (by == 2) {
       a.op(GeneralOp.SAR, register, new Immediate(1));
     }
     a.op(GeneralOp.SHL, register, new Immediate(3));
-    a.op(GeneralOp.ADD, register, Address.at(AREA, Area.MASK));
+    a.op(GeneralOp.ADD, register, AREA);
   }
 
   /** 32 elements, or as many of them as a sweep is for. */
@@ -203,7 +201,7 @@ final class SumLoop {
       int lane = (odd ? index - 1 : index) * doubles;
       Address mask =
           where == Elements.Where.END
-              ? Address.at(odd ? ODD : I, lane / halves * Double.BYTES)
+              ? Address.at(odd ? ODD : I, Area.MASK + lane / halves * Double.BYTES)
               : null;
       ElementVector vector = elements.vector(first + lane, half, where);
       int sum = 0;

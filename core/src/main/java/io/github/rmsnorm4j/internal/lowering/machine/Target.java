@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What a kernel is made for.
@@ -36,6 +37,15 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     }
     name.append(width > 0 ? "_width_" + width : "").append(streams ? "_streaming" : "");
     return name.append("_machine_").append(bits).toString().toLowerCase(Locale.ROOT);
+  }
+
+  /** The tensors of elements of all parts, in the order in which a call passes their bases. */
+  List<Tensor> rows() {
+    Set<Tensor> rows = new TreeSet<>();
+    for (Part part : parts) {
+      rows.addAll(part.rows().keySet());
+    }
+    return List.copyOf(rows);
   }
 
   /**

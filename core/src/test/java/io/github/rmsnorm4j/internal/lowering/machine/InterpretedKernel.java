@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -10,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -28,10 +31,16 @@ final class InterpretedKernel {
   private static final int FLUSHES = 0x1f80 | 0x8040;
 
   private static final long AREA = 0x1000_0000L;
-  private static final long MASK = 0x2000_0000L;
   private static final long ROWS = 0x10_0000_0000L;
   private static final long COLUMNS = 0x20_0000_0000L;
   private static final long APART = 0x1000_0000L;
+
+  /** Where rows are. */
+  private record Place(long address, int stride) {
+    long row(int row) {
+      return address + (long) row * stride;
+    }
+  }
 
   private final Target target;
   private final InterpretedCode interpreter;
@@ -39,7 +48,7 @@ final class InterpretedKernel {
   /** The part of its own memory that the caller has written, but for the numbers of rows. */
   private final byte[] written = new byte[Area.of(Forward.EPSILON) + Double.BYTES];
 
-  private final Map<byte[], Long> places = new IdentityHashMap<>();
+  private final Map<byte[], Place> places = new IdentityHashMap<>();
 
   /** Bytes from where it would be aligned to where the output is. */
   private final int shift;
@@ -57,10 +66,6 @@ final class InterpretedKernel {
     this.target = target;
     this.shift = shift;
     interpreter = new InterpretedCode(MachineCode.of(target), FLUSHES);
-    byte[] mask = new byte[2 * RowSum.LANES * Long.BYTES];
-    Arrays.fill(mask, 0, mask.length / 2, (byte) -1);
-    interpreter.memory(MASK, mask, false);
-    put(Area.MASK, MASK + mask.length / 2);
     MemorySegment.ofArray(written)
         .set(ValueLayout.JAVA_INT_UNALIGNED, Area.MXCSR, FloatingPointState.CONTRACT);
   }
@@ -87,25 +92,44 @@ final class InterpretedKernel {
     put(Area.of(Forward.EPSILON), given.epsilon());
     interpreter.unknown(AREA, Area.BYTES);
     interpreter.set(AREA, written);
+    byte[] mask = new byte[2 * Area.MASK_BYTES];
+    Arrays.fill(mask, 0, Area.MASK_BYTES, (byte) -1);
+    interpreter.set(AREA + Area.MASK - Area.MASK_BYTES, mask);
     given.numbers().forEach(this::set);
-    int done = (int) interpreter.run(AREA, Tensor.Access.ELEMENT.places());
+    List<Long> arguments = new ArrayList<>(List.of(AREA));
+    target.rows().forEach(rows -> arguments.add(base(rows)));
+    int done = (int) interpreter.run(arguments);
+    requireUnchanged();
     given.operands().forEach((operand, bytes) -> copy(given, bytes));
     given.columns().forEach((column, bytes) -> interpreter.copy(bytes, address(column)));
     return done;
+  }
+
+  /** The kernel could run again: it has left what it was given, but for its caller's state. */
+  private void requireUnchanged() {
+    byte[] left = new byte[written.length];
+    interpreter.copy(left, AREA);
+    Arrays.fill(left, Area.CALLERS_MXCSR, Area.MXCSR, (byte) 0);
+    assertThat(left).as("what a kernel was given").isEqualTo(written);
   }
 
   private void place(Given given, Tensor operand, boolean writable) {
     byte[] bytes = given.operands().get(operand);
     int size = bytes.length / given.rows();
     if (!places.containsKey(bytes)) {
-      places.put(bytes, address(operand));
+      Place place = new Place(address(operand), stride(operand, size));
+      places.put(bytes, place);
       for (int row = 0; row < given.rows(); row++) {
-        long at = address(operand) + (long) row * stride(size);
-        interpreter.memory(at, given.row(operand, row), writable);
+        interpreter.memory(place.row(row), given.row(operand, row), writable);
       }
     }
-    put(Area.address(operand), places.get(bytes));
-    put(Area.stride(operand), stride(size));
+    put(Area.address(operand), places.get(bytes).address - base(operand));
+    put(Area.stride(operand), places.get(bytes).stride);
+  }
+
+  /** What a tensor's rows are relative to, as in arrays. */
+  private static long base(Tensor rows) {
+    return ROWS + (rows.place() + 1) * 0x1234_5678L;
   }
 
   private void placeColumn(Tensor column, byte[] bytes) {
@@ -127,7 +151,7 @@ final class InterpretedKernel {
     int size = bytes.length / given.rows();
     for (int row = 0; row < given.rows(); row++) {
       byte[] ofRow = new byte[size];
-      interpreter.copy(ofRow, places.get(bytes) + (long) row * stride(size));
+      interpreter.copy(ofRow, places.get(bytes).row(row));
       System.arraycopy(ofRow, 0, bytes, row * size, size);
     }
   }
@@ -154,8 +178,9 @@ final class InterpretedKernel {
   }
 
   /** From a row to the next there is memory that nobody may touch. */
-  private static int stride(int size) {
-    return Area.aligned(size) + Area.ALIGNMENT;
+  private static int stride(Tensor rows, int size) {
+    int aligned = Area.aligned(size) + Area.ALIGNMENT;
+    return rows.equals(Forward.Y) ? aligned : aligned + 1 + 6 * rows.place();
   }
 
   /** Only the output may be aligned. */
@@ -163,7 +188,8 @@ final class InterpretedKernel {
     if (tensor.access() == Tensor.Access.COLUMN) {
       return COLUMNS + tensor.place() * APART + 4;
     }
-    return ROWS + tensor.place() * APART + (tensor.equals(Forward.Y) ? shift : 4);
+    int from = tensor.equals(Forward.Y) ? shift : 3 + 2 * tensor.place();
+    return ROWS + tensor.place() * APART + from;
   }
 
   /** Lines that were never run. */

@@ -1,0 +1,37 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+/**
+ * Whether there was no memory for machine code a moment ago. That may pass, so it is tried again
+ * after a second. Other kernels serve the calls until then, with the same bits.
+ */
+final class Shortage {
+  static final String MESSAGE = "there is no memory for machine code at the moment";
+
+  private static final long PAUSE_NANOS = 1_000_000_000L;
+
+  /** When there was none; null for never. */
+  private static volatile Long since;
+
+  private Shortage() {}
+
+  /** Whether it is too early to try again. */
+  static boolean lasts() {
+    Long last = since;
+    return last != null && System.nanoTime() - last < PAUSE_NANOS;
+  }
+
+  /** Notes that there was no memory. The first time it warns, if there is memory for that. */
+  static synchronized void note(OutOfMemoryError error) {
+    boolean warns = since == null;
+    since = System.nanoTime();
+    if (!warns) {
+      return;
+    }
+    try {
+      System.getLogger("io.github.rmsnorm4j")
+          .log(System.Logger.Level.WARNING, "{0}: {1}", MESSAGE, error.getMessage());
+    } catch (OutOfMemoryError e) {
+      // The call goes on without machine code, and says nothing.
+    }
+  }
+}
