@@ -134,7 +134,7 @@ final class Normalize implements Callable<Integer> {
   private NormalizeJob plan(TensorFile file, List<String> names, StoredResidual residual)
       throws IOException {
     Path out = result.out;
-    NormSettings settings = norm.settings(residuals.rounding());
+    NormSettings settings = norm.settings(residuals.rounding);
     if (l2) {
       requireNoOther();
     }

@@ -19,7 +19,7 @@ final class Elements {
     this.form = form;
     this.float64 = form.float64();
     this.row = row;
-    this.normalised = row.normalised();
+    this.normalised = row.normalised;
     this.gain = parameters.gain();
     this.bias = parameters.bias();
     this.mean = form.layer() ? row.mean() : 0;
@@ -38,7 +38,7 @@ final class Elements {
 
   /** One of the squares of the statistic. */
   double square(int i) {
-    return row.measured()[i] * row.measured()[i];
+    return row.measured[i] * row.measured[i];
   }
 
   /** The mean, or what is added to a row that is shifted; 0 for RMSNorm. */

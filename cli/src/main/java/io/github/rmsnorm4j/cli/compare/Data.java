@@ -20,17 +20,14 @@ final class Data {
 
   private final ElementType type;
   private final Shape shape;
-  private final int period;
+
+  /** Rows until they repeat. */
+  final int period;
 
   Data(ElementType type, Shape shape) {
     this.type = type;
     this.shape = shape;
     period = Math.clamp(LARGEST_BLOCK / shape.width(), 1, Math.min(61, shape.rows()));
-  }
-
-  /** Rows until they repeat. */
-  int period() {
-    return period;
   }
 
   /** How many rows are the same as one of the first. */
