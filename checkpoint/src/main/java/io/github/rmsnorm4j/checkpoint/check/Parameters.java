@@ -8,7 +8,7 @@ package io.github.rmsnorm4j.checkpoint.check;
  */
 record Parameters(double[] gain, double[] bias) {
   static Parameters of(Form form, Sample sample) {
-    double[] gain = rounded(sample.gain(), form);
+    double[] gain = rounded(sample.gain, form);
     for (int i = 0; gain != null && i < gain.length; i++) {
       if (form.offset() != 0) {
         gain[i] = Rounding.to(form.offset() + gain[i], form.arithmetic());
@@ -17,7 +17,7 @@ record Parameters(double[] gain, double[] bias) {
         gain[i] = Rounding.to(gain[i], form.gain());
       }
     }
-    return new Parameters(gain, rounded(sample.bias(), form));
+    return new Parameters(gain, rounded(sample.bias, form));
   }
 
   private static double[] rounded(double[] stored, Form form) {
