@@ -21,7 +21,7 @@ final class PreparedRow {
   static PreparedRow of(Form form, Types types, double[] x, double[] residual) {
     double[] row = new double[x.length];
     for (int i = 0; i < row.length; i++) {
-      row[i] = Rounding.to(x[i], form.input());
+      row[i] = form.input().round(x[i]);
     }
     if (residual == null) {
       return new PreparedRow(row, row);
