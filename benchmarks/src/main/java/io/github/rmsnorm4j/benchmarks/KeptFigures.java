@@ -24,16 +24,12 @@ import java.util.stream.Stream;
  *   <li>{@code cold start; WHAT}: milliseconds.
  *   <li>{@code targets} and {@code targets met}: how many.
  * </ul>
+ *
+ * @param folder docs/benchmarks
  */
-final class KeptFigures implements MarkedFigures.Source {
+record KeptFigures(Path folder) implements MarkedFigures.Source {
   private static final String PEERS_ENDING = "-peers";
   private static final String DATE = "\\d{4}-\\d\\d-\\d\\d-";
-
-  private final Path folder;
-
-  KeptFigures(Path folder) {
-    this.folder = folder;
-  }
 
   @Override
   public OptionalDouble figure(String results, String rule) throws IOException {

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.Rows;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 import java.util.function.IntToDoubleFunction;
@@ -69,9 +70,7 @@ abstract class Task {
 
   final double[] row(Rows rows, int r) {
     double[] row = new double[subject.width()];
-    for (int i = 0; i < row.length; i++) {
-      row[i] = subject.type().get(rows.segment(), index(r, i));
-    }
+    Arrays.setAll(row, i -> subject.type().get(rows.segment(), index(r, i)));
     return row;
   }
 
@@ -81,12 +80,10 @@ abstract class Task {
 
   /** Made again whenever they are wanted; few enough bits that every type holds them exactly. */
   final double[] values(int seed) {
-    SplittableRandom random = new SplittableRandom(seed);
-    double[] values = new double[subject.width()];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = random.nextInt(-127, 128) / 64.0;
-    }
-    return values;
+    return new SplittableRandom(seed)
+        .ints(subject.width(), -127, 128)
+        .mapToDouble(i -> i / 64.0)
+        .toArray();
   }
 
   final void expect(String what, double[] got, double[] exact, IntToDoubleFunction allowed) {

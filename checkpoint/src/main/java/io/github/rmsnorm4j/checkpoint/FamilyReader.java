@@ -13,8 +13,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Makes a {@link Family} from the rules in a file. */
-final class FamilyReader {
+/**
+ * Makes a {@link Family} from the rules in a file.
+ *
+ * @param reasons the texts that rules refer to by a word
+ */
+record FamilyReader(Map<String, String> reasons) {
   private static final String TIED_IF_NOT_STORED = "if the head is not stored";
 
   static final Set<String> OF_NORM =
@@ -45,13 +49,6 @@ final class FamilyReader {
           "others",
           "premises",
           "converted");
-
-  private final Map<String, String> reasons;
-
-  /** Takes the texts that rules refer to by a word. */
-  FamilyReader(Map<String, String> reasons) {
-    this.reasons = reasons;
-  }
 
   Family read(Rules rules) throws FormatException {
     rules.allow(OF_FAMILY);

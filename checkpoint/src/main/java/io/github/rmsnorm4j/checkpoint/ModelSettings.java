@@ -11,25 +11,18 @@ import java.util.Optional;
 /**
  * The settings of a model that rules name: the fields of a {@code config.json}, or the metadata of
  * a GGUF file.
+ *
+ * @param file named in messages
+ * @param fields what is set
+ * @param prefixes what stands before a key: the settings of a model within another have one, and go
+ *     first
  */
-final class ModelSettings {
+record ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
   /** More layers than any model has. Limits the number of names that are made from a setting. */
   private static final int MOST_LAYERS = 10_000;
 
   /** Wider than any model is. Limits the memory for a gain. */
   static final int GREATEST_WIDTH = 1 << 24;
-
-  private final Path file;
-  private final Map<String, ?> fields;
-
-  /** What stands before a key: the settings of a model within another have one, and go first. */
-  private final List<String> prefixes;
-
-  private ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
-    this.file = file;
-    this.fields = fields;
-    this.prefixes = prefixes;
-  }
 
   /** The fields of a {@code config.json}; those of a text model may be in {@code text_config}. */
   static ModelSettings ofConfig(Path file, Map<String, Object> fields) {

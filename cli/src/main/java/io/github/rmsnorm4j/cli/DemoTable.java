@@ -9,12 +9,8 @@ final class DemoTable {
   /** Wider rows have their RMS and mean on lines of their own. */
   private static final int NARROW = 4;
 
-  private final List<String> lines = new ArrayList<>();
+  final List<String> lines = new ArrayList<>();
   private int sections;
-
-  List<String> lines() {
-    return lines;
-  }
 
   void section(String title) {
     lines.add("");

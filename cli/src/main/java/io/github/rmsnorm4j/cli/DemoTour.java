@@ -46,13 +46,13 @@ final class DemoTour {
     tour.place();
     tour.who();
     tour.out.space();
-    tour.out.lines().add("Your own numbers, step by step:  rmsnorm demo 1 2 3 4");
-    tour.out.lines().add("The same steps as a page to play with:  rmsnorm explain");
-    return tour.out.lines();
+    tour.out.lines.add("Your own numbers, step by step:  rmsnorm demo 1 2 3 4");
+    tour.out.lines.add("The same steps as a page to play with:  rmsnorm explain");
+    return tour.out.lines;
   }
 
   private void formulas() {
-    out.lines().add("Two ways to bring a row of numbers to a common scale:");
+    out.lines.add("Two ways to bring a row of numbers to a common scale:");
     out.space();
     out.text(
         "RMSNorm    y = x / sqrt(mean(x^2) + eps) * gain",

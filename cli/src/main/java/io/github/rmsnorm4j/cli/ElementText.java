@@ -16,16 +16,11 @@ import java.util.Locale;
 
 /** Elements of a tensor as text. */
 record ElementText(TensorFile file, Tensor tensor, MemorySegment buffer) {
-  /**
-   * Floating elements come in this machine's byte order, the bytes of others as they are stored.
-   */
-  private static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED;
+  /** Elements of other than floating types are as they are stored. */
+  private static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
-  private static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED;
-  private static final ValueLayout.OfShort SHORT = JAVA_SHORT_UNALIGNED;
-  private static final ValueLayout.OfLong STORED_LONG = LONG.withOrder(LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt STORED_INT = INT.withOrder(LITTLE_ENDIAN);
-  private static final ValueLayout.OfShort STORED_SHORT = SHORT.withOrder(LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED.withOrder(LITTLE_ENDIAN);
+  private static final ValueLayout.OfShort SHORT = JAVA_SHORT_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
   static boolean isKnown(Dtype dtype) {
     return switch (dtype) {
@@ -49,16 +44,13 @@ record ElementText(TensorFile file, Tensor tensor, MemorySegment buffer) {
 
   private String text(long at) {
     return switch (tensor.dtype()) {
-      case F64 -> number(Double.longBitsToDouble(buffer.get(LONG, at)));
-      case F32 -> number(Float.intBitsToFloat(buffer.get(INT, at)));
-      case F16 -> number(Float.float16ToFloat(buffer.get(SHORT, at)));
-      case BF16 -> number(Float.intBitsToFloat(buffer.get(SHORT, at) << 16));
-      case I64 -> Long.toString(buffer.get(STORED_LONG, at));
-      case U64 -> Long.toUnsignedString(buffer.get(STORED_LONG, at));
-      case I32 -> Integer.toString(buffer.get(STORED_INT, at));
-      case U32 -> Integer.toUnsignedString(buffer.get(STORED_INT, at));
-      case I16 -> Short.toString(buffer.get(STORED_SHORT, at));
-      case U16 -> Integer.toString(Short.toUnsignedInt(buffer.get(STORED_SHORT, at)));
+      case F64, F32, F16, BF16 -> number(at / (tensor.dtype().bits() / 8));
+      case I64 -> Long.toString(buffer.get(LONG, at));
+      case U64 -> Long.toUnsignedString(buffer.get(LONG, at));
+      case I32 -> Integer.toString(buffer.get(INT, at));
+      case U32 -> Integer.toUnsignedString(buffer.get(INT, at));
+      case I16 -> Short.toString(buffer.get(SHORT, at));
+      case U16 -> Integer.toString(Short.toUnsignedInt(buffer.get(SHORT, at)));
       case I8 -> Byte.toString(buffer.get(JAVA_BYTE, at));
       case U8 -> Integer.toString(Byte.toUnsignedInt(buffer.get(JAVA_BYTE, at)));
       case BOOL -> buffer.get(JAVA_BYTE, at) == 0 ? "false" : "true";
@@ -67,7 +59,8 @@ record ElementText(TensorFile file, Tensor tensor, MemorySegment buffer) {
   }
 
   /** Five digits, the same for a large and for a small number. */
-  private static String number(double value) {
+  private String number(long index) {
+    double value = tensor.dtype().elementType().orElseThrow().get(buffer, index);
     return value == 0 || !Double.isFinite(value)
         ? Double.toString(value)
         : String.format(Locale.ROOT, "%.5g", value);

@@ -145,7 +145,7 @@ final class Gradient implements Callable<Integer> {
   private GradientJob plan(
       TensorReference in, TensorFile file, StoredRows residual, StoredRows slopes, StoredRows ofSum)
       throws IOException {
-    NormSettings settings = norm.settings(residuals.rounding());
+    NormSettings settings = norm.settings(residuals.rounding);
     Map<String, Path> inputs = new LinkedHashMap<>();
     inputs.put("X", in.file());
     inputs.put("--dy", slopes.file().path());

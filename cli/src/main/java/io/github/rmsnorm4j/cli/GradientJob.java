@@ -12,7 +12,6 @@ import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Locale;
 
@@ -181,11 +180,7 @@ final class GradientJob {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment segment = buffer(arena, of, 1);
       for (int i = 0; i < width; i++) {
-        if (isFloat64()) {
-          segment.setAtIndex(ValueLayout.JAVA_DOUBLE, i, row[i]);
-        } else {
-          segment.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) row[i]);
-        }
+        of.set(segment, i, row[i]);
       }
       nonFinite += new NonFinite(of).count(segment);
       write(segment, out);

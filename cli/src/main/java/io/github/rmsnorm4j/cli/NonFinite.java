@@ -18,25 +18,14 @@ final class NonFinite {
   private final long sign;
 
   NonFinite(ElementType type) {
-    switch (type) {
-      case FLOAT64 -> {
-        exponent = 0x7ff0000000000000L;
-        one = 0x0010000000000000L;
-      }
-      case FLOAT32 -> {
-        exponent = 0x7f8000007f800000L;
-        one = 0x0080000000800000L;
-      }
-      case FLOAT16 -> {
-        exponent = 0x7c007c007c007c00L;
-        one = 0x0400040004000400L;
-      }
-      case BFLOAT16 -> {
-        exponent = 0x7f807f807f807f80L;
-        one = 0x0080008000800080L;
-      }
-      default -> throw new IllegalArgumentException(type.toString());
-    }
+    exponent =
+        switch (type) {
+          case FLOAT64 -> 0x7ff0000000000000L;
+          case FLOAT32 -> 0x7f8000007f800000L;
+          case FLOAT16 -> 0x7c007c007c007c00L;
+          case BFLOAT16 -> 0x7f807f807f807f80L;
+        };
+    one = exponent & ~(exponent << 1);
     sign = exponent + one;
   }
 

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -95,14 +96,15 @@ final class Normalize implements Callable<Integer> {
       ResultOptions.requireName("--residual-out", sums);
     }
     try (TensorFile file = TensorFile.open(in.file());
-        StoredResidual residual = WrongUseException.checked(this::residual)) {
+        StoredRows residual = WrongUseException.checked(this::residual)) {
       List<String> names = WrongUseException.checked(() -> in.names(tensors));
       NormalizeJob job = WrongUseException.checked(() -> plan(file, names, residual));
-      try (TensorWriter writer = WrongUseException.checked(() -> create(job, in.file(), residual));
+      try (TensorWriter added = WrongUseException.checked(() -> createSums(residual, in.file()));
+          TensorWriter writer = WrongUseException.checked(() -> job.create(result.force));
           Progress progress = result.progress(job.bytes())) {
-        job.run(writer, progress);
-        if (residual != null) {
-          residual.commit();
+        job.run(writer, added, progress);
+        if (added != null) {
+          added.commit();
         }
         writer.commit();
       }
@@ -111,13 +113,13 @@ final class Normalize implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private StoredResidual residual() throws IOException {
+  private StoredRows residual() throws IOException {
     StoredRows residual = residuals.open();
     if (residual == null && sums != null) {
       throw new IllegalArgumentException(
           "--residual-out is %s, it needs --residual".formatted(sums));
     }
-    return residual == null ? null : new StoredResidual(residual);
+    return residual;
   }
 
   /** What was not chosen because it looks like a parameter, in words; empty if nothing. */
@@ -131,10 +133,10 @@ final class Normalize implements Callable<Integer> {
             .formatted(left, left == 1 ? "tensor" : "tensors", left == 1 ? "it is" : "they are");
   }
 
-  private NormalizeJob plan(TensorFile file, List<String> names, StoredResidual residual)
+  private NormalizeJob plan(TensorFile file, List<String> names, StoredRows residual)
       throws IOException {
     Path out = result.out;
-    NormSettings settings = norm.settings(residuals.rounding());
+    NormSettings settings = norm.settings(residuals.rounding);
     if (l2) {
       requireNoOther();
     }
@@ -178,11 +180,23 @@ final class Normalize implements Callable<Integer> {
             });
   }
 
-  private TensorWriter create(NormalizeJob job, Path in, StoredResidual residual)
-      throws IOException {
-    if (sums != null) {
-      residual.create(sums, in, result.out, result.force);
+  /**
+   * The file for the sums, which takes the place of no file and no tensor that is used; or null.
+   */
+  private TensorWriter createSums(StoredRows residual, Path in) throws IOException {
+    if (sums == null) {
+      return null;
     }
-    return job.create(result.force);
+    DistinctFiles.require("--residual-out", sums, "OUT", result.out);
+    DistinctFiles.require("--residual-out", sums, "IN", in);
+    int tensors = residual.file().tensors().size();
+    if (tensors > 1 && DistinctFiles.same(sums, residual.file().path())) {
+      throw new IllegalArgumentException(
+          "--residual-out is %s, which holds %s tensors: it must be a file of its own"
+              .formatted(sums, tensors));
+    }
+    Tensor like = residual.tensor();
+    Tensor content = new Tensor(residual.name(), like.dtype(), like.shape());
+    return TensorWriter.create(sums, List.of(content), Map.of(), result.force);
   }
 }

@@ -31,7 +31,7 @@ final class NormalizeJob {
   private final Set<String> chosenNames;
   private final int axis;
   private final ElementType type;
-  private final StoredResidual residual;
+  private final StoredRows residual;
 
   /** By the width of their rows. */
   private final NavigableMap<Integer, Norm> norms = new TreeMap<>();
@@ -42,6 +42,7 @@ final class NormalizeJob {
   private final List<Tensor> results = new ArrayList<>();
 
   private long nonFinite;
+  private long addedBytes;
 
   /** What makes the norm for rows of a width. */
   interface Norms {
@@ -65,7 +66,7 @@ final class NormalizeJob {
       int axis,
       ElementType type,
       Norms wanted,
-      StoredResidual residual)
+      StoredRows residual)
       throws IOException {
     this.in = in;
     this.out = out;
@@ -76,7 +77,7 @@ final class NormalizeJob {
     this.residual = residual;
     if (residual != null) {
       requireOne(chosen);
-      residual.in.requireLike(chosen.getFirst());
+      residual.requireLike(chosen.getFirst());
     }
     Backend backend = VectorApi.bestBackend(chosen);
     for (Tensor tensor : chosen) {
@@ -129,7 +130,7 @@ final class NormalizeJob {
   /** All bytes that are read, of IN and of the residual. */
   long bytes() {
     long read = sources.values().stream().mapToLong(Tensor::bytes).sum();
-    return residual == null ? read : read + residual.in.tensor().bytes();
+    return residual == null ? read : read + residual.tensor().bytes();
   }
 
   /**
@@ -147,13 +148,18 @@ final class NormalizeJob {
     return TensorWriter.create(out, results, metadata, force);
   }
 
-  /** Writes everything. */
-  void run(TensorWriter writer, Progress progress) throws IOException {
-    try (PieceWorker worker = new PieceWorker(in, writer, progress)) {
+  /**
+   * Writes everything.
+   *
+   * @param added takes the sums with the residual, or null
+   */
+  void run(TensorWriter writer, TensorWriter added, Progress progress) throws IOException {
+    addedBytes = added == null ? 0 : residual.tensor().bytes();
+    try (PieceWorker worker = new PieceWorker(in, writer, residual, added, progress)) {
       for (Tensor tensor : writer.order()) {
         Tensor source = sources.get(tensor.name());
         if (isChosen(source)) {
-          worker.normalize(source, axis, norms.get(width(source)), typeOf(source), residual);
+          worker.normalize(source, axis, norms.get(width(source)), typeOf(source));
         } else {
           worker.copy(source);
         }
@@ -167,7 +173,7 @@ final class NormalizeJob {
     Norm norm = norms.firstEntry().getValue();
     long rows = chosen.stream().mapToLong(tensor -> tensor.rows(axis)).sum();
     long written = results.stream().mapToLong(Tensor::bytes).sum();
-    long moved = bytes() + written + (residual == null ? 0 : residual.bytesOut());
+    long moved = bytes() + written + addedBytes;
     String line =
         String.format(
             Locale.ROOT,
@@ -177,7 +183,7 @@ final class NormalizeJob {
             rows == 1 ? "row" : "rows",
             widths(),
             types(),
-            residual == null ? "" : " added to " + residual.in.type().shortName(),
+            residual == null ? "" : " added to " + residual.type().shortName(),
             VectorApi.describe(norm.backend(), chosen),
             Throughput.of(moved, nanos));
     return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";

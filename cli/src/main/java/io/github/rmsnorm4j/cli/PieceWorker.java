@@ -21,6 +21,8 @@ final class PieceWorker implements AutoCloseable {
 
   private final TensorFile in;
   private final TensorWriter out;
+  private final StoredRows residual;
+  private final TensorWriter added;
   private final Progress progress;
   private final Arena arena = Arena.ofShared();
   private MemorySegment inBuffer = MemorySegment.NULL;
@@ -28,9 +30,18 @@ final class PieceWorker implements AutoCloseable {
   private MemorySegment residualBuffer = MemorySegment.NULL;
   private long nonFinite;
 
-  PieceWorker(TensorFile in, TensorWriter out, Progress progress) {
+  /**
+   * Begins.
+   *
+   * @param residual what the rows are added to before they are normalised, or null
+   * @param added takes the sums, or null
+   */
+  PieceWorker(
+      TensorFile in, TensorWriter out, StoredRows residual, TensorWriter added, Progress progress) {
     this.in = in;
     this.out = out;
+    this.residual = residual;
+    this.added = added;
     this.progress = progress;
   }
 
@@ -39,13 +50,8 @@ final class PieceWorker implements AutoCloseable {
     return nonFinite;
   }
 
-  /**
-   * Writes a tensor's rows, normalised, as elements of a type.
-   *
-   * @param residual what the rows are added to before, and what takes the sums; or null
-   */
-  void normalize(Tensor tensor, int axis, Norm norm, ElementType outType, StoredResidual residual)
-      throws IOException {
+  /** Writes a tensor's rows, normalised, as elements of a type. */
+  void normalize(Tensor tensor, int axis, Norm norm, ElementType outType) throws IOException {
     ElementType inType = tensor.dtype().elementType().orElseThrow();
     NonFinite counter = new NonFinite(outType);
     int width = norm.width();
@@ -55,7 +61,7 @@ final class PieceWorker implements AutoCloseable {
     }
     long inRow = (long) width * inType.bytes();
     long outRow = (long) width * outType.bytes();
-    long residualRow = residual == null ? 0 : (long) width * residual.in.type().bytes();
+    long residualRow = residual == null ? 0 : (long) width * residual.type().bytes();
     long pieceRows = Math.clamp(PIECE / Math.max(residualRow, Math.max(inRow, outRow)), 1, rows);
     inBuffer = atLeast(inBuffer, pieceRows * inRow);
     // Of one type, rows are normalised in place, which moves a third less memory.
@@ -73,10 +79,12 @@ final class PieceWorker implements AutoCloseable {
       if (residual == null) {
         norm.apply(x, y);
       } else {
-        residual.in.read(row * width, count * width, residualBuffer);
-        Rows sums = Rows.of(residualBuffer, residual.in.type(), count, width);
+        residual.read(row * width, count * width, residualBuffer);
+        Rows sums = Rows.of(residualBuffer, residual.type(), count, width);
         norm.addAndApply(x, sums, y);
-        residual.write(sums.segment());
+        if (added != null) {
+          added.write(sums.segment());
+        }
       }
       nonFinite += counter.count(y.segment());
       out.write(y.segment());

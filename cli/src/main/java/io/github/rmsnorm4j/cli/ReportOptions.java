@@ -31,7 +31,7 @@ final class ReportOptions {
   @Option(
       names = {"-f", "--force"},
       description = "Replace files that exist.")
-  private boolean force;
+  boolean force;
 
   /** The files, of which either may be missing. To be made first: no minutes are spent in vain. */
   record Files(ReplacingFile page, ReplacingFile data) implements AutoCloseable {
@@ -48,10 +48,6 @@ final class ReportOptions {
         // Either is closed if it is there, whatever the other says.
       }
     }
-  }
-
-  boolean force() {
-    return force;
   }
 
   /** Refuses one file for both, and names that do not say what will be in the files. */

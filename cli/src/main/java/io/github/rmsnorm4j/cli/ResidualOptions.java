@@ -23,11 +23,7 @@ final class ResidualOptions {
           "When the sum is rounded to the residual's type: ${COMPLETION-CANDIDATES}. first: before"
               + " everything else. between: after the mean square. last: only when it is written"
               + " (default: that of --like).")
-  private ResidualRounding rounding;
-
-  ResidualRounding rounding() {
-    return rounding;
-  }
+  ResidualRounding rounding;
 
   /**
    * Opens the residual, if there is one.

@@ -115,8 +115,12 @@ public enum Dtype {
 
   private static final int NOT_IN_GGUF = -1;
 
-  private final int blockElements;
-  private final int blockBytes;
+  /** The smallest number of elements that is whole bytes; of a row, where it is a block. */
+  final int blockElements;
+
+  /** The size of so many elements. */
+  final int blockBytes;
+
   private final boolean block;
   private final ElementType elementType;
   private final int ggufNumber;
@@ -165,16 +169,6 @@ public enum Dtype {
    */
   public boolean isBlock() {
     return block;
-  }
-
-  /** The smallest number of elements that is whole bytes; of a row, where it is a block. */
-  int blockElements() {
-    return blockElements;
-  }
-
-  /** The size of so many elements. */
-  int blockBytes() {
-    return blockBytes;
   }
 
   /** {@return the type of these elements in a norm, or empty if they cannot be normalised} */

@@ -36,7 +36,7 @@ public final class GgufFile extends SingleFile {
   }
 
   private void checkPlaces(long alignment) throws FormatException {
-    long held = Math.max(0, bytes.size() - dataStart);
+    long held = Math.max(0, bytes.size - dataStart);
     long covered = 0;
     for (Entry entry : byPlace()) {
       Tensor tensor = entry.tensor();

@@ -205,7 +205,7 @@ final class GgufHeader {
     int axes = in.int32();
     if (axes < 0 || axes > MOST_AXES) {
       throw new FormatException(
-          bytes.path(),
+          bytes.path,
           name,
           "has %s axes, GGUF allows %s".formatted(Integer.toUnsignedString(axes), MOST_AXES));
     }
@@ -219,7 +219,7 @@ final class GgufHeader {
             .orElseThrow(
                 () ->
                     new FormatException(
-                        bytes.path(),
+                        bytes.path,
                         name,
                         "has the unknown type " + Integer.toUnsignedString(type)));
     Entry entry = new Entry(tensor(name, dtype, fastestFirst), in.int64());
@@ -233,7 +233,7 @@ final class GgufHeader {
     try {
       return new Tensor(name, dtype, shape);
     } catch (IllegalArgumentException e) {
-      throw new FormatException(bytes.path(), name, e.getMessage());
+      throw new FormatException(bytes.path, name, e.getMessage());
     }
   }
 

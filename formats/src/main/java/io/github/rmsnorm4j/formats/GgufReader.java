@@ -36,7 +36,7 @@ final class GgufReader {
 
   /** How many bytes the file has from here on. */
   long left() {
-    return bytes.size() - position();
+    return bytes.size - position();
   }
 
   byte int8() throws IOException {
@@ -112,7 +112,7 @@ final class GgufReader {
       }
       requireHeader(count);
       long from = position();
-      window.clear().limit((int) Math.min(WINDOW, bytes.size() - from));
+      window.clear().limit((int) Math.min(WINDOW, bytes.size - from));
       bytes.readFully(from, MemorySegment.ofBuffer(window));
       windowEnd = from + window.limit();
     }
@@ -126,6 +126,6 @@ final class GgufReader {
   }
 
   FormatException wrong(String problem) {
-    return new FormatException(bytes.path(), problem);
+    return new FormatException(bytes.path, problem);
   }
 }

@@ -19,7 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** A part of a file as a stream of JSON tokens. Every error is a {@link FormatException}. */
-final class JsonTokens {
+record JsonTokens(StoredBytes bytes, String what, JsonParser json) {
   /** As long as the longest text. Limits the memory for all texts of an object together. */
   private static final int LONGEST_TEXTS = 16 << 20;
 
@@ -37,16 +37,6 @@ final class JsonTokens {
                   .maxStringLength(LONGEST_TEXTS)
                   .build())
           .build();
-
-  private final StoredBytes bytes;
-  private final String what;
-  private final JsonParser json;
-
-  private JsonTokens(StoredBytes bytes, String what, JsonParser json) {
-    this.bytes = bytes;
-    this.what = what;
-    this.json = json;
-  }
 
   /** Makes something of the tokens. */
   interface Reading<T> {
@@ -67,14 +57,14 @@ final class JsonTokens {
       return reading.from(new JsonTokens(bytes, what, json));
     } catch (StreamConstraintsException _) {
       throw new FormatException(
-          bytes.path(), what + " has a number, name or text longer than any should be");
+          bytes.path, what + " has a number, name or text longer than any should be");
     } catch (JsonEOFException _) {
-      throw new FormatException(bytes.path(), what + " ends before its JSON does");
+      throw new FormatException(bytes.path, what + " ends before its JSON does");
     } catch (JsonProcessingException e) {
       long at = e.getLocation() == null ? 0 : e.getLocation().getCharOffset();
-      throw new FormatException(bytes.path(), what + " is not JSON at character " + at);
+      throw new FormatException(bytes.path, what + " is not JSON at character " + at);
     } catch (CharacterCodingException _) {
-      throw new FormatException(bytes.path(), what + " is not UTF-8");
+      throw new FormatException(bytes.path, what + " is not UTF-8");
     }
   }
 
@@ -152,7 +142,7 @@ final class JsonTokens {
   }
 
   FormatException wrong(String problem) {
-    return new FormatException(bytes.path(), what + " " + problem);
+    return new FormatException(bytes.path, what + " " + problem);
   }
 
   void expectEnd() throws IOException {

@@ -26,7 +26,7 @@ public final class NpyFile extends SingleFile {
     int minor = Byte.toUnsignedInt(littleEndian(bytes, 6, 2).get(1));
     if (major < 1 || major > 3 || minor != 0) {
       throw new FormatException(
-          bytes.path(),
+          bytes.path,
           "is .npy of version %s.%s, known are 1.0, 2.0 and 3.0".formatted(major, minor));
     }
     int prefix = major == 1 ? NpyHeader.SHORT_PREFIX : NpyHeader.LONG_PREFIX;
@@ -36,7 +36,7 @@ public final class NpyFile extends SingleFile {
             : Integer.toUnsignedLong(littleEndian(bytes, 8, 4).getInt());
     if (length > LONGEST_LITERAL) {
       throw new FormatException(
-          bytes.path(),
+          bytes.path,
           "has a header of %s bytes, at most %s are read".formatted(length, LONGEST_LITERAL));
     }
     bytes.requireHeader(prefix, length);
@@ -48,9 +48,9 @@ public final class NpyFile extends SingleFile {
       header = NpyHeaderParser.parse(text, major < 3);
       tensor = new Tensor("", header.dtype(), header.shape());
     } catch (NpyHeaderParser.SyntaxException e) {
-      throw new FormatException(bytes.path(), "the .npy header " + e.getMessage());
+      throw new FormatException(bytes.path, "the .npy header " + e.getMessage());
     } catch (IllegalArgumentException e) {
-      throw new FormatException(bytes.path(), e.getMessage());
+      throw new FormatException(bytes.path, e.getMessage());
     }
     super(bytes, prefix + length, new LinkedHashMap<>(Map.of("", new Entry(tensor, 0))));
     this.header = header;
@@ -59,8 +59,8 @@ public final class NpyFile extends SingleFile {
 
   private static ByteBuffer littleEndian(StoredBytes bytes, long position, int length)
       throws IOException {
-    if (position + length > bytes.size()) {
-      throw new FormatException(bytes.path(), "ends within the .npy header: it is truncated");
+    if (position + length > bytes.size) {
+      throw new FormatException(bytes.path, "ends within the .npy header: it is truncated");
     }
     byte[] read = new byte[length];
     bytes.readFully(position, MemorySegment.ofArray(read));
@@ -69,7 +69,7 @@ public final class NpyFile extends SingleFile {
 
   /** NumPy ignores bytes after the array. They are refused, so that they are not lost. */
   private void checkSize(Tensor tensor) throws FormatException {
-    long held = bytes.size() - dataStart;
+    long held = bytes.size - dataStart;
     if (held < tensor.bytes()) {
       throw new FormatException(
           path(),

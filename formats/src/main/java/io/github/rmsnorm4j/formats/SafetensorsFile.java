@@ -27,15 +27,15 @@ public final class SafetensorsFile extends SingleFile {
   }
 
   private static long headerLength(StoredBytes bytes) throws IOException {
-    if (bytes.size() < LENGTH_BYTES) {
+    if (bytes.size < LENGTH_BYTES) {
       throw new FormatException(
-          bytes.path(), "has %s bytes, a .safetensors file has at least 8".formatted(bytes.size()));
+          bytes.path, "has %s bytes, a .safetensors file has at least 8".formatted(bytes.size));
     }
     long headerLength =
         ByteBuffer.wrap(bytes.start(LENGTH_BYTES)).order(ByteOrder.LITTLE_ENDIAN).getLong();
     if (headerLength < 0 || headerLength > LONGEST_HEADER) {
       throw new FormatException(
-          bytes.path(),
+          bytes.path,
           "has a header of %s bytes, at most %s are allowed (or this is no .safetensors file)"
               .formatted(Long.toUnsignedString(headerLength), LONGEST_HEADER));
     }
@@ -59,7 +59,7 @@ public final class SafetensorsFile extends SingleFile {
       }
       covered = entry.end();
     }
-    long held = bytes.size() - dataStart;
+    long held = bytes.size - dataStart;
     if (covered != held) {
       throw new FormatException(
           path(),

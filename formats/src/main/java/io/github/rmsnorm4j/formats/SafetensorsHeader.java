@@ -104,12 +104,12 @@ final class SafetensorsHeader {
     }
     long begin = offsets.get(0);
     long end = offsets.get(1);
-    if (begin > end || end > bytes.size()) {
+    if (begin > end || end > bytes.size) {
       throw wrong(
           name,
           begin > end
               ? "has data_offsets " + offsets + ", which end before they begin"
-              : "has data_offsets " + offsets + ", beyond the file's " + bytes.size() + " bytes");
+              : "has data_offsets " + offsets + ", beyond the file's " + bytes.size + " bytes");
     }
     if (end - begin != tensor.bytes()) {
       throw wrong(
@@ -154,10 +154,10 @@ final class SafetensorsHeader {
   }
 
   private FormatException wrong(String problem) {
-    return new FormatException(bytes.path(), problem);
+    return new FormatException(bytes.path, problem);
   }
 
   private FormatException wrong(String tensor, String problem) {
-    return new FormatException(bytes.path(), tensor, problem);
+    return new FormatException(bytes.path, tensor, problem);
   }
 }

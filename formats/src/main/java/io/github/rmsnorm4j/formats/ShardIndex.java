@@ -32,12 +32,12 @@ final class ShardIndex {
   LinkedHashMap<String, String> shardOf;
 
   static ShardIndex read(StoredBytes bytes) throws IOException {
-    if (bytes.size() > LONGEST) {
+    if (bytes.size > LONGEST) {
       throw new FormatException(
-          bytes.path(),
-          "is an index of %s bytes, at most %s are read".formatted(bytes.size(), LONGEST));
+          bytes.path,
+          "is an index of %s bytes, at most %s are read".formatted(bytes.size, LONGEST));
     }
-    return JsonTokens.read(bytes, 0, bytes.size(), "the index", ShardIndex::new);
+    return JsonTokens.read(bytes, 0, bytes.size, "the index", ShardIndex::new);
   }
 
   private ShardIndex(JsonTokens json) throws IOException {

@@ -33,7 +33,7 @@ abstract sealed class SingleFile extends TensorFile permits GgufFile, NpyFile, S
    * @param entries the tensors by name, in the order of the file; no other code writes to them
    */
   SingleFile(StoredBytes bytes, long dataStart, LinkedHashMap<String, Entry> entries) {
-    super(bytes.path());
+    super(bytes.path);
     this.bytes = bytes;
     this.dataStart = dataStart;
     this.entries = entries;

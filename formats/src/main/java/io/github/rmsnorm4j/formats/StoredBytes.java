@@ -21,11 +21,13 @@ final class StoredBytes implements Closeable {
   /** Limits the memory that the JDK uses for a copy of a heap segment, and one system call. */
   private static final long LARGEST_READ = 8 << 20;
 
-  private final Path path;
+  final Path path;
   private final Reading reading;
   private final Size now;
   private final Closeable closing;
-  private final long size;
+
+  /** The length of the file when it was opened; the header was checked against it. */
+  final long size;
 
   /** Reads at least one byte, unless there is none at the position; then the result is -1. */
   private interface Reading {
@@ -96,15 +98,6 @@ final class StoredBytes implements Closeable {
   private static <E extends IOException> E withReason(E exception, IOException cause) {
     exception.initCause(cause);
     return exception;
-  }
-
-  Path path() {
-    return path;
-  }
-
-  /** The length of the file when it was opened; the header was checked against it. */
-  long size() {
-    return size;
   }
 
   /** The first bytes, with zeros behind them if the file has fewer. */

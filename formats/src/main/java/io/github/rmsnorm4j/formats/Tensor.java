@@ -52,12 +52,12 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
     }
     if (dtype.isBlock()) {
       long row = shape.isEmpty() ? 1 : shape.getLast();
-      if (row % dtype.blockElements() != 0) {
+      if (row % dtype.blockElements != 0) {
         throw new IllegalArgumentException(
             "has rows of %s elements, %s has blocks of %s"
-                .formatted(row, dtype, dtype.blockElements()));
+                .formatted(row, dtype, dtype.blockElements));
       }
-    } else if (product(shape) % dtype.blockElements() != 0) {
+    } else if (product(shape) % dtype.blockElements != 0) {
       throw new IllegalArgumentException(
           "has " + product(shape) + " elements of " + dtype.bits() + " bits: no whole bytes");
     }
@@ -78,7 +78,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
 
   /** {@return the size of all elements in bytes} */
   public long bytes() {
-    return elements() / dtype.blockElements() * dtype.blockBytes();
+    return elements() / dtype.blockElements * dtype.blockBytes;
   }
 
   /**

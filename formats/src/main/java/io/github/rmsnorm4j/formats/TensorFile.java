@@ -83,7 +83,7 @@ public abstract sealed class TensorFile implements Closeable permits SingleFile,
 
   private static TensorFile open(StoredBytes bytes) throws IOException {
     try {
-      Path path = bytes.path();
+      Path path = bytes.path;
       if (bytes.startWith(NpyHeader.MAGIC)) {
         return new NpyFile(bytes);
       }
@@ -95,7 +95,7 @@ public abstract sealed class TensorFile implements Closeable permits SingleFile,
       }
       throw new FormatException(
           path,
-          bytes.size() == 0
+          bytes.size == 0
               ? "the file is empty"
               : "is neither a .npy, a .safetensors nor a GGUF file");
     } catch (Throwable e) {

@@ -7,8 +7,11 @@ import java.util.function.LongSupplier;
 /**
  * Times things that are to be compared: each is warmed up, then they take turns, so that what slows
  * the machine for a while slows all of them.
+ *
+ * @param effort how long to measure
+ * @param clock in nanoseconds; {@code System::nanoTime}, or the processor time of a thread
  */
-public final class Interleaved {
+public record Interleaved(Effort effort, LongSupplier clock) {
   /** What counts as having become faster. */
   private static final double FASTER = 0.97;
 
@@ -17,20 +20,6 @@ public final class Interleaved {
 
   /** The longest warm-up, as a multiple of {@link Effort#settledNanos}. */
   private static final int LONGEST = 20;
-
-  private final Effort effort;
-  private final LongSupplier clock;
-
-  /**
-   * For any number of measurements.
-   *
-   * @param effort how long to measure
-   * @param clock in nanoseconds; {@code System::nanoTime}, or the processor time of a thread
-   */
-  public Interleaved(Effort effort, LongSupplier clock) {
-    this.effort = effort;
-    this.clock = clock;
-  }
 
   /**
    * Measures on the calling thread.

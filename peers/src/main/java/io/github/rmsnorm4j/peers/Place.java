@@ -50,12 +50,13 @@ final class Place {
   /** Rows as models have them; their elements have few bits, so that every type holds them. */
   static Place random(Contest contest, Arena arena) {
     int width = contest.width();
-    double[] gain = new SplittableRandom(-1).doubles(width, 0.5, 2).toArray();
-    for (int i = 0; i < width; i++) {
-      // Forward 1 and -1: a norm in place goes over its own answers again and again, and other
-      // gains would drive them out of range.
-      gain[i] = contest.backward() ? Math.round(gain[i] * 64) / 64.0 : gain[i] < 1.25 ? -1 : 1;
-    }
+    // Forward 1 and -1: a norm in place goes over its own answers again and again, and other gains
+    // would drive them out of range.
+    double[] gain =
+        new SplittableRandom(-1)
+            .doubles(width, 0.5, 2)
+            .map(g -> contest.backward() ? Math.round(g * 64) / 64.0 : g < 1.25 ? -1 : 1)
+            .toArray();
     double[] bias = contest.kernel().hasBias() ? values(-2, width) : null;
     Place place =
         new Place(contest, contest.kernel().spec().epsilon().getAsDouble(), gain, bias, arena);
@@ -89,12 +90,7 @@ final class Place {
   }
 
   private static double[] values(long seed, int width) {
-    SplittableRandom random = new SplittableRandom(seed);
-    double[] values = new double[width];
-    for (int i = 0; i < width; i++) {
-      values[i] = random.nextInt(-127, 128) / 64.0;
-    }
-    return values;
+    return new SplittableRandom(seed).ints(width, -127, 128).mapToDouble(i -> i / 64.0).toArray();
   }
 
   /** More memory like that of x. */
@@ -137,9 +133,7 @@ final class Place {
 
   private double[] row(MemorySegment segment, ElementType type, int row) {
     double[] values = new double[contest.width()];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = type.get(segment, (long) row * values.length + i);
-    }
+    Arrays.setAll(values, i -> type.get(segment, (long) row * values.length + i));
     return values;
   }
 

@@ -13,15 +13,10 @@ import scala.Function1;
 /**
  * Makes the params of a stage. A value that is not allowed is refused with a sentence that says
  * what is; Spark's own would only repeat the value.
+ *
+ * @param stage that the params are of, which is named in what they refuse; it must have its name
  */
-final class CheckedParams {
-  private final Params stage;
-
-  /** Params of a stage, which is named in what they refuse; it must have its name. */
-  CheckedParams(Params stage) {
-    this.stage = stage;
-  }
-
+record CheckedParams(Params stage) {
   /** The name of a column. */
   Param<String> column(String name, String doc) {
     return text(name, doc, value -> !value.isEmpty(), "it must name a column");

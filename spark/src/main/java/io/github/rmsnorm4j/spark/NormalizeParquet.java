@@ -147,7 +147,7 @@ public final class NormalizeParquet {
       out.requireApartFrom(in);
       Observation read = new Observation("read");
       Observation kept = new Observation("kept");
-      long rows = write(normalised(read(session, in), read, kept), out.unfinished());
+      long rows = write(normalised(read(session, in), read, kept), out.unfinished);
       out.commit();
       if (arguments.progress() != TaskProgress.Style.none) {
         double seconds = (System.nanoTime() - start) * 1e-9;

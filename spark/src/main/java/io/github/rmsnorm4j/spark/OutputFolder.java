@@ -26,7 +26,10 @@ final class OutputFolder implements AutoCloseable {
 
   private final FileSystem files;
   private final Path out;
-  private final Path unfinished;
+
+  /** An empty folder to write to. */
+  final Path unfinished;
+
   private final Path replaced;
   private final boolean force;
 
@@ -84,11 +87,6 @@ final class OutputFolder implements AutoCloseable {
     return files instanceof LocalFileSystem local && "file".equals(path.toUri().getScheme())
         ? local.pathToFile(path).toPath()
         : null;
-  }
-
-  /** An empty folder to write to. */
-  Path unfinished() {
-    return unfinished;
   }
 
   /**

@@ -14,8 +14,11 @@ final class AdamW implements AutoCloseable {
   private final Weights weights;
   private final TrainingSettings settings;
   private final Arena arena = Arena.ofShared();
-  private final MemorySegment means;
-  private final MemorySegment squares;
+
+  /** Of the same layout as the weights. */
+  final MemorySegment means;
+
+  final MemorySegment squares;
   private final Floats values;
   private final Floats gradients;
   private final Floats meansAsFloats;
@@ -89,15 +92,6 @@ final class AdamW implements AutoCloseable {
   /** Steps taken. */
   long step() {
     return step;
-  }
-
-  /** Of the same layout as the weights. */
-  MemorySegment means() {
-    return means;
-  }
-
-  MemorySegment squares() {
-    return squares;
   }
 
   /** Goes on from where another one was, whose moments have been read into this one's. */

@@ -19,17 +19,10 @@ final class Attention implements Inner {
   private final HeadNorm keyNorm;
   private final Rotary rotary;
 
-  /** (N, H * h), (N, K * h), (N, K * h), (N, H * h). */
-  private final Matrix q;
-
-  private final Matrix k;
-  private final Matrix v;
-  private final Matrix context;
-
-  private final HeadViews qHeads;
-  private final HeadViews kHeads;
-  private final HeadViews vHeads;
-  private final HeadViews contextHeads;
+  private final HeadMatrix q;
+  private final HeadMatrix k;
+  private final HeadMatrix v;
+  private final HeadMatrix context;
 
   /** Null where a pass sees its own tokens alone. */
   private final KeyValueCache keyCache;
@@ -41,11 +34,10 @@ final class Attention implements Inner {
 
   Attention(Setup setup, String name, Rotary rotary) {
     ModelConfig config = setup.config();
-    int h = config.headWidth();
     batch = setup.batch();
     heads = config.heads();
     group = heads / config.keyValueHeads();
-    scale = (float) (1 / Math.sqrt(h));
+    scale = (float) (1 / Math.sqrt(config.headWidth()));
     product = setup.arithmetic().product();
     positions = setup.positions();
     queryProjection = new Linear(setup, name + ".q_proj");
@@ -53,16 +45,12 @@ final class Attention implements Inner {
     valueProjection = new Linear(setup, name + ".v_proj");
     outputProjection = new Linear(setup, name + ".o_proj");
     this.rotary = rotary;
-    q = setup.allocate(setup.rows(), heads * h);
-    k = setup.allocate(setup.rows(), config.keyValueHeads() * h);
-    v = setup.allocate(setup.rows(), config.keyValueHeads() * h);
-    context = setup.allocate(setup.rows(), heads * h);
+    q = new HeadMatrix(setup, heads);
+    k = new HeadMatrix(setup, config.keyValueHeads());
+    v = new HeadMatrix(setup, config.keyValueHeads());
+    context = new HeadMatrix(setup, heads);
     queryNorm = config.queryKeyNorm() ? new HeadNorm(setup, name + ".q_norm", q) : null;
     keyNorm = config.queryKeyNorm() ? new HeadNorm(setup, name + ".k_norm", k) : null;
-    qHeads = new HeadViews(q, setup.sequence(), h);
-    kHeads = new HeadViews(k, setup.sequence(), h);
-    vHeads = new HeadViews(v, setup.sequence(), h);
-    contextHeads = new HeadViews(context, setup.sequence(), h);
     weights = new Matrix[batch * heads];
     for (int i = 0; i < weights.length; i++) {
       weights[i] = setup.allocate(setup.sequence(), positions.capacity);
@@ -75,19 +63,19 @@ final class Attention implements Inner {
   public void forward(Matrix x, Matrix y, boolean add) {
     project(x, queryProjection, queryNorm, q);
     project(x, keyProjection, keyNorm, k);
-    valueProjection.forward(x, v, false);
-    rotary.forward(q);
-    rotary.forward(k);
+    valueProjection.forward(x, v.all, false);
+    rotary.forward(q.all);
+    rotary.forward(k.all);
     if (keyCache != null) {
-      keyCache.add(positions.past(), k);
-      valueCache.add(positions.past(), v);
+      keyCache.add(positions.past(), k.all);
+      valueCache.add(positions.past(), v.all);
     }
     for (int b = 0; b < batch; b++) {
       for (int head = 0; head < heads; head++) {
         forward(b, head);
       }
     }
-    outputProjection.forward(context, y, add);
+    outputProjection.forward(context.all, y, add);
   }
 
   /** The context of one query head. */
@@ -97,47 +85,47 @@ final class Attention implements Inner {
     Matrix keys;
     Matrix values;
     if (keyCache == null) {
-      keys = kHeads.get(b, shared);
-      values = vHeads.get(b, shared);
+      keys = k.get(b, shared);
+      values = v.get(b, shared);
     } else {
       int seen = positions.past() + w.rows;
       w = w.block(0, 0, w.rows, seen);
       keys = keyCache.head(shared, seen);
       values = valueCache.head(shared, seen);
     }
-    product.multiply(qHeads.get(b, head), false, keys, true, scale, 0, w);
+    product.multiply(q.get(b, head), false, keys, true, scale, 0, w);
     Softmax.forward(w);
-    product.multiply(w, false, values, false, 1, 0, contextHeads.get(b, head));
+    product.multiply(w, false, values, false, 1, 0, context.get(b, head));
   }
 
-  private static void project(Matrix x, Linear projection, HeadNorm norm, Matrix y) {
+  private static void project(Matrix x, Linear projection, HeadNorm norm, HeadMatrix y) {
     if (norm == null) {
-      projection.forward(x, y, false);
+      projection.forward(x, y.all, false);
     } else {
-      projection.forward(x, norm.input(), false);
+      projection.forward(x, norm.input.all, false);
       norm.forward();
     }
   }
 
   @Override
   public void backward(Matrix x, Matrix dy, Matrix dx, boolean add, Scratch scratch) {
-    outputProjection.backward(context, dy, scratch.dcontext, false);
-    scratch.dk.zero();
-    scratch.dv.zero();
+    outputProjection.backward(context.all, dy, scratch.dcontext.all, false);
+    scratch.dk.all.zero();
+    scratch.dv.all.zero();
     for (int b = 0; b < batch; b++) {
       for (int head = 0; head < heads; head++) {
         backward(b, head, scratch);
       }
     }
-    rotary.backward(scratch.dq);
-    rotary.backward(scratch.dk);
+    rotary.backward(scratch.dq.all);
+    rotary.backward(scratch.dk.all);
     if (queryNorm != null) {
-      queryNorm.backward(scratch.dqRows);
-      keyNorm.backward(scratch.dkRows);
+      queryNorm.backward(scratch.dq);
+      keyNorm.backward(scratch.dk);
     }
-    queryProjection.backward(x, scratch.dq, dx, add);
-    keyProjection.backward(x, scratch.dk, dx, true);
-    valueProjection.backward(x, scratch.dv, dx, true);
+    queryProjection.backward(x, scratch.dq.all, dx, add);
+    keyProjection.backward(x, scratch.dk.all, dx, true);
+    valueProjection.backward(x, scratch.dv.all, dx, true);
   }
 
   /** dq, and what this query head adds to dk and dv of its group. */
@@ -145,13 +133,11 @@ final class Attention implements Inner {
     Matrix w = weights[b * heads + head];
     Matrix ds = scratch.dscores;
     int shared = head / group;
-    Matrix dcontext = scratch.dcontextHeads.get(b, head);
-    product.multiply(w, true, dcontext, false, 1, 1, scratch.dvHeads.get(b, shared));
-    product.multiply(dcontext, false, vHeads.get(b, shared), true, 1, 0, ds);
+    Matrix dcontext = scratch.dcontext.get(b, head);
+    product.multiply(w, true, dcontext, false, 1, 1, scratch.dv.get(b, shared));
+    product.multiply(dcontext, false, v.get(b, shared), true, 1, 0, ds);
     Softmax.backward(w, ds);
-    product.multiply(
-        ds, false, kHeads.get(b, shared), false, scale, 0, scratch.dqHeads.get(b, head));
-    product.multiply(
-        ds, true, qHeads.get(b, head), false, scale, 1, scratch.dkHeads.get(b, shared));
+    product.multiply(ds, false, k.get(b, shared), false, scale, 0, scratch.dq.get(b, head));
+    product.multiply(ds, true, q.get(b, head), false, scale, 1, scratch.dk.get(b, shared));
   }
 }

@@ -89,8 +89,8 @@ public final class Checkpoint implements Closeable {
     notes.forEach((key, value) -> metadata.put(NOTE + key, value));
     try (TensorWriter file = TensorWriter.create(path, tensors, metadata, true)) {
       ModelFolder.write(file, parameters, weights.values());
-      ModelFolder.write(file, parameters, trainer.optimiser().means());
-      ModelFolder.write(file, parameters, trainer.optimiser().squares());
+      ModelFolder.write(file, parameters, trainer.optimiser.means);
+      ModelFolder.write(file, parameters, trainer.optimiser.squares);
       file.commit();
     }
   }
@@ -148,9 +148,9 @@ public final class Checkpoint implements Closeable {
     requireEqual("settings", settings, trainer.settings());
     TensorReader reader = new TensorReader(file, MatrixChange.NONE);
     reader.read(tensors(""), weights.values());
-    reader.read(tensors(MEANS), trainer.optimiser().means());
-    reader.read(tensors(SQUARES), trainer.optimiser().squares());
-    trainer.optimiser().goOnFrom(step);
+    reader.read(tensors(MEANS), trainer.optimiser.means);
+    reader.read(tensors(SQUARES), trainer.optimiser.squares);
+    trainer.optimiser.goOnFrom(step);
   }
 
   private static void requireEqual(String what, Record saved, Record given) {

@@ -6,7 +6,7 @@ import io.github.rmsnorm4j.transformer.BlockForm.Biases;
 import java.util.Map;
 
 /** The config of a GPT-2 or a GPT-NeoX, whose fields differ in their names. */
-final class GptConfig {
+record GptConfig(ConfigFields fields, boolean gpt2) {
   /** Begins the type of a model whose LayerNorms were converted to RMSNorms with gain and bias. */
   static final String CONVERTED = "rmsnorm4j-";
 
@@ -19,20 +19,8 @@ final class GptConfig {
           "gelu_fast", MlpKind.GELU_TANH,
           "relu", MlpKind.RELU);
 
-  private final ConfigFields fields;
-  private final boolean gpt2;
-
-  private GptConfig(ConfigFields fields, boolean gpt2) {
-    this.fields = fields;
-    this.gpt2 = gpt2;
-  }
-
-  static ModelConfig read(ConfigFields fields, boolean gpt2, boolean converted)
-      throws FormatException {
-    return new GptConfig(fields, gpt2).read(converted);
-  }
-
-  private ModelConfig read(boolean converted) throws FormatException {
+  /** The config; with {@code converted} the norms are RMSNorms. */
+  ModelConfig read(boolean converted) throws FormatException {
     if (gpt2) {
       fields.require("scale_attn_weights", true);
       fields.require("scale_attn_by_inverse_layer_idx", false);

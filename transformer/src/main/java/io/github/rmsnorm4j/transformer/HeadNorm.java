@@ -4,31 +4,23 @@ package io.github.rmsnorm4j.transformer;
 final class HeadNorm {
   private final NormLayer norm;
 
-  /** (N, heads * h), and the same as rows of h. */
-  private final Matrix input;
-
-  private final Matrix inputRows;
-  private final Matrix outputRows;
-
-  HeadNorm(Setup setup, String name, Matrix output) {
-    int h = setup.config().headWidth();
-    input = setup.allocate(output.rows, output.columns);
-    inputRows = input.withColumns(h);
-    outputRows = output.withColumns(h);
-    norm = NormLayer.ofHeads(setup, name, outputRows.rows);
-  }
-
   /** What is to be normalised, to be written before the forward pass. */
-  Matrix input() {
-    return input;
+  final HeadMatrix input;
+
+  private final HeadMatrix output;
+
+  HeadNorm(Setup setup, String name, HeadMatrix output) {
+    this.output = output;
+    input = new HeadMatrix(setup, output.heads);
+    norm = NormLayer.ofHeads(setup, name, output.rows.rows);
   }
 
   void forward() {
-    norm.forward(inputRows, outputRows);
+    norm.forward(input.rows, output.rows);
   }
 
-  /** In place, of rows of h. */
-  void backward(Matrix gradient) {
-    norm.backward(gradient, gradient);
+  /** In place. */
+  void backward(HeadMatrix gradient) {
+    norm.backward(gradient.rows, gradient.rows);
   }
 }

@@ -43,7 +43,7 @@ public final class LayerwiseLogits implements Closeable {
 
   private LayerwiseLogits(StoredWeights stored) {
     this.stored = stored;
-    config = stored.config();
+    config = stored.config;
   }
 
   /**
@@ -104,7 +104,7 @@ public final class LayerwiseLogits implements Closeable {
    */
   public float[] logits(int[] tokens, MatrixChange change) throws IOException {
     check(tokens);
-    TensorReader reader = new TensorReader(stored.file(), change);
+    TensorReader reader = new TensorReader(stored.file, change);
     try (Arena arena = Arena.ofShared()) {
       Matrix stream = Matrix.allocate(arena, tokens.length, config.width());
       embed(reader, tokens, stream);
@@ -223,6 +223,6 @@ public final class LayerwiseLogits implements Closeable {
   /** Closes the file. */
   @Override
   public void close() throws IOException {
-    stored.file().close();
+    stored.file.close();
   }
 }

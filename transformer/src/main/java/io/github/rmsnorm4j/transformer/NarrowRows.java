@@ -8,16 +8,12 @@ import java.lang.foreign.MemorySegment;
 final class NarrowRows {
   private final ElementType type;
   private final MemorySegment bits;
-  private final Rows rows;
+  final Rows rows;
 
   NarrowRows(Setup setup, int rows, int width) {
     type = setup.arithmetic().normRows();
     bits = setup.arena().allocate((long) rows * width * Short.BYTES, Short.BYTES);
     this.rows = Rows.of(bits, type, rows, width);
-  }
-
-  Rows rows() {
-    return rows;
   }
 
   /** Rounds to nearest, ties to even. */

@@ -74,9 +74,9 @@ final class NormLayer {
   private void forwardNarrow(Matrix x, Matrix y) {
     narrow.roundFrom(x);
     if (bias == null) {
-      norm.apply(narrow.rows(), gain, narrow.rows());
+      norm.apply(narrow.rows, gain, narrow.rows);
     } else {
-      norm.apply(narrow.rows(), gain, bias, narrow.rows());
+      norm.apply(narrow.rows, gain, bias, narrow.rows);
     }
     narrow.widenTo(y);
   }

@@ -38,9 +38,9 @@ record StoredConfig(ModelConfig model, Naming naming) {
       case "llama", "mistral", "qwen2", "qwen3", ConfigJson.OWN_TYPE ->
           new StoredConfig(LlamaConfig.read(fields, type), Naming.LLAMA);
       case "gpt2", GptConfig.CONVERTED + "gpt2" ->
-          new StoredConfig(GptConfig.read(fields, true, converted), Naming.GPT2);
+          new StoredConfig(new GptConfig(fields, true).read(converted), Naming.GPT2);
       case "gpt_neox", GptConfig.CONVERTED + "gpt_neox" ->
-          new StoredConfig(GptConfig.read(fields, false, converted), Naming.GPT_NEOX);
+          new StoredConfig(new GptConfig(fields, false).read(converted), Naming.GPT_NEOX);
       default ->
           throw fields.wrong(
               "model_type",

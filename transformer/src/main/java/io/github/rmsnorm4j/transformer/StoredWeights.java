@@ -9,8 +9,8 @@ import java.util.List;
 
 /** The weights of a model in a file that has them and no others. */
 final class StoredWeights {
-  private final TensorFile file;
-  private final ModelConfig config;
+  final TensorFile file;
+  final ModelConfig config;
   private final Naming naming;
   private final String prefix;
 
@@ -23,14 +23,6 @@ final class StoredWeights {
     List<StoredTensor> tensors = tensors(config.parameters());
     TensorReader.check(file, tensors);
     naming.requireNoOthers(file, tensors, config);
-  }
-
-  ModelConfig config() {
-    return config;
-  }
-
-  TensorFile file() {
-    return file;
   }
 
   /** The tensors that hold parameters of the model. */

@@ -12,16 +12,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /** Reads a model's tensors from a file, whatever floating type they are stored in. */
-final class TensorReader {
+record TensorReader(TensorFile file, MatrixChange change) {
   private static final int PIECE = 1 << 16;
-
-  private final TensorFile file;
-  private final MatrixChange change;
-
-  TensorReader(TensorFile file, MatrixChange change) {
-    this.file = file;
-    this.change = change;
-  }
 
   /** Takes elements of a tensor. */
   interface Sink {

@@ -20,7 +20,7 @@ public final class Trainer implements AutoCloseable {
   private final Model model;
   private final BatchSource source;
   private final TrainingSettings settings;
-  private final AdamW optimiser;
+  final AdamW optimiser;
   private final int[] tokens;
   private final int[] targets;
   private double gradientNorm;
@@ -101,10 +101,6 @@ public final class Trainer implements AutoCloseable {
   /** {@return how it is trained: the settings it was made with} */
   public TrainingSettings settings() {
     return settings;
-  }
-
-  AdamW optimiser() {
-    return optimiser;
   }
 
   /** Gives the optimiser's memory back. */

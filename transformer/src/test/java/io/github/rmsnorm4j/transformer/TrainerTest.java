@@ -214,7 +214,7 @@ class TrainerTest {
       float[] before = weights.values().toArray(ValueLayout.JAVA_FLOAT);
       trainer.takeStep();
       double square = 0;
-      for (float mean : trainer.optimiser().means().toArray(ValueLayout.JAVA_FLOAT)) {
+      for (float mean : trainer.optimiser.means.toArray(ValueLayout.JAVA_FLOAT)) {
         square += (double) mean * mean;
       }
       double norm = trainer.gradientNorm();

@@ -64,10 +64,13 @@ public enum CastForm {
   }
 
   private final String text;
-  private final String users;
-  private final Step step;
-  private final Root root;
-  private final Cast cast;
+
+  /** Whose order it is, as the end of a sentence "is the order of ...". */
+  final String users;
+
+  final Step step;
+  final Root root;
+  final Cast cast;
 
   CastForm(String text, String users, Step step, Root root, Cast cast) {
     this.text = text;
@@ -80,23 +83,6 @@ public enum CastForm {
   /** The order of a name. */
   static CastForm of(String name) {
     return Arrays.stream(values()).filter(form -> form.text.equals(name)).findFirst().orElseThrow();
-  }
-
-  /** Whose order it is, as the end of a sentence "is the order of ...". */
-  String users() {
-    return users;
-  }
-
-  Step step() {
-    return step;
-  }
-
-  Root root() {
-    return root;
-  }
-
-  Cast cast() {
-    return cast;
   }
 
   /** The name on the command line. */

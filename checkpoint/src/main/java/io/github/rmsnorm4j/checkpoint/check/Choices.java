@@ -78,7 +78,7 @@ record Choices(
 
   /** Whether there is such a norm: a shifted row is not divided by a root. */
   boolean exist() {
-    return centring.compareTo(Centring.MEAN) <= 0 || order.step() == CastForm.Step.MULTIPLY;
+    return centring.compareTo(Centring.MEAN) <= 0 || order.step == CastForm.Step.MULTIPLY;
   }
 
   /** The form, without the choices that change nothing for these types. */
@@ -88,15 +88,15 @@ record Choices(
     ElementType row = narrow(input) ? input : null;
     ElementType stored = narrow(types.gain()) && !float64 ? types.gain() : null;
     ElementType cast =
-        switch (order.cast()) {
+        switch (order.cast) {
           case NEVER -> null;
           case TO_ROW, EVERY_STEP -> row;
           case TO_GAIN -> stored;
         };
     // Without a gain and a bias the output comes next, and is rounded anyway.
     boolean last = !hasGain && !types.bias();
-    ElementType product = order.cast() == CastForm.Cast.EVERY_STEP && hasGain ? row : null;
-    boolean gainFirst = order.step() == CastForm.Step.GAIN_FIRST;
+    ElementType product = order.cast == CastForm.Cast.EVERY_STEP && hasGain ? row : null;
+    boolean gainFirst = order.step == CastForm.Step.GAIN_FIRST;
     boolean fusible = hasGain && types.bias() && product == null && !gainFirst;
     return new Form(
         input,
@@ -105,8 +105,8 @@ record Choices(
         types.residualRounded() == null || float64 ? null : residual,
         hasGain ? offset : 0,
         hasGain ? gainType(row, stored) : null,
-        gainFirst && !hasGain ? CastForm.Step.MULTIPLY : order.step(),
-        row == null ? CastForm.Root.EXACT : order.root(),
+        gainFirst && !hasGain ? CastForm.Step.MULTIPLY : order.step,
+        row == null ? CastForm.Root.EXACT : order.root,
         last && cast == output ? null : cast,
         product == output && !types.bias() ? null : product,
         fusible ? bias : BiasAddition.ROUNDED);

@@ -19,7 +19,7 @@ final class Elements {
     this.form = form;
     this.float64 = form.float64();
     this.row = row;
-    this.normalised = row.normalised();
+    this.normalised = row.normalised;
     this.gain = parameters.gain();
     this.bias = parameters.bias();
     this.mean = form.layer() ? row.mean() : 0;
@@ -38,7 +38,7 @@ final class Elements {
 
   /** One of the squares of the statistic. */
   double square(int i) {
-    return row.measured()[i] * row.measured()[i];
+    return row.measured[i] * row.measured[i];
   }
 
   /** The mean, or what is added to a row that is shifted; 0 for RMSNorm. */
@@ -63,27 +63,27 @@ final class Elements {
   /** The scale of a statistic, rounded to the arithmetic. */
   double scale(Statistic statistic) {
     double root = statistic.root(moment(statistic.part()));
-    return Rounding.to(form.divides() ? root : 1 / root, form.arithmetic());
+    return form.arithmetic().round(form.divides() ? root : 1 / root);
   }
 
   /** One element, rounded wherever the form rounds. */
   double at(int i, double scale, double centre) {
-    double s = form.root() == CastForm.Root.EXACT ? scale : Rounding.to(scale, form.input());
+    double s = form.root() == CastForm.Root.EXACT ? scale : form.input().round(scale);
     double n = scaled(i, s, centre);
     if (form.cast() != null) {
-      n = Rounding.to(n, form.cast());
+      n = form.cast().round(n);
     }
     if (form.bias() == BiasAddition.FUSED) {
-      return Rounding.to(fused(n, gain[i], bias[i]), form.output());
+      return form.output().round(fused(n, gain[i], bias[i]));
     }
     if (gain != null && form.step() != CastForm.Step.GAIN_FIRST) {
       n = rounded(n * gain[i]);
-      n = form.product() == null ? n : Rounding.to(n, form.product());
+      n = form.product() == null ? n : form.product().round(n);
     }
     if (bias != null) {
       n = rounded(n + bias[i]);
     }
-    return Rounding.to(n, form.output());
+    return form.output().round(n);
   }
 
   private double scaled(int i, double s, double centre) {

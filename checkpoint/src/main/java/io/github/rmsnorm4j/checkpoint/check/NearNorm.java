@@ -70,7 +70,7 @@ final class NearNorm {
   }
 
   private double[] givenGain() {
-    return sample.gain() == null ? ones() : sample.gain();
+    return sample.gain == null ? ones() : sample.gain;
   }
 
   private double[] ones() {
@@ -78,7 +78,7 @@ final class NearNorm {
   }
 
   private double[] givenBias() {
-    return sample.bias() == null ? new double[bias.length] : sample.bias();
+    return sample.bias == null ? new double[bias.length] : sample.bias;
   }
 
   /** The middle one of those that make the rows as long as Y is. */
@@ -185,7 +185,7 @@ final class NearNorm {
       return " without --gain";
     }
     for (double offset : Hypotheses.OFFSETS) {
-      if (sample.gain() != null && isNear(Arrays.stream(given).map(g -> g + offset).toArray())) {
+      if (sample.gain != null && isNear(Arrays.stream(given).map(g -> g + offset).toArray())) {
         return " with --gain + " + (long) offset;
       }
     }
@@ -196,7 +196,7 @@ final class NearNorm {
           Locale.ROOT, " times %.4g%s", factor, sum ? ", 1 / sqrt(width), so an L2 norm," : "");
     }
     return " with a gain from %s%s"
-        .formatted(range(gain), sample.gain() == null ? "" : ", which is not --gain,");
+        .formatted(range(gain), sample.gain == null ? "" : ", which is not --gain,");
   }
 
   private String biasWords() {
@@ -207,7 +207,7 @@ final class NearNorm {
       return "";
     }
     return " plus a bias from %s%s"
-        .formatted(range(bias), sample.bias() == null ? "" : ", which is not --bias,");
+        .formatted(range(bias), sample.bias == null ? "" : ", which is not --bias,");
   }
 
   private static String range(double[] values) {

@@ -8,16 +8,16 @@ package io.github.rmsnorm4j.checkpoint.check;
  */
 record Parameters(double[] gain, double[] bias) {
   static Parameters of(Form form, Sample sample) {
-    double[] gain = rounded(sample.gain(), form);
+    double[] gain = rounded(sample.gain, form);
     for (int i = 0; gain != null && i < gain.length; i++) {
       if (form.offset() != 0) {
-        gain[i] = Rounding.to(form.offset() + gain[i], form.arithmetic());
+        gain[i] = form.arithmetic().round(form.offset() + gain[i]);
       }
       if (form.gain() != null) {
-        gain[i] = Rounding.to(gain[i], form.gain());
+        gain[i] = form.gain().round(gain[i]);
       }
     }
-    return new Parameters(gain, rounded(sample.bias(), form));
+    return new Parameters(gain, rounded(sample.bias, form));
   }
 
   private static double[] rounded(double[] stored, Form form) {
@@ -26,7 +26,7 @@ record Parameters(double[] gain, double[] bias) {
     }
     double[] values = new double[stored.length];
     for (int i = 0; i < values.length; i++) {
-      values[i] = Rounding.to(stored[i], form.arithmetic());
+      values[i] = form.arithmetic().round(stored[i]);
     }
     return values;
   }

@@ -8,8 +8,8 @@ import java.util.Map;
 
 /** A row as the norm sees it: rounded, and with its residual. Forms share it. */
 final class PreparedRow {
-  private final double[] measured;
-  private final double[] normalised;
+  final double[] measured;
+  final double[] normalised;
   private final Map<Integer, Double> meanSquares = new HashMap<>();
   private double[] moments;
 
@@ -21,7 +21,7 @@ final class PreparedRow {
   static PreparedRow of(Form form, Types types, double[] x, double[] residual) {
     double[] row = new double[x.length];
     for (int i = 0; i < row.length; i++) {
-      row[i] = Rounding.to(x[i], form.input());
+      row[i] = form.input().round(x[i]);
     }
     if (residual == null) {
       return new PreparedRow(row, row);
@@ -31,14 +31,6 @@ final class PreparedRow {
     ElementType to = rounded == null ? form.arithmetic() : rounded;
     AddedResidual sum = AddedResidual.of(row, residual, form.arithmetic(), to, when);
     return new PreparedRow(sum.measured(), sum.normalised());
-  }
-
-  double[] measured() {
-    return measured;
-  }
-
-  double[] normalised() {
-    return normalised;
   }
 
   /** The mean square of the first k elements. */

@@ -123,7 +123,7 @@ public record Probe(List<double[]> x, List<double[]> residual, int told, List<St
       double least = Arrays.stream(row).map(Math::abs).max().orElse(0);
       boolean tooSmall = type == ElementType.FLOAT16 && least < LEAST_FLOAT16;
       double scale = tooSmall ? LEAST_FLOAT16 / least : 1;
-      return Arrays.stream(row).map(v -> Rounding.to(v * scale, type)).toArray();
+      return Arrays.stream(row).map(v -> type.round(v * scale)).toArray();
     }
 
     void offer(Shape shape, Random random) {

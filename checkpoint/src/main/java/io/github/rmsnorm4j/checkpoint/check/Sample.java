@@ -16,8 +16,8 @@ public final class Sample {
   private final ElementType xType;
   private final ElementType yType;
   private final ElementType gainType;
-  private final double[] gain;
-  private final double[] bias;
+  final double[] gain;
+  final double[] bias;
   private final ElementType residualType;
   private final List<double[]> x = new ArrayList<>();
   private final List<double[]> y = new ArrayList<>();
@@ -120,7 +120,7 @@ public final class Sample {
   /** What every norm makes of a zero row. */
   private boolean isBias(double[] rowY) {
     return IntStream.range(0, width)
-        .allMatch(i -> rowY[i] == (bias == null ? 0 : Rounding.to(bias[i], yType)));
+        .allMatch(i -> rowY[i] == (bias == null ? 0 : yType.round(bias[i])));
   }
 
   private static boolean finite(double[] values) {
@@ -188,14 +188,6 @@ public final class Sample {
     return residual.isEmpty() ? null : residual.get(row);
   }
 
-  double[] gain() {
-    return gain;
-  }
-
-  double[] bias() {
-    return bias;
-  }
-
   /** The types of all numbers, and the narrower ones that hold them. */
   Types types() {
     return new Types(
@@ -217,6 +209,6 @@ public final class Sample {
   }
 
   private static boolean holds(ElementType type, double[] row) {
-    return Arrays.stream(row).allMatch(value -> Rounding.to(value, type) == value);
+    return Arrays.stream(row).allMatch(value -> type.round(value) == value);
   }
 }

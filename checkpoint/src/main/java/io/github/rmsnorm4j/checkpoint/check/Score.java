@@ -61,7 +61,7 @@ record Score(
       equal += difference == 0 ? 1 : 0;
       if (difference > 0) {
         double size = Math.max(Math.abs(predicted), Math.abs(y[i]));
-        largest = Math.max(largest, difference / Rounding.ulp(size, form.output()));
+        largest = Math.max(largest, difference / LastPlace.ulp(size, form.output()));
       }
       missed += difference * difference;
       double exact = y[i] - row.exact(i, root);

@@ -10,18 +10,8 @@ import java.util.List;
  * Solves for an epsilon, or for the part of a row, that is not in the table. One row allows many,
  * so two rows or more have to agree.
  */
-final class Solver {
+record Solver(List<Recovered> recovered, Sample sample, List<Double> shares) {
   private static final double GREATEST_EPSILON = 1;
-
-  private final List<Recovered> recovered;
-  private final Sample sample;
-  private final List<Double> shares;
-
-  Solver(List<Recovered> recovered, Sample sample, List<Double> shares) {
-    this.recovered = recovered;
-    this.sample = sample;
-    this.shares = shares;
-  }
 
   List<NormCheck.Fit> solve(long window) {
     List<NormCheck.Fit> fits = new ArrayList<>();

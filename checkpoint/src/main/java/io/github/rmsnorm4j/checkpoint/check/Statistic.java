@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.reference.Definitions;
 import java.util.Locale;
 
 /**
@@ -28,12 +29,7 @@ record Statistic(int part, double epsilon, EpsilonPlacement place, boolean sampl
 
   /** The root of a mean square or variance. */
   double root(double m) {
-    double root = Math.sqrt(place == EpsilonPlacement.INSIDE ? moment(m) + epsilon : moment(m));
-    return switch (place) {
-      case INSIDE -> root;
-      case OUTSIDE -> root + epsilon;
-      case FLOOR -> Math.max(root, epsilon);
-    };
+    return Definitions.root(moment(m), epsilon, place);
   }
 
   String words(int width) {

@@ -131,7 +131,7 @@ final class Verdict {
     }
     sentences.add(
         orders.stream()
-            .map(order -> order + " is the order of " + CastForm.of(order).users())
+            .map(order -> order + " is the order of " + CastForm.of(order).users)
             .collect(Collectors.joining("; ", "Here ", ".")));
     others.stream()
         .filter(other -> other.castOrders().stream().noneMatch(orders::contains))
@@ -144,7 +144,7 @@ final class Verdict {
                     "The order %s (%s) differs in %s."
                         .formatted(
                             other.castOrders().getFirst(),
-                            CastForm.of(other.castOrders().getFirst()).users(),
+                            CastForm.of(other.castOrders().getFirst()).users,
                             differing(other))));
   }
 

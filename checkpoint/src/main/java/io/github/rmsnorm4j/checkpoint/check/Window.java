@@ -61,6 +61,6 @@ final class Window {
 
   /** How many of the numbers that lie between two scales count as one ulp. */
   static int unit(Form form) {
-    return form.root() == CastForm.Root.IN_ROW_TYPE ? Rounding.step(form.input()) : 1;
+    return form.root() == CastForm.Root.IN_ROW_TYPE ? LastPlace.step(form.input()) : 1;
   }
 }

@@ -16,19 +16,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** The {@code config.json} and the index of the shards, as the plan changes them. */
-final class EditedSettings {
+record EditedSettings(Plan plan, TensorFile tensors, ModelFiles files) {
   private static final String CONFIG = "config.json";
   private static final String BYTE_ORDER_MARK = "\ufeff";
-
-  private final Plan plan;
-  private final TensorFile tensors;
-  private final ModelFiles files;
-
-  EditedSettings(Plan plan, TensorFile tensors, ModelFiles files) {
-    this.plan = plan;
-    this.tensors = tensors;
-    this.files = files;
-  }
 
   /** Edits the files without writing them, so that one that cannot be edited is seen first. */
   void requireEditable() throws IOException {

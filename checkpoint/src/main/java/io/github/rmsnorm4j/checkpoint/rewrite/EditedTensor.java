@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint.rewrite;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.reference.Definitions;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -72,10 +73,7 @@ final class EditedTensor {
   }
 
   private Blocks.Sink scale(Step.ScaleInputs step, Tensor tensor) throws IOException {
-    double[] gain = vectors.of(step.gain()).clone();
-    for (int i = 0; i < gain.length; i++) {
-      gain[i] += step.offset();
-    }
+    double[] gain = Definitions.offsetGain(vectors.of(step.gain()), step.offset());
     int columns = source.columns;
     if (gain.length != (step.inputsFirst() ? source.rows : columns)) {
       throw unfit(tensor, step.gain());

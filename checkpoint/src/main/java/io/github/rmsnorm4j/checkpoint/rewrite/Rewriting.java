@@ -261,7 +261,7 @@ public final class Rewriting implements Closeable {
   /** What cannot be compared is not taken up again, as little as what differs. */
   private Proof prove(WorkFolder work, LongConsumer progress) throws IOException {
     try {
-      return new Comparison(model, norms, map, plan.goal(), notRun).prove(work.model(), progress);
+      return new Comparison(model, norms, map, plan.goal(), notRun).prove(work.model, progress);
     } catch (FormatException | RefusedException e) {
       work.refuse();
       throw e;

@@ -54,7 +54,10 @@ final class WorkFolder implements Closeable {
 
   private final Path out;
   private final Path work;
-  private final Path model;
+
+  /** The folder with the files of the result. */
+  final Path model;
+
   private final Journal journal;
 
   /** The files of the result that are finished. */
@@ -169,11 +172,6 @@ final class WorkFolder implements Closeable {
   private FileSystemException changed(Path file) {
     return refused(
         file, "is not as this command left it: delete %s, or write elsewhere".formatted(work));
-  }
-
-  /** The folder with the files of the result. */
-  Path model() {
-    return model;
   }
 
   /** Where to write the next file. Nothing is there. */

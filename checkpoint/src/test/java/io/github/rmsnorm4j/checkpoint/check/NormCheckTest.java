@@ -167,7 +167,7 @@ class NormCheckTest {
       for (double[] row : y) {
         for (int i = 0; i < row.length; i++) {
           double noise = 1 + 0.05 * pair.random.nextGaussian();
-          row[i] = Rounding.to(row[i] * noise, pair.y);
+          row[i] = pair.y.round(row[i] * noise);
         }
       }
       for (double[][] wrong : List.of(random, y)) {

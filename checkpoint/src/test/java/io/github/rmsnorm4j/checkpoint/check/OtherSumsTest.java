@@ -62,8 +62,8 @@ class OtherSumsTest {
       float rstd = 1 / (float) Math.sqrt(order.mean(squares) + (float) EPSILON);
       y[row] = new double[squares.length];
       for (int i = 0; i < squares.length; i++) {
-        double normalised = Rounding.to((float) x[row][i] * rstd, type);
-        y[row][i] = Rounding.to((float) normalised * (float) gain[i], type);
+        double normalised = type.round((float) x[row][i] * rstd);
+        y[row][i] = type.round((float) normalised * (float) gain[i]);
       }
     }
     return y;
@@ -84,7 +84,7 @@ class OtherSumsTest {
       float rstd = 1 / (float) Math.sqrt(order.mean(squares) + (float) EPSILON);
       y[row] = new double[values.length];
       for (int i = 0; i < values.length; i++) {
-        y[row][i] = Rounding.to((values[i] - mean) * rstd * (float) gain[i], type);
+        y[row][i] = type.round((values[i] - mean) * rstd * (float) gain[i]);
       }
     }
     return y;
@@ -228,7 +228,7 @@ class OtherSumsTest {
     double[][] x = new double[wide.length][300];
     for (int row = 0; row < x.length; row++) {
       for (int i = 0; i < 300; i++) {
-        x[row][i] = Rounding.to(wide[row][i], ElementType.BFLOAT16);
+        x[row][i] = ElementType.BFLOAT16.round(wide[row][i]);
       }
     }
     double[] gain = TypedRows.random(random, 1, 300, 1, 0.5, ElementType.BFLOAT16)[0];

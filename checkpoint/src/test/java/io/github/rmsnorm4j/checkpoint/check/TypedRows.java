@@ -56,7 +56,7 @@ final class TypedRows {
     for (double[] row : values) {
       double size = scale * Math.pow(2, 2 * random.nextDouble() - 1);
       for (int i = 0; i < width; i++) {
-        row[i] = Rounding.to((mean + random.nextGaussian()) * size, type);
+        row[i] = type.round((mean + random.nextGaussian()) * size);
       }
     }
     return values;

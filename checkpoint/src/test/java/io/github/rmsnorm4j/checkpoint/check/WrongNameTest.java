@@ -148,7 +148,7 @@ class WrongNameTest {
     Sample sample = sample(type);
     for (double[] row : rows(new Random(6), count, 1)) {
       for (int i = 0; i < WIDTH; i++) {
-        row[i] = Rounding.to(row[i], type);
+        row[i] = type.round(row[i]);
       }
       sample.add(row, row.clone(), null);
     }

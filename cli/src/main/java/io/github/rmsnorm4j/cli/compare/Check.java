@@ -60,7 +60,7 @@ final class Check {
   private double[] gainGradient(Exact exact) {
     double[] sum = new double[subject.shape().width()];
     double[] part = new double[sum.length];
-    for (int row = 0; row < data.period(); row++) {
+    for (int row = 0; row < data.period; row++) {
       exact.backward(data.row(Data.X, row), data.row(Data.DY, row), part);
       for (int i = 0; i < sum.length; i++) {
         sum[i] += data.copies(row) * part[i];

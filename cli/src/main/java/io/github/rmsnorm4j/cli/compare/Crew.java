@@ -18,7 +18,7 @@ final class Crew implements AutoCloseable {
 
   private static final int RUNS_PER_THREAD = 4;
 
-  private final int threads;
+  final int threads;
   private final ExecutorService helpers;
 
   /** What is done to a run of rows. */
@@ -35,10 +35,6 @@ final class Crew implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             });
-  }
-
-  int threads() {
-    return threads;
   }
 
   /** Does all rows of an operation that moves so many bytes, and returns when they are done. */

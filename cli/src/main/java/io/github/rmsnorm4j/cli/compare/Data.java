@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli.compare;
 
 import io.github.rmsnorm4j.ElementType;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
@@ -20,17 +21,14 @@ final class Data {
 
   private final ElementType type;
   private final Shape shape;
-  private final int period;
+
+  /** Rows until they repeat. */
+  final int period;
 
   Data(ElementType type, Shape shape) {
     this.type = type;
     this.shape = shape;
     period = Math.clamp(LARGEST_BLOCK / shape.width(), 1, Math.min(61, shape.rows()));
-  }
-
-  /** Rows until they repeat. */
-  int period() {
-    return period;
   }
 
   /** How many rows are the same as one of the first. */
@@ -40,12 +38,10 @@ final class Data {
 
   /** Numbers from -2 to 2, the same for the same seed. */
   double[] row(int seed, int row) {
-    SplittableRandom random = new SplittableRandom(seed * 1_000_003L + row % period);
-    double[] values = new double[shape.width()];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = random.nextInt(-127, 128) / 64.0;
-    }
-    return values;
+    return new SplittableRandom(seed * 1_000_003L + row % period)
+        .ints(shape.width(), -127, 128)
+        .mapToDouble(i -> i / 64.0)
+        .toArray();
   }
 
   /** Gains or biases: from 0.5 to 1.5. */
@@ -82,9 +78,7 @@ final class Data {
 
   double[] read(MemorySegment tensor, long row) {
     double[] values = new double[shape.width()];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = type.get(tensor, row * shape.width() + i);
-    }
+    Arrays.setAll(values, i -> type.get(tensor, row * shape.width() + i));
     return values;
   }
 }

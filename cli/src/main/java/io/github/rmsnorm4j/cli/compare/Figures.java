@@ -47,10 +47,6 @@ final class Figures {
     return digits(perSecond / 1e9);
   }
 
-  static String percent(double part) {
-    return number("%.0f %%", 100 * part);
-  }
-
   /** How many times. */
   static String ratio(double ratio) {
     return ratio < 0.0995 ? number("%.3f", ratio) : digits(ratio);

@@ -20,8 +20,7 @@ final class FusedContestant implements Contestant {
     Subject subject = ground.subject();
     Data data = new Data(subject.type(), subject.shape());
     float[] bias = data.parameters(Data.BIAS);
-    norm =
-        variant.norm(data.parameters(Data.GAIN), bias, ground.crew().threads(), ground.backend());
+    norm = variant.norm(data.parameters(Data.GAIN), bias, ground.crew().threads, ground.backend());
     saved = new Saved(Keep.INPUT, subject.shape().rows());
     dgain = new float[bias.length];
     gradients = ParameterGradients.assigned(dgain, variant.isRms() ? null : new float[bias.length]);

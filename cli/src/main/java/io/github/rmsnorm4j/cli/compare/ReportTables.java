@@ -7,13 +7,7 @@ import java.util.Collections;
 import java.util.List;
 
 /** The tables of the page. */
-final class ReportTables {
-  private final Results results;
-
-  ReportTables(Results results) {
-    this.results = results;
-  }
-
+record ReportTables(Results results) {
   /** One for each subject: few columns, so that a small screen shows the times. */
   List<Table> figures() {
     List<Row> rows = Row.all(results);

@@ -5,16 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The results as text, no wider than 80 columns. */
-public final class TerminalTables {
+/**
+ * The results as text, no wider than 80 columns.
+ *
+ * @param results what is shown
+ */
+public record TerminalTables(Results results) {
   private static final String ROW = "%-15s %8s %16s %4s %5s %6s %9s %6s";
-
-  private final Results results;
-
-  /** For results. */
-  public TerminalTables(Results results) {
-    this.results = results;
-  }
 
   /** All of it. */
   public List<String> lines() {

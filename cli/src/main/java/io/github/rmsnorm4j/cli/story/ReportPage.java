@@ -11,15 +11,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** The residual stream by depth, and what changes of the norms do, as a page. */
-public final class ReportPage {
-  private final Results results;
-
-  /** Of results. */
-  public ReportPage(Results results) {
-    this.results = results;
-  }
-
+/**
+ * The residual stream by depth, and what changes of the norms do, as a page.
+ *
+ * @param results what is shown
+ */
+public record ReportPage(Results results) {
   /** Makes the page. */
   public Page page() {
     Page page = Page.titled("The norms of a small trained model");

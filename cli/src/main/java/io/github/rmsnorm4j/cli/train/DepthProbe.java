@@ -4,8 +4,8 @@ import io.github.rmsnorm4j.transformer.DepthObserver;
 import io.github.rmsnorm4j.transformer.RowMoments;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Takes down how large the residual stream and its gradient are at each depth, in one step. */
 final class DepthProbe implements DepthObserver {
@@ -48,10 +48,8 @@ final class DepthProbe implements DepthObserver {
   }
 
   List<Layer> layers() {
-    List<Layer> layers = new ArrayList<>();
-    for (int i = 0; i < activations.length; i++) {
-      layers.add(new Layer(i, activations[i], gradients[i], rho[i]));
-    }
-    return layers;
+    return IntStream.range(0, activations.length)
+        .mapToObj(i -> new Layer(i, activations[i], gradients[i], rho[i]))
+        .toList();
   }
 }

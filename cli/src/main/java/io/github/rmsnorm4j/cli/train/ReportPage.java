@@ -49,41 +49,26 @@ public final class ReportPage {
   }
 
   private Table figures() {
-    Table table =
-        Table.titled("At the end, on held-out batches")
-            .text("norm")
-            .number("rate")
-            .number("parameters")
-            .number("loss")
-            .number("standard deviation")
-            .number("95 % interval")
-            .number(plan.task().unit())
-            .number("worst seed");
+    Columns<Row> columns =
+        new Columns<Row>()
+            .with("norm", Row::name)
+            .with("rate", row -> Figures.rate(row.rate()))
+            .with("parameters", row -> Figures.count(row.parameters()))
+            .with("loss", row -> Figures.loss(row.loss().mean()))
+            .with("standard deviation", row -> Figures.spread(row.loss().deviation()))
+            .with(
+                "95 % interval",
+                row ->
+                    Figures.spread(row.loss().low()) + " to " + Figures.spread(row.loss().high()))
+            .with(plan.task().unit(), row -> Figures.percent(row.accuracy()))
+            .with("worst seed", row -> Figures.percent(row.lowestAccuracy()));
     if (timed) {
-      table = table.number("learned at step").number("median step");
+      columns.with("learned at step", row -> Figures.steps(row.learnedAt().mean()));
+      columns.with("median step", row -> Figures.millis(row.stepMillis().mean()));
     }
-    table = table.number("seeds").number("diverged");
-    for (Row row : results.rows()) {
-      List<String> cells =
-          new ArrayList<>(
-              List.of(
-                  row.name(),
-                  Figures.rate(row.rate()),
-                  Figures.count(row.parameters()),
-                  Figures.loss(row.loss().mean()),
-                  Figures.spread(row.loss().deviation()),
-                  Figures.spread(row.loss().low()) + " to " + Figures.spread(row.loss().high()),
-                  Figures.percent(row.accuracy()),
-                  Figures.percent(row.lowestAccuracy())));
-      if (timed) {
-        cells.add(Figures.steps(row.learnedAt().mean()));
-        cells.add(Figures.millis(row.stepMillis().mean()));
-      }
-      cells.add(String.valueOf(row.seeds()));
-      cells.add(String.valueOf(row.diverged()));
-      table = table.row(cells.toArray(String[]::new));
-    }
-    return table;
+    columns.with("seeds", row -> String.valueOf(row.seeds()));
+    columns.with("diverged", row -> String.valueOf(row.diverged()));
+    return columns.table("At the end, on held-out batches", 1, results.rows());
   }
 
   /** {@code +0.0087 (-0.0109 to +0.0282)}; a dash where no pair has the value. */
@@ -99,75 +84,45 @@ public final class ReportPage {
   }
 
   private Table shares() {
-    Table table =
-        Table.titled("Where a step's time goes")
-            .text("norm")
-            .number("norms")
-            .number("attention")
-            .number("MLP")
-            .number("rest");
-    for (Row row : results.rows()) {
-      table =
-          table.row(
-              row.name(),
-              Figures.percent(row.shares().norm()),
-              Figures.percent(row.shares().attention()),
-              Figures.percent(row.shares().mlp()),
-              Figures.percent(row.shares().rest()));
-    }
-    return table;
+    return new Columns<Row>()
+        .with("norm", Row::name)
+        .with("norms", row -> Figures.percent(row.shares().norm()))
+        .with("attention", row -> Figures.percent(row.shares().attention()))
+        .with("MLP", row -> Figures.percent(row.shares().mlp()))
+        .with("rest", row -> Figures.percent(row.shares().rest()))
+        .table("Where a step's time goes", 1, results.rows());
   }
 
   /** A column for each quantity that some pair has: in a short run nothing has been learned. */
   private Table differences() {
     boolean learned =
         timed && results.pairs().stream().anyMatch(pair -> pair.learnedAt().values() > 0);
-    Table table =
-        Table.titled("Paired differences, seed by seed: mean (95 % interval)")
-            .text("")
-            .number("loss (nats)");
-    table = learned ? table.number("steps to learn") : table;
-    table = (timed ? table.number("time of a step") : table).number("seeds");
-    for (Pair pair : results.pairs()) {
-      List<String> cells = new ArrayList<>();
-      cells.add(pair.one().name() + " minus " + pair.other().name());
-      cells.add(interval(pair.loss(), Figures::difference));
-      if (learned) {
-        cells.add(interval(pair.learnedAt(), Figures::stepsDifference));
-      }
-      if (timed) {
-        cells.add(interval(pair.stepMillis(), Figures::millisDifference));
-      }
-      cells.add(String.valueOf(pair.loss().values()));
-      table = table.row(cells.toArray(String[]::new));
+    Columns<Pair> columns = new Columns<>();
+    columns.with("", pair -> pair.one().name() + " minus " + pair.other().name());
+    columns.with("loss (nats)", pair -> interval(pair.loss(), Figures::difference));
+    if (learned) {
+      columns.with("steps to learn", pair -> interval(pair.learnedAt(), Figures::stepsDifference));
     }
-    return table;
+    if (timed) {
+      columns.with(
+          "time of a step", pair -> interval(pair.stepMillis(), Figures::millisDifference));
+    }
+    columns.with("seeds", pair -> String.valueOf(pair.loss().values()));
+    return columns.table(
+        "Paired differences, seed by seed: mean (95 % interval)", 1, results.pairs());
   }
 
   private Table trainings() {
-    Table table =
-        Table.titled("Every training")
-            .text("for")
-            .text("model")
-            .number("rate")
-            .number("seed")
-            .number("loss")
-            .number("right")
-            .number("steps")
-            .number("time");
-    for (Outcome outcome : results.outcomes()) {
-      table =
-          table.row(
-              outcome.run().stage() == Stage.TUNING ? "choosing a rate" : "the report",
-              outcome.run().contender().name(plan.isDepth()),
-              Figures.rate(outcome.run().rate()),
-              String.valueOf(outcome.run().seed()),
-              Figures.loss(outcome.loss()),
-              Figures.percent(outcome.accuracy()),
-              Figures.count(outcome.steps()),
-              Figures.seconds(outcome.seconds()));
-    }
-    return table;
+    return new Columns<Outcome>()
+        .with("for", o -> o.run().stage() == Stage.TUNING ? "choosing a rate" : "the report")
+        .with("model", o -> o.run().contender().name(plan.isDepth()))
+        .with("rate", o -> Figures.rate(o.run().rate()))
+        .with("seed", o -> String.valueOf(o.run().seed()))
+        .with("loss", o -> Figures.loss(o.loss()))
+        .with("right", o -> Figures.percent(o.accuracy()))
+        .with("steps", o -> Figures.count(o.steps()))
+        .with("time", o -> Figures.seconds(o.seconds()))
+        .table("Every training", 2, results.outcomes());
   }
 
   private void method(Page page) {

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.cli.train;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -21,40 +20,10 @@ public final class TrainingPage {
     for (String sentence : new Verdicts(results).all()) {
       part.append("* ").append(sentence).append('\n');
     }
-    boolean timed = !results.plan().isDepth(); // A study of depth may run on a machine in use.
-    List<String> titles =
-        new ArrayList<>(
-            List.of("", "rate", "loss", "deviation", results.plan().task().unit(), "worst seed"));
-    if (timed) {
-      titles.addAll(List.of("learned at step", "a step"));
-    } else {
-      titles.addAll(List.of("loss minus LayerNorm's", "gradient, embedding / top"));
-    }
-    titles.addAll(List.of("norms' share of time", "seeds", "diverged"));
-    part.append("\n").append(line(titles));
-    part.append("| --- |").append(" ---: |".repeat(titles.size() - 1)).append('\n');
-    for (Row row : results.rows()) {
-      List<String> cells =
-          new ArrayList<>(
-              List.of(
-                  row.name(),
-                  Figures.rate(row.rate()),
-                  Figures.loss(row.loss().mean()),
-                  Figures.spread(row.loss().deviation()),
-                  Figures.percent(row.accuracy()),
-                  Figures.percent(row.lowestAccuracy())));
-      if (timed) {
-        cells.add(Figures.steps(row.learnedAt().mean()));
-        cells.add(Figures.millis(row.stepMillis().mean()));
-      } else {
-        cells.add(difference(results, row));
-        cells.add(gradientRatios(results, row));
-      }
-      cells.add(Figures.percent(row.shares().norm()));
-      cells.add(String.valueOf(row.seeds()));
-      cells.add(String.valueOf(row.diverged()));
-      part.append(line(cells));
-    }
+    Columns<Row> columns = columns(results);
+    part.append("\n").append(line(columns.titles));
+    part.append("| --- |").append(" ---: |".repeat(columns.titles.size() - 1)).append('\n');
+    results.rows().forEach(row -> part.append(line(columns.row(row))));
     Results.Circumstances made = results.circumstances();
     return part.append(
             "\nMade by %s on %s, %s, %s, %s trainings side by side. [All figures](training/%s.json), [the page](training/%s.html).\n"
@@ -67,6 +36,28 @@ public final class TrainingPage {
                     name(results.plan().kind()),
                     name(results.plan().kind())))
         .toString();
+  }
+
+  private static Columns<Row> columns(Results results) {
+    Columns<Row> columns =
+        new Columns<Row>()
+            .with("", Row::name)
+            .with("rate", row -> Figures.rate(row.rate()))
+            .with("loss", row -> Figures.loss(row.loss().mean()))
+            .with("deviation", row -> Figures.spread(row.loss().deviation()))
+            .with(results.plan().task().unit(), row -> Figures.percent(row.accuracy()))
+            .with("worst seed", row -> Figures.percent(row.lowestAccuracy()));
+    if (results.plan().isDepth()) { // Not timed: it may run on a machine in use.
+      columns.with("loss minus LayerNorm's", row -> difference(results, row));
+      columns.with("gradient, embedding / top", row -> gradientRatios(results, row));
+    } else {
+      columns.with("learned at step", row -> Figures.steps(row.learnedAt().mean()));
+      columns.with("a step", row -> Figures.millis(row.stepMillis().mean()));
+    }
+    return columns
+        .with("norms' share of time", row -> Figures.percent(row.shares().norm()))
+        .with("seeds", row -> String.valueOf(row.seeds()))
+        .with("diverged", row -> String.valueOf(row.diverged()));
   }
 
   private static String difference(Results results, Row row) {

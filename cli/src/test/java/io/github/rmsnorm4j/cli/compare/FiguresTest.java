@@ -18,7 +18,6 @@ class FiguresTest {
     assertThat(Figures.bytes(1000 << 10)).isEqualTo("0.98 MiB");
     assertThat(Figures.ratio(9.999)).isEqualTo("10.0");
     assertThat(Figures.ratio(0.0123)).isEqualTo("0.012");
-    assertThat(Figures.percent(0.745)).isEqualTo("75 %");
     assertThat(Figures.error(1.26e-7)).isEqualTo("1e-07");
   }
 }

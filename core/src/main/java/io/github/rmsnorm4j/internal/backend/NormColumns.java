@@ -33,11 +33,12 @@ public final class NormColumns {
 
   private MemorySegment make(Tensor column, Object numbers, int width) {
     ValueLayout layout = ColumnMemory.layout(numbers);
-    long bytes = NativeMemory.taken(width * layout.byteSize());
+    long size = width * layout.byteSize();
+    long bytes = NativeMemory.taken(size);
     if (BYTES.get() + bytes > MAX_BYTES) {
       return null;
     }
-    NativeMemory memory = new NativeMemory(bytes, () -> BYTES.addAndGet(-bytes));
+    NativeMemory memory = new NativeMemory(size, () -> BYTES.addAndGet(-bytes));
     MemorySegment copy = memory.segment();
     MemorySegment.copy(numbers, 0, copy, layout, 0, width);
     boolean fits = BYTES.addAndGet(bytes) <= MAX_BYTES;

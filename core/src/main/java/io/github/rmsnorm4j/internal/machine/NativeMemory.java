@@ -10,6 +10,14 @@ import java.lang.foreign.MemorySegment;
  * <p>It does not count against the JVM's limit of direct memory, which belongs to the program.
  */
 public final class NativeMemory implements AutoCloseable {
+  /**
+   * Where the memory begins in its first page, aligned to a cache line. Rows in native memory often
+   * begin at a page. A processor compares only the low 12 bits of addresses at first: a load whose
+   * bits are those of an earlier store waits for it (4K aliasing). Columns that began at a page too
+   * would have loads of a gain wait for stores of y.
+   */
+  private static final long OFFSET = SystemMemory.PAGE / 2 + 64;
+
   /** Pages that are unmapped once, by the owner or by the garbage collector. */
   private static final class Pages {
     private final MemorySegment pages;
@@ -56,12 +64,12 @@ public final class NativeMemory implements AutoCloseable {
                 () -> new OutOfMemoryError("the system has no " + bytes + " bytes of memory"));
     Pages once = new Pages(mapped, unmapped);
     pages = once;
-    segment = mapped.reinterpret(Arena.ofAuto(), ofSystem -> once.unmap()).asSlice(0, bytes);
+    segment = mapped.reinterpret(Arena.ofAuto(), ofSystem -> once.unmap()).asSlice(OFFSET, bytes);
   }
 
   /** What so many bytes take from the system. */
   public static long taken(long bytes) {
-    return SystemMemory.wholePages(Math.max(1, bytes));
+    return SystemMemory.wholePages(OFFSET + bytes);
   }
 
   /** The memory. Whoever has it keeps it from the garbage collector, but not from its owner. */

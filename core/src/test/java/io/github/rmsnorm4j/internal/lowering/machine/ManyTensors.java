@@ -2,14 +2,15 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
-import io.github.rmsnorm4j.internal.lowering.Kernels;
 import java.util.List;
+import java.util.Map;
 
 /** Descriptions with more tensors of elements than bases that come in registers. */
 enum ManyTensors {
@@ -90,11 +91,11 @@ enum ManyTensors {
   }
 
   private static Storage storage(ElementType type) {
-    return new Storage(type == ElementType.FLOAT64, Kernels.narrow(0, false));
+    return new Storage(type == ElementType.FLOAT64, PlainBackEnd.NARROW, Map.of(Forward.X, type));
   }
 
   private static Forward forward(ElementType type) {
-    return Forward.ofKept(storage(type), NormSpec.RMSNORM, type);
+    return Forward.ofKept(storage(type), NormSpec.RMSNORM);
   }
 
   private static Value element(Tensor rows, ElementType type) {
