@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
@@ -28,13 +28,13 @@ public final class PlainBackEnd implements BackEnd {
   public Rows compile(Call call, Stores stores) {
     Storage storage = call.storage(NARROW);
     Program program = call.program(storage);
-    Function<Part, Kernel> kernels = part -> new PlainKernel(part, 0);
+    Function<Stage, Kernel> kernels = stage -> new PlainKernel(stage, 0);
     return new Rows(
         StagedProgram.ofAllRows(
             call,
             storage,
             program,
-            program.steps().stream().map(step -> kernels.apply(step.part())).toList(),
+            program.steps().stream().map(step -> kernels.apply(step.stage())).toList(),
             kernels,
             new EvenFirst(false)));
   }

@@ -3,9 +3,9 @@ package io.github.rmsnorm4j.internal.backend;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.internal.backend.StagedProgram.Ready;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
 import io.github.rmsnorm4j.internal.formula.Program.Rescaling;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import java.util.function.Function;
@@ -30,7 +30,7 @@ final class Rescaled {
   /** Likewise; null in a backward pass. */
   private final Kernel[] output;
 
-  Rescaled(Rescaling rescaling, Function<Part, Kernel> kernels) {
+  Rescaled(Rescaling rescaling, Function<Stage, Kernel> kernels) {
     shift = rescaling.shift() == null ? null : kernels.apply(rescaling.shift());
     roots = kernels.apply(rescaling.roots());
     output = rescaling.output() == null ? null : new Kernel[2];

@@ -2,10 +2,10 @@ package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
 import io.github.rmsnorm4j.internal.formula.Program.Step;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
@@ -23,10 +23,10 @@ public final class StagedProgram {
    * @param sums whether it sums elements of a row
    */
   record Ready(Extent extent, Kernel kernel, int[] reads, int[] writes, boolean sums) {
-    static Ready of(Part part, Extent extent, Kernel kernel) {
-      int[] reads = places(part.read().keySet());
-      int[] writes = places(part.written().keySet());
-      return new Ready(extent, kernel, reads, writes, !part.sums().isEmpty());
+    static Ready of(Stage stage, Extent extent, Kernel kernel) {
+      int[] reads = places(stage.read().keySet());
+      int[] writes = places(stage.written().keySet());
+      return new Ready(extent, kernel, reads, writes, !stage.sums().isEmpty());
     }
 
     private static int[] places(Collection<Tensor> tensors) {
@@ -57,7 +57,7 @@ public final class StagedProgram {
   private final Program program;
 
   /** Makes kernels for rows that are out of range; null where others do such rows. */
-  private final Function<Part, Kernel> plain;
+  private final Function<Stage, Kernel> plain;
 
   private volatile Ready[] wide;
   private volatile Rescaled rescaled;
@@ -67,7 +67,7 @@ public final class StagedProgram {
       Storage storage,
       Program program,
       List<Kernel> kernels,
-      Function<Part, Kernel> plain,
+      Function<Stage, Kernel> plain,
       EvenFirst columns) {
     this.program = program;
     this.plain = plain;
@@ -93,7 +93,7 @@ public final class StagedProgram {
    *
    * @param call one of the calls that it is for
    * @param kernels of the steps, in order
-   * @param plain makes the kernel of a part of rows that are out of range
+   * @param plain makes the kernel of a stage of rows that are out of range
    * @param columns the order in which the kernels read columns
    */
   public static StagedProgram ofAllRows(
@@ -101,7 +101,7 @@ public final class StagedProgram {
       Storage storage,
       Program program,
       List<Kernel> kernels,
-      Function<Part, Kernel> plain,
+      Function<Stage, Kernel> plain,
       EvenFirst columns) {
     return new StagedProgram(call, storage, program, kernels, plain, columns);
   }
@@ -118,7 +118,7 @@ public final class StagedProgram {
   private static Ready[] ready(List<Step> steps, List<Kernel> kernels) {
     Ready[] ready = new Ready[steps.size()];
     for (int s = 0; s < ready.length; s++) {
-      ready[s] = Ready.of(steps.get(s).part(), steps.get(s).extent(), kernels.get(s));
+      ready[s] = Ready.of(steps.get(s).stage(), steps.get(s).extent(), kernels.get(s));
     }
     return ready;
   }
@@ -131,7 +131,8 @@ public final class StagedProgram {
   /** The steps of a float32 row that is out of range, after the one with ranges. */
   Ready[] wide() {
     if (wide == null) {
-      List<Kernel> kernels = program.wide().stream().map(step -> plain.apply(step.part())).toList();
+      List<Kernel> kernels =
+          program.wide().stream().map(step -> plain.apply(step.stage())).toList();
       wide = ready(program.wide(), kernels);
     }
     return wide;

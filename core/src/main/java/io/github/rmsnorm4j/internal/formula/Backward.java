@@ -62,7 +62,7 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
       return List.of(sums, means, new Program.Step(output(), Program.Extent.ROW));
     }
     // The statistic does not depend on the elements after its part.
-    Part zero = new Part.Builder().keep(M, ZERO).build();
+    Stage zero = new Stage.Builder().keep(M, ZERO).build();
     return List.of(
         sums,
         means,
@@ -116,12 +116,12 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
   }
 
   /** {@code rowsum(h * xh)}, from the output {@code rowsum(dy * (y - b))}; {@code rowsum(h)}. */
-  public Part sums() {
+  public Stage sums() {
     Value dy = gradient();
     Value h = h(dy);
     Value product = formula.fromOutput() && !wide ? dy.times(kept()) : h.times(xh());
-    Part.Builder part = new Part.Builder().sum(H_XH, product.widened());
-    return (spec().isCentred() ? part.sum(H, h.widened()) : part).build();
+    Stage.Builder stage = new Stage.Builder().sum(H_XH, product.widened());
+    return (spec().isCentred() ? stage.sum(H, h.widened()) : stage).build();
   }
 
   /**
@@ -129,9 +129,9 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
    * {@code d rstd / dx = -rstd^3 * x / k}, so m is the mean of h * xh. Another placement of epsilon
    * adds a factor: {@code (q + eps) / q} outside the root q, and 0 on the floor.
    */
-  public Part means() {
-    Part.Builder part = new Part.Builder().keep(M, m(row(H_XH).over(COUNT)));
-    return (spec().isCentred() ? part.keep(C, row(H).over(COUNT)) : part).build();
+  public Stage means() {
+    Stage.Builder stage = new Stage.Builder().keep(M, m(row(H_XH).over(COUNT)));
+    return (spec().isCentred() ? stage.keep(C, row(H).over(COUNT)) : stage).build();
   }
 
   private Value m(Value mean) {
@@ -156,22 +156,22 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
   }
 
   /** dx, and what a row adds to the gradients of gain and bias: {@code dy * xh} and {@code dy}. */
-  public Part output() {
+  public Stage output() {
     Value dy = gradient();
     Value xh = xh();
     Value h = spec().isCentred() ? h(dy).minus(number(C)) : h(dy);
     Value rstd = number(Forward.RSTD);
     Value d = h.minus(xh.times(number(M))).times(rstd);
     d = !storage.has(Forward.RESIDUAL) ? d : d.plus(element(Forward.RESIDUAL));
-    Part.Builder part = new Part.Builder();
-    storage.store(part, DX, d);
+    Stage.Builder stage = new Stage.Builder();
+    storage.store(stage, DX, d);
     if (formula.gainGradient()) {
-      part.sum(GAIN_GRADIENT, columnTerm(dy.times(xh)));
+      stage.sum(GAIN_GRADIENT, columnTerm(dy.times(xh)));
     }
     if (formula.biasGradient()) {
-      part.sum(BIAS_GRADIENT, columnTerm(dy));
+      stage.sum(BIAS_GRADIENT, columnTerm(dy));
     }
-    return part.build();
+    return stage.build();
   }
 
   private Value columnTerm(Value term) {

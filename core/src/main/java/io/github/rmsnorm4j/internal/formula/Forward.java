@@ -148,7 +148,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     steps.add(new Program.Step(isLong ? pieceStatistic() : statistic(), Program.Extent.PART));
     boolean twice = spec().isCentred() && width > ONE_PASS;
     if (twice) {
-      steps.add(Program.Step.ofNumbers(new Part.Builder().keep(MEAN, mean().plus(ZERO)).build()));
+      steps.add(Program.Step.ofNumbers(new Stage.Builder().keep(MEAN, mean().plus(ZERO)).build()));
       steps.add(new Program.Step(moments(row(MEAN)), Program.Extent.PART));
     }
     steps.add(Program.Step.ofNumbers(twice ? rootsOfCentred() : roots()));
@@ -160,48 +160,48 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
    *
    * @param output for the small scale and for the great one; null in a backward pass
    */
-  Program.Rescaling rescaling(List<Part> output) {
-    List<Part> statistic = List.of(scaledStatistic(true), scaledStatistic(false));
+  Program.Rescaling rescaling(List<Stage> output) {
+    List<Stage> statistic = List.of(scaledStatistic(true), scaledStatistic(false));
     return new Program.Rescaling(spec().isCentred() ? shift() : null, statistic, roots(), output);
   }
 
   /** {@code x0}, which LayerNorm subtracts from each element before it sums; of a stored row. */
-  public Part shift() {
+  public Stage shift() {
     Value v = onTheWay ? normalised() : summed();
-    return new Part.Builder().keep(SHIFT, v.first().widened()).build();
+    return new Stage.Builder().keep(SHIFT, v.first().widened()).build();
   }
 
   /** {@code S2 = rowsum(x * x)}; LayerNorm {@code S1 = rowsum(d), S2 = rowsum(d * d)}. */
-  public Part statistic() {
-    Part.Builder part = new Part.Builder();
+  public Stage statistic() {
+    Stage.Builder stage = new Stage.Builder();
     if (spec().isCentred()) {
-      part.keep(SHIFT, summed().first().widened());
+      stage.keep(SHIFT, summed().first().widened());
     }
     if (onTheWay) {
-      storage.store(part, RESIDUAL, sum());
+      storage.store(stage, RESIDUAL, sum());
     }
-    return part.add(pieceStatistic()).build();
+    return stage.add(pieceStatistic()).build();
   }
 
   /** The statistic of a piece of a long row, whose x0 is known. */
-  public Part pieceStatistic() {
+  public Stage pieceStatistic() {
     return spec().isCentred() ? moments(row(SHIFT)) : squares();
   }
 
-  private Part squares() {
+  private Stage squares() {
     return squares(summed().widened());
   }
 
-  private Part moments(Value shift) {
+  private Stage moments(Value shift) {
     return sums(summed().widened().minus(shift));
   }
 
-  private static Part squares(Value v) {
-    return new Part.Builder().sum(SQUARES, v.times(v)).build();
+  private static Stage squares(Value v) {
+    return new Stage.Builder().sum(SQUARES, v.times(v)).build();
   }
 
-  private static Part sums(Value d) {
-    return new Part.Builder().sum(SUM, d).sum(SQUARES, d.times(d)).build();
+  private static Stage sums(Value d) {
+    return new Stage.Builder().sum(SUM, d).sum(SQUARES, d.times(d)).build();
   }
 
   /**
@@ -210,7 +210,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
    *
    * @param down whether s is small: then x and x0 are scaled separately
    */
-  public Part scaledStatistic(boolean down) {
+  public Stage scaledStatistic(boolean down) {
     return spec().isCentred() ? sums(scaled(down).minus(row(SCALED_MEAN))) : squares(scaled(down));
   }
 
@@ -225,70 +225,70 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   }
 
   /** From row sums to mean, root and rstd, in float64; and the range. */
-  public Part roots() {
-    Part.Builder part = new Part.Builder();
+  public Stage roots() {
+    Stage.Builder stage = new Stage.Builder();
     Value m = row(SQUARES).over(COUNT);
     if (spec().isCentred()) {
-      part.keep(MEAN, mean());
+      stage.keep(MEAN, mean());
       m = row(SQUARES).minus(row(SUM).times(row(SUM)).over(COUNT)).over(COUNT).max(ZERO);
     }
-    roots(part, m, mean());
+    roots(stage, m, mean());
     if (storage.float64() && spec().isCentred()) {
-      part.add(new Part.Range(row(SUM).times(row(SUM)), 0, Double.MAX_VALUE));
+      stage.add(new Stage.Range(row(SUM).times(row(SUM)), 0, Double.MAX_VALUE));
     }
-    return part.build();
+    return stage.build();
   }
 
   /** From the mean and the squares of what is centred by it. */
-  private Part rootsOfCentred() {
-    Part.Builder part = new Part.Builder();
-    roots(part, row(SQUARES).over(COUNT).max(ZERO), row(MEAN));
-    return part.build();
+  private Stage rootsOfCentred() {
+    Stage.Builder stage = new Stage.Builder();
+    roots(stage, row(SQUARES).over(COUNT).max(ZERO), row(MEAN));
+    return stage.build();
   }
 
   private Value mean() {
     return row(SHIFT).plus(row(SUM).over(COUNT));
   }
 
-  private void roots(Part.Builder part, Value m, Value mean) {
+  private void roots(Stage.Builder stage, Value m, Value mean) {
     Value root = root(m);
     Value rstd = ONE.over(root);
-    part.keep(ROOT, root).keep(RSTD, rstd);
+    stage.keep(ROOT, root).keep(RSTD, rstd);
     if (storage.float64()) {
-      part.add(squaresRange());
+      stage.add(squaresRange());
     } else {
-      range(part, root, rstd, mean);
+      range(stage, root, rstd, mean);
     }
   }
 
   /** The range of a statistic that was kept; float64 rows have one of row sums alone. */
-  public Part keptRange() {
-    Part.Builder part = new Part.Builder();
+  public Stage keptRange() {
+    Stage.Builder stage = new Stage.Builder();
     if (!storage.float64()) {
-      range(part, row(ROOT), row(RSTD), row(MEAN));
+      range(stage, row(ROOT), row(RSTD), row(MEAN));
     }
-    return part.build();
+    return stage.build();
   }
 
   /** A float64 row is in range if its sums are finite, and its sum of squares has all digits. */
-  private Part.Range squaresRange() {
+  private Stage.Range squaresRange() {
     boolean inside = spec().epsilonPlacement() == EpsilonPlacement.INSIDE;
     boolean tiny = spec().epsilon(storage.type(X)) < (inside ? TINY_EPSILON : TINY_OUTSIDE);
-    return new Part.Range(row(SQUARES), tiny ? TINY_SUM : 0, Double.MAX_VALUE);
+    return new Stage.Range(row(SQUARES), tiny ? TINY_SUM : 0, Double.MAX_VALUE);
   }
 
   /**
    * A float32 row is in range if its rstd, and a root that divides, are normal float32 numbers, and
    * its mean is not too large.
    */
-  private void range(Part.Builder part, Value root, Value rstd, Value mean) {
-    part.add(normalFloat32(rstd));
+  private void range(Stage.Builder stage, Value root, Value rstd, Value mean) {
+    stage.add(normalFloat32(rstd));
     if (divides()) {
-      part.add(normalFloat32(root));
+      stage.add(normalFloat32(root));
     }
     if (spec().isCentred()) {
       double below = Math.nextDown(MAX_MEAN);
-      part.add(new Part.Range(mean.rounded().widened(), -below, below));
+      stage.add(new Stage.Range(mean.rounded().widened(), -below, below));
     }
   }
 
@@ -300,12 +300,12 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     };
   }
 
-  private static Part.Range normalFloat32(Value value) {
-    return new Part.Range(value.rounded().widened(), Float.MIN_NORMAL, Float.MAX_VALUE);
+  private static Stage.Range normalFloat32(Value value) {
+    return new Stage.Range(value.rounded().widened(), Float.MIN_NORMAL, Float.MAX_VALUE);
   }
 
   /** {@code y = round(x * rstd) * g + b}, each operation rounded to the compute type. */
-  public Part output() {
+  public Stage output() {
     Value v = centre(normalised(), storage.float64());
     boolean float64 = storage.float64();
     Value by = row(divides() ? ROOT : RSTD);
@@ -317,13 +317,13 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
    * The output of a row whose rstd, root or mean is out of the range of float32: the same formula
    * in float64, rounded once.
    */
-  public Part wideOutput() {
+  public Stage wideOutput() {
     Value v = centre(normalised().widened(), true);
     return output(divides() ? v.over(row(ROOT)) : v.times(row(RSTD)));
   }
 
   /** The output of a float64 row, from elements times s. */
-  public Part scaledOutput(boolean down) {
+  public Stage scaledOutput(boolean down) {
     Value v = spec().isCentred() ? scaled(down).minus(row(SCALED_MEAN)) : scaled(down);
     return output(divides() ? v.over(row(ROOT)) : v.times(row(RSTD)));
   }
@@ -334,16 +334,16 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   }
 
   /** Gain, bias and the stores; an absent gain or bias is no operation. */
-  private Part output(Value v) {
+  private Stage output(Value v) {
     v = storage.float64() ? v : v.cast(formula.cast());
     v = formula.gain() ? v.times(parameter(GAIN, v)) : v;
     v = formula.bias() ? v.plus(parameter(BIAS, v)) : v;
-    Part.Builder part = new Part.Builder();
+    Stage.Builder stage = new Stage.Builder();
     if (storage.has(RESIDUAL) && !onTheWay) {
-      storage.store(part, RESIDUAL, sum());
+      storage.store(stage, RESIDUAL, sum());
     }
-    storage.store(part, Y, v);
-    return part.build();
+    storage.store(stage, Y, v);
+    return stage.build();
   }
 
   private Value parameter(Tensor column, Value v) {

@@ -41,10 +41,10 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
     }
   }
 
-  /** A part of a norm, and the elements that it is for. */
-  public record Step(Part part, Extent extent) {
-    static Step ofNumbers(Part part) {
-      return new Step(part, Extent.NUMBERS);
+  /** A stage, and the elements that it is for. */
+  public record Step(Stage stage, Extent extent) {
+    static Step ofNumbers(Stage stage) {
+      return new Step(stage, Extent.NUMBERS);
     }
   }
 
@@ -57,7 +57,7 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
    * @param roots from row sums to root and rstd
    * @param output from elements times the power, for each; null in a backward pass
    */
-  public record Rescaling(Part shift, List<Part> statistic, Part roots, List<Part> output) {}
+  public record Rescaling(Stage shift, List<Stage> statistic, Stage roots, List<Stage> output) {}
 
   /** Copies the lists. */
   public Program {
@@ -67,7 +67,7 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
   /** The place of the step with ranges; the number of steps without one. */
   public int ranged() {
     int step = 0;
-    while (step < steps.size() && !steps.get(step).part().hasRanges()) {
+    while (step < steps.size() && !steps.get(step).stage().hasRanges()) {
       step++;
     }
     return step;

@@ -36,11 +36,11 @@ public record Storage(boolean float64, Set<ElementType> narrow, Map<Tensor, Elem
   }
 
   /** Stores a value, rounded once to the type of the rows. */
-  void store(Part.Builder part, Tensor rows, Value value) {
+  void store(Stage.Builder stage, Tensor rows, Value value) {
     ElementType type = type(rows);
     Value v = !float64 && value.float64() ? value.cast(type) : value;
     // An instruction that rounds to float16 keeps the payload of a NaN.
     boolean keepsNan = type == ElementType.FLOAT16 && !v.float64();
-    part.store(rows, of(type), keepsNan ? v.oneNan() : v);
+    stage.store(rows, of(type), keepsNan ? v.oneNan() : v);
   }
 }

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.kernel;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Arrays;
 
@@ -21,7 +21,7 @@ public final class Frame implements AutoCloseable {
   /** The most rows of a rectangle. */
   public static final int MAX_ROWS = 64;
 
-  /** The most per-row scalars that the elements of a part read. */
+  /** The most per-row scalars that the elements of a stage read. */
   public static final int MAX_TABLES = 8;
 
   /** By slot: the array with rows or columns; null in native memory, and where there are none. */
@@ -38,7 +38,7 @@ public final class Frame implements AutoCloseable {
 
   public final double[] ofCall;
 
-  /** Numbers of rows in the order in which the elements of a part read them. */
+  /** Numbers of rows in the order in which the elements of a stage read them. */
   public final float[] floats;
 
   public final double[] doubles;
@@ -65,9 +65,9 @@ public final class Frame implements AutoCloseable {
   public Frame() {
     ofRow = new double[Tensor.Access.ROW.places()][MAX_ROWS];
     ofCall = new double[Tensor.Access.CALL.places()];
-    lanes = new double[Part.MAX_SUMS][MAX_ROWS * RowSum.LANES];
-    totals = new double[Part.MAX_SUMS][MAX_ROWS * RowSum.LANES];
-    rowLanes = new double[Part.MAX_SUMS][RowSum.LANES];
+    lanes = new double[Stage.MAX_SUMS][MAX_ROWS * RowSum.LANES];
+    totals = new double[Stage.MAX_SUMS][MAX_ROWS * RowSum.LANES];
+    rowLanes = new double[Stage.MAX_SUMS][RowSum.LANES];
     strips = new Strips();
     floats = new float[MAX_TABLES * MAX_ROWS];
     doubles = new double[MAX_TABLES * MAX_ROWS];

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.kernel;
 
 /**
- * A part of a norm, ready to run on rows of given types and memory.
+ * A stage of a norm, ready to run on rows of given types and memory.
  *
  * <p>Kernels do not check their frame: the public API has checked every address.
  */

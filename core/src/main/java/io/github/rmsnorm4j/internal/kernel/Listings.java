@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.kernel;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -22,12 +22,12 @@ public final class Listings {
   }
 
   /** Writes one if that is asked for. */
-  public static void write(String name, CharSequence listing, List<Part> parts) {
+  public static void write(String name, CharSequence listing, List<Stage> stages) {
     if (!areWanted()) {
       return;
     }
     StringBuilder text = new StringBuilder(listing).append('\n');
-    parts.forEach(part -> text.append(part.text()).append('\n'));
+    stages.forEach(stage -> text.append(stage.text()).append('\n'));
     try {
       Path folder = Files.createDirectories(Path.of(FOLDER));
       Files.writeString(folder.resolve(name + ".txt"), text);

@@ -3,22 +3,22 @@ package io.github.rmsnorm4j.internal.kernel;
 import static io.github.rmsnorm4j.internal.kernel.Strips.STRIP;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * A part in plain Java: it computes its values one after the other, each for a strip of elements.
- * It needs no generated class, so it can run immediately, on every JVM. All parts share its few
+ * A stage in plain Java: it computes its values one after the other, each for a strip of elements.
+ * It needs no generated class, so it can run immediately, on every JVM. All stages share its few
  * loops, so the JIT compiles them early.
  *
- * <p>In a part without elements, such as the one from sums to roots, the rows are the elements.
+ * <p>In a stage without elements, such as the one from sums to roots, the rows are the elements.
  */
 public final class PlainKernel implements Kernel {
-  private final List<Part.Statement> statements;
-  private final List<Part.Sum> sums;
+  private final List<Stage.Statement> statements;
+  private final List<Stage.Sum> sums;
   private final List<Value> values;
 
   /** By value: the places of its operands. */
@@ -43,16 +43,16 @@ public final class PlainKernel implements Kernel {
   private final int evenFirst;
 
   /**
-   * Makes a part ready.
+   * Makes a stage ready.
    *
    * @param evenFirst columns below this lie with the even ones first, in every 32
    */
-  public PlainKernel(Part part, int evenFirst) {
+  public PlainKernel(Stage stage, int evenFirst) {
     this.evenFirst = evenFirst;
-    statements = part.statements();
-    sums = part.sums();
-    ofRows = part.isOfRows();
-    values = part.values();
+    statements = stage.statements();
+    sums = stage.sums();
+    ofRows = stage.isOfRows();
+    values = stage.values();
     operands = new int[values.size()][];
     varies = new boolean[values.size()];
     computed = new boolean[values.size()];
@@ -63,10 +63,10 @@ public final class PlainKernel implements Kernel {
       prepare(v, values.get(v));
     }
     for (int s = 0; s < results.length; s++) {
-      Part.Statement statement = statements.get(s);
+      Stage.Statement statement = statements.get(s);
       results[s] = values.indexOf(statement.value());
-      keeps |= statement instanceof Part.Keep;
-      if (statement instanceof Part.Sum && statement.value().isExactProduct()) {
+      keeps |= statement instanceof Stage.Keep;
+      if (statement instanceof Stage.Sum && statement.value().isExactProduct()) {
         int[] factors = operands[results[s]];
         products[s] = new int[] {operands[factors[0]][0], operands[factors[1]][0]};
         compute(products[s][0]);
@@ -224,7 +224,7 @@ public final class PlainKernel implements Kernel {
     int sum = 0;
     for (int s = 0; s < results.length; s++) {
       int v = results[s];
-      Part.Statement statement = statements.get(s);
+      Stage.Statement statement = statements.get(s);
       boolean ofElements = varies[v] || statement.isOfElements();
       if (ofElements == varying && products[s] != null) {
         float[] a = frame.strips.floats(products[s][0]);
@@ -233,27 +233,27 @@ public final class PlainKernel implements Kernel {
       } else if (ofElements == varying) {
         finish(frame, statement, v, sum, row, i, n);
       }
-      sum += statement instanceof Part.Sum ? 1 : 0;
+      sum += statement instanceof Stage.Sum ? 1 : 0;
     }
   }
 
   private void finish(
-      Frame frame, Part.Statement statement, int v, int sum, int row, int i, int n) {
+      Frame frame, Stage.Statement statement, int v, int sum, int row, int i, int n) {
     Strips strips = frame.strips;
-    if (statement instanceof Part.Sum) {
+    if (statement instanceof Stage.Sum) {
       Strips.addToLanes(strips.doubles(v), frame.lanes[sum], row * RowSum.LANES, n);
-    } else if (statement instanceof Part.Store s) {
+    } else if (statement instanceof Stage.Store s) {
       store(frame, s, v, row, i, n);
-    } else if (statement instanceof Part.ColumnSum s) {
+    } else if (statement instanceof Stage.ColumnSum s) {
       columnSum(frame, s, v, i, n);
-    } else if (statement instanceof Part.Keep k) {
+    } else if (statement instanceof Stage.Keep k) {
       System.arraycopy(strips.doubles(v), 0, frame.of(k.number()), row, n);
-    } else if (statement instanceof Part.Range r) {
+    } else if (statement instanceof Stage.Range r) {
       frame.outOfRange |= !r.holds(strips.doubles(v), n);
     }
   }
 
-  private void store(Frame frame, Part.Store store, int v, int row, int i, int n) {
+  private void store(Frame frame, Stage.Store store, int v, int row, int i, int n) {
     int slot = store.rows().slot();
     Object base = frame.base[slot];
     long at = frame.offset[slot] + row * frame.stride[slot] + (long) i * store.type().bytes();
@@ -269,7 +269,7 @@ public final class PlainKernel implements Kernel {
     Memory.write(store.type(), base, at, floats, strips.patterns, n);
   }
 
-  private void columnSum(Frame frame, Part.ColumnSum sum, int v, int i, int n) {
+  private void columnSum(Frame frame, Stage.ColumnSum sum, int v, int i, int n) {
     Object numbers = frame.base[sum.column().slot()];
     int from = column(frame, sum.column(), sum.value().float64()) + i;
     if (values.get(v).float64()) {

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.kernel;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import java.util.Arrays;
 import java.util.List;
 
@@ -65,7 +65,7 @@ public final class RowSum {
   }
 
   /** Computes the sums of rows from their lanes. */
-  public static void trees(Frame frame, List<Part.Sum> sums, int rows, boolean evenFirst) {
+  public static void trees(Frame frame, List<Stage.Sum> sums, int rows, boolean evenFirst) {
     for (int s = 0; s < sums.size(); s++) {
       double[] into = frame.of(sums.get(s).number());
       double[] lanes = frame.lanes[s];
@@ -119,7 +119,7 @@ public final class RowSum {
    * @param left the number of sums of a row: 2, 4, 8 or 16
    * @param halves whether there are two such groups, 16 apart, because even lanes come first
    */
-  public static void trees(Frame frame, List<Part.Sum> sums, int rows, int left, boolean halves) {
+  public static void trees(Frame frame, List<Stage.Sum> sums, int rows, int left, boolean halves) {
     for (int s = 0; s < sums.size(); s++) {
       double[] into = frame.of(sums.get(s).number());
       double[] lanes = frame.lanes[s];
@@ -148,7 +148,7 @@ public final class RowSum {
   }
 
   /** Stores the sums of the long row as numbers of the first row. */
-  public static void close(Frame frame, List<Part.Sum> sums, boolean evenFirst) {
+  public static void close(Frame frame, List<Stage.Sum> sums, boolean evenFirst) {
     for (int s = 0; s < sums.size(); s++) {
       frame.of(sums.get(s).number())[0] = tree(frame.rowLanes[s], 0, evenFirst);
     }

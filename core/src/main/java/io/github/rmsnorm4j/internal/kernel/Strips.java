@@ -5,9 +5,9 @@ import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
 
-/** Arrays for the values of a part, one strip of elements each, and the loops over them. */
+/** Arrays for the values of a stage, one strip of elements each, and the loops over them. */
 final class Strips {
-  /** Elements of a strip: all values of a part together stay in the first-level cache. */
+  /** Elements of a strip: all values of a stage together stay in the first-level cache. */
   static final int STRIP = 512;
 
   private double[][] doubles = {};

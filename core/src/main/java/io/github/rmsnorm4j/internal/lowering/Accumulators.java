@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
 import static java.lang.constant.ConstantDescs.CD_double;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
@@ -12,14 +12,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The lanes of the row sums of a part: vectors that stay in registers in the loop over elements.
+ * The lanes of the row sums of a stage: vectors that stay in registers in the loop over elements.
  */
 final class Accumulators {
   private final Target target;
   private final Code code;
   private final CodeBuilder c;
   private final VectorCode vectors;
-  private final List<Part.Sum> sums;
+  private final List<Stage.Sum> sums;
 
   /** 2 if a vector of even lanes and one of odd lanes follow each other, otherwise 1. */
   private final int group;
@@ -35,9 +35,9 @@ final class Accumulators {
     this.code = code;
     c = code.c;
     this.vectors = vectors;
-    Part part = target.parts().getFirst();
-    sums = part.sums();
-    group = target.pairs(part) ? 2 : 1;
+    Stage stage = target.stages().getFirst();
+    sums = stage.sums();
+    group = target.pairs(stage) ? 2 : 1;
   }
 
   boolean isEmpty() {
@@ -47,7 +47,7 @@ final class Accumulators {
   /** Begins a sweep. */
   void open() {
     lanes.clear();
-    for (Part.Sum sum : sums) {
+    for (Stage.Sum sum : sums) {
       int[] zeros = new int[target.vectors()];
       code.line("%s = 0, %d vectors", sum.number(), zeros.length);
       for (int j = 0; j < zeros.length; j++) {

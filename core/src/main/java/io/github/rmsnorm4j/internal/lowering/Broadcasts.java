@@ -23,7 +23,7 @@ final class Broadcasts {
   /** Makes the vectors of a row. */
   void make(Place place, int row) {
     Scalars scalars = new Scalars(code, place.frame(), row, -1);
-    for (Value value : place.part().rowValues()) {
+    for (Value value : place.stage().rowValues()) {
       add(value, () -> scalars.push(value));
     }
   }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A part that adds to numbers of columns, or that stores narrow rows, row after row: {@code
+ * A stage that adds to numbers of columns, or that stores narrow rows, row after row: {@code
  * elements(frame, second, row, end, from, n)}.
  *
  * <p>The numbers of columns are as wide as a row, and would be read and written for each row. So
@@ -47,7 +47,7 @@ final class ColumnLoop {
 
   /** Two rows at a time; an odd last row alone. */
   private void acrossRows() {
-    if (Schedule.vectors(place.part(), ROWS * place.halves()) == ROWS * place.halves()) {
+    if (Schedule.vectors(place.stage(), ROWS * place.halves()) == ROWS * place.halves()) {
       c.iload(ElementLoop.END).iconst_1().isub();
       int pairs = code.storeInt();
       code.loop("row", ElementLoop.ROW, pairs, ROWS, () -> rows(ROWS));
@@ -119,8 +119,8 @@ final class ColumnLoop {
   }
 
   private int vectorsOfStep() {
-    int most = place.part().columnSums().isEmpty() ? VECTORS_WITHOUT_SUMS : VECTORS;
-    int count = Math.max(1, Schedule.vectors(place.part(), most) / place.halves());
+    int most = place.stage().columnSums().isEmpty() ? VECTORS_WITHOUT_SUMS : VECTORS;
+    int count = Math.max(1, Schedule.vectors(place.stage(), most) / place.halves());
     while (target.width() % (place.step() * count) != 0) {
       count /= 2;
     }

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.constant.ClassDesc;
@@ -38,12 +38,12 @@ final class ColumnVector {
         half -> {
           Map<Value, Integer> ofColumns = new HashMap<>();
           Map<Tensor, Integer> ofSums = new HashMap<>();
-          for (Value value : place.part().values()) {
+          for (Value value : place.stage().values()) {
             if (value.kind() == Value.Kind.COLUMN) {
               ofColumns.put(value, elements.value(value));
             }
           }
-          for (Part.ColumnSum sum : place.part().columnSums()) {
+          for (Stage.ColumnSum sum : place.stage().columnSums()) {
             boolean float64 = sum.value().float64();
             ofSums.put(sum.column(), elements.value(Value.column(sum.column(), float64)));
           }
@@ -57,17 +57,17 @@ final class ColumnVector {
     elements.forHalves(
         half -> {
           elements.share(values.get(half));
-          for (Part.Statement statement : place.part().statements()) {
+          for (Stage.Statement statement : place.stage().statements()) {
             switch (statement) {
-              case Part.Store s -> elements.store(s);
-              case Part.ColumnSum s -> add(s, sums.get(half).get(s.column()), elements);
+              case Stage.Store s -> elements.store(s);
+              case Stage.ColumnSum s -> add(s, sums.get(half).get(s.column()), elements);
               default -> throw new IllegalArgumentException(statement + " among columns");
             }
           }
         });
   }
 
-  private void add(Part.ColumnSum s, int sum, Elements elements) {
+  private void add(Stage.ColumnSum s, int sum, Elements elements) {
     int term = elements.value(s.value());
     code.line("%s[i] += %s", s.column(), s.value().text());
     boolean float64 = s.value().float64();
@@ -81,7 +81,7 @@ final class ColumnVector {
     Elements elements = elements(place, new Broadcasts(code, vectors, place.elements()));
     for (int half = 0; half < place.halves(); half++) {
       int from = place.columnOffset(index, half == 1);
-      for (Part.ColumnSum sum : place.part().columnSums()) {
+      for (Stage.ColumnSum sum : place.stage().columnSums()) {
         code.line("store %s", sum.column());
         code.load(sums.get(half).get(sum.column()));
         vectors.intoArray(

@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Value;
 
-/** The approximate number of calls of the Vector API of a part for one vector of elements. */
+/** The approximate number of calls of the Vector API of a stage for one vector of elements. */
 final class Cost {
   private static final int READ_BFLOAT16 = 3;
   private static final int WRITE_BFLOAT16 = 9;
@@ -13,15 +13,15 @@ final class Cost {
 
   private Cost() {}
 
-  static int of(Part part) {
+  static int of(Stage stage) {
     int calls = 0;
-    for (Value value : part.values()) {
+    for (Value value : stage.values()) {
       calls += value.perElement() ? of(value) : 0;
     }
-    for (Part.Statement statement : part.statements()) {
+    for (Stage.Statement statement : stage.statements()) {
       if (statement.isOfElements()) {
         boolean encodes =
-            statement instanceof Part.Store store && store.type() == ElementType.BFLOAT16;
+            statement instanceof Stage.Store store && store.type() == ElementType.BFLOAT16;
         calls += encodes ? WRITE_BFLOAT16 : 1;
       }
     }

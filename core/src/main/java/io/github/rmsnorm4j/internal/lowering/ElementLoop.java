@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import static java.lang.constant.ConstantDescs.CD_int;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
 import java.util.ArrayList;
@@ -12,9 +12,9 @@ import java.util.Map;
 
 /**
  * Row after row, 32 elements at a time: {@code elements(frame, second, row, end, from, n)}. Row
- * sums stay in accumulators until a block ends. A second part may run in the same loop, on rows of
+ * sums stay in accumulators until a block ends. A second stage may run in the same loop, on rows of
  * the second frame. If there are more lanes than accumulators, a block is swept several times, each
- * time for some of the lanes of all its elements. The second part then does its share of the
+ * time for some of the lanes of all its elements. The second stage then does its share of the
  * elements in each sweep.
  */
 final class ElementLoop {
@@ -59,7 +59,7 @@ final class ElementLoop {
   }
 
   void emit() {
-    for (int p = 0; p < target.parts().size(); p++) {
+    for (int p = 0; p < target.stages().size(); p++) {
       Place place = Place.of(target, p, FRAME + p);
       new RowPointers(code, place).load(target.memory().get(p));
       places.add(place);
@@ -74,7 +74,7 @@ final class ElementLoop {
     for (Place place : places) {
       new RowPointers(code, place).rows(ROW, () -> c.iload(FROM));
       Broadcasts ofRow = new Broadcasts(code, vectors, place.elements());
-      new Scalars(code, place.frame(), ROW, -1).keep(place.part());
+      new Scalars(code, place.frame(), ROW, -1).keep(place.stage());
       ofRow.make(place, ROW);
       broadcasts.put(place, ofRow);
     }
@@ -168,7 +168,7 @@ final class ElementLoop {
     return first.sums() ? RowSum.LANES : first.step() * first.count();
   }
 
-  /** Vectors of all parts in turn; one part may have more than the other. */
+  /** Vectors of all stages in turn; one stage may have more than the other. */
   private void vectors(int i) {
     int mark = code.mark();
     int most = 0;
@@ -190,7 +190,7 @@ final class ElementLoop {
     code.release(mark);
   }
 
-  /** A local: the first element of a part's step. */
+  /** A local: the first element of a stage's step. */
   private int first(Place place, int i) {
     if (sweeps == 1) {
       return i;
@@ -204,17 +204,17 @@ final class ElementLoop {
     return code.storeInt();
   }
 
-  /** All statements of a part for one vector of elements, or for a pair of vectors. */
+  /** All statements of a stage for one vector of elements, or for a pair of vectors. */
   private void vector(Place place, int j) {
     Elements elements = new Elements(code, vectors, place, broadcasts.get(place), j);
     elements.forHalves(
         half -> {
           int sum = 0;
-          for (Part.Statement statement : place.part().statements()) {
+          for (Stage.Statement statement : place.stage().statements()) {
             switch (statement) {
-              case Part.Sum s -> sums.add(sum++, j * place.halves() + half, elements);
-              case Part.Store s -> elements.store(s);
-              case Part.Keep keep -> {}
+              case Stage.Sum s -> sums.add(sum++, j * place.halves() + half, elements);
+              case Stage.Store s -> elements.store(s);
+              case Stage.Keep keep -> {}
               default -> throw new IllegalArgumentException(statement + " among elements");
             }
           }

@@ -4,7 +4,7 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.HashMap;
@@ -29,7 +29,7 @@ final class Elements {
   private Map<Value, Integer> known = new HashMap<>();
 
   /** The values that the even elements of pairs will store. */
-  private final Map<Part.Store, Integer> even = new HashMap<>();
+  private final Map<Stage.Store, Integer> even = new HashMap<>();
 
   /** Whether the odd elements are being computed. */
   private boolean odd;
@@ -143,7 +143,7 @@ final class Elements {
   }
 
   /** Computes and stores; pairs are stored after the odd elements are computed. */
-  void store(Part.Store store) {
+  void store(Stage.Store store) {
     int value = value(store.value());
     if (!place.paired()) {
       rows.store(store, value);

@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import static java.lang.constant.ConstantDescs.CD_void;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
@@ -42,7 +42,7 @@ final class KernelClass {
 
   /** Writes the listing, and defines the class. */
   MethodHandles.Lookup define() {
-    Listings.write(name, text, target.parts());
+    Listings.write(name, text, target.stages());
     try {
       return MethodHandles.lookup().defineHiddenClass(bytes, true);
     } catch (IllegalAccessException e) {
@@ -51,7 +51,7 @@ final class KernelClass {
   }
 
   private void methods(ClassBuilder builder) {
-    Part first = target.parts().getFirst();
+    Stage first = target.stages().getFirst();
     if (target.hasVectorsOfRows()) {
       method(
           builder,
@@ -64,21 +64,21 @@ final class KernelClass {
       method(builder, "elements", 2, 4, ElementLoop.LOCALS, this::elements);
     }
     // A kernel for one width has no elements after the last 32.
-    for (int p = 0; p < target.parts().size() && target.width() == 0; p++) {
-      Part part = target.parts().get(p);
-      boolean evenFirst = target.pairs(part);
+    for (int p = 0; p < target.stages().size() && target.width() == 0; p++) {
+      Stage stage = target.stages().get(p);
+      boolean evenFirst = target.pairs(stage);
       method(
           builder,
           "tail" + p,
           1,
           3,
           TailLoop.LOCALS,
-          code -> new TailLoop(part, evenFirst, code).emit());
+          code -> new TailLoop(stage, evenFirst, code).emit());
     }
   }
 
   private void elements(Code code) {
-    Part first = target.parts().getFirst();
+    Stage first = target.stages().getFirst();
     boolean narrowStores = target.width() > 0 && first.sums().isEmpty();
     if (first.columnSums().isEmpty() && !narrowStores) {
       ElementLoop loop = new ElementLoop(target, code);

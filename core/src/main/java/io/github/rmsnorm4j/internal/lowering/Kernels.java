@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Chooses the kernels of the parts of a call.
+ * Chooses the kernels of the stages of a call.
  *
  * @param bits the width of a vector, 0 for plain Java
  * @param memory the memory of the operands
@@ -40,26 +40,26 @@ public record Kernels(int bits, Map<Tensor, Memory> memory, int width, boolean p
   }
 
   /**
-   * The kernel of one part.
+   * The kernel of one stage.
    *
    * @param elements the number of first elements of a row that it always serves; 0 if it may serve
    *     other elements, or fewer
    */
-  public Kernel of(Part part, int elements) {
+  public Kernel of(Stage stage, int elements) {
     if (bits == 0) {
-      return plain(part);
+      return plain(stage);
     }
     return VectorKernel.of(
-        target(List.of(part), part.hasElements() ? Schedule.width(elements) : 0));
+        target(List.of(stage), stage.hasElements() ? Schedule.width(elements) : 0));
   }
 
-  /** The kernel of one part in plain Java. */
-  public Kernel plain(Part part) {
-    return new PlainKernel(part, paired ? width & -RowSum.LANES : 0);
+  /** The kernel of one stage in plain Java. */
+  public Kernel plain(Stage stage) {
+    return new PlainKernel(stage, paired ? width & -RowSum.LANES : 0);
   }
 
-  /** The kernel that sums rows and runs a second part on others; null if that does not pay. */
-  public VectorKernel staggered(Part sums, Part second) {
+  /** The kernel that sums rows and runs a second stage on others; null if that does not pay. */
+  public VectorKernel staggered(Stage sums, Stage second) {
     if (bits == 0 || !Schedule.isStaggered(sums, width)) {
       return null;
     }
@@ -67,15 +67,15 @@ public record Kernels(int bits, Map<Tensor, Memory> memory, int width, boolean p
     return Schedule.sharesWhole(target) ? VectorKernel.ifItFits(target) : null;
   }
 
-  private Target target(List<Part> parts, int width) {
-    boolean pairs = paired && parts.stream().anyMatch(Target::isBfloat16);
-    return new Target(parts, parts.stream().map(this::memory).toList(), bits, width, pairs);
+  private Target target(List<Stage> stages, int width) {
+    boolean pairs = paired && stages.stream().anyMatch(Target::isBfloat16);
+    return new Target(stages, stages.stream().map(this::memory).toList(), bits, width, pairs);
   }
 
-  /** The memory of the operands of a part. */
-  private Map<Tensor, Memory> memory(Part part) {
+  /** The memory of the operands of a stage. */
+  private Map<Tensor, Memory> memory(Stage stage) {
     Map<Tensor, Memory> own = new TreeMap<>();
-    part.rows().keySet().forEach(rows -> own.put(rows, memory.get(rows)));
+    stage.rows().keySet().forEach(rows -> own.put(rows, memory.get(rows)));
     return own;
   }
 }

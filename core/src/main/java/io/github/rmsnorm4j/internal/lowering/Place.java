@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A part within a loop: the places of its elements, as local variables.
+ * A stage within a loop: the places of its elements, as local variables.
  *
- * @param frame the frame of the part
+ * @param frame the frame of the stage
  * @param sums whether it has row sums: then a sweep does some of the lanes of all elements;
  *     otherwise it does everything for some of the elements
  * @param elements the number of elements of a vector
@@ -21,7 +21,7 @@ import java.util.TreeMap;
  * @param pointers the places of the first element of the row in the loop
  */
 record Place(
-    Part part,
+    Stage stage,
     int frame,
     boolean sums,
     int elements,
@@ -63,7 +63,7 @@ record Place(
 
   /** This place for another row. */
   Place again() {
-    return new Place(part, frame, sums, elements, step, count, paired, new TreeMap<>(pointers));
+    return new Place(stage, frame, sums, elements, step, count, paired, new TreeMap<>(pointers));
   }
 
   /** Columns from the first one of a step to those of a vector, or of the odd half of a pair. */
@@ -72,16 +72,16 @@ record Place(
   }
 
   static Place of(Target target, int index, int frame) {
-    Part part = target.parts().get(index);
-    boolean sums = !part.sums().isEmpty();
-    boolean paired = target.pairs(part);
-    int elements = target.elements(part);
+    Stage stage = target.stages().get(index);
+    boolean sums = !stage.sums().isEmpty();
+    boolean paired = target.pairs(stage);
+    int elements = target.elements(stage);
     int share = RowSum.LANES / target.sweeps() / elements;
-    int stores = target.parts().size() > 1 ? share : Schedule.vectors(part, share);
+    int stores = target.stages().size() > 1 ? share : Schedule.vectors(stage, share);
     int vectors = sums ? target.vectors() : stores;
     int step = sums ? target.apart() : elements;
     return new Place(
-        part,
+        stage,
         frame,
         sums,
         elements,

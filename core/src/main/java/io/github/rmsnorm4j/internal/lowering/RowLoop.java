@@ -5,7 +5,7 @@ import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_double;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Memory;
@@ -26,12 +26,12 @@ final class RowLoop {
   static final int ROWS = 1;
   static final int LOCALS = 2;
 
-  private final Part part;
+  private final Stage stage;
   private final int bits;
   private final Code code;
   private final CodeBuilder c;
   private final VectorCode vectors;
-  private final Map<Part.Range, int[]> bounds = new HashMap<>();
+  private final Map<Stage.Range, int[]> bounds = new HashMap<>();
   private final Map<Tensor, Integer> arrays = new TreeMap<>();
 
   /**
@@ -40,8 +40,8 @@ final class RowLoop {
    */
   private int within = -1;
 
-  RowLoop(Part part, int bits, Code code) {
-    this.part = part;
+  RowLoop(Stage stage, int bits, Code code) {
+    this.stage = stage;
     this.bits = bits;
     this.code = code;
     c = code.c;
@@ -51,10 +51,10 @@ final class RowLoop {
   void emit() {
     Broadcasts ofCall = new Broadcasts(code, vectors, bits / Double.SIZE);
     prepare(ofCall);
-    for (Part.Statement statement : part.statements()) {
-      if (statement instanceof Part.Keep keep) {
+    for (Stage.Statement statement : stage.statements()) {
+      if (statement instanceof Stage.Keep keep) {
         array(keep.number());
-      } else if (statement instanceof Part.Range range) {
+      } else if (statement instanceof Stage.Range range) {
         bounds.put(range, new int[] {constant(range.least()), constant(range.greatest())});
       }
     }
@@ -74,7 +74,7 @@ final class RowLoop {
   /** Makes vectors of the values that are the same for all rows, and loads the arrays of others. */
   private void prepare(Broadcasts ofCall) {
     Set<Value> ofRow = new HashSet<>();
-    for (Value value : part.values()) {
+    for (Value value : stage.values()) {
       if (value.kind() == Value.Kind.ROW) {
         array(value.tensor());
         ofRow.add(value);
@@ -82,12 +82,12 @@ final class RowLoop {
         ofRow.add(value);
       }
     }
-    for (Value value : part.values()) {
+    for (Value value : stage.values()) {
       if (ofRow.contains(value)) {
         value.operands().stream().filter(of -> !ofRow.contains(of)).forEach(of -> add(of, ofCall));
       }
     }
-    for (Part.Statement statement : part.statements()) {
+    for (Stage.Statement statement : stage.statements()) {
       if (!ofRow.contains(statement.value())) {
         add(statement.value(), ofCall);
       }
@@ -117,17 +117,17 @@ final class RowLoop {
             pointers.put(
                 number,
                 new Place.Pointer(ElementType.FLOAT64, Memory.HEAP, array, -1, -1, row, row)));
-    Place place = new Place(part, FRAME, false, bits / Double.SIZE, 0, 1, false, pointers);
+    Place place = new Place(stage, FRAME, false, bits / Double.SIZE, 0, 1, false, pointers);
     Elements elements = new Elements(code, vectors, place, ofCall, 0);
-    for (Part.Statement statement : part.statements()) {
+    for (Stage.Statement statement : stage.statements()) {
       int value = elements.value(statement.value());
       switch (statement) {
-        case Part.Keep keep -> {
+        case Stage.Keep keep -> {
           code.line("%s = %s", keep.number(), keep.value().text());
           code.load(value);
           vectors.intoArray(DOUBLES, () -> elements.address(keep.number(), 0));
         }
-        case Part.Range range -> {
+        case Stage.Range range -> {
           int[] bound = bounds.get(range);
           code.line("%s from %s to %s?", range.value().text(), range.least(), range.greatest());
           least(value, bound[0]);

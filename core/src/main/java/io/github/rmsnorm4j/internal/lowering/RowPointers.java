@@ -16,7 +16,7 @@ import java.lang.constant.ClassDesc;
 import java.util.Map;
 import java.util.function.BiFunction;
 
-/** Finds the rows and columns of a part: their arrays, and the beginning of each row. */
+/** Finds the rows and columns of a stage: their arrays, and the beginning of each row. */
 final class RowPointers {
   private final Code code;
   private final CodeBuilder c;
@@ -38,7 +38,7 @@ final class RowPointers {
 
   /** Loads what is the same for all rows. Columns are in arrays. */
   void load(Map<Tensor, Memory> memory) {
-    for (Map.Entry<Tensor, ElementType> entry : place.part().tensors().entrySet()) {
+    for (Map.Entry<Tensor, ElementType> entry : place.stage().tensors().entrySet()) {
       Tensor tensor = entry.getKey();
       ElementType type = entry.getValue();
       boolean columns = tensor.access() == Tensor.Access.COLUMN;

@@ -8,7 +8,7 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.util.List;
 
 /**
- * The values of each row that a part broadcasts: computed once for all rows, and read again for
+ * The values of each row that a stage broadcasts: computed once for all rows, and read again for
  * every few columns.
  */
 final class RowTable {
@@ -26,9 +26,9 @@ final class RowTable {
     this.code = code;
     this.vectors = vectors;
     this.place = place;
-    numbers = List.copyOf(place.part().rowValues());
+    numbers = List.copyOf(place.stage().rowValues());
     if (numbers.size() > Frame.MAX_TABLES) {
-      throw new IllegalArgumentException(numbers.size() + " per-row scalars in one part");
+      throw new IllegalArgumentException(numbers.size() + " per-row scalars in one stage");
     }
     code.field(ElementLoop.FRAME, "floats", CD_float.arrayType());
     floats = code.store();

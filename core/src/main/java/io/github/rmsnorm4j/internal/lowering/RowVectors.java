@@ -5,7 +5,7 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.FLOATS;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.INTS;
 import static io.github.rmsnorm4j.internal.lowering.VectorCode.SHORTS;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.constant.ClassDesc;
@@ -102,7 +102,7 @@ final class RowVectors {
   }
 
   /** Stores a local. */
-  void store(Part.Store store, int local) {
+  void store(Stage.Store store, int local) {
     Place.Pointer pointer = place.pointers().get(store.rows());
     code.line("store %s[i] + %d, %s", store.rows(), index * place.step(), store.type());
     code.load(local);
@@ -119,7 +119,7 @@ final class RowVectors {
   }
 
   /** Stores a local of even elements and one of odd elements. */
-  void store(Part.Store store, int even, int odd) {
+  void store(Stage.Store store, int even, int odd) {
     code.line("store %s[i] + %d, %s in pairs", store.rows(), index * place.step(), store.type());
     code.load(even);
     codecs.encodeLower();

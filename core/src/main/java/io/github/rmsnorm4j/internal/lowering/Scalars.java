@@ -6,7 +6,7 @@ import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_long;
 
 import io.github.rmsnorm4j.internal.codec.Narrow;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.classfile.CodeBuilder;
@@ -61,10 +61,10 @@ final class Scalars {
     }
   }
 
-  /** Stores the numbers that a part keeps of the row. */
-  void keep(Part part) {
-    for (Part.Statement statement : part.statements()) {
-      if (statement instanceof Part.Keep(Tensor number, Value value)) {
+  /** Stores the numbers that a stage keeps of the row. */
+  void keep(Stage stage) {
+    for (Stage.Statement statement : stage.statements()) {
+      if (statement instanceof Stage.Keep(Tensor number, Value value)) {
         code.line("%s = %s", number, value.text());
         push(value);
         int local = code.store(TypeKind.DOUBLE);
@@ -167,7 +167,7 @@ final class Scalars {
   }
 
   /** Writes a value to the element. */
-  void store(Part.Store store) {
+  void store(Stage.Store store) {
     code.line("%s[i] = %s", store.rows(), store.value().text());
     memory.store(store.rows(), store.type(), () -> push(store.value()));
   }

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 
 /** Decides what runs together in one loop, from measurements; docs/kernels.md has the reasons. */
@@ -31,41 +31,41 @@ final class Schedule {
    * for memory. At medium widths the work for each row, apart from its elements, costs more than
    * that. Two row sums and the output of narrow rows need more registers than the JIT has.
    */
-  static boolean isStaggered(Part sums, int width) {
+  static boolean isStaggered(Stage sums, int width) {
     boolean narrow = width(width) > 0 && sums.sums().size() == 1;
     return narrow || width >= RowSum.BLOCK && width <= RowSum.SUPER_BLOCK;
   }
 
-  /** Accumulators of each row sum of a part; its lanes take one sweep or several. */
-  static int accumulators(Part part, int doubles) {
+  /** Accumulators of each row sum of a stage; its lanes take one sweep or several. */
+  static int accumulators(Stage stage, int doubles) {
     int lanes = RowSum.LANES / doubles;
-    if (part.sums().isEmpty()) {
+    if (stage.sums().isEmpty()) {
       return lanes;
     }
-    int count = Math.min(lanes, ACCUMULATORS / part.sums().size());
-    while (count > 2 && count * Cost.of(part) > BUDGET) {
+    int count = Math.min(lanes, ACCUMULATORS / stage.sums().size());
+    while (count > 2 && count * Cost.of(stage) > BUDGET) {
       count /= 2;
     }
     return count;
   }
 
   /** Whether a loop over narrow rows has all sweeps unrolled, and not a loop over them. */
-  static boolean sumsAtOnce(Part part, int vectors) {
-    return vectors * Cost.of(part) <= BUDGET;
+  static boolean sumsAtOnce(Stage stage, int vectors) {
+    return vectors * Cost.of(stage) <= BUDGET;
   }
 
   /** The most vectors of a step of a loop that only stores. */
-  static int vectors(Part part, int most) {
+  static int vectors(Stage stage, int most) {
     int count = Math.min(most, VECTORS);
-    while (count > 1 && count * Cost.of(part) > BUDGET) {
+    while (count > 1 && count * Cost.of(stage) > BUDGET) {
       count /= 2;
     }
     return count;
   }
 
-  /** Whether the second part of a target has at least a vector, or a pair, in each sweep. */
+  /** Whether the second stage of a target has at least a vector, or a pair, in each sweep. */
   static boolean sharesWhole(Target target) {
-    Part second = target.parts().getLast();
+    Stage second = target.stages().getLast();
     int share = RowSum.LANES / target.sweeps() / target.elements(second);
     return share >= (target.pairs(second) ? 2 : 1);
   }

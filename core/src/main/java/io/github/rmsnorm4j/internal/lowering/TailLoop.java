@@ -5,7 +5,7 @@ import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_int;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -22,20 +22,20 @@ final class TailLoop {
   static final int TO = 3;
   static final int LOCALS = 4;
 
-  private final Part part;
+  private final Stage stage;
   private final boolean evenFirst;
   private final Code code;
   private final CodeBuilder c;
 
-  TailLoop(Part part, boolean evenFirst, Code code) {
-    this.part = part;
+  TailLoop(Stage stage, boolean evenFirst, Code code) {
+    this.stage = stage;
     this.evenFirst = evenFirst;
     this.code = code;
     c = code.c;
   }
 
   void emit() {
-    boolean ranges = part.statements().stream().anyMatch(Part.Range.class::isInstance);
+    boolean ranges = stage.statements().stream().anyMatch(Stage.Range.class::isInstance);
     if (ranges) {
       c.aload(FRAME).iconst_0().putfield(Code.FRAME, "outOfRange", CD_boolean);
     }
@@ -47,13 +47,13 @@ final class TailLoop {
         row -> {
           keep(row);
           Scalars ofRow = new Scalars(code, FRAME, row, -1);
-          for (Part.Statement statement : part.statements()) {
-            if (statement instanceof Part.Range range) {
+          for (Stage.Statement statement : stage.statements()) {
+            if (statement instanceof Stage.Range range) {
               check(range, ofRow);
             }
           }
-          if (part.hasElements()) {
-            part.rowValues().forEach(ofRow::know);
+          if (stage.hasElements()) {
+            stage.rowValues().forEach(ofRow::know);
             elements(row, ofRow);
           }
         });
@@ -64,12 +64,12 @@ final class TailLoop {
   private void keep(int row) {
     Label kept = c.newLabel();
     c.iload(FROM).ifne(kept);
-    new Scalars(code, FRAME, row, -1).keep(part);
+    new Scalars(code, FRAME, row, -1).keep(stage);
     c.labelBinding(kept);
   }
 
   /** Tells whether a value is out of range; a NaN is. */
-  private void check(Part.Range range, Scalars ofRow) {
+  private void check(Stage.Range range, Scalars ofRow) {
     code.line("%s from %s to %s?", range.value().text(), range.least(), range.greatest());
     Label out = c.newLabel();
     Label end = c.newLabel();
@@ -90,18 +90,18 @@ final class TailLoop {
         i -> {
           Scalars scalars = ofRow.at(i);
           int sum = 0;
-          for (Part.Statement statement : part.statements()) {
+          for (Stage.Statement statement : stage.statements()) {
             switch (statement) {
-              case Part.Sum s -> add(s, sum++, scalars, row, i);
-              case Part.Store s -> scalars.store(s);
-              case Part.ColumnSum s -> add(s, scalars);
+              case Stage.Sum s -> add(s, sum++, scalars, row, i);
+              case Stage.Store s -> scalars.store(s);
+              case Stage.ColumnSum s -> add(s, scalars);
               default -> {}
             }
           }
         });
   }
 
-  private void add(Part.Sum s, int index, Scalars scalars, int row, int i) {
+  private void add(Stage.Sum s, int index, Scalars scalars, int row, int i) {
     code.line("%s: lane i %% 32 += %s", s.number(), s.value().text());
     code.element(FRAME, "lanes", CD_double.arrayType(), index);
     c.iload(i).loadConstant(RowSum.LANES - 1).iand();
@@ -114,7 +114,7 @@ final class TailLoop {
     c.dadd().dastore();
   }
 
-  private void add(Part.ColumnSum s, Scalars scalars) {
+  private void add(Stage.ColumnSum s, Scalars scalars) {
     code.line("%s[i] += %s", s.column(), s.value().text());
     boolean float64 = s.value().float64();
     ClassDesc type = float64 ? CD_double : CD_float;

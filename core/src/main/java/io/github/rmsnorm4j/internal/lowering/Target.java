@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Memory;
@@ -13,8 +13,8 @@ import java.util.Map;
 /**
  * Everything on which the class of a kernel depends.
  *
- * @param parts one part, or one that sums rows and one that stores others, in the same loop
- * @param memory the memory of the operands of each part
+ * @param stages one stage, or one that sums rows and one that stores others, in the same loop
+ * @param memory the memory of the operands of each stage
  * @param bits the width of a vector
  * @param width the width, if rows are narrow and a multiple of 32 elements wide and the kernel is
  *     made for that width; 0 for rows of any width
@@ -23,12 +23,12 @@ import java.util.Map;
  *     of every 32 first
  */
 record Target(
-    List<Part> parts, List<Map<Tensor, Memory>> memory, int bits, int width, boolean paired) {
+    List<Stage> stages, List<Map<Tensor, Memory>> memory, int bits, int width, boolean paired) {
 
   /** The number of sweeps over the elements of a block, each for some of the lanes. */
   int sweeps() {
-    Part part = parts.getFirst();
-    return RowSum.LANES / doubles() / Schedule.accumulators(part, doubles());
+    Stage stage = stages.getFirst();
+    return RowSum.LANES / doubles() / Schedule.accumulators(stage, doubles());
   }
 
   /** Float64 numbers in a vector. */
@@ -46,7 +46,7 @@ record Target(
    * pair, and not one for each sweep.
    */
   boolean leavesOneVector() {
-    return Schedule.sumsAtOnce(parts.getFirst(), RowSum.LANES / doubles());
+    return Schedule.sumsAtOnce(stages.getFirst(), RowSum.LANES / doubles());
   }
 
   /**
@@ -58,24 +58,24 @@ record Target(
     return RowSum.LANES / vectors();
   }
 
-  /** The number of elements of every vector of a part. */
-  int elements(Part part) {
-    return bits / (part.hasFloat64Elements() ? Double.SIZE : Float.SIZE);
+  /** The number of elements of every vector of a stage. */
+  int elements(Stage stage) {
+    return bits / (stage.hasFloat64Elements() ? Double.SIZE : Float.SIZE);
   }
 
   /**
-   * Whether its part is of rows and runs on a vector of rows at a time. A part with a choice does
+   * Whether its stage is of rows and runs on a vector of rows at a time. A stage with a choice does
    * not: the JIT boxes the vectors of a choice.
    */
   boolean hasVectorsOfRows() {
-    Part part = parts.getFirst();
-    boolean chooses = part.has(Value.Kind.ABOVE) || part.has(Value.Kind.AT_LEAST);
-    return part.isOfRows() && !chooses;
+    Stage stage = stages.getFirst();
+    boolean chooses = stage.has(Value.Kind.ABOVE) || stage.has(Value.Kind.AT_LEAST);
+    return stage.isOfRows() && !chooses;
   }
 
-  /** The places of the numbers of rows that its part reads. */
+  /** The places of the numbers of rows that its stage reads. */
   int[] rowNumbers() {
-    return parts.getFirst().values().stream()
+    return stages.getFirst().values().stream()
         .filter(value -> value.kind() == Value.Kind.ROW)
         .mapToInt(value -> value.tensor().place())
         .toArray();
@@ -84,10 +84,10 @@ record Target(
   /** The name in stack traces: rows, their types and memory, and the vectors. */
   String name() {
     StringBuilder name = new StringBuilder();
-    for (int p = 0; p < parts.size(); p++) {
-      Part part = parts.get(p);
-      name.append(p == 0 ? "" : "_with_").append(part.sums().isEmpty() ? "rows" : "sums");
-      for (Map.Entry<Tensor, ElementType> rows : part.rows().entrySet()) {
+    for (int p = 0; p < stages.size(); p++) {
+      Stage stage = stages.get(p);
+      name.append(p == 0 ? "" : "_with_").append(stage.sums().isEmpty() ? "rows" : "sums");
+      for (Map.Entry<Tensor, ElementType> rows : stage.rows().entrySet()) {
         name.append('_').append(rows.getKey()).append('_').append(rows.getValue());
         name.append('_').append(memory.get(p).get(rows.getKey()));
       }
@@ -96,14 +96,14 @@ record Target(
     return name.append('_').append(bits).toString().toLowerCase(Locale.ROOT);
   }
 
-  /** Whether the rows of a part are read and written two elements at a time. */
-  boolean pairs(Part part) {
-    return paired && isBfloat16(part);
+  /** Whether the rows of a stage are read and written two elements at a time. */
+  boolean pairs(Stage stage) {
+    return paired && isBfloat16(stage);
   }
 
-  /** Whether all rows of a part are bfloat16. */
-  static boolean isBfloat16(Part part) {
-    Map<Tensor, ElementType> rows = part.rows();
+  /** Whether all rows of a stage are bfloat16. */
+  static boolean isBfloat16(Stage stage) {
+    Map<Tensor, ElementType> rows = stage.rows();
     return !rows.isEmpty() && rows.values().stream().allMatch(t -> t == ElementType.BFLOAT16);
   }
 }

@@ -65,7 +65,7 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
             storage,
             program,
             program.steps().stream()
-                .map(step -> kernels.of(step.part(), elements(step.extent(), call)))
+                .map(step -> kernels.of(step.stage(), elements(step.extent(), call)))
                 .toList(),
             kernels::plain,
             columns);
@@ -84,7 +84,7 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
   private static VectorKernel staggered(Program program, Kernels kernels) {
     List<Step> steps = program.steps();
     boolean staggers = steps.size() == 3 && program.ranged() == 1;
-    return staggers ? kernels.staggered(steps.getFirst().part(), steps.getLast().part()) : null;
+    return staggers ? kernels.staggered(steps.getFirst().stage(), steps.getLast().stage()) : null;
   }
 
   /** Whether all rows are bfloat16, and no parameter of the call would have to be reordered. */

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A kernel that was made from descriptions, with the Vector API. A kernel that sums rows can run
- * another part on other rows in the same loop.
+ * another stage on other rows in the same loop.
  *
  * <p>Its methods are called through method handles that are fields of an object, not constants. The
  * JIT does not inline such a call. Otherwise it would inline all kernels of a norm into the loop
@@ -28,7 +28,7 @@ public final class VectorKernel implements Kernel {
   /** Up to so many rows, numbers of rows are computed one after the other, and not as vectors. */
   private static final int FEW_ROWS = 2;
 
-  private final List<Part.Sum> sums;
+  private final List<Stage.Sum> sums;
   private final int sumCount;
   private final boolean evenFirst;
 
@@ -40,10 +40,10 @@ public final class VectorKernel implements Kernel {
   /** The number of sums of a tree that a kernel for one width leaves. */
   private final int left;
 
-  /** The numbers of rows that a part of rows reads. */
+  /** The numbers of rows that a stage of rows reads. */
   private final int[] given;
 
-  /** The rows that the part with sums stores. */
+  /** The rows that the stage with sums stores. */
   private final Set<Tensor> stored;
 
   private final MethodHandle elements;
@@ -52,20 +52,20 @@ public final class VectorKernel implements Kernel {
   private final MethodHandle rows;
 
   private VectorKernel(Target target, KernelClass kernel) {
-    sums = target.parts().getFirst().sums();
+    sums = target.stages().getFirst().sums();
     sumCount = sums.size();
-    stored = target.parts().getFirst().written().keySet();
+    stored = target.stages().getFirst().written().keySet();
     width = target.width();
     doubles = target.doubles();
     left = doubles * (target.leavesOneVector() ? 1 : target.sweeps());
-    evenFirst = target.pairs(target.parts().getFirst());
+    evenFirst = target.pairs(target.stages().getFirst());
     MethodHandles.Lookup lookup = kernel.define();
     given = target.rowNumbers();
     rows =
         target.hasVectorsOfRows()
             ? KernelClass.method(lookup, "rows", Frame.class, int.class)
             : null;
-    boolean hasElements = target.parts().getFirst().hasElements();
+    boolean hasElements = target.stages().getFirst().hasElements();
     elements =
         hasElements
             ? KernelClass.method(
@@ -83,7 +83,7 @@ public final class VectorKernel implements Kernel {
             ? null
             : KernelClass.method(lookup, "tail0", Frame.class, int.class, int.class, int.class);
     secondTail =
-        width > 0 || target.parts().size() == 1
+        width > 0 || target.stages().size() == 1
             ? null
             : KernelClass.method(lookup, "tail1", Frame.class, int.class, int.class, int.class);
   }
@@ -141,7 +141,7 @@ public final class VectorKernel implements Kernel {
   }
 
   /**
-   * Sums whole rows of the first frame while it runs the second part on as many rows of the second
+   * Sums whole rows of the first frame while it runs the second stage on as many rows of the second
    * frame.
    */
   public void run(Frame frame, Frame second, int rows, int width) {

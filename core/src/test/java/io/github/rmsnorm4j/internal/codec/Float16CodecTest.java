@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
@@ -274,7 +274,7 @@ class Float16CodecTest {
 
   /** Runs a kernel that stores a value of x in y. */
   private static void copy(int bits, Value value, ElementType y, Object from, Object into, int n) {
-    Part part = new Part.Builder().store(Forward.Y, y, value).build();
+    Stage part = new Stage.Builder().store(Forward.Y, y, value).build();
     Map<Tensor, Memory> memory = Map.of(Forward.X, Memory.HEAP, Forward.Y, Memory.HEAP);
     Frame frame = new Frame();
     frame.place(Forward.X, from, 0, 0);

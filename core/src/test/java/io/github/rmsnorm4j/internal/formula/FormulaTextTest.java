@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The parts of RMSNorm and LayerNorm read as one would write them. */
+/** The stages of RMSNorm and LayerNorm read as one would write them. */
 class FormulaTextTest {
   private static final Storage STORAGE =
       new Storage(

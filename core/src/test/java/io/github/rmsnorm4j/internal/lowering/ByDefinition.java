@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.ArrayList;
@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A part as docs/numerics.md defines it, element by element. A float32 is held as the float64 that
+ * A stage as docs/numerics.md defines it, element by element. A float32 is held as the float64 that
  * is equal to it. A float64 result of two float32 that is rounded to float32 is the float32 result.
  *
  * @param columns by number, in natural order
@@ -21,44 +21,44 @@ record ByDefinition(
     double[][] ofRow,
     Map<Tensor, Double> ofCall) {
 
-  /** Runs a part; whether every range holds. */
-  boolean run(Part part, int count, int from, int to) {
+  /** Runs a stage; whether every range holds. */
+  boolean run(Stage stage, int count, int from, int to) {
     boolean holds = true;
     for (int r = 0; r < count; r++) {
-      for (Part.Statement statement : part.statements()) {
-        if (statement instanceof Part.Keep keep) {
+      for (Stage.Statement statement : stage.statements()) {
+        if (statement instanceof Stage.Keep keep) {
           ofRow[keep.number().place()][r] = value(keep.value(), r, 0);
-        } else if (statement instanceof Part.Range range) {
+        } else if (statement instanceof Stage.Range range) {
           double number = value(range.value(), r, 0);
           holds &= range.least() <= number && number <= range.greatest();
         }
       }
       List<Double> sums = new ArrayList<>();
-      for (Part.Sum sum : part.sums()) {
+      for (Stage.Sum sum : stage.sums()) {
         sums.add(rowSum(sum.value(), r, to));
       }
       for (int i = from; i < to; i++) {
-        elements(part, r, i);
+        elements(stage, r, i);
       }
       for (int s = 0; s < sums.size(); s++) {
-        ofRow[part.sums().get(s).number().place()][r] = sums.get(s);
+        ofRow[stage.sums().get(s).number().place()][r] = sums.get(s);
       }
     }
     return holds;
   }
 
   /** What is stored of an element, and added to its column. */
-  private void elements(Part part, int row, int i) {
-    double[] values = new double[part.statements().size()];
+  private void elements(Stage stage, int row, int i) {
+    double[] values = new double[stage.statements().size()];
     for (int s = 0; s < values.length; s++) {
-      Part.Statement statement = part.statements().get(s);
-      values[s] = statement instanceof Part.Sum ? 0 : value(statement.value(), row, i);
+      Stage.Statement statement = stage.statements().get(s);
+      values[s] = statement instanceof Stage.Sum ? 0 : value(statement.value(), row, i);
     }
     for (int s = 0; s < values.length; s++) {
-      Part.Statement statement = part.statements().get(s);
-      if (statement instanceof Part.Store store) {
+      Stage.Statement statement = stage.statements().get(s);
+      if (statement instanceof Stage.Store store) {
         rows.get(store.rows()).set(row, i, values[s]);
-      } else if (statement instanceof Part.ColumnSum sum) {
+      } else if (statement instanceof Stage.ColumnSum sum) {
         double[] numbers = columns.get(sum.column());
         double added = numbers[i] + values[s];
         numbers[i] = sum.value().float64() ? added : (float) added;

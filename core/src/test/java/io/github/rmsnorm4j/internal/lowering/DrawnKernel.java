@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.util.List;
@@ -32,7 +32,7 @@ final class DrawnKernel {
 
   final long seed;
   final Kernels kernels;
-  final List<Part> parts;
+  final List<Stage> stages;
   final Map<Tensor, Memory> memory;
   final boolean paired;
   final int width;
@@ -40,7 +40,7 @@ final class DrawnKernel {
   final int column;
   final int from;
 
-  /** The kernel of two parts; null for one. */
+  /** The kernel of two stages; null for one. */
   final VectorKernel staggered;
 
   final Target target;
@@ -61,9 +61,9 @@ final class DrawnKernel {
     boolean ofWidth = Schedule.width(width) > 0 && (isStaggered() || random.nextInt(4) > 0);
     int depth = isStaggered() ? random.nextInt(1, 3) : 4;
     DrawnValues values = new DrawnValues(random, float64, narrow, paired, !ofWidth);
-    DrawnParts drawn = new DrawnParts(random, values, depth);
-    NormParts norm = new NormParts(random, float64, narrow, paired);
-    parts = random.nextInt(3) > 0 ? parts(drawn, random.nextBoolean()) : parts(norm);
+    DrawnStages drawn = new DrawnStages(random, values, depth);
+    NormStages norm = new NormStages(random, float64, narrow, paired);
+    stages = random.nextInt(3) > 0 ? stages(drawn, random.nextBoolean()) : stages(norm);
     where = random.nextInt(5) / 2;
     memory = memory(random, where);
     column = ofWidth || isStaggered() ? 0 : 32 * random.nextInt(3);
@@ -71,9 +71,9 @@ final class DrawnKernel {
     boolean whole = sums || paired || ofWidth || random.nextBoolean();
     from = whole ? 0 : random.nextInt(width);
     kernels = new Kernels(bits, memory, column + width, paired);
-    staggered = isStaggered() ? kernels.staggered(parts.get(0), parts.get(1)) : null;
-    List<Map<Tensor, Memory>> own = parts.stream().map(part -> memory).toList();
-    target = new Target(parts, own, bits, ofWidth ? width : 0, paired);
+    staggered = isStaggered() ? kernels.staggered(stages.get(0), stages.get(1)) : null;
+    List<Map<Tensor, Memory>> own = stages.stream().map(stage -> memory).toList();
+    target = new Target(stages, own, bits, ofWidth ? width : 0, paired);
   }
 
   private boolean isStaggered() {
@@ -88,7 +88,7 @@ final class DrawnKernel {
     };
   }
 
-  private List<Part> parts(DrawnParts drawn, boolean chooses) {
+  private List<Stage> stages(DrawnStages drawn, boolean chooses) {
     return switch (kind) {
       case SUMS -> List.of(drawn.sums());
       case STORES -> List.of(drawn.stores());
@@ -99,7 +99,7 @@ final class DrawnKernel {
     };
   }
 
-  private List<Part> parts(NormParts norm) {
+  private List<Stage> stages(NormStages norm) {
     boolean forward = seed % 2 == 0;
     return switch (kind) {
       case SUMS -> List.of(forward ? norm.forward().statistic() : norm.backward().sums());
@@ -120,7 +120,7 @@ final class DrawnKernel {
     return memory;
   }
 
-  /** The way that it takes; null for parts that are not put together in one kernel. */
+  /** The way that it takes; null for stages that are not put together in one kernel. */
   Way way() {
     if (isStaggered() && staggered == null) {
       return null;
@@ -138,7 +138,7 @@ final class DrawnKernel {
   private String loop() {
     if (kind == Way.Kind.COLUMN_SUMS && target.width() == 0) {
       int two = paired ? 4 : 2;
-      return Schedule.vectors(parts.getFirst(), two) == two ? Way.TWO_ROWS : Way.ONE_ROW;
+      return Schedule.vectors(stages.getFirst(), two) == two ? Way.TWO_ROWS : Way.ONE_ROW;
     }
     return target.sweeps() > 1 ? Way.SWEEPS : Way.SWEEP;
   }
@@ -151,7 +151,7 @@ final class DrawnKernel {
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder();
-    parts.forEach(part -> text.append(part.text()).append('\n'));
+    stages.forEach(stage -> text.append(stage.text()).append('\n'));
     return "seed %d, %s, %d rows, %d to %d of column %d on, memory %s%n%s"
         .formatted(seed, target.name(), rows, from, width, column, memory, text);
   }

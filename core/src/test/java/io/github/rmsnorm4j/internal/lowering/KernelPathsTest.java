@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
@@ -58,7 +58,7 @@ class KernelPathsTest {
     return new Work(
         drawn.seed,
         arena,
-        drawn.parts,
+        drawn.stages,
         drawn.memory,
         drawn.column,
         drawn.rows,
@@ -72,15 +72,15 @@ class KernelPathsTest {
     if (drawn.staggered != null) {
       drawn.staggered.run(frames.get(0), frames.get(1), drawn.rows, drawn.width);
     } else {
-      Kernel kernel = drawn.kernels.of(drawn.parts.getFirst(), drawn.target.width());
+      Kernel kernel = drawn.kernels.of(drawn.stages.getFirst(), drawn.target.width());
       kernel.run(frames.getFirst(), drawn.rows, drawn.from, drawn.width);
     }
     Work plain = work(drawn, arena);
     List<Frame> ofPlain = plain.frames();
-    for (int p = 0; p < drawn.parts.size(); p++) {
+    for (int p = 0; p < drawn.stages.size(); p++) {
       drawn
           .kernels
-          .plain(drawn.parts.get(p))
+          .plain(drawn.stages.get(p))
           .run(ofPlain.get(p), drawn.rows, drawn.from, drawn.width);
     }
     Work defined = work(drawn, arena);
@@ -97,26 +97,26 @@ class KernelPathsTest {
       SplittableRandom random = new SplittableRandom(seed);
       boolean paired = seed % 2 == 0 && bits > 0;
       Set<ElementType> narrow = paired ? Set.of(ElementType.BFLOAT16) : Set.of();
-      Part part =
-          new DrawnParts(random, new DrawnValues(random, seed == 3, narrow, paired, true), 2)
+      Stage stage =
+          new DrawnStages(random, new DrawnValues(random, seed == 3, narrow, paired, true), 2)
               .longSums();
       int width = 2 * RowSum.SUPER_BLOCK + List.of(1, 5_000, 1_024, 992).get((int) seed - 1);
       Map<Tensor, Memory> memory = DrawnKernel.memory(random, (int) seed % 3);
       Kernels kernels = new Kernels(bits, memory, width, paired);
       try (Arena arena = Arena.ofConfined()) {
-        Work pieces = new Work(seed, arena, List.of(part), memory, 0, 1, width, paired);
+        Work pieces = new Work(seed, arena, List.of(stage), memory, 0, 1, width, paired);
         Frame frame = pieces.frames().getFirst();
-        Kernel kernel = kernels.of(part, width);
+        Kernel kernel = kernels.of(stage, width);
         RowSum.open(frame);
         for (int from = 0; from < width; from += RowSum.SUPER_BLOCK) {
           pieces.piece(frame, from);
           kernel.superBlock(frame, Math.min(RowSum.SUPER_BLOCK, width - from));
         }
         kernel.close(frame);
-        Work defined = new Work(seed, arena, List.of(part), memory, 0, 1, width, paired);
+        Work defined = new Work(seed, arena, List.of(stage), memory, 0, 1, width, paired);
         defined.byDefinition(0, width);
         assertThat(pieces.difference(defined))
-            .as("seed %d, %d bits, paired: %s%n%s", seed, bits, paired, part.text())
+            .as("seed %d, %d bits, paired: %s%n%s", seed, bits, paired, stage.text())
             .isNull();
       }
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.ChildJvm;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
@@ -35,22 +35,22 @@ class ListingTest {
       Map<Tensor, Memory> heap = Map.of(Forward.X, Memory.HEAP, Forward.Y, Memory.HEAP);
       Kernels kernels = new Kernels(256, heap, 300, false);
       Value square = X.widened().times(X.widened());
-      run(kernels, new Part.Builder().sum(Forward.SQUARES, square).build(), 32, 400);
+      run(kernels, new Stage.Builder().sum(Forward.SQUARES, square).build(), 32, 400);
       run(kernels, stored(), 400, 32);
       run(kernels, stored(), 290, 400);
       run(kernels, stored(), 400, 290);
     }
 
-    private static Part stored() {
-      return new Part.Builder().store(Forward.Y, ElementType.FLOAT32, X.plus(X)).build();
+    private static Stage stored() {
+      return new Stage.Builder().store(Forward.Y, ElementType.FLOAT32, X.plus(X)).build();
     }
 
-    private static void run(Kernels kernels, Part part, int x, int y) {
+    private static void run(Kernels kernels, Stage stage, int x, int y) {
       Frame frame = new Frame();
       frame.place(Forward.X, new float[x], 0, 1200);
       frame.place(Forward.Y, new float[y], 0, 1200);
       try {
-        kernels.of(part, 0).run(frame, 1, 0, 300);
+        kernels.of(stage, 0).run(frame, 1, 0, 300);
         System.out.println("nothing was thrown");
       } catch (IndexOutOfBoundsException e) {
         System.out.println("-- " + e.getClass().getName());

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
@@ -15,11 +15,11 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Drawn rows and numbers for some parts, each with rows of its own. One seed gives the same each
+ * Drawn rows and numbers for some stages, each with rows of its own. One seed gives the same each
  * time, so that each way to compute has its own.
  */
 final class Work {
-  private final List<Part> parts;
+  private final List<Stage> stages;
   private final int column;
   private final int rows;
   private final int width;
@@ -39,21 +39,22 @@ final class Work {
   Work(
       long seed,
       Arena arena,
-      List<Part> parts,
+      List<Stage> stages,
       Map<Tensor, Memory> memory,
       int column,
       int rows,
       int width,
       boolean paired) {
     SplittableRandom random = new SplittableRandom(seed);
-    this.parts = parts;
+    this.stages = stages;
     this.column = column;
     this.rows = rows;
     this.width = width;
     this.paired = paired;
-    for (Part part : parts) {
+    for (Stage stage : stages) {
       Map<Tensor, Rectangle> own = new TreeMap<>();
-      part.rows()
+      stage
+          .rows()
           .forEach(
               (operand, type) ->
                   own.put(
@@ -73,7 +74,7 @@ final class Work {
   }
 
   private boolean isFloat64() {
-    return parts.stream().anyMatch(p -> p.rows().containsValue(ElementType.FLOAT64));
+    return stages.stream().anyMatch(p -> p.rows().containsValue(ElementType.FLOAT64));
   }
 
   /** Where a column's number lies: of every whole 32 the even ones come first. */
@@ -82,7 +83,7 @@ final class Work {
     return paired && c < whole ? c / 32 * 32 + c % 2 * 16 + c % 32 / 2 : c;
   }
 
-  /** The frames of the parts, one for each, that share their numbers. */
+  /** The frames of the stages, one for each, that share their numbers. */
   List<Frame> frames() {
     frame = new Frame();
     List<Frame> frames = new ArrayList<>();
@@ -117,13 +118,13 @@ final class Work {
     frame.moveColumns(column + from);
   }
 
-  /** Does it all by definition, part after part. */
+  /** Does it all by definition, stage after stage. */
   void byDefinition(int from, int to) {
-    for (int p = 0; p < parts.size(); p++) {
+    for (int p = 0; p < stages.size(); p++) {
       Map<Tensor, double[]> own = new TreeMap<>();
       columns.forEach((c, all) -> own.put(c, Arrays.copyOfRange(all, column, all.length)));
       ByDefinition definition = new ByDefinition(rectangles.get(p), own, ofRow, ofCall);
-      boolean all = definition.run(parts.get(p), rows, from, to);
+      boolean all = definition.run(stages.get(p), rows, from, to);
       own.forEach((c, numbers) -> System.arraycopy(numbers, 0, columns.get(c), column, width));
       holds = p == 0 ? all : holds;
     }
@@ -131,9 +132,9 @@ final class Work {
 
   /** What differs from what another way left; null if nothing does. */
   String difference(Work other) {
-    for (int p = 0; p < parts.size(); p++) {
+    for (int p = 0; p < stages.size(); p++) {
       for (Map.Entry<Tensor, Rectangle> own : rectangles.get(p).entrySet()) {
-        boolean oneNan = hasOneNan(parts.get(p), own.getKey());
+        boolean oneNan = hasOneNan(stages.get(p), own.getKey());
         byte[] bytes = own.getValue().bytes(oneNan);
         byte[] others = other.rectangles.get(p).get(own.getKey()).bytes(oneNan);
         int at = Arrays.mismatch(bytes, others);
@@ -156,15 +157,16 @@ final class Work {
         return "number " + n + " of row " + at + ": " + mine[at] + ", " + others[at];
       }
     }
-    boolean ranges = parts.getFirst().statements().stream().anyMatch(Part.Range.class::isInstance);
+    boolean ranges =
+        stages.getFirst().statements().stream().anyMatch(Stage.Range.class::isInstance);
     return !ranges || holds() == other.holds() ? null : "in range: " + holds();
   }
 
-  private static boolean hasOneNan(Part part, Tensor operand) {
-    return part.statements().stream()
+  private static boolean hasOneNan(Stage stage, Tensor operand) {
+    return stage.statements().stream()
         .anyMatch(
             s ->
-                s instanceof Part.Store store
+                s instanceof Stage.Store store
                     && store.rows().equals(operand)
                     && store.value().kind() == Value.Kind.ONE_NAN);
   }

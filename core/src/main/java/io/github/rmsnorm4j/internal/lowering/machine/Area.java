@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -34,7 +34,7 @@ final class Area {
   private static final int NUMBER = Double.BYTES * MachineFrame.MAX_ROWS;
   private static final int TOTALS = OF_ROW + NUMBER * Tensor.Access.ROW.places();
   private static final int LANES = Double.BYTES * RowSum.LANES;
-  private static final int BROADCASTS = TOTALS + LANES * Part.MAX_SUMS;
+  private static final int BROADCASTS = TOTALS + LANES * Stage.MAX_SUMS;
   private static final int ENDS = BROADCASTS + ALIGNMENT * Frame.MAX_TABLES;
   private static final int END = Double.BYTES * RowSum.LANES;
 
@@ -63,7 +63,7 @@ final class Area {
     return STARTS + Long.BYTES * rows.place();
   }
 
-  /** The address of the row that a part is at, of rows for which it has no register. */
+  /** The address of the row that a stage is at, of rows for which it has no register. */
   static int row(Tensor rows) {
     return POINTERS + Long.BYTES * rows.place();
   }

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.machine.Assembler;
@@ -12,7 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The values of a part that are one for a row, each in all elements of a vector. */
+/** The values of a stage that are one for a row, each in all elements of a vector. */
 final class Broadcasts {
   /** Registers that values of elements need at most, apart from accumulators. */
   static final int TEMPORARIES = 5;
@@ -20,31 +20,31 @@ final class Broadcasts {
   private final Assembler a;
   private final Registers registers;
   private final Target target;
-  private final Part part;
+  private final Stage stage;
   private final List<Value> needed;
   private final Map<Value, MachineOperand> places = new HashMap<>();
 
   /** Where values are of the first of several rows; empty where each row computes its own. */
   private final Map<Value, Address> table = new HashMap<>();
 
-  Broadcasts(Assembler a, Registers registers, Target target, Part part) {
+  Broadcasts(Assembler a, Registers registers, Target target, Stage stage) {
     this.a = a;
     this.registers = registers;
     this.target = target;
-    this.part = part;
-    needed = List.copyOf(part.rowValues());
+    this.stage = stage;
+    needed = List.copyOf(stage.rowValues());
     if (needed.size() > Frame.MAX_TABLES) {
-      throw new IllegalArgumentException(needed.size() + " per-row scalars in one part");
+      throw new IllegalArgumentException(needed.size() + " per-row scalars in one stage");
     }
   }
 
   /**
-   * Computes the values of several rows at once, and keeps them in memory; not where a part keeps
+   * Computes the values of several rows at once, and keeps them in memory; not where a stage keeps
    * per-row scalars itself.
    */
   void tabulate(int rows) {
-    for (Part.Statement statement : part.statements()) {
-      if (statement instanceof Part.Keep) {
+    for (Stage.Statement statement : stage.statements()) {
+      if (statement instanceof Stage.Keep) {
         return;
       }
     }
@@ -94,7 +94,8 @@ final class Broadcasts {
 
   /** In its register if enough others are left, otherwise in memory. */
   private void keep(Value value, Vector all) {
-    int accumulators = part.sums().isEmpty() ? 0 : target.accumulators(part) * part.sums().size();
+    int accumulators =
+        stage.sums().isEmpty() ? 0 : target.accumulators(stage) * stage.sums().size();
     if (registers.free() >= accumulators + TEMPORARIES) {
       places.put(value, all);
       return;
@@ -106,7 +107,7 @@ final class Broadcasts {
   }
 
   private int bits(Value value) {
-    return target.elements(part) * (value.float64() ? Double.SIZE : Float.SIZE);
+    return target.elements(stage) * (value.float64() ? Double.SIZE : Float.SIZE);
   }
 
   /** Where they are, in registers or in memory. */

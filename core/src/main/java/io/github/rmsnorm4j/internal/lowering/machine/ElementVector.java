@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
@@ -10,7 +10,7 @@ import io.github.rmsnorm4j.internal.machine.VectorOp;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One vector of elements, and what a part does with it. */
+/** One vector of elements, and what a stage does with it. */
 final class ElementVector {
   private final Assembler a;
   private final Registers registers;
@@ -18,42 +18,42 @@ final class ElementVector {
   private final Elements memory;
   private final Values values;
 
-  ElementVector(Assembler a, Registers registers, Target target, Part part, Elements memory) {
+  ElementVector(Assembler a, Registers registers, Target target, Stage stage, Elements memory) {
     this.a = a;
     this.registers = registers;
     this.target = target;
     this.memory = memory;
     List<Value> results = new ArrayList<>();
-    for (Part.Statement statement : part.statements()) {
-      if (statement instanceof Part.Sum sum && sum.value().isExactProduct()) {
+    for (Stage.Statement statement : stage.statements()) {
+      if (statement instanceof Stage.Sum sum && sum.value().isExactProduct()) {
         results.addAll(sum.value().operands());
       } else if (statement.isOfElements()) {
         results.add(statement.value());
       }
     }
-    values = new Values(a, registers, memory, target.elements(part), results);
+    values = new Values(a, registers, memory, target.elements(stage), results);
   }
 
   /** Does a statement that is no row sum. */
-  void store(Part.Statement statement) {
-    if (statement instanceof Part.Store store) {
+  void store(Stage.Statement statement) {
+    if (statement instanceof Stage.Store store) {
       a.comment("%s[i] = %s", store.rows(), new Text(store.value()));
       Vector value = values.get(store.value());
       Stores.emit(a, registers, store, value, memory, streams(store));
       values.done(store.value());
-    } else if (statement instanceof Part.ColumnSum sum) {
+    } else if (statement instanceof Stage.ColumnSum sum) {
       add(sum);
     }
   }
 
   /** What is in the copy of a row's end is copied again at once. */
-  private boolean streams(Part.Store store) {
+  private boolean streams(Stage.Store store) {
     Elements.Where where = memory.where();
     boolean aligned = where == Elements.Where.LOOP || where == Elements.Where.ROW;
     return target.streams() && store.rows().equals(Forward.Y) && aligned;
   }
 
-  private void add(Part.ColumnSum sum) {
+  private void add(Stage.ColumnSum sum) {
     a.comment("%s[i] += %s", sum.column(), new Text(sum.value()));
     Vector value = values.get(sum.value());
     Vector added = registers.take(value.bits());
@@ -65,7 +65,7 @@ final class ElementVector {
   }
 
   /** Stores this vector and the next one. */
-  void storeWith(ElementVector next, Part.Store store) {
+  void storeWith(ElementVector next, Stage.Store store) {
     a.comment("%s[i] = %s, two vectors", store.rows(), new Text(store.value()));
     Vector first = values.get(store.value());
     Vector second = next.values.get(store.value());
@@ -80,7 +80,7 @@ final class ElementVector {
    *
    * @param mask memory with ones where there is an element, or null if there is one everywhere
    */
-  void add(Part.Sum sum, Vector lanes, Address mask) {
+  void add(Stage.Sum sum, Vector lanes, Address mask) {
     Value term = sum.value();
     a.comment("%s += %s", sum.number(), new Text(term));
     List<Value> factors = term.isExactProduct() ? term.operands() : List.of(term);

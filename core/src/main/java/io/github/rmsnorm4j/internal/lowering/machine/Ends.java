@@ -8,7 +8,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
@@ -36,13 +36,13 @@ final class Ends {
   private final Map<Tensor, ElementType> read;
   private final Map<Tensor, ElementType> written;
 
-  Ends(Assembler a, Registers registers, Pointers pointers, Part part) {
+  Ends(Assembler a, Registers registers, Pointers pointers, Stage stage) {
     this.a = a;
     this.registers = registers;
     this.pointers = pointers;
-    written = part.written();
-    read = new TreeMap<>(part.read());
-    for (Part.ColumnSum sum : part.columnSums()) {
+    written = stage.written();
+    read = new TreeMap<>(stage.read());
+    for (Stage.ColumnSum sum : stage.columnSums()) {
       read.put(sum.column(), written.get(sum.column()));
     }
   }

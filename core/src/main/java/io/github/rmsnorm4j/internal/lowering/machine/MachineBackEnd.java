@@ -9,10 +9,10 @@ import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
 import io.github.rmsnorm4j.internal.backend.Stores;
 import io.github.rmsnorm4j.internal.formula.Backward;
-import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
 import io.github.rmsnorm4j.internal.formula.Program.Step;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -48,18 +48,18 @@ public record MachineBackEnd(IntSupplier bits, BooleanSupplier prefersVectors) i
       throw new Refusal("the Vector API is faster");
     }
     if (!inPieces) {
-      List<Part> parts = program.steps().stream().map(Step::part).toList();
+      List<Stage> stages = program.steps().stream().map(Step::stage).toList();
       int whole = call.choices().isWhole() ? width : 0;
-      return new WholeRows.Compiled(required(kernel(parts, bits, whole, stores)));
+      return new WholeRows.Compiled(required(kernel(stages, bits, whole, stores)));
     }
     List<Kernel> kernels = new ArrayList<>();
     for (Step step : program.steps()) {
       Stores ofStep = step == program.steps().getLast() ? stores : Stores.CACHED;
       kernels.add(
           step.extent() == Extent.NUMBERS
-              ? new PlainKernel(step.part(), 0)
+              ? new PlainKernel(step.stage(), 0)
               : new PieceKernel(
-                  step.part(), required(kernel(List.of(step.part()), bits, 0, ofStep))));
+                  step.stage(), required(kernel(List.of(step.stage()), bits, 0, ofStep))));
     }
     return new RowsInPieces.Compiled(StagedProgram.ofRowsInRange(call, storage, program, kernels));
   }
@@ -77,11 +77,11 @@ public record MachineBackEnd(IntSupplier bits, BooleanSupplier prefersVectors) i
     }
   }
 
-  private static MachineKernel kernel(List<Part> parts, int bits, int width, Stores stores) {
+  private static MachineKernel kernel(List<Stage> stages, int bits, int width, Stores stores) {
     boolean streams =
         stores == Stores.STREAMED
-            || stores == Stores.STREAMED_UNALIGNED && MachineKernel.peels(parts, bits, width);
-    return MachineKernel.of(parts, bits, width, streams);
+            || stores == Stores.STREAMED_UNALIGNED && MachineKernel.peels(stages, bits, width);
+    return MachineKernel.of(stages, bits, width, streams);
   }
 
   private static MachineKernel required(MachineKernel kernel) throws Refusal {

@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.ROW;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.Code;
@@ -17,7 +17,7 @@ import java.util.List;
 
 /**
  * The machine code of a kernel: {@code long rows(area, base of each tensor of elements)}. It does
- * the parts for row after row, and returns how many rows are done: it stops before a row that is
+ * the stages for row after row, and returns how many rows are done: it stops before a row that is
  * out of range. What it is given it leaves as it is, so that it can run again.
  */
 final class MachineCode {
@@ -59,8 +59,8 @@ final class MachineCode {
     a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
     a.op(GeneralOp.JAE, leave);
     a.bind(row);
-    for (Part part : target.parts()) {
-      part(part, 1);
+    for (Stage stage : target.stages()) {
+      stage(stage, 1);
     }
     a.op(GeneralOp.ADD, ROW, new Immediate(1));
     a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
@@ -76,21 +76,21 @@ final class MachineCode {
     a.op(GeneralOp.LEA, General.RAX, Address.at(ROW, target.group()));
     a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
     a.op(GeneralOp.JA, rest);
-    for (Part part : target.parts()) {
-      part(part, target.group());
+    for (Stage stage : target.stages()) {
+      stage(stage, target.group());
     }
     a.op(GeneralOp.ADD, ROW, new Immediate(target.group()));
     a.op(GeneralOp.JMP, group);
     a.bind(rest);
   }
 
-  private void part(Part part, int rows) {
-    a.comment("%s", new Text(part));
-    if (part.isOfRows()) {
+  private void stage(Stage stage, int rows) {
+    a.comment("%s", new Text(stage));
+    if (stage.isOfRows()) {
       RowValues numbers = new RowValues(a, null, rows, 0, target.width());
-      new RowPart(a, registers, numbers, part, leave).emit(part);
+      new RowStage(a, registers, numbers, stage, leave).emit(stage);
     } else {
-      new ElementPart(a, registers, target, part).emit(rows);
+      new ElementStage(a, registers, target, stage).emit(rows);
     }
   }
 

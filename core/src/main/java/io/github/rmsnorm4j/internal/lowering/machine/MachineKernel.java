@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Parts of a norm as machine code. */
+/** Stages of a norm as machine code. */
 public final class MachineKernel {
   /** Rows up to this width have kernels of their own, if they are whole groups of 32 elements. */
   private static final int NARROW = 256;
@@ -28,14 +28,14 @@ public final class MachineKernel {
   private final Target target;
   private final KernelCall call;
 
-  private final List<Part.Sum> sums;
+  private final List<Stage.Sum> sums;
 
-  /** The lanes of the first part's sums, in the order in which they are in memory. */
+  /** The lanes of the first stage's sums, in the order in which they are in memory. */
   private final int[] lanes = new int[RowSum.LANES];
 
   private MachineKernel(Target target) {
     this.target = target;
-    Part first = target.parts().getFirst();
+    Stage first = target.stages().getFirst();
     sums = first.sums();
     for (int at = 0; at < lanes.length; at++) {
       lanes[at] = target.lane(first, at);
@@ -43,20 +43,20 @@ public final class MachineKernel {
     Code made = MachineCode.of(target);
     if (Listings.areWanted()) {
       String name = target.name() + "_" + COUNT.incrementAndGet();
-      Listings.write(name, made.listing(), target.parts());
+      Listings.write(name, made.listing(), target.stages());
     }
     call = new KernelCall(ExecutableMemory.of(made), target.rows());
   }
 
   /**
-   * The kernel of parts, one after the other for each row; null where there is no machine code for
+   * The kernel of stages, one after the other for each row; null where there is no machine code for
    * one of them, or no memory for it now.
    *
    * @param bits of a vector
    * @param width of the rows; 0 for any
    */
-  public static MachineKernel of(List<Part> parts, int bits, int width, boolean streams) {
-    Target target = target(parts, bits, width, streams);
+  public static MachineKernel of(List<Stage> stages, int bits, int width, boolean streams) {
+    Target target = target(stages, bits, width, streams);
     Optional<MachineKernel> made = MADE.get(target);
     if (made == null && !Shortage.lasts()) {
       made = MADE.computeIfAbsent(target, MachineKernel::make);
@@ -65,15 +65,15 @@ public final class MachineKernel {
   }
 
   /** Whether a kernel has non-temporal stores for an output of which only elements are aligned. */
-  public static boolean peels(List<Part> parts, int bits, int width) {
-    return target(parts, bits, width, true).peels();
+  public static boolean peels(List<Stage> stages, int bits, int width) {
+    return target(stages, bits, width, true).peels();
   }
 
-  static Target target(List<Part> parts, int bits, int width, boolean streams) {
+  static Target target(List<Stage> stages, int bits, int width, boolean streams) {
     boolean narrow = width > 0 && width <= NARROW && width % RowSum.LANES == 0;
     int group = narrow ? bits / Double.SIZE : 1;
     boolean bfloat16 = bits == 512 && Machine.here().bfloat16();
-    return new Target(parts, bits, narrow ? width : 0, group, bfloat16, streams);
+    return new Target(stages, bits, narrow ? width : 0, group, bfloat16, streams);
   }
 
   /** The kernel, if its bits are right; null where there is no memory for it now. */
@@ -112,8 +112,8 @@ public final class MachineKernel {
     return left >= target.group() ? target.group() : 1;
   }
 
-  /** The row sums of its first part. */
-  public List<Part.Sum> sums() {
+  /** The row sums of its first stage. */
+  public List<Stage.Sum> sums() {
     return sums;
   }
 

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
@@ -11,9 +11,9 @@ final class PieceKernel implements Kernel {
   private final MachineKernel kernel;
   private final Tensor[] tensors;
 
-  PieceKernel(Part part, MachineKernel kernel) {
+  PieceKernel(Stage stage, MachineKernel kernel) {
     this.kernel = kernel;
-    tensors = part.tensors().keySet().toArray(new Tensor[0]);
+    tensors = stage.tensors().keySet().toArray(new Tensor[0]);
   }
 
   /** Always of one row, from its first element on. */

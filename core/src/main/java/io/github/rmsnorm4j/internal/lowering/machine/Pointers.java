@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Where the rows and columns of a part are, for the row that it is at: in general registers. If
+ * Where the rows and columns of a stage are, for the row that it is at: in general registers. If
  * there are not enough of them, the last tensors share one, which is loaded at each use.
  */
 final class Pointers {
@@ -36,7 +36,7 @@ final class Pointers {
   /** The first element of a block; free where there is none. */
   static final General BLOCK = General.R15;
 
-  /** The address of the mask of odd elements, of parts that have them in vectors of their own. */
+  /** The address of the mask of odd elements, of stages that have them in vectors of their own. */
   static final General ODD = General.R14;
 
   private static final List<General> FREE =
@@ -59,19 +59,19 @@ final class Pointers {
   private final General shared;
 
   /**
-   * Pointers of a part.
+   * Pointers of a stage.
    *
    * @param halves see {@link Target#halves}
    */
-  Pointers(Assembler a, Part part, int halves) {
+  Pointers(Assembler a, Stage stage, int halves) {
     this.a = a;
     List<General> free = new ArrayList<>(FREE);
     if (halves == 2) {
       free.remove(ODD);
     }
     int last = free.size() - 1;
-    shared = part.tensors().size() > free.size() ? free.get(last) : null;
-    for (Tensor tensor : part.tensors().keySet()) {
+    shared = stage.tensors().size() > free.size() ? free.get(last) : null;
+    for (Tensor tensor : stage.tensors().keySet()) {
       registers.put(tensor, free.get(Math.min(registers.size(), last)));
     }
   }

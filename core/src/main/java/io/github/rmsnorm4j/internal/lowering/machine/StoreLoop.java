@@ -7,29 +7,29 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 
-/** The elements of a row, of a part without row sums. */
+/** The elements of a row, of a stage without row sums. */
 final class StoreLoop {
   private final Assembler a;
   private final Target target;
-  private final Part part;
-  private final ElementPart elements;
+  private final Stage stage;
+  private final ElementStage elements;
 
   /** Elements of a vector. */
   private final int step;
 
-  StoreLoop(Assembler a, Target target, Part part, ElementPart elements) {
+  StoreLoop(Assembler a, Target target, Stage stage, ElementStage elements) {
     this.a = a;
     this.target = target;
-    this.part = part;
+    this.stage = stage;
     this.elements = elements;
-    step = target.elements(part);
+    step = target.elements(stage);
   }
 
   void emit() {
@@ -65,7 +65,7 @@ final class StoreLoop {
    * first and the last group are written as usual, and overlap the others.
    */
   private void peeled(Label loop, Label rest) {
-    ElementType y = part.written().get(Forward.Y);
+    ElementType y = stage.written().get(Forward.Y);
     Label aligned = a.label("aligned");
     Label last = a.label("last");
     a.comment("elements before the first that is aligned");
@@ -97,15 +97,15 @@ final class StoreLoop {
   /** So many elements, by vectors; two at a time where two are rounded together. */
   private void store(int n, Elements.Where where) {
     boolean pairs = false;
-    for (Part.Statement statement : part.statements()) {
+    for (Stage.Statement statement : stage.statements()) {
       pairs |= isRoundedInPairs(statement);
     }
     for (int first = 0; first < n; first += pairs ? 2 * step : step) {
       ElementVector vector = elements.vector(first, Elements.Half.ALL, where);
       ElementVector next = pairs ? elements.vector(first + step, Elements.Half.ALL, where) : null;
-      for (Part.Statement statement : part.statements()) {
+      for (Stage.Statement statement : stage.statements()) {
         if (isRoundedInPairs(statement)) {
-          vector.storeWith(next, (Part.Store) statement);
+          vector.storeWith(next, (Stage.Store) statement);
           continue;
         }
         vector.store(statement);
@@ -116,9 +116,9 @@ final class StoreLoop {
     }
   }
 
-  private boolean isRoundedInPairs(Part.Statement statement) {
+  private boolean isRoundedInPairs(Stage.Statement statement) {
     return target.roundsPairs()
-        && statement instanceof Part.Store store
+        && statement instanceof Stage.Store store
         && store.type() == ElementType.BFLOAT16
         && step == target.bits() / Float.SIZE;
   }

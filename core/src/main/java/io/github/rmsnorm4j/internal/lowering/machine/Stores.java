@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
@@ -13,7 +13,7 @@ final class Stores {
   static void emit(
       Assembler a,
       Registers registers,
-      Part.Store store,
+      Stage.Store store,
       Vector value,
       Elements memory,
       boolean streams) {
@@ -29,7 +29,7 @@ final class Stores {
   private static void float32(
       Assembler a,
       Registers registers,
-      Part.Store store,
+      Stage.Store store,
       Vector value,
       Address to,
       boolean streams) {

@@ -8,7 +8,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.ODD;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
@@ -29,8 +29,8 @@ final class SumLoop {
   private final Assembler a;
   private final Registers registers;
   private final Target target;
-  private final ElementPart elements;
-  private final Part part;
+  private final ElementStage elements;
+  private final Stage stage;
 
   /** Of each row sum the accumulators of a sweep. */
   private List<List<Vector>> lanes;
@@ -42,16 +42,16 @@ final class SumLoop {
   /** 2 if even and odd elements are in different vectors, which take turns; otherwise 1. */
   private final int halves;
 
-  SumLoop(Assembler a, Registers registers, Target target, ElementPart elements, Part part) {
+  SumLoop(Assembler a, Registers registers, Target target, ElementStage elements, Stage stage) {
     this.a = a;
     this.registers = registers;
     this.target = target;
     this.elements = elements;
-    this.part = part;
-    accumulators = target.accumulators(part);
-    sweeps = target.sweeps(part);
+    this.stage = stage;
+    accumulators = target.accumulators(stage);
+    sweeps = target.sweeps(stage);
     doubles = target.bits() / Double.SIZE;
-    halves = target.halves(part);
+    halves = target.halves(stage);
   }
 
   /**
@@ -78,7 +78,7 @@ final class SumLoop {
 
   private List<List<Vector>> take() {
     List<List<Vector>> taken = new ArrayList<>();
-    for (int s = 0; s < part.sums().size(); s++) {
+    for (int s = 0; s < stage.sums().size(); s++) {
       List<Vector> ofSum = new ArrayList<>();
       for (int j = 0; j < accumulators; j++) {
         ofSum.add(registers.take(target.bits()));
@@ -205,8 +205,8 @@ final class SumLoop {
               : null;
       ElementVector vector = elements.vector(first + lane, half, where);
       int sum = 0;
-      for (Part.Statement statement : part.statements()) {
-        if (statement instanceof Part.Sum s) {
+      for (Stage.Statement statement : stage.statements()) {
+        if (statement instanceof Stage.Sum s) {
           vector.add(s, lanes.get(sum++).get(j), mask);
         } else {
           vector.store(statement);

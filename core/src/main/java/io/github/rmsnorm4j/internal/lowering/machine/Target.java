@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.List;
@@ -14,24 +14,25 @@ import java.util.TreeSet;
 /**
  * What a kernel is made for.
  *
- * @param parts done for a row, or for a few rows, one after the other
+ * @param stages done for a row, or for a few rows, one after the other
  * @param bits of a vector
  * @param width of the rows where the kernel is made for it; 0 for any
- * @param group rows that go through the parts together
+ * @param group rows that go through the stages together
  * @param bfloat16 whether the processor rounds to bfloat16 itself
  * @param streams whether the output has non-temporal stores; then it is aligned as the longest
  *     vectors are, or {@link #peels}
  */
-record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16, boolean streams) {
-  /** Accumulators of all row sums of a part, at most. */
+record Target(
+    List<Stage> stages, int bits, int width, int group, boolean bfloat16, boolean streams) {
+  /** Accumulators of all row sums of a stage, at most. */
   private static final int ACCUMULATORS = 8;
 
   /** What its listing is called: rows with their types, and the vectors. */
   String name() {
     StringBuilder name = new StringBuilder();
-    for (Part part : parts) {
-      name.append(name.isEmpty() ? "" : "_then_").append(part.sums().isEmpty() ? "rows" : "sums");
-      for (Map.Entry<Tensor, ElementType> rows : part.rows().entrySet()) {
+    for (Stage stage : stages) {
+      name.append(name.isEmpty() ? "" : "_then_").append(stage.sums().isEmpty() ? "rows" : "sums");
+      for (Map.Entry<Tensor, ElementType> rows : stage.rows().entrySet()) {
         name.append('_').append(rows.getKey()).append('_').append(rows.getValue());
       }
     }
@@ -39,11 +40,11 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     return name.append("_machine_").append(bits).toString().toLowerCase(Locale.ROOT);
   }
 
-  /** The tensors of elements of all parts, in the order in which a call passes their bases. */
+  /** The tensors of elements of all stages, in the order in which a call passes their bases. */
   List<Tensor> rows() {
     Set<Tensor> rows = new TreeSet<>();
-    for (Part part : parts) {
-      rows.addAll(part.rows().keySet());
+    for (Stage stage : stages) {
+      rows.addAll(stage.rows().keySet());
     }
     return List.copyOf(rows);
   }
@@ -53,7 +54,7 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
    * are then written twice, so nothing else may be written with them.
    */
   boolean peels() {
-    Map<Tensor, ElementType> written = parts.getLast().written();
+    Map<Tensor, ElementType> written = stages.getLast().written();
     boolean alone = written.keySet().equals(Set.of(Forward.Y));
     return streams && width == 0 && alone && isNonTemporal(written.get(Forward.Y));
   }
@@ -72,23 +73,23 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     return bfloat16 || !avx512();
   }
 
-  /** Elements of a vector of a part, which are all of them as many. */
-  int elements(Part part) {
-    return bits / (part.hasFloat64Elements() ? Double.SIZE : Float.SIZE);
+  /** Elements of a vector of a stage, which are all of them as many. */
+  int elements(Stage stage) {
+    return bits / (stage.hasFloat64Elements() ? Double.SIZE : Float.SIZE);
   }
 
   /**
    * Vectors that the lanes of a row sum end in. Two where bfloat16 is read as the lower and upper
    * halves of ints: even elements in one vector, odd ones in the other.
    */
-  int halves(Part part) {
-    boolean bfloat16 = Set.of(ElementType.BFLOAT16).containsAll(part.tensors().values());
-    return bfloat16 && part.written().isEmpty() ? 2 : 1;
+  int halves(Stage stage) {
+    boolean bfloat16 = Set.of(ElementType.BFLOAT16).containsAll(stage.tensors().values());
+    return bfloat16 && stage.written().isEmpty() ? 2 : 1;
   }
 
   /** The lane of a row sum that is at a place in memory, where the lanes of its blocks add up. */
-  int lane(Part part, int at) {
-    if (halves(part) == 1) {
+  int lane(Stage stage, int at) {
+    if (halves(stage) == 1) {
       return at;
     }
     int doubles = bits / Double.SIZE;
@@ -96,13 +97,13 @@ record Target(List<Part> parts, int bits, int width, int group, boolean bfloat16
     return (vector & ~1) * doubles + 2 * (at % doubles) + (vector & 1);
   }
 
-  /** Accumulators of each row sum of a part: of all lanes, or of some that a sweep is for. */
-  int accumulators(Part part) {
-    return Math.min(RowSum.LANES * Double.SIZE / bits, ACCUMULATORS / part.sums().size());
+  /** Accumulators of each row sum of a stage: of all lanes, or of some that a sweep is for. */
+  int accumulators(Stage stage) {
+    return Math.min(RowSum.LANES * Double.SIZE / bits, ACCUMULATORS / stage.sums().size());
   }
 
   /** How often a block is gone through, each time for some of the lanes. */
-  int sweeps(Part part) {
-    return RowSum.LANES * Double.SIZE / bits / accumulators(part);
+  int sweeps(Stage stage) {
+    return RowSum.LANES * Double.SIZE / bits / accumulators(stage);
   }
 }

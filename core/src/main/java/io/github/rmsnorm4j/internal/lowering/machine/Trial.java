@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
@@ -20,7 +20,7 @@ import java.util.TreeSet;
  * plain Java. Some elements are subnormal. A kernel for rows of any width gets rows of two blocks
  * and an end of each length. The root of one row is below epsilon, since choices depend on that. A
  * row with a NaN, or with numbers that are NaN, has to be refused: first the last row, then an
- * earlier one among those that go through the parts together. In float64 that one has an element
+ * earlier one among those that go through the stages together. In float64 that one has an element
  * whose square overflows.
  *
  * <p>Plain Java has its bits in the contract's state of the floating-point unit only. The thread
@@ -60,8 +60,8 @@ final class Trial implements AutoCloseable {
     }
     set(Forward.RSTD, TrialRows.TINY, bad == TrialRows.TINY ? Double.NaN : 1 / EPSILON);
     Map<Tensor, ElementType> types = new TreeMap<>();
-    for (Part part : target.parts()) {
-      types.putAll(part.tensors());
+    for (Stage stage : target.stages()) {
+      types.putAll(stage.tensors());
     }
     for (Map.Entry<Tensor, ElementType> entry : types.entrySet()) {
       if (entry.getKey().access() == Tensor.Access.ELEMENT) {
@@ -75,19 +75,19 @@ final class Trial implements AutoCloseable {
     set(Forward.EPSILON, EPSILON);
   }
 
-  /** The numbers of rows that the parts read or leave. */
+  /** The numbers of rows that the stages read or leave. */
   private Set<Tensor> numbers() {
     Set<Tensor> numbers = new TreeSet<>();
-    for (Part part : target.parts()) {
-      for (Value value : part.values()) {
+    for (Stage stage : target.stages()) {
+      for (Value value : stage.values()) {
         if (value.kind() == Value.Kind.ROW) {
           numbers.add(value.tensor());
         }
       }
-      for (Part.Statement statement : part.statements()) {
-        if (statement instanceof Part.Keep keep) {
+      for (Stage.Statement statement : stage.statements()) {
+        if (statement instanceof Stage.Keep keep) {
           numbers.add(keep.number());
-        } else if (statement instanceof Part.Sum sum) {
+        } else if (statement instanceof Stage.Sum sum) {
           numbers.add(sum.number());
         }
       }
@@ -110,9 +110,9 @@ final class Trial implements AutoCloseable {
 
   /** Whether a kernel is for rows within ranges alone. */
   private static boolean refuses(Target target) {
-    for (Part part : target.parts()) {
-      for (Part.Statement statement : part.statements()) {
-        if (statement instanceof Part.Range) {
+    for (Stage stage : target.stages()) {
+      for (Stage.Statement statement : stage.statements()) {
+        if (statement instanceof Stage.Range) {
           return true;
         }
       }
@@ -155,11 +155,11 @@ final class Trial implements AutoCloseable {
   private boolean passes(MachineKernel kernel, int done) {
     tensors.place(machineFrame, frame);
     boolean same = kernel.run(machineFrame, rows, tensors.bases) == done;
-    for (Part part : target.parts()) {
-      new PlainKernel(part, 0).run(frame, done, 0, part.sums().isEmpty() ? width : summed);
-      for (Part.Statement statement : part.statements()) {
-        same &= !(statement instanceof Part.Keep keep) || isSame(keep.number(), done);
-        same &= !(statement instanceof Part.Sum sum) || isSame(sum.number(), done);
+    for (Stage stage : target.stages()) {
+      new PlainKernel(stage, 0).run(frame, done, 0, stage.sums().isEmpty() ? width : summed);
+      for (Stage.Statement statement : stage.statements()) {
+        same &= !(statement instanceof Stage.Keep keep) || isSame(keep.number(), done);
+        same &= !(statement instanceof Stage.Sum sum) || isSame(sum.number(), done);
       }
     }
     return same & tensors.areSame(done, frame);

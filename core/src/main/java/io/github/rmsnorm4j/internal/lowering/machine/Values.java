@@ -67,8 +67,8 @@ final class Values {
     int before = uses.getOrDefault(value, 0);
     uses.put(value, before + 1);
     if (before == 0 && !leaves.has(value)) {
-      for (Value part : value.operands()) {
-        count(part);
+      for (Value stage : value.operands()) {
+        count(stage);
       }
     }
   }
@@ -220,8 +220,8 @@ final class Values {
       a.op(VectorOp.VCMPPD, result, x, y, comparison);
       a.op(VectorOp.VBLENDVPS, result, otherwise, then, result);
     }
-    for (Value part : c.operands()) {
-      done(part);
+    for (Value stage : c.operands()) {
+      done(stage);
     }
     return result;
   }

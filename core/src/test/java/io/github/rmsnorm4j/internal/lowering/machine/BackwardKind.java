@@ -9,8 +9,8 @@ import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
 import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.ArrayList;
@@ -138,12 +138,12 @@ record BackwardKind(
     return bfloat16 && bits == 512;
   }
 
-  List<Part> parts() {
-    return parts(gainGradient);
+  List<Stage> stages() {
+    return stages(gainGradient);
   }
 
   /** The same with a gradient of the gain, or without it. */
-  List<Part> parts(boolean gainGradient) {
+  List<Stage> stages(boolean gainGradient) {
     Map<Tensor, ElementType> types =
         new TreeMap<>(Map.of(Forward.X, x, Backward.DY, dy, Backward.DX, dx));
     if (residual != null) {
@@ -155,15 +155,15 @@ record BackwardKind(
         new BackwardFormula(
             spec, fromOutput(), keptStatistic, gain, takesBias(), gainGradient, biasGradient);
     Storage storage = new Storage(isFloat64(), PlainBackEnd.NARROW, types);
-    List<Part> parts = new ArrayList<>();
+    List<Stage> stages = new ArrayList<>();
     for (Program.Step step : formula.program(storage, WIDTH, WIDTH, true).steps()) {
-      parts.add(step.part());
+      stages.add(step.stage());
     }
-    return parts;
+    return stages;
   }
 
   Target target(int bits, int width) {
-    Target target = MachineKernel.target(parts(), bits, width, false);
-    return new Target(parts(), bits, target.width(), target.group(), rounds(bits), false);
+    Target target = MachineKernel.target(stages(), bits, width, false);
+    return new Target(stages(), bits, target.width(), target.group(), rounds(bits), false);
   }
 }

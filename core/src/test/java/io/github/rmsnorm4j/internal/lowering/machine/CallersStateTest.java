@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.machine.CallersState;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -32,7 +32,7 @@ class CallersStateTest {
     ElementType type = ElementType.FLOAT32;
     MachineKernel kernel =
         MachineKernel.of(
-            TrialTest.parts(false, type, type, false, true, false), bits, width, false);
+            TrialTest.stages(false, type, type, false, true, false), bits, width, false);
     assertThat(kernel).isNotNull();
     try (Arena arena = Arena.ofConfined()) {
       MachineFrame frame = frame(width, arena);
@@ -54,17 +54,17 @@ class CallersStateTest {
     int bits = Machine.here().bits();
     assumeThat(bits).as(Machine.here().whyNot()).isPositive();
     for (BackwardKind kind : BackwardKind.ofPairs(bits).subList(0, 8)) {
-      requirePasses(kind.parts(), bits, state);
+      requirePasses(kind.stages(), bits, state);
     }
     for (ElementType type : ForwardKind.TYPES) {
-      requirePasses(TrialTest.parts(true, type, type, true, true, true), bits, state);
+      requirePasses(TrialTest.stages(true, type, type, true, true, true), bits, state);
     }
   }
 
-  private static void requirePasses(List<Part> parts, int bits, int state) {
+  private static void requirePasses(List<Stage> stages, int bits, int state) {
     for (int width : new int[] {0, 64}) {
-      Target target = MachineKernel.target(parts, bits, width, false);
-      MachineKernel kernel = MachineKernel.of(parts, bits, width, false);
+      Target target = MachineKernel.target(stages, bits, width, false);
+      MachineKernel kernel = MachineKernel.of(stages, bits, width, false);
       boolean[] passes = new boolean[1];
       int after = CallersState.during(state, () -> passes[0] = Trial.passes(target, kernel));
       assertThat(passes[0]).as(target.name()).isTrue();

@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.ArrayList;
@@ -105,13 +105,13 @@ record ForwardKind(
     return target.peels() ? (width + 1) % 3 * y.bytes() : 0;
   }
 
-  /** The kernel of one part for a piece of a long row. */
-  Target target(Part part) {
-    return target(List.of(part), 0);
+  /** The kernel of one stage for a piece of a long row. */
+  Target target(Stage stage) {
+    return target(List.of(stage), 0);
   }
 
-  private Target target(List<Part> parts, int width) {
-    Target target = MachineKernel.target(parts, bits, width, streams);
-    return new Target(parts, bits, target.width(), target.group(), bfloat16, streams);
+  private Target target(List<Stage> stages, int width) {
+    Target target = MachineKernel.target(stages, bits, width, streams);
+    return new Target(stages, bits, target.width(), target.group(), bfloat16, streams);
   }
 }

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -30,10 +30,10 @@ record Given(
     this(rows, width, epsilon, new TreeMap<>(), new TreeMap<>(), new TreeMap<>());
   }
 
-  /** The rows that a part writes, with their types. */
-  static Map<Tensor, ElementType> rowsWritten(Part part) {
-    Map<Tensor, ElementType> rows = new TreeMap<>(part.written());
-    rows.keySet().retainAll(part.rows().keySet());
+  /** The rows that a stage writes, with their types. */
+  static Map<Tensor, ElementType> rowsWritten(Stage stage) {
+    Map<Tensor, ElementType> rows = new TreeMap<>(stage.written());
+    rows.keySet().retainAll(stage.rows().keySet());
     return rows;
   }
 

@@ -49,7 +49,7 @@ class InterpretedBackwardTest {
 
   private static void requireSame(BackwardKind kind, Given given, Given expected, String what) {
     Map<Tensor, ElementType> types = new TreeMap<>();
-    kind.parts().forEach(part -> types.putAll(Given.rowsWritten(part)));
+    kind.stages().forEach(stage -> types.putAll(Given.rowsWritten(stage)));
     Map<String, byte[]> written = given.written(types);
     expected
         .written(types)

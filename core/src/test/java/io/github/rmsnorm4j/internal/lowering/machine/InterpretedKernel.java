@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
@@ -20,7 +20,7 @@ import java.util.Map;
 
 /**
  * A kernel of machine code, run once by the interpreter: on memory that ends where rows and columns
- * end. What its parts do not write it may only read.
+ * end. What its stages do not write it may only read.
  */
 final class InterpretedKernel {
   /** Widths that reach all instructions of a kernel; some have kernels of their own. */
@@ -80,8 +80,8 @@ final class InterpretedKernel {
 
   /** Runs it; gives back how many rows are done. */
   int run(Given given) {
-    for (Part part : target.parts()) {
-      Given.rowsWritten(part).keySet().forEach(operand -> place(given, operand, true));
+    for (Stage stage : target.stages()) {
+      Given.rowsWritten(stage).keySet().forEach(operand -> place(given, operand, true));
     }
     given.operands().keySet().forEach(operand -> place(given, operand, false));
     given.columns().forEach(this::placeColumn);
@@ -134,8 +134,8 @@ final class InterpretedKernel {
 
   private void placeColumn(Tensor column, byte[] bytes) {
     boolean writable =
-        target.parts().stream()
-            .flatMap(part -> part.columnSums().stream())
+        target.stages().stream()
+            .flatMap(stage -> stage.columnSums().stream())
             .anyMatch(sum -> sum.column().equals(column));
     interpreter.memory(address(column), bytes, writable);
     put(Area.address(column), address(column));
@@ -161,11 +161,11 @@ final class InterpretedKernel {
     return number(Area.of(number));
   }
 
-  /** The lanes of a row sum of the first part, as the last row has left them. */
+  /** The lanes of a row sum of the first stage, as the last row has left them. */
   double[] lanes(int sum) {
     double[] lanes = new double[RowSum.LANES];
     for (int at = 0; at < lanes.length; at++) {
-      int lane = target.lane(target.parts().getFirst(), at);
+      int lane = target.lane(target.stages().getFirst(), at);
       lanes[lane] = number(Area.totals(sum) + at * Double.BYTES);
     }
     return lanes;

@@ -5,7 +5,7 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -17,9 +17,9 @@ enum ManyTensors {
   /** {@code y = norm(x) * z}: few tensors, of which one has a late place. */
   GATED {
     @Override
-    List<Part> parts(ElementType type) {
+    List<Stage> stages(ElementType type) {
       Forward forward = forward(type);
-      Part.Builder output = new Part.Builder();
+      Stage.Builder output = new Stage.Builder();
       store(output, Forward.Y, type, element(Z, type).times(normalised(type)));
       return List.of(forward.statistic(), forward.roots(), output.build());
     }
@@ -28,17 +28,17 @@ enum ManyTensors {
   /** The gradients of x, z and gain, with a gradient that is added to that of x. */
   GATED_BACKWARD {
     @Override
-    List<Part> parts(ElementType type) {
+    List<Stage> stages(ElementType type) {
       Forward forward = forward(type);
       Value dy = element(Backward.DY, type);
       Value xh = element(Forward.X, type).times(rstd(type));
       Value h = dy.times(element(Z, type)).times(gain(type));
-      Part sums = new Part.Builder().sum(Backward.H_XH, h.times(xh).widened()).build();
+      Stage sums = new Stage.Builder().sum(Backward.H_XH, h.times(xh).widened()).build();
       Value mean = Value.row(Backward.H_XH).over(Value.call(Forward.K));
-      Part means = new Part.Builder().keep(Backward.M, mean).build();
+      Stage means = new Stage.Builder().keep(Backward.M, mean).build();
       Value m = number(Backward.M, type);
       Value dx = h.minus(xh.times(m)).times(rstd(type)).plus(element(Forward.RESIDUAL, type));
-      Part.Builder output = new Part.Builder();
+      Stage.Builder output = new Stage.Builder();
       store(output, Backward.DX, type, dx);
       store(output, DZ, type, dy.times(normalised(type)));
       output.sum(Backward.GAIN_GRADIENT, dy.times(element(Z, type)).times(xh));
@@ -46,14 +46,14 @@ enum ManyTensors {
     }
   },
 
-  /** One part with seven tensors of elements and four columns. */
+  /** One stage with seven tensors of elements and four columns. */
   STAGE {
     @Override
-    List<Part> parts(ElementType type) {
+    List<Stage> stages(ElementType type) {
       Value bias = Value.column(Forward.BIAS, type == ElementType.FLOAT64);
       Value x = element(Forward.X, type).plus(element(Forward.RESIDUAL, type).times(bias));
       Value all = x.minus(element(Z, type)).times(gain(type)).plus(element(Backward.DY, type));
-      Part.Builder output = new Part.Builder();
+      Stage.Builder output = new Stage.Builder();
       store(output, Forward.Y, type, x);
       store(output, Backward.DX, type, all.times(all));
       store(output, DZ, type, all.minus(element(Z, type).times(x)));
@@ -65,7 +65,7 @@ enum ManyTensors {
   /** Row sums of eight tensors, of which bfloat16 is read as even and odd elements. */
   SUMS {
     @Override
-    List<Part> parts(ElementType type) {
+    List<Stage> stages(ElementType type) {
       Value sum = element(Forward.X, type);
       for (int place = 1; place < Tensor.Access.ELEMENT.places(); place++) {
         sum = sum.plus(element(rows("t" + place, place), type));
@@ -73,7 +73,7 @@ enum ManyTensors {
       Value first = element(Forward.X, type).widened();
       Value last = element(rows("t7", 7), type).widened();
       return List.of(
-          new Part.Builder()
+          new Stage.Builder()
               .keep(Forward.SHIFT, sum.first().widened())
               .sum(Forward.SUM, sum.widened().minus(Value.row(Forward.SHIFT)))
               .sum(Forward.SQUARES, first.times(last))
@@ -84,7 +84,7 @@ enum ManyTensors {
   static final Tensor Z = rows("z", 5);
   static final Tensor DZ = rows("dz", 6);
 
-  abstract List<Part> parts(ElementType type);
+  abstract List<Stage> stages(ElementType type);
 
   private static Tensor rows(String name, int place) {
     return new Tensor(name, Tensor.Access.ELEMENT, place);
@@ -118,7 +118,7 @@ enum ManyTensors {
     return element(Forward.X, type).times(rstd(type)).times(gain(type));
   }
 
-  private static void store(Part.Builder part, Tensor rows, ElementType type, Value value) {
-    part.store(rows, type, type == ElementType.FLOAT16 ? value.oneNan() : value);
+  private static void store(Stage.Builder stage, Tensor rows, ElementType type, Value value) {
+    stage.store(rows, type, type == ElementType.FLOAT16 ? value.oneNan() : value);
   }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -32,17 +32,17 @@ class ManyTensorsTest {
   void theInterpreterHasTheBitsOfPlainJava(ManyTensors many) {
     for (int bits : new int[] {256, 512}) {
       for (ElementType type : ElementType.values()) {
-        List<Part> parts = many.parts(type);
+        List<Stage> stages = many.stages(type);
         Unreached unreached = new Unreached();
         String what = many + " of " + type + ", " + bits + " bits, width ";
         for (int width : InterpretedKernel.WIDTHS) {
-          Given given = PlainRows.drawn(parts, width <= 256 ? ROWS : 2, width, drawn);
-          Given expected = PlainRows.after(parts, given);
-          Target target = MachineKernel.target(parts, bits, width, false);
+          Given given = PlainRows.drawn(stages, width <= 256 ? ROWS : 2, width, drawn);
+          Given expected = PlainRows.after(stages, given);
+          Target target = MachineKernel.target(stages, bits, width, false);
           InterpretedKernel kernel = new InterpretedKernel(target);
           assertThat(kernel.run(given)).as(what + width).isEqualTo(given.rows());
-          requireSame(parts, given, expected, what + width);
-          for (Tensor sum : PlainRows.sums(parts)) {
+          requireSame(stages, given, expected, what + width);
+          for (Tensor sum : PlainRows.sums(stages)) {
             assertThat(kernel.number(sum)).as(what).isEqualTo(expected.numbers().get(sum)[0]);
           }
           unreached.after(target, kernel);
@@ -52,8 +52,8 @@ class ManyTensorsTest {
     }
   }
 
-  private static void requireSame(List<Part> parts, Given given, Given expected, String what) {
-    Map<Tensor, ElementType> types = PlainRows.tensors(parts);
+  private static void requireSame(List<Stage> stages, Given given, Given expected, String what) {
+    Map<Tensor, ElementType> types = PlainRows.tensors(stages);
     types.keySet().retainAll(given.operands().keySet());
     Map<String, byte[]> written = given.written(types);
     expected
@@ -69,12 +69,12 @@ class ManyTensorsTest {
     for (int bits = 256; bits <= most; bits *= 2) {
       for (ElementType type : ElementType.values()) {
         for (int width : WIDTHS) {
-          List<Part> parts = many.parts(type);
-          MachineKernel kernel = MachineKernel.of(parts, bits, width, false);
+          List<Stage> stages = many.stages(type);
+          MachineKernel kernel = MachineKernel.of(stages, bits, width, false);
           String what = many + " of " + type + ", " + bits + " bits, width " + width;
           assertThat(kernel).as(what).isNotNull();
           for (Where where : Where.values()) {
-            check(kernel, parts, width, where, what + ", " + where);
+            check(kernel, stages, width, where, what + ", " + where);
           }
         }
       }
@@ -89,16 +89,17 @@ class ManyTensorsTest {
   }
 
   /** The second run finds what the first one was given, so it writes the same again. */
-  private void check(MachineKernel kernel, List<Part> parts, int width, Where where, String what) {
-    Given given = PlainRows.drawn(parts, ROWS, width, drawn);
-    Given expected = PlainRows.after(parts, given);
+  private void check(
+      MachineKernel kernel, List<Stage> stages, int width, Where where, String what) {
+    Given given = PlainRows.drawn(stages, ROWS, width, drawn);
+    Given expected = PlainRows.after(stages, given);
     try (Arena arena = Arena.ofConfined();
         MachineFrame frame = new MachineFrame()) {
       frame.setWidth(width, width);
       frame.set(Forward.K, width);
       frame.set(Forward.EPSILON, given.epsilon());
       Map<Tensor, Placed> rows = new TreeMap<>();
-      Map<Tensor, ElementType> types = PlainRows.tensors(parts);
+      Map<Tensor, ElementType> types = PlainRows.tensors(stages);
       given
           .operands()
           .forEach(
@@ -116,15 +117,15 @@ class ManyTensorsTest {
         rows.forEach((operand, placed) -> found.operands().put(operand, placed.bytes()));
         columns.forEach(
             (c, segment) -> found.columns().put(c, segment.toArray(ValueLayout.JAVA_BYTE)));
-        requireSame(parts, found, expected, what + ", run " + run);
-        for (Tensor sum : PlainRows.sums(parts)) {
+        requireSame(stages, found, expected, what + ", run " + run);
+        for (Tensor sum : PlainRows.sums(stages)) {
           double[] numbers = new double[ROWS];
           frame.copy(sum, 0, ROWS, numbers, 0);
           double[] wanted = Arrays.copyOf(expected.numbers().get(sum), ROWS);
           assertThat(numbers).as("%s of %s", sum, what).isEqualTo(wanted);
         }
         for (Tensor written : given.operands().keySet()) {
-          if (parts.getLast().written().containsKey(written)) {
+          if (stages.getLast().written().containsKey(written)) {
             rows.get(written).clear();
           }
         }

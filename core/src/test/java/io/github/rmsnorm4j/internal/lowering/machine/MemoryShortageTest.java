@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.ChildJvm;
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -51,7 +51,7 @@ class MemoryShortageTest {
 
     public static void main(String[] args) throws Throwable {
       ElementType type = ElementType.FLOAT32;
-      List<Part> parts = TrialTest.parts(true, type, type, true, true, true);
+      List<Stage> stages = TrialTest.stages(true, type, type, true, true, true);
       Class.forName(Shortage.class.getName());
       System.getLogger("io.github.rmsnorm4j").log(System.Logger.Level.INFO, "it begins");
       if (Boolean.parseBoolean(args[0])) {
@@ -62,19 +62,19 @@ class MemoryShortageTest {
       boolean without;
       boolean again;
       try {
-        without = kernel(parts);
-        again = kernel(parts);
+        without = kernel(stages);
+        again = kernel(stages);
       } finally {
         limit(-1);
       }
       say("without memory", without || again);
-      say("at once", kernel(parts));
+      say("at once", kernel(stages));
       Thread.sleep(1100);
-      say("later", kernel(parts));
+      say("later", kernel(stages));
     }
 
-    private static boolean kernel(List<Part> parts) {
-      return Machine.here().bits() > 0 && MachineKernel.of(parts, 256, 0, false) != null;
+    private static boolean kernel(List<Stage> stages) {
+      return Machine.here().bits() > 0 && MachineKernel.of(stages, 256, 0, false) != null;
     }
 
     private static void say(String when, boolean kernel) {

@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
@@ -13,17 +13,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Parts of any description, drawn rows for them, and what plain Java makes of these. */
+/** Stages of any description, drawn rows for them, and what plain Java makes of these. */
 final class PlainRows {
   private static final double EPSILON = 1e-5;
 
   private PlainRows() {}
 
-  /** Draws rows and columns of some parts. The last row has NaN, but not in x. */
-  static Given drawn(List<Part> parts, int rows, int width, DrawnElements drawn) {
+  /** Draws rows and columns of some stages. The last row has NaN, but not in x. */
+  static Given drawn(List<Stage> stages, int rows, int width, DrawnElements drawn) {
     Given given = new Given(rows, width, EPSILON);
-    Map<Tensor, byte[]> parameters = DrawnElements.ofType(drawn.parameters(width), type(parts));
-    tensors(parts)
+    Map<Tensor, byte[]> parameters = DrawnElements.ofType(drawn.parameters(width), type(stages));
+    tensors(stages)
         .forEach(
             (tensor, type) -> {
               if (tensor.access() == Tensor.Access.ELEMENT) {
@@ -42,27 +42,27 @@ final class PlainRows {
     return given;
   }
 
-  /** The rows and columns of some parts. */
-  static Map<Tensor, ElementType> tensors(List<Part> parts) {
+  /** The rows and columns of some stages. */
+  static Map<Tensor, ElementType> tensors(List<Stage> stages) {
     Map<Tensor, ElementType> tensors = new TreeMap<>();
-    parts.forEach(part -> tensors.putAll(part.tensors()));
+    stages.forEach(stage -> tensors.putAll(stage.tensors()));
     return tensors;
   }
 
   /** The type of arithmetic. */
-  private static ElementType type(List<Part> parts) {
-    boolean float64 = tensors(parts).containsValue(ElementType.FLOAT64);
+  private static ElementType type(List<Stage> stages) {
+    boolean float64 = tensors(stages).containsValue(ElementType.FLOAT64);
     return float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
   }
 
-  /** The same after all parts. */
-  static Given after(List<Part> parts, Given given) {
+  /** The same after all stages. */
+  static Given after(List<Stage> stages, Given given) {
     Given after = new Given(given.rows(), given.width(), given.epsilon());
     Map<Tensor, MemorySegment> rows = new TreeMap<>();
     Frame frame = new Frame();
     frame.set(Forward.K, given.width());
     frame.set(Forward.EPSILON, given.epsilon());
-    given.columns().forEach((c, bytes) -> frame.point(c, Given.array(bytes, type(parts))));
+    given.columns().forEach((c, bytes) -> frame.point(c, Given.array(bytes, type(stages))));
     try (Arena arena = Arena.ofConfined()) {
       given
           .operands()
@@ -73,19 +73,19 @@ final class PlainRows {
                 frame.place(operand, null, segment.address(), bytes.length / given.rows());
                 rows.put(operand, segment);
               });
-      parts.forEach(part -> new PlainKernel(part, 0).run(frame, given.rows(), 0, given.width()));
+      stages.forEach(stage -> new PlainKernel(stage, 0).run(frame, given.rows(), 0, given.width()));
       rows.forEach(
           (operand, segment) ->
               after.operands().put(operand, segment.toArray(ValueLayout.JAVA_BYTE)));
     }
     given.columns().keySet().forEach(c -> after.columns().put(c, bytes(frame.base[c.slot()])));
-    sums(parts).forEach(number -> after.numbers().put(number, frame.of(number)));
+    sums(stages).forEach(number -> after.numbers().put(number, frame.of(number)));
     return after;
   }
 
-  /** The row sums of some parts. */
-  static List<Tensor> sums(List<Part> parts) {
-    return parts.stream().flatMap(part -> part.sums().stream()).map(Part.Sum::number).toList();
+  /** The row sums of some stages. */
+  static List<Tensor> sums(List<Stage> stages) {
+    return stages.stream().flatMap(stage -> stage.sums().stream()).map(Stage.Sum::number).toList();
   }
 
   private static byte[] bytes(Object numbers) {

@@ -11,7 +11,7 @@ import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -44,7 +44,7 @@ class TrialTest {
     return new Storage(x == ElementType.FLOAT64, PlainBackEnd.NARROW, types);
   }
 
-  static List<Part> parts(
+  static List<Stage> stages(
       boolean centred, ElementType x, ElementType y, boolean adds, boolean gain, boolean bias) {
     NormSpec spec = ForwardKind.spec(centred, EpsilonPlacement.INSIDE);
     Forward forward =
@@ -70,9 +70,9 @@ class TrialTest {
       boolean centred = (choice & 1) != 0;
       boolean adds = (choice & 2) != 0;
       boolean streams = (choice & 8) != 0;
-      List<Part> parts = parts(centred, x, y, adds, (choice & 4) != 0, centred);
+      List<Stage> stages = stages(centred, x, y, adds, (choice & 4) != 0, centred);
       for (int width : WIDTHS) {
-        assertThat(MachineKernel.of(parts, bits, width, streams))
+        assertThat(MachineKernel.of(stages, bits, width, streams))
             .as("%s to %s, choice %d, width %d, %d bits", x, y, choice, width, bits)
             .isNotNull();
       }
@@ -85,14 +85,14 @@ class TrialTest {
   void anotherKernelDoesNot(int width) {
     int bits = Machine.here().bits();
     ElementType type = ElementType.FLOAT32;
-    List<Part> wanted = parts(false, type, type, false, true, false);
+    List<Stage> wanted = stages(false, type, type, false, true, false);
     Target target = MachineKernel.target(wanted, bits, width, false);
     assertThat(Trial.passes(target, MachineKernel.of(wanted, bits, width, false))).isTrue();
-    for (List<Part> other :
+    for (List<Stage> other :
         List.of(
-            parts(false, type, type, false, false, false),
-            parts(true, type, type, false, true, false),
-            parts(false, ElementType.BFLOAT16, type, false, true, false))) {
+            stages(false, type, type, false, false, false),
+            stages(true, type, type, false, true, false),
+            stages(false, ElementType.BFLOAT16, type, false, true, false))) {
       MachineKernel kernel = MachineKernel.of(other, bits, width, false);
       assertThat(Trial.passes(target, kernel)).as(other.toString()).isFalse();
     }
@@ -104,7 +104,7 @@ class TrialTest {
     assumeThat(bits).isLessThanOrEqualTo(Machine.here().bits());
     for (BackwardKind kind : BackwardKind.ofPairs(bits)) {
       for (int width : WIDTHS) {
-        assertThat(MachineKernel.of(kind.parts(), bits, width, false))
+        assertThat(MachineKernel.of(kind.stages(), bits, width, false))
             .as("%s, width %d, %d bits", kind, width, bits)
             .isNotNull();
       }
@@ -114,14 +114,14 @@ class TrialTest {
   /** Of rows longer than a super-block. */
   @ParameterizedTest
   @ValueSource(ints = {256, 512})
-  void everyKernelOfOnePartPasses(int bits) {
+  void everyKernelOfOneStagePasses(int bits) {
     assumeThat(bits).isLessThanOrEqualTo(Machine.here().bits());
     for (ForwardKind kind : ForwardKind.drawn(bits, new SplittableRandom(41))) {
       Forward forward = kind.forward(true);
-      for (Part part : List.of(forward.shift(), forward.pieceStatistic(), forward.output())) {
-        boolean streams = kind.streams() && !part.written().isEmpty();
-        assertThat(MachineKernel.of(List.of(part), bits, 0, streams))
-            .as("%s of %s, %d bits", part, kind, bits)
+      for (Stage stage : List.of(forward.shift(), forward.pieceStatistic(), forward.output())) {
+        boolean streams = kind.streams() && !stage.written().isEmpty();
+        assertThat(MachineKernel.of(List.of(stage), bits, 0, streams))
+            .as("%s of %s, %d bits", stage, kind, bits)
             .isNotNull();
       }
     }
@@ -145,16 +145,16 @@ class TrialTest {
         false);
   }
 
-  /** The last part with sums for the gain's gradient that are those of the bias's. */
-  private static List<Part> withWrongSums(List<Part> parts) {
-    List<Part> wrong = new ArrayList<>(parts);
-    Part output = wrong.removeLast();
+  /** The last stage with sums for the gain's gradient that are those of the bias's. */
+  private static List<Stage> withWrongSums(List<Stage> stages) {
+    List<Stage> wrong = new ArrayList<>(stages);
+    Stage output = wrong.removeLast();
     Value slope = output.columnSums().getLast().value();
-    Part.Builder builder = new Part.Builder();
-    for (Part.Statement statement : output.statements()) {
+    Stage.Builder builder = new Stage.Builder();
+    for (Stage.Statement statement : output.statements()) {
       boolean ofGain =
-          statement instanceof Part.ColumnSum sum && sum.column().equals(Backward.GAIN_GRADIENT);
-      builder.add(ofGain ? new Part.ColumnSum(Backward.GAIN_GRADIENT, slope) : statement);
+          statement instanceof Stage.ColumnSum sum && sum.column().equals(Backward.GAIN_GRADIENT);
+      builder.add(ofGain ? new Stage.ColumnSum(Backward.GAIN_GRADIENT, slope) : statement);
     }
     wrong.add(builder.build());
     return wrong;
@@ -166,15 +166,15 @@ class TrialTest {
     int bits = Machine.here().bits();
     EpsilonPlacement floor = EpsilonPlacement.FLOOR;
     BackwardKind kind = backward(keep, false, floor);
-    Target target = MachineKernel.target(kind.parts(), bits, width, false);
-    assertThat(Trial.passes(target, MachineKernel.of(kind.parts(), bits, width, false))).isTrue();
-    for (List<Part> other :
+    Target target = MachineKernel.target(kind.stages(), bits, width, false);
+    assertThat(Trial.passes(target, MachineKernel.of(kind.stages(), bits, width, false))).isTrue();
+    for (List<Stage> other :
         List.of(
-            kind.parts(false),
-            withWrongSums(kind.parts()),
-            backward(keep, true, floor).parts(),
-            backward(keep, false, EpsilonPlacement.INSIDE).parts(),
-            backward(keep, false, EpsilonPlacement.OUTSIDE).parts())) {
+            kind.stages(false),
+            withWrongSums(kind.stages()),
+            backward(keep, true, floor).stages(),
+            backward(keep, false, EpsilonPlacement.INSIDE).stages(),
+            backward(keep, false, EpsilonPlacement.OUTSIDE).stages())) {
       MachineKernel kernel = MachineKernel.of(other, bits, width, false);
       assertThat(Trial.passes(target, kernel)).as(other.toString()).isFalse();
     }
@@ -182,7 +182,7 @@ class TrialTest {
 
   /** Row sums and what is kept of a row are compared as well as what is stored. */
   @Test
-  void anotherKernelOfOnePartDoesNot() {
+  void anotherKernelOfOneStageDoesNot() {
     int bits = Machine.here().bits();
     Forward wanted = ofKept(ElementType.FLOAT32);
     Forward other = ofKept(ElementType.BFLOAT16);
@@ -194,7 +194,7 @@ class TrialTest {
     return Forward.ofKept(storage(x, x), NormSpec.LAYERNORM);
   }
 
-  private static void requireCaught(Part wanted, Part other, int bits) {
+  private static void requireCaught(Stage wanted, Stage other, int bits) {
     Target target = MachineKernel.target(List.of(wanted), bits, 0, false);
     MachineKernel kernel = MachineKernel.of(List.of(other), bits, 0, false);
     assertThat(Trial.passes(target, kernel)).as(wanted.toString()).isFalse();

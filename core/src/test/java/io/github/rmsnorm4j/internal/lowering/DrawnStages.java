@@ -3,52 +3,52 @@ package io.github.rmsnorm4j.internal.lowering;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.SplittableRandom;
 
-/** Parts with drawn values. */
-final class DrawnParts {
+/** Stages with drawn values. */
+final class DrawnStages {
   private final SplittableRandom random;
   private final DrawnValues values;
   private final int depth;
 
   /**
-   * Parts of drawn values.
+   * Stages of drawn values.
    *
    * @param depth of a tree, at most
    */
-  DrawnParts(SplittableRandom random, DrawnValues values, int depth) {
+  DrawnStages(SplittableRandom random, DrawnValues values, int depth) {
     this.random = random;
     this.values = values;
     this.depth = depth;
   }
 
   /** One or two row sums, after what is kept of the row's first element, and stored. */
-  Part sums() {
-    Part.Builder part = new Part.Builder();
+  Stage sums() {
+    Stage.Builder stage = new Stage.Builder();
     if (random.nextBoolean()) {
       values.keepFirst();
       Value first =
           random.nextBoolean() ? values.element() : values.narrowed().plus(values.narrowed());
-      part.keep(Forward.SHIFT, first.first().widened());
+      stage.keep(Forward.SHIFT, first.first().widened());
     }
     if (random.nextInt(3) == 0) {
-      store(part, Forward.Y);
+      store(stage, Forward.Y);
     }
     int depth = random.nextInt(this.depth);
-    part.sum(Forward.SUM, term(depth));
+    stage.sum(Forward.SUM, term(depth));
     if (random.nextBoolean()) {
-      part.sum(Forward.SQUARES, term(depth));
+      stage.sum(Forward.SQUARES, term(depth));
     }
-    return part.build();
+    return stage.build();
   }
 
   /** Row sums and nothing else, as of the pieces of a long row. */
-  Part longSums() {
-    Part.Builder part = new Part.Builder().sum(Forward.SUM, term(2));
-    return part.sum(Forward.SQUARES, term(1)).build();
+  Stage longSums() {
+    Stage.Builder stage = new Stage.Builder().sum(Forward.SUM, term(2));
+    return stage.sum(Forward.SQUARES, term(1)).build();
   }
 
   private Value term(int depth) {
@@ -60,20 +60,20 @@ final class DrawnParts {
   }
 
   /** One or two stores. */
-  Part stores() {
-    Part.Builder part = new Part.Builder();
-    store(part, Forward.Y);
+  Stage stores() {
+    Stage.Builder stage = new Stage.Builder();
+    store(stage, Forward.Y);
     if (random.nextBoolean()) {
-      store(part, Backward.DX);
+      store(stage, Backward.DX);
     }
-    return part.build();
+    return stage.build();
   }
 
-  private void store(Part.Builder part, Tensor rows) {
+  private void store(Stage.Builder stage, Tensor rows) {
     int depth = random.nextInt(this.depth + 1);
     Value v = values.ofArithmetic(depth).plus(values.element());
     v = v.float64() || random.nextInt(3) > 0 ? v : v.oneNan();
-    part.store(rows, values.type(rows), values.type(rows) == ElementType.FLOAT16 ? oneNan(v) : v);
+    stage.store(rows, values.type(rows), values.type(rows) == ElementType.FLOAT16 ? oneNan(v) : v);
   }
 
   private static Value oneNan(Value v) {
@@ -81,26 +81,26 @@ final class DrawnParts {
   }
 
   /** A store, and one or two sums over rows. */
-  Part columnSums() {
-    Part.Builder part = new Part.Builder();
+  Stage columnSums() {
+    Stage.Builder stage = new Stage.Builder();
     if (random.nextInt(4) > 0) {
-      store(part, Backward.DX);
+      store(stage, Backward.DX);
     }
     int which = random.nextInt(1, 4);
     if ((which & 1) != 0) {
       int depth = 2 * random.nextInt(1, 3);
-      part.sum(Backward.GAIN_GRADIENT, values.ofArithmetic(depth).plus(values.element()));
+      stage.sum(Backward.GAIN_GRADIENT, values.ofArithmetic(depth).plus(values.element()));
     }
     if ((which & 2) != 0) {
-      part.sum(Backward.BIAS_GRADIENT, values.element());
+      stage.sum(Backward.BIAS_GRADIENT, values.element());
     }
-    return part.build();
+    return stage.build();
   }
 
   /** The row's first element, and nothing of the others. */
-  Part first() {
+  Stage first() {
     Value first = values.narrowed().first().widened();
-    return new Part.Builder().keep(Forward.SHIFT, first).build();
+    return new Stage.Builder().keep(Forward.SHIFT, first).build();
   }
 
   /**
@@ -108,19 +108,19 @@ final class DrawnParts {
    *
    * @param chooses whether one is a choice
    */
-  Part ofRows(boolean chooses) {
-    Part.Builder part = new Part.Builder();
-    part.keep(Forward.SUM, values.ofRow(3).plus(values.number()));
+  Stage ofRows(boolean chooses) {
+    Stage.Builder stage = new Stage.Builder();
+    stage.keep(Forward.SUM, values.ofRow(3).plus(values.number()));
     Value other = values.ofRow(2).max(values.number());
-    part.keep(Forward.SQUARES, chooses ? choice(values.number(), other) : other);
+    stage.keep(Forward.SQUARES, chooses ? choice(values.number(), other) : other);
     if (random.nextBoolean()) {
       double least = random.nextDouble(-4, 1);
-      part.add(new Part.Range(values.number(), least, least + random.nextDouble(8)));
+      stage.add(new Stage.Range(values.number(), least, least + random.nextDouble(8)));
     }
     if (random.nextInt(4) == 0) {
-      part.add(new Part.Range(values.ofRow(2).max(values.number()), -1e30, 1e30));
+      stage.add(new Stage.Range(values.ofRow(2).max(values.number()), -1e30, 1e30));
     }
-    return part.build();
+    return stage.build();
   }
 
   private Value choice(Value a, Value b) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
@@ -13,15 +13,15 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** There is no machine code of a part that needs more than a kernel has. */
-class RefusedPartTest {
+/** There is no machine code of a stage that needs more than a kernel has. */
+class RefusedStageTest {
   private static final Value X = Value.element(Forward.X, ElementType.FLOAT32);
 
   @ParameterizedTest
   @ValueSource(ints = {256, 512})
   void tooManyNumbersOfRows(int bits) {
     requireRefused(storing(numbersOfRows(Frame.MAX_TABLES + 1)), bits, "9 per-row scalars");
-    List<Part> most = List.of(storing(numbersOfRows(Frame.MAX_TABLES)));
+    List<Stage> most = List.of(storing(numbersOfRows(Frame.MAX_TABLES)));
     for (int width : new int[] {0, 64}) {
       Target target = MachineKernel.target(most, bits, width, false);
       assertThat(MachineCode.of(target).bytes()).isNotEmpty();
@@ -49,16 +49,16 @@ class RefusedPartTest {
     return left == 0 ? power : power.minus(power(power.times(X), left - 1));
   }
 
-  private static Part storing(Value value) {
-    return new Part.Builder().store(Forward.Y, ElementType.FLOAT32, value).build();
+  private static Stage storing(Value value) {
+    return new Stage.Builder().store(Forward.Y, ElementType.FLOAT32, value).build();
   }
 
-  private static void requireRefused(Part part, int bits, String why) {
-    List<Part> parts = List.of(part);
+  private static void requireRefused(Stage stage, int bits, String why) {
+    List<Stage> stages = List.of(stage);
     for (int width : new int[] {0, 64}) {
-      Target target = MachineKernel.target(parts, bits, width, false);
+      Target target = MachineKernel.target(stages, bits, width, false);
       assertThatThrownBy(() -> MachineCode.of(target)).hasMessageContaining(why);
-      assertThat(MachineKernel.of(parts, bits, width, false)).isNull();
+      assertThat(MachineKernel.of(stages, bits, width, false)).isNull();
     }
   }
 }

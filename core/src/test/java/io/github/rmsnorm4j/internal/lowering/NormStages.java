@@ -17,13 +17,13 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /** RMSNorm and LayerNorm with drawn choices. */
-final class NormParts {
+final class NormStages {
   private final SplittableRandom random;
   private final boolean float64;
   private final Set<ElementType> narrow;
   private final List<ElementType> types;
 
-  NormParts(SplittableRandom random, boolean float64, Set<ElementType> narrow, boolean paired) {
+  NormStages(SplittableRandom random, boolean float64, Set<ElementType> narrow, boolean paired) {
     this.random = random;
     List<ElementType> ofFloat32 = List.of(ElementType.values());
     ElementType only = float64 ? ElementType.FLOAT64 : ElementType.BFLOAT16;

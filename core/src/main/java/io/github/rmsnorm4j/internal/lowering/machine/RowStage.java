@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What is kept of rows, and their ranges. */
-final class RowPart {
+final class RowStage {
   /** Comparisons that are false where one of two is NaN. */
   private static final Immediate AT_LEAST = new Immediate(13);
 
@@ -26,13 +26,13 @@ final class RowPart {
   /** Where to go with a row that is out of range. */
   private final Label refused;
 
-  RowPart(Assembler a, Registers registers, RowValues numbers, Part part, Label refused) {
+  RowStage(Assembler a, Registers registers, RowValues numbers, Stage stage, Label refused) {
     this.a = a;
     this.registers = registers;
     this.numbers = numbers;
     this.refused = refused;
     List<Value> results = new ArrayList<>();
-    for (Part.Statement statement : part.statements()) {
+    for (Stage.Statement statement : stage.statements()) {
       if (!statement.isOfElements()) {
         results.add(statement.value());
       }
@@ -40,17 +40,17 @@ final class RowPart {
     values = new Values(a, registers, numbers, numbers.elements(), results);
   }
 
-  void emit(Part part) {
-    for (Part.Statement statement : part.statements()) {
-      if (statement instanceof Part.Keep keep) {
+  void emit(Stage stage) {
+    for (Stage.Statement statement : stage.statements()) {
+      if (statement instanceof Stage.Keep keep) {
         keep(keep);
-      } else if (statement instanceof Part.Range range) {
+      } else if (statement instanceof Stage.Range range) {
         check(range);
       }
     }
   }
 
-  private void keep(Part.Keep keep) {
+  private void keep(Stage.Keep keep) {
     a.comment("%s = %s", keep.number(), new Text(keep.value()));
     Vector value = values.get(keep.value());
     boolean one = numbers.rows() == 1;
@@ -59,7 +59,7 @@ final class RowPart {
   }
 
   /** Vectors of 512 bits are compared by halves, since only those leave no mask. */
-  private void check(Part.Range range) {
+  private void check(Stage.Range range) {
     a.comment("%s from %s to %s?", new Text(range.value()), range.least(), range.greatest());
     Vector value = values.get(range.value());
     Vector within = registers.take(value.bits());
@@ -79,7 +79,7 @@ final class RowPart {
     values.done(range.value());
   }
 
-  private void within(Part.Range range, Vector value, Vector into, Vector other) {
+  private void within(Stage.Range range, Vector value, Vector into, Vector other) {
     a.op(VectorOp.VCMPPD, other, value, bound(range.least()), AT_LEAST);
     a.op(VectorOp.VCMPPD, into, value, bound(range.greatest()), AT_MOST);
     a.op(VectorOp.VANDPS, into, into, other);

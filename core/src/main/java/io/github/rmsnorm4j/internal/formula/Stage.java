@@ -11,19 +11,19 @@ import java.util.TreeMap;
 
 /**
  * The description of one pass over rows: what is summed over a row, stored for each element, added
- * up over rows, or kept for each row. A part says what is computed and where it is rounded. Other
+ * up over rows, or kept for each row. A stage says what is computed and where it is rounded. Other
  * classes decide how.
  *
- * <p>The constructor checks the rules of docs/numerics.md. A part has at most two row sums, each of
- * one float64 term per element. A kept number is one for the row. A part of elements keeps its
- * numbers first, and may read them again; a part of rows reads none that it keeps. Only parts of
- * rows have ranges. One rule is not checked: a part does not read again what it stores.
+ * <p>The constructor checks the rules of docs/numerics.md. A stage has at most two row sums, each
+ * of one float64 term per element. A kept number is one for the row. A stage of elements keeps its
+ * numbers first, and may read them again; a stage of rows reads none that it keeps. Only stages of
+ * rows have ranges. One rule is not checked: a stage does not read again what it stores.
  */
-public final class Part {
-  /** The most row sums of a part: kernels have lanes for so many. */
+public final class Stage {
+  /** The most row sums of a stage: kernels have lanes for so many. */
   public static final int MAX_SUMS = 2;
 
-  /** One statement of a part. */
+  /** One statement of a stage. */
   public sealed interface Statement {
     Value value();
 
@@ -73,7 +73,7 @@ public final class Part {
    *
    * @param statements in the order in which they are executed
    */
-  public Part(List<Statement> statements) {
+  public Stage(List<Statement> statements) {
     this.statements = List.copyOf(statements);
     sums = ofType(Sum.class);
     columnSums = ofType(ColumnSum.class);
@@ -132,14 +132,14 @@ public final class Part {
   private void requireWhole() {
     if (sums.size() > MAX_SUMS || !sums.isEmpty() && !columnSums.isEmpty()) {
       throw new IllegalArgumentException(
-          "a part has " + MAX_SUMS + " row sums at most, and none together with sums of columns");
+          "a stage has " + MAX_SUMS + " row sums at most, and none together with sums of columns");
     }
     for (Statement statement : statements) {
       if (statement instanceof Range) {
-        require(!hasElements, statement, "must be in a part of rows to have a range");
+        require(!hasElements, statement, "must be in a stage of rows to have a range");
       } else if (statement instanceof Keep keep && !hasElements) {
         for (Statement reader : statements) {
-          require(!reads(reader.value(), keep.number), reader, "reads what its part keeps");
+          require(!reads(reader.value(), keep.number), reader, "reads what its stage keeps");
         }
       }
     }
@@ -157,7 +157,7 @@ public final class Part {
     }
   }
 
-  /** Collects the statements of a part. */
+  /** Collects the statements of a stage. */
   public static final class Builder {
     private final List<Statement> statements = new ArrayList<>();
 
@@ -167,9 +167,9 @@ public final class Part {
       return this;
     }
 
-    /** Adds the statements of a part. */
-    public Builder add(Part part) {
-      statements.addAll(part.statements);
+    /** Adds the statements of a stage. */
+    public Builder add(Stage stage) {
+      statements.addAll(stage.statements);
       return this;
     }
 
@@ -188,8 +188,8 @@ public final class Part {
       return add(new Keep(number, value));
     }
 
-    public Part build() {
-      return new Part(statements);
+    public Stage build() {
+      return new Stage(statements);
     }
   }
 
@@ -312,7 +312,7 @@ public final class Part {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Part part && statements.equals(part.statements);
+    return other instanceof Stage stage && statements.equals(stage.statements);
   }
 
   @Override

@@ -8,7 +8,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** What a description may say. */
-class PartTest {
+class StageTest {
   private static final Value X = Value.element(Forward.X, ElementType.FLOAT32);
   private static final Value WIDE = Value.element(Forward.X, ElementType.FLOAT64);
   private static final Value MEAN = Value.row(Forward.MEAN);
@@ -17,15 +17,15 @@ class PartTest {
     assertThatThrownBy(made).isInstanceOf(IllegalArgumentException.class).hasMessage(message);
   }
 
-  private static Part.Builder part() {
-    return new Part.Builder();
+  private static Stage.Builder stage() {
+    return new Stage.Builder();
   }
 
   @Test
   void rowSumsAreOfFloat64Elements() {
-    refused("x[i] must be of float64 elements", () -> part().sum(Forward.SUM, X).build());
-    refused("mean must be of float64 elements", () -> part().sum(Forward.SUM, MEAN).build());
-    assertThat(part().sum(Forward.SUM, X.widened()).build().sums()).hasSize(1);
+    refused("x[i] must be of float64 elements", () -> stage().sum(Forward.SUM, X).build());
+    refused("mean must be of float64 elements", () -> stage().sum(Forward.SUM, MEAN).build());
+    assertThat(stage().sum(Forward.SUM, X.widened()).build().sums()).hasSize(1);
   }
 
   @Test
@@ -56,19 +56,19 @@ class PartTest {
   @Test
   void whatIsKeptAndItsRangeAreOneForARow() {
     String message = " must be float64, one for a row";
-    refused("(double) x[i]" + message, () -> part().keep(Backward.M, X.widened()).build());
-    refused("(float) mean" + message, () -> part().keep(Backward.M, MEAN.rounded()).build());
-    refused("x[i]" + message, () -> part().add(new Part.Range(WIDE, 0, 1)).build());
-    refused("x[0]" + message, () -> part().add(new Part.Range(X.first(), 0, 1)).build());
+    refused("(double) x[i]" + message, () -> stage().keep(Backward.M, X.widened()).build());
+    refused("(float) mean" + message, () -> stage().keep(Backward.M, MEAN.rounded()).build());
+    refused("x[i]" + message, () -> stage().add(new Stage.Range(WIDE, 0, 1)).build());
+    refused("x[0]" + message, () -> stage().add(new Stage.Range(X.first(), 0, 1)).build());
     Value first = X.first().widened();
-    assertThat(part().keep(Forward.SHIFT, first).build().text()).isEqualTo("x0 = (double) x[0]\n");
+    assertThat(stage().keep(Forward.SHIFT, first).build().text()).isEqualTo("x0 = (double) x[0]\n");
   }
 
   @Test
   void float64RowsTakeFloat64() {
     String message = "x[i] must be float64 as the rows are";
-    refused(message, () -> part().store(Forward.Y, ElementType.FLOAT64, X).build());
-    assertThat(part().store(Forward.Y, ElementType.FLOAT64, WIDE).build().tensors())
+    refused(message, () -> stage().store(Forward.Y, ElementType.FLOAT64, X).build());
+    assertThat(stage().store(Forward.Y, ElementType.FLOAT64, WIDE).build().tensors())
         .containsEntry(Forward.Y, ElementType.FLOAT64)
         .containsEntry(Forward.X, ElementType.FLOAT64)
         .hasSize(2);
@@ -76,7 +76,7 @@ class PartTest {
 
   @Test
   void ranges() {
-    Part.Range range = new Part.Range(MEAN, -1, 2);
+    Stage.Range range = new Stage.Range(MEAN, -1, 2);
     assertThat(range.holds(new double[] {-1, 2, 3}, 2)).isTrue();
     assertThat(range.holds(new double[] {-1, 2, 3}, 3)).isFalse();
     assertThat(range.holds(new double[] {-1.5}, 1)).isFalse();

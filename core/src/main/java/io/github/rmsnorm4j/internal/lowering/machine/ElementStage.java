@@ -4,7 +4,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
-import io.github.rmsnorm4j.internal.formula.Part;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
@@ -16,25 +16,25 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A part that has elements, for the row that the kernel is at and those after it. */
-final class ElementPart {
+/** A stage that has elements, for the row that the kernel is at and those after it. */
+final class ElementStage {
   private final Assembler a;
   private final Registers registers;
   private final Target target;
-  private final Part part;
+  private final Stage stage;
   private final Pointers pointers;
   private final Ends ends;
   private final Broadcasts broadcasts;
   private final Tree tree;
 
-  ElementPart(Assembler a, Registers registers, Target target, Part part) {
+  ElementStage(Assembler a, Registers registers, Target target, Stage stage) {
     this.a = a;
     this.registers = registers;
     this.target = target;
-    this.part = part;
-    pointers = new Pointers(a, part, target.halves(part));
-    ends = new Ends(a, registers, pointers, part);
-    broadcasts = new Broadcasts(a, registers, target, part);
+    this.stage = stage;
+    pointers = new Pointers(a, stage, target.halves(stage));
+    ends = new Ends(a, registers, pointers, stage);
+    broadcasts = new Broadcasts(a, registers, target, stage);
     tree = new Tree(a, registers);
   }
 
@@ -43,30 +43,30 @@ final class ElementPart {
     if (rows > 1) {
       broadcasts.tabulate(rows);
     }
-    if (rows > 1 && !part.sums().isEmpty() && canJoin(rows)) {
+    if (rows > 1 && !stage.sums().isEmpty() && canJoin(rows)) {
       List<Vector> lanes = joined(0, rows);
-      for (int s = 0; s < part.sums().size(); s++) {
-        tree.store(part.sums().get(s).number(), ofSum(s, lanes));
+      for (int s = 0; s < stage.sums().size(); s++) {
+        tree.store(stage.sums().get(s).number(), ofSum(s, lanes));
       }
       return;
     }
     for (int r = 0; r < rows; r++) {
       List<Vector> lanes = row(r);
-      for (int s = 0; s < part.sums().size(); s++) {
-        tree.one(part.sums().get(s).number(), ofSum(s, lanes), r);
+      for (int s = 0; s < stage.sums().size(); s++) {
+        tree.one(stage.sums().get(s).number(), ofSum(s, lanes), r);
       }
     }
   }
 
   private List<Vector> ofSum(int sum, List<Vector> lanes) {
-    int halves = target.halves(part);
+    int halves = target.halves(stage);
     return lanes.subList(sum * halves, (sum + 1) * halves);
   }
 
   /** Whether there are registers for the lanes of rows that wait for others. */
   private boolean canJoin(int rows) {
-    int waiting = target.halves(part) * Integer.numberOfTrailingZeros(rows);
-    int lanes = part.sums().size() * (waiting + target.accumulators(part));
+    int waiting = target.halves(stage) * Integer.numberOfTrailingZeros(rows);
+    int lanes = stage.sums().size() * (waiting + target.accumulators(stage));
     return lanes + Broadcasts.TEMPORARIES <= registers.free();
   }
 
@@ -97,17 +97,17 @@ final class ElementPart {
       pointers.next();
     }
     RowValues numbers = new RowValues(a, pointers, 1, ahead, target.width());
-    new RowPart(a, registers, numbers, part, null).emit(part);
+    new RowStage(a, registers, numbers, stage, null).emit(stage);
     if (target.width() == 0) {
       width();
       ends.read();
     }
     broadcasts.make(numbers);
     List<Vector> lanes = List.of();
-    if (part.sums().isEmpty()) {
-      new StoreLoop(a, target, part, this).emit();
+    if (stage.sums().isEmpty()) {
+      new StoreLoop(a, target, stage, this).emit();
     } else {
-      lanes = new SumLoop(a, registers, target, this, part).emit();
+      lanes = new SumLoop(a, registers, target, this, stage).emit();
     }
     if (target.width() == 0) {
       ends.write();
@@ -117,7 +117,7 @@ final class ElementPart {
   }
 
   private void width() {
-    int width = part.sums().isEmpty() ? Area.WIDTH : Area.SUMMED;
+    int width = stage.sums().isEmpty() ? Area.WIDTH : Area.SUMMED;
     a.op(GeneralOp.MOV, WIDTH, Address.at(AREA, width));
     a.op(GeneralOp.MOV, WHOLE, WIDTH);
     a.op(GeneralOp.AND, WHOLE, new Immediate(-RowSum.LANES));
@@ -131,6 +131,6 @@ final class ElementPart {
   /** A vector of elements from one on, or of every second one. */
   ElementVector vector(int first, Elements.Half half, Elements.Where where) {
     Elements memory = new Elements(a, pointers, broadcasts.places(), first, half, where);
-    return new ElementVector(a, registers, target, part, memory);
+    return new ElementVector(a, registers, target, stage, memory);
   }
 }
