@@ -19,66 +19,143 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * docs/kernels.md shows a variant as a diff. A copy of the sources with that diff compiles, and has
- * the bits of the contract as the diff extends it.
+ * docs/kernels.md shows a variant as a diff of the formulas alone. A copy of the sources with that
+ * diff compiles, and has the variant on every backend.
  */
 class KernelsPageTest {
   private static final Path MAIN = Path.of("src", "main", "java");
+  private static final Path FORMULA =
+      MAIN.resolve(Path.of("io", "github", "rmsnorm4j", "internal", "formula"));
   private static final Path TESTS = Path.of("src", "test", "java");
-  private static final Path FORWARD =
-      MAIN.resolve(Path.of("io", "github", "rmsnorm4j", "internal", "formula", "Forward.java"));
   private static final Pattern DIFF = Pattern.compile("(?s)```diff\n(.*?)```");
-  private static final Pattern USE = Pattern.compile("A user then writes\\s+`([^`]+)`");
 
-  /** Some of the calls of {@link BitEqualityTest}, and then a look at one norm. */
+  /** Both directions on every backend, against the norm and a product. */
   private static final String PROGRAM =
       """
       package io.github.rmsnorm4j;
 
-      import java.util.Collections;
-      import java.util.List;
-      import java.util.Random;
+      import io.github.rmsnorm4j.internal.backend.Call;
+      import io.github.rmsnorm4j.internal.backend.NormChoices;
+      import io.github.rmsnorm4j.internal.backend.RowMemory;
+      import io.github.rmsnorm4j.internal.formula.Backward;
+      import io.github.rmsnorm4j.internal.formula.BackwardFormula;
+      import io.github.rmsnorm4j.internal.formula.Forward;
+      import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+      import io.github.rmsnorm4j.internal.formula.Tensor;
+      import io.github.rmsnorm4j.internal.norm.Plans;
+      import io.github.rmsnorm4j.internal.norm.Runner;
+      import io.github.rmsnorm4j.internal.norm.SumsOverRows;
+      import java.lang.foreign.Arena;
+      import java.lang.foreign.MemorySegment;
+      import java.util.Arrays;
 
+      /** The gated norm on a backend against the norm and a product. */
       class Example {
+        static final int ROWS = 3;
+        final Backend backend;
+        final NormSpec spec;
+        final ElementType type;
+        final int width;
+        final Arena arena = Arena.ofAuto();
+        final RowMemory[] rows = new RowMemory[Tensor.Access.ELEMENT.places()];
+
+        Example(Backend backend, NormSpec spec, ElementType type, int width) {
+          this.backend = backend;
+          this.spec = spec;
+          this.type = type;
+          this.width = width;
+        }
+
         public static void main(String[] args) {
-          System.out.println(squaredCalls());
-          float[] g = new float[4096], x = new float[g.length];
-          for (int i = 0; i < g.length; i++) {
-            x[i] = i %% 7 - 2.5f;
-            g[i] = i %% 5 - 1.7f;
-          }
-          Norm norm = %s;
-          float[] y = new float[g.length], plain = new float[g.length];
-          Saved saved = new Saved(Keep.INPUT, 1);
-          norm.apply(x, y, saved);
-          RmsNorm.builder(g.length).gain(g).build().apply(x, plain);
-          for (int i = 0; i < g.length; i++) {
-            if (y[i] != plain[i] * g[i]) {
-              throw new AssertionError("y[" + i + "] is " + y[i]);
+          int calls = 0;
+          for (int width : new int[] {64, 100, 1500, 66000}) {
+            for (Backend backend : Backends.of(ROWS * width)) {
+              for (ElementType type : ElementType.values()) {
+                for (NormSpec spec : new NormSpec[] {NormSpec.RMSNORM, NormSpec.LAYERNORM}) {
+                  new Example(backend, spec, type, width).check(width % 100 > 0);
+                  calls++;
+                }
+              }
             }
           }
-          System.out.println(norm);
-          System.out.println(NormSpec.parse(norm.spec().toString()).equals(norm.spec()));
-          try {
-            norm.backward(x, saved, y, null);
-          } catch (UnsupportedOperationException e) {
-            System.out.println(e.getMessage());
+          System.out.println(calls);
+        }
+
+        Rows of(ElementType type, int period) {
+          MemorySegment segment = arena.allocate((long) ROWS * width * type.bytes(), 64);
+          for (int i = 0; i < ROWS * width; i++) {
+            type.set(segment, i, (i % period - 0.4 * period) / 3);
+          }
+          return Rows.of(segment, type, ROWS, width);
+        }
+
+        void check(boolean isNative) {
+          boolean float64 = type == ElementType.FLOAT64;
+          ElementType compute = float64 ? type : ElementType.FLOAT32;
+          Rows x = of(type, 17), z = of(type, 13), dy = of(type, 11);
+          Rows y = of(type, 3), dx = of(type, 3), dz = of(type, 3);
+          double[] gain = new double[width];
+          float[] floats = new float[width];
+          Arrays.setAll(gain, i -> floats[i] = 1 + (i % 5) / 4f);
+          Norm norm = spec.builder(width).gain(gain).backend(backend).threads(1).build();
+
+          Rows plain = of(compute, 3), gated = of(compute, 3), wantedDx = of(type, 3);
+          Saved saved = new Saved(Keep.INPUT, ROWS);
+          norm.apply(x, plain, saved);
+          for (int i = 0; i < ROWS * width; i++) {
+            compute.set(gated.segment(), i, product(dy, z, i));
+          }
+          double[] wantedSums = new double[width];
+          ParameterGradients gradients = ParameterGradients.assigned(wantedSums, null);
+          norm.backward(gated, saved, wantedDx, gradients);
+
+          CallMemory memory = new CallMemory(isNative);
+          for (Object[] row : new Object[][] {{Forward.X, x}, {Forward.Z, z}, {Forward.Y, y}}) {
+            rows[((Tensor) row[0]).place()] = memory.of((Rows) row[1]);
+          }
+          NormChoices choices = new NormChoices(spec, width, width, spec.epsilon(type));
+          Plans plans = new Plans(backend::machineBits, backend::kernelBits, false);
+          Object[] columns = {float64 ? gain : floats, null};
+          ForwardFormula forward = ForwardFormula.of(spec, type, compute, false);
+          Runner.run(new Call(choices, forward, rows, columns, null, null, null, false), plans, ROWS, 1);
+          for (int i = 0; i < ROWS * width; i++) {
+            require("y", i, y, product(plain, z, i));
+          }
+
+          rows[Forward.Y.place()] = null;
+          rows[Backward.DY.place()] = memory.of(dy);
+          rows[Backward.DX.place()] = memory.of(dx);
+          rows[Backward.DZ.place()] = memory.of(dz);
+          BackwardFormula backward = new BackwardFormula(spec, false, false, true, false, true, false);
+          Call call = new Call(choices, backward, rows, columns, null, null, null, false);
+          SumsOverRows.Result sums = SumsOverRows.run(call, plans, ROWS, 1, backward);
+          for (int i = 0; i < ROWS * width; i++) {
+            require("dx", i, dx, type.get(wantedDx.segment(), i));
+            require("dz", i, dz, product(dy, plain, i));
+          }
+          for (int i = 0; i < width; i++) {
+            double sum = float64 ? ((double[]) sums.gain())[i] : ((float[]) sums.gain())[i];
+            if (sum != wantedSums[i]) {
+              throw new AssertionError("dgain[" + i + "] of " + this);
+            }
           }
         }
 
-        private static int squaredCalls() {
-          List<Recipe> recipes = Recipe.all(Direction.FORWARD);
-          recipes.removeIf(recipe -> (recipe.choice() & 1) == 0); // Calls without a gain.
-          Collections.shuffle(recipes, new Random(24));
-          int squared = 0;
-          for (Recipe recipe : recipes.subList(0, 40)) {
-            Case drawn = Case.of(recipe);
-            for (Backend backend : Backends.of(drawn.shape().elements())) {
-              drawn.check(backend, 1);
-            }
-            squared += drawn.norm().spec().squaredGain() ? 1 : 0;
+        double product(Rows a, Rows b, int i) {
+          double product = a.type().get(a.segment(), i) * b.type().get(b.segment(), i);
+          return type == ElementType.FLOAT64 ? product : (float) product;
+        }
+
+        void require(String name, int i, Rows found, double wanted) {
+          double is = found.type().get(found.segment(), i);
+          if (Double.compare(is, found.type().round(wanted)) != 0) {
+            throw new AssertionError(name + "[" + i + "] is " + is + ", not " + wanted + ": " + this);
           }
-          return squared;
+        }
+
+        @Override
+        public String toString() {
+          return backend + ", " + spec + ", " + type + ", width " + width;
         }
       }
       """;
@@ -86,29 +163,37 @@ class KernelsPageTest {
   @TempDir Path folder;
 
   @Test
-  void theExampleHasTheBitsOfTheContract() throws Exception {
+  void theExampleHasTheBitsOfTheNormAndAProduct() throws Exception {
     String page = Files.readString(Path.of("..", "docs", "kernels.md"));
+    String diff = found(DIFF, page);
+    assertThat(diff.lines().filter(KernelsPageTest::isChanged).count()).isLessThanOrEqualTo(40);
     copy(MAIN);
     copy(TESTS);
-    apply(found(DIFF, page));
+    List<Path> files = apply(diff);
+    assertThat(files).allMatch(file -> file.startsWith(folder.resolve(FORMULA)));
     List<Path> sources = new ArrayList<>(files(folder.resolve(MAIN)));
     sources.remove(folder.resolve(MAIN).resolve("module-info.java"));
-    Path program = folder.resolve("Example.java");
-    sources.add(Files.writeString(program, PROGRAM.formatted(found(USE, page))));
+    sources.add(Files.writeString(folder.resolve("Example.java"), PROGRAM));
     compile(sources);
     ChildJvm example = run();
     assertThat(example.status()).as(example.output()).isZero();
-    List<String> lines = example.output().lines().filter(line -> !line.contains("WARN")).toList();
-    String norm = "RmsNorm(4096, rmsnorm(gain=squared), gain)";
-    assertThat(lines.subList(1, lines.size()))
-        .containsExactly(norm, "true", "norm is " + norm + ", its gradients are unknown");
-    assertThat(Integer.parseInt(lines.getFirst())).isBetween(10, 30);
+    String last = example.output().lines().toList().getLast();
+    assertThat(Integer.parseInt(last)).isGreaterThanOrEqualTo(4 * 4 * 2 * 2);
 
-    // Without the line of the formula the contract differs.
-    compile(List.of(Files.copy(FORWARD, folder.resolve("Forward.java"))));
+    // Without the stage of the output the bits are others.
+    Path forward = Path.of("Forward.java");
+    String line = "    v = storage.has(Z) ?";
+    Path changed = folder.resolve(FORMULA).resolve(forward);
+    List<String> without =
+        Files.readAllLines(changed).stream().filter(l -> !l.startsWith(line)).toList();
+    compile(List.of(Files.write(folder.resolve(forward), without)));
     ChildJvm unchanged = run();
     assertThat(unchanged.status()).isNotZero();
-    assertThat(unchanged.output()).contains("gain=squared").contains(", the contract says ");
+    assertThat(unchanged.output()).contains("y[").contains(", not ");
+  }
+
+  private static boolean isChanged(String line) {
+    return line.matches("[+-]($|[^+-]).*");
   }
 
   private static String found(Pattern pattern, String page) {
@@ -131,11 +216,15 @@ class KernelsPageTest {
     }
   }
 
-  /** Applies a diff of this module's files; each hunk has to fit in one place. */
-  private void apply(String diff) throws IOException {
+  /** Applies a diff of this module's files, and returns them; each hunk has to fit in one place. */
+  private List<Path> apply(String diff) throws IOException {
+    List<Path> changed = new ArrayList<>();
     for (String file : diff.split("(?m)^--- a/core/.*\n\\+\\+\\+ b/core/")) {
       String[] hunks = file.split("(?m)^@@ .*\n");
       Path path = folder.resolve(hunks[0].strip());
+      if (hunks.length > 1) {
+        changed.add(path);
+      }
       for (int i = 1; i < hunks.length; i++) {
         List<String> lines = Files.readAllLines(path);
         List<String> before = lines(hunks[i], "+");
@@ -148,6 +237,7 @@ class KernelsPageTest {
         Files.write(path, lines);
       }
     }
+    return changed;
   }
 
   private static List<String> lines(String hunk, String without) {

@@ -6,9 +6,26 @@ public interface BackEnd {
   final class Refusal extends Exception {
     private static final long serialVersionUID = 1;
 
+    private final boolean forNow;
+
     /** A reason in a few words. */
     public Refusal(String why) {
+      this(why, false);
+    }
+
+    /**
+     * A reason in a few words.
+     *
+     * @param forNow whether a later call may be served
+     */
+    public Refusal(String why, boolean forNow) {
       super(why, null, false, false);
+      this.forNow = forNow;
+    }
+
+    /** Whether a later call may be served. */
+    public boolean isForNow() {
+      return forNow;
     }
   }
 

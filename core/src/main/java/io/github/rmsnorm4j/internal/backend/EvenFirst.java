@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.backend;
 
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -35,7 +36,7 @@ public final class EvenFirst {
   /** A copy in that order; columns after the last whole 32 keep their order. */
   static float[] of(float[] natural) {
     float[] ordered = natural.clone();
-    int whole = natural.length & -RowSum.LANES;
+    int whole = natural.length & -SumOrder.LANES;
     for (int i = 0; i < whole; i++) {
       ordered[RowSum.evenFirst(i)] = natural[i];
     }
@@ -48,10 +49,10 @@ public final class EvenFirst {
       return;
     }
     float[] numbers = (float[]) sums;
-    float[] group = new float[RowSum.LANES];
-    for (int from = 0; from + RowSum.LANES <= n; from += RowSum.LANES) {
-      System.arraycopy(numbers, from, group, 0, RowSum.LANES);
-      for (int i = 0; i < RowSum.LANES; i++) {
+    float[] group = new float[SumOrder.LANES];
+    for (int from = 0; from + SumOrder.LANES <= n; from += SumOrder.LANES) {
+      System.arraycopy(numbers, from, group, 0, SumOrder.LANES);
+      for (int i = 0; i < SumOrder.LANES; i++) {
         numbers[from + i] = group[RowSum.evenFirst(i)];
       }
     }

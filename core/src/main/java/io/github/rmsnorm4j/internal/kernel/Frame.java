@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.kernel;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Arrays;
 
@@ -65,9 +66,9 @@ public final class Frame implements AutoCloseable {
   public Frame() {
     ofRow = new double[Tensor.Access.ROW.places()][MAX_ROWS];
     ofCall = new double[Tensor.Access.CALL.places()];
-    lanes = new double[Stage.MAX_SUMS][MAX_ROWS * RowSum.LANES];
-    totals = new double[Stage.MAX_SUMS][MAX_ROWS * RowSum.LANES];
-    rowLanes = new double[Stage.MAX_SUMS][RowSum.LANES];
+    lanes = new double[Stage.MAX_SUMS][MAX_ROWS * SumOrder.LANES];
+    totals = new double[Stage.MAX_SUMS][MAX_ROWS * SumOrder.LANES];
+    rowLanes = new double[Stage.MAX_SUMS][SumOrder.LANES];
     strips = new Strips();
     floats = new float[MAX_TABLES * MAX_ROWS];
     doubles = new double[MAX_TABLES * MAX_ROWS];

@@ -4,6 +4,7 @@ import static io.github.rmsnorm4j.internal.kernel.Strips.STRIP;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
@@ -139,7 +140,7 @@ public final class PlainKernel implements Kernel {
       int n = Math.min(STRIP, to - i);
       compute(frame, row, i, n, true);
       finish(frame, row, i, n, true);
-      if ((i - from + STRIP) % RowSum.BLOCK == 0) {
+      if ((i - from + STRIP) % SumOrder.BLOCK == 0) {
         RowSum.closeBlock(frame, sums.size(), row);
       }
     }
@@ -229,7 +230,7 @@ public final class PlainKernel implements Kernel {
       if (ofElements == varying && products[s] != null) {
         float[] a = frame.strips.floats(products[s][0]);
         float[] b = frame.strips.floats(products[s][1]);
-        Strips.addProductsToLanes(a, b, frame.lanes[sum], row * RowSum.LANES, n);
+        Strips.addProductsToLanes(a, b, frame.lanes[sum], row * SumOrder.LANES, n);
       } else if (ofElements == varying) {
         finish(frame, statement, v, sum, row, i, n);
       }
@@ -241,7 +242,7 @@ public final class PlainKernel implements Kernel {
       Frame frame, Stage.Statement statement, int v, int sum, int row, int i, int n) {
     Strips strips = frame.strips;
     if (statement instanceof Stage.Sum) {
-      Strips.addToLanes(strips.doubles(v), frame.lanes[sum], row * RowSum.LANES, n);
+      Strips.addToLanes(strips.doubles(v), frame.lanes[sum], row * SumOrder.LANES, n);
     } else if (statement instanceof Stage.Store s) {
       store(frame, s, v, row, i, n);
     } else if (statement instanceof Stage.ColumnSum s) {

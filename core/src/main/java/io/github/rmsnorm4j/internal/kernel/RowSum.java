@@ -1,36 +1,21 @@
 package io.github.rmsnorm4j.internal.kernel;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * The order in which a row is summed.
- *
- * <p>A row is cut into super-blocks of 65,536 elements, and each super-block into blocks of 1,024.
- * Within a block the term of element i is added to lane i mod 32. The lanes of blocks are added to
- * those of their super-block, and the lanes of super-blocks to those of the row, in order. The 32
- * lanes of the row are added as a tree. Everything is float64. The result depends neither on the
- * width of vectors nor on threads.
- *
- * <p>In memory the lanes are in order, or the 16 even ones come first: kernels that read two 16-bit
- * elements as one int leave them that way.
+ * The lanes of row sums, and their trees: see {@link SumOrder}. In memory the lanes are in order,
+ * or the 16 even ones come first: kernels that read two 16-bit elements as one int leave them that
+ * way.
  */
 public final class RowSum {
-  /** Lanes: four vectors of eight doubles, eight of four, or sixteen of two. */
-  public static final int LANES = 32;
-
-  /** Elements in a block. */
-  public static final int BLOCK = 1 << 10;
-
-  /** Elements in a super-block. */
-  public static final int SUPER_BLOCK = 1 << 16;
-
   private RowSum() {}
 
   /** The place of lane or column i if the even ones of every 32 come first. */
   public static int evenFirst(int i) {
-    return i & -LANES | (i & 1) << 4 | (i & LANES - 1) >> 1;
+    return i & -SumOrder.LANES | (i & 1) << 4 | (i & SumOrder.LANES - 1) >> 1;
   }
 
   /** Adds the lanes of a row's block to those of the blocks before it, and starts anew. */
@@ -38,7 +23,7 @@ public final class RowSum {
     for (int s = 0; s < sums; s++) {
       double[] lanes = frame.lanes[s];
       double[] totals = frame.totals[s];
-      for (int l = row * LANES; l < (row + 1) * LANES; l++) {
+      for (int l = row * SumOrder.LANES; l < (row + 1) * SumOrder.LANES; l++) {
         totals[l] += lanes[l];
         lanes[l] = 0.0;
       }
@@ -48,8 +33,8 @@ public final class RowSum {
   /** Sets the lanes of rows to 0, those of the open block and those before it. */
   public static void zero(Frame frame, int sums, int rows) {
     for (int s = 0; s < sums; s++) {
-      Arrays.fill(frame.lanes[s], 0, rows * LANES, 0.0);
-      Arrays.fill(frame.totals[s], 0, rows * LANES, 0.0);
+      Arrays.fill(frame.lanes[s], 0, rows * SumOrder.LANES, 0.0);
+      Arrays.fill(frame.totals[s], 0, rows * SumOrder.LANES, 0.0);
     }
   }
 
@@ -58,7 +43,7 @@ public final class RowSum {
     for (int s = 0; s < sums; s++) {
       double[] lanes = frame.lanes[s];
       double[] totals = frame.totals[s];
-      for (int l = row * LANES; l < (row + 1) * LANES; l++) {
+      for (int l = row * SumOrder.LANES; l < (row + 1) * SumOrder.LANES; l++) {
         lanes[l] += totals[l];
       }
     }
@@ -70,7 +55,7 @@ public final class RowSum {
       double[] into = frame.of(sums.get(s).number());
       double[] lanes = frame.lanes[s];
       for (int r = 0; r < rows; r++) {
-        into[r] = tree(lanes, r * LANES, evenFirst);
+        into[r] = tree(lanes, r * SumOrder.LANES, evenFirst);
       }
     }
   }
@@ -124,7 +109,7 @@ public final class RowSum {
       double[] into = frame.of(sums.get(s).number());
       double[] lanes = frame.lanes[s];
       for (int r = 0; r < rows; r++) {
-        int at = r * LANES;
+        int at = r * SumOrder.LANES;
         double sum = tree(lanes, at, left);
         into[r] = halves ? sum + tree(lanes, at + 16, left) : sum;
       }
@@ -141,7 +126,7 @@ public final class RowSum {
   /** Adds the lanes of the first row, a super-block's, to those of the long row. */
   public static void closeSuperBlock(Frame frame, int sums) {
     for (int s = 0; s < sums; s++) {
-      for (int l = 0; l < LANES; l++) {
+      for (int l = 0; l < SumOrder.LANES; l++) {
         frame.rowLanes[s][l] += frame.lanes[s][l];
       }
     }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.kernel;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
 
@@ -210,8 +211,8 @@ final class Strips {
   /** Adds n terms to the lanes of a row; the first term belongs to the first lane. */
   static void addToLanes(double[] terms, double[] lanes, int at, int n) {
     int i = 0;
-    for (; i + RowSum.LANES <= n; i += RowSum.LANES) {
-      for (int l = 0; l < RowSum.LANES; l++) {
+    for (; i + SumOrder.LANES <= n; i += SumOrder.LANES) {
+      for (int l = 0; l < SumOrder.LANES; l++) {
         lanes[at + l] += terms[i + l];
       }
     }
@@ -223,8 +224,8 @@ final class Strips {
   /** Adds n products, exact in float64, to the lanes of a row. */
   static void addProductsToLanes(float[] a, float[] b, double[] lanes, int at, int n) {
     int i = 0;
-    for (; i + RowSum.LANES <= n; i += RowSum.LANES) {
-      for (int l = 0; l < RowSum.LANES; l++) {
+    for (; i + SumOrder.LANES <= n; i += SumOrder.LANES) {
+      for (int l = 0; l < SumOrder.LANES; l++) {
         lanes[at + l] += (double) a[i + l] * b[i + l];
       }
     }

@@ -4,8 +4,8 @@ import static io.github.rmsnorm4j.internal.lowering.VectorCode.DOUBLES;
 import static java.lang.constant.ConstantDescs.CD_double;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Value;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.util.ArrayList;
@@ -92,7 +92,7 @@ final class Accumulators {
   void close(int block, int blockEnd, int sweep) {
     Label open = c.newLabel();
     Label end = c.newLabel();
-    c.iload(blockEnd).iload(block).isub().loadConstant(RowSum.BLOCK).if_icmpne(open);
+    c.iload(blockEnd).iload(block).isub().loadConstant(SumOrder.BLOCK).if_icmpne(open);
     toLanes("totals", sweep, true);
     c.goto_(end).labelBinding(open);
     toLanes("lanes", sweep, false);
@@ -132,7 +132,7 @@ final class Accumulators {
       code.line("%s to lanes", sums.get(s).number());
       Lanes into = new Lanes(s, "lanes", sweep);
       for (int j = 0; j < group; j++) {
-        into.store(swept.getFirst().get(s)[j], j * RowSum.LANES / 2, false);
+        into.store(swept.getFirst().get(s)[j], j * SumOrder.LANES / 2, false);
       }
     }
     swept.clear();
@@ -144,7 +144,7 @@ final class Accumulators {
       code.line("%s %s %s", sums.get(s).number(), adds ? "added to" : "to", array);
       Lanes into = new Lanes(s, array, sweep);
       for (int j = 0; j < target.vectors(); j++) {
-        int at = j / group * target.apart() + j % group * RowSum.LANES / 2;
+        int at = j / group * target.apart() + j % group * SumOrder.LANES / 2;
         into.store(lanes.get(s)[j], at, adds);
       }
       code.release(mark);
@@ -159,7 +159,7 @@ final class Accumulators {
     Lanes(int s, String name, int sweep) {
       code.element(ElementLoop.FRAME, name, CD_double.arrayType(), s);
       array = code.store();
-      c.iload(ElementLoop.ROW).loadConstant(RowSum.LANES).imul();
+      c.iload(ElementLoop.ROW).loadConstant(SumOrder.LANES).imul();
       c.iload(sweep).loadConstant(target.doubles()).imul().iadd();
       start = code.storeInt();
     }

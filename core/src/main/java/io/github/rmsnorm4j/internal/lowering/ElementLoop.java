@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.lowering;
 import static java.lang.constant.ConstantDescs.CD_int;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import java.lang.classfile.CodeBuilder;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -90,10 +90,10 @@ final class ElementLoop {
           "block",
           block,
           n,
-          RowSum.BLOCK,
+          SumOrder.BLOCK,
           from -> {
             block = from;
-            c.iload(block).loadConstant(RowSum.BLOCK).iadd().iload(n);
+            c.iload(block).loadConstant(SumOrder.BLOCK).iadd().iload(n);
             code.call(Math.class, "min", CD_int, CD_int, CD_int);
             blockEnd = code.storeInt();
             sweeps();
@@ -165,7 +165,7 @@ final class ElementLoop {
   /** Elements of a step: 32 if rows are summed. */
   private int step() {
     Place first = places.getFirst();
-    return first.sums() ? RowSum.LANES : first.step() * first.count();
+    return first.sums() ? SumOrder.LANES : first.step() * first.count();
   }
 
   /** Vectors of all stages in turn; one stage may have more than the other. */

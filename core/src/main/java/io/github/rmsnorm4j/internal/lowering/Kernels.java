@@ -2,11 +2,11 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -55,7 +55,7 @@ public record Kernels(int bits, Map<Tensor, Memory> memory, int width, boolean p
 
   /** The kernel of one stage in plain Java. */
   public Kernel plain(Stage stage) {
-    return new PlainKernel(stage, paired ? width & -RowSum.LANES : 0);
+    return new PlainKernel(stage, paired ? width & -SumOrder.LANES : 0);
   }
 
   /** The kernel that sums rows and runs a second stage on others; null if that does not pay. */

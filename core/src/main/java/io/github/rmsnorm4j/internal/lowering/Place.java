@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
@@ -76,7 +77,7 @@ record Place(
     boolean sums = !stage.sums().isEmpty();
     boolean paired = target.pairs(stage);
     int elements = target.elements(stage);
-    int share = RowSum.LANES / target.sweeps() / elements;
+    int share = SumOrder.LANES / target.sweeps() / elements;
     int stores = target.stages().size() > 1 ? share : Schedule.vectors(stage, share);
     int vectors = sums ? target.vectors() : stores;
     int step = sums ? target.apart() : elements;

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 
 /** Decides what runs together in one loop, from measurements; docs/kernels.md has the reasons. */
 final class Schedule {
@@ -23,7 +23,7 @@ final class Schedule {
 
   /** The width for which a kernel of row sums is made, 0 for any. */
   static int width(int elements) {
-    return elements <= NARROW && elements % RowSum.LANES == 0 ? elements : 0;
+    return elements <= NARROW && elements % SumOrder.LANES == 0 ? elements : 0;
   }
 
   /**
@@ -33,12 +33,12 @@ final class Schedule {
    */
   static boolean isStaggered(Stage sums, int width) {
     boolean narrow = width(width) > 0 && sums.sums().size() == 1;
-    return narrow || width >= RowSum.BLOCK && width <= RowSum.SUPER_BLOCK;
+    return narrow || width >= SumOrder.BLOCK && width <= SumOrder.SUPER_BLOCK;
   }
 
   /** Accumulators of each row sum of a stage; its lanes take one sweep or several. */
   static int accumulators(Stage stage, int doubles) {
-    int lanes = RowSum.LANES / doubles;
+    int lanes = SumOrder.LANES / doubles;
     if (stage.sums().isEmpty()) {
       return lanes;
     }
@@ -66,7 +66,7 @@ final class Schedule {
   /** Whether the second stage of a target has at least a vector, or a pair, in each sweep. */
   static boolean sharesWhole(Target target) {
     Stage second = target.stages().getLast();
-    int share = RowSum.LANES / target.sweeps() / target.elements(second);
+    int share = SumOrder.LANES / target.sweeps() / target.elements(second);
     return share >= (target.pairs(second) ? 2 : 1);
   }
 

@@ -6,6 +6,7 @@ import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_int;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -104,11 +105,11 @@ final class TailLoop {
   private void add(Stage.Sum s, int index, Scalars scalars, int row, int i) {
     code.line("%s: lane i %% 32 += %s", s.number(), s.value().text());
     code.element(FRAME, "lanes", CD_double.arrayType(), index);
-    c.iload(i).loadConstant(RowSum.LANES - 1).iand();
+    c.iload(i).loadConstant(SumOrder.LANES - 1).iand();
     if (evenFirst) {
       code.call(RowSum.class, "evenFirst", CD_int, CD_int);
     }
-    c.iload(row).loadConstant(RowSum.LANES).imul().iadd();
+    c.iload(row).loadConstant(SumOrder.LANES).imul().iadd();
     c.dup2().daload();
     scalars.push(s.value());
     c.dadd().dastore();

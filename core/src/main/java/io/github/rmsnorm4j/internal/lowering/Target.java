@@ -2,10 +2,10 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Memory;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -28,7 +28,7 @@ record Target(
   /** The number of sweeps over the elements of a block, each for some of the lanes. */
   int sweeps() {
     Stage stage = stages.getFirst();
-    return RowSum.LANES / doubles() / Schedule.accumulators(stage, doubles());
+    return SumOrder.LANES / doubles() / Schedule.accumulators(stage, doubles());
   }
 
   /** Float64 numbers in a vector. */
@@ -38,7 +38,7 @@ record Target(
 
   /** Accumulators of each row sum. */
   int vectors() {
-    return RowSum.LANES / doubles() / sweeps();
+    return SumOrder.LANES / doubles() / sweeps();
   }
 
   /**
@@ -46,7 +46,7 @@ record Target(
    * pair, and not one for each sweep.
    */
   boolean leavesOneVector() {
-    return Schedule.sumsAtOnce(stages.getFirst(), RowSum.LANES / doubles());
+    return Schedule.sumsAtOnce(stages.getFirst(), SumOrder.LANES / doubles());
   }
 
   /**
@@ -55,7 +55,7 @@ record Target(
    * cache.
    */
   int apart() {
-    return RowSum.LANES / vectors();
+    return SumOrder.LANES / vectors();
   }
 
   /** The number of elements of every vector of a stage. */

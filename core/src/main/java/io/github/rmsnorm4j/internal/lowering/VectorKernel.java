@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
@@ -125,7 +126,7 @@ public final class VectorKernel implements Kernel {
       } else if (elements == null) {
         tail.invokeExact(frame, rows, 0, 0);
       } else if (sumCount == 0) {
-        int whole = (to - from) & -RowSum.LANES;
+        int whole = (to - from) & -SumOrder.LANES;
         if (whole > 0) {
           elements.invokeExact(frame, frame, 0, rows, from, whole);
         }
@@ -165,8 +166,8 @@ public final class VectorKernel implements Kernel {
 
   /** Leaves the lanes of each row; rows have at most a super-block of elements. */
   private void lanes(Frame frame, Frame second, int rows, int n) throws Throwable {
-    int whole = n & -RowSum.LANES;
-    if (whole == 0 || whole >= RowSum.BLOCK) {
+    int whole = n & -SumOrder.LANES;
+    if (whole == 0 || whole >= SumOrder.BLOCK) {
       RowSum.zero(frame, sumCount, rows);
     }
     if (whole > 0) {
@@ -178,7 +179,7 @@ public final class VectorKernel implements Kernel {
         secondTail.invokeExact(second, rows, whole, n);
       }
     }
-    if (whole >= RowSum.BLOCK) {
+    if (whole >= SumOrder.BLOCK) {
       for (int r = 0; r < rows; r++) {
         RowSum.addTotals(frame, sumCount, r);
       }

@@ -27,6 +27,9 @@ final class Plan {
 
   final Compiled compiled;
 
+  /** Whether a better back end may serve a later call. */
+  private boolean forNow;
+
   /** Does rows that are out of range; null until there are any. */
   private volatile PlainBackEnd.Rows plain;
 
@@ -46,15 +49,21 @@ final class Plan {
     compiled = compile(call, stores, backEnds);
   }
 
-  private static Compiled compile(Call call, Stores stores, List<BackEnd> backEnds) {
+  private Compiled compile(Call call, Stores stores, List<BackEnd> backEnds) {
     for (BackEnd backEnd : backEnds) {
       try {
         return backEnd.compile(call, stores);
       } catch (BackEnd.Refusal refusal) {
+        forNow |= refusal.isForNow();
         LOGGER.log(System.Logger.Level.DEBUG, "another back end: {0}", refusal.getMessage());
       }
     }
     throw new IllegalStateException("no back end runs " + call.formula());
+  }
+
+  /** Whether it is worth keeping: no better back end may serve a later call. */
+  boolean lasts() {
+    return !forNow;
   }
 
   /** Whether it runs a call. */

@@ -46,8 +46,9 @@ public final class Plans {
         return plan;
       }
     }
-    return add(
-        start ? new Plan(call, stores, true, List.of(new PlainBackEnd())) : usual(call, stores));
+    Plan plan =
+        start ? new Plan(call, stores, true, List.of(new PlainBackEnd())) : usual(call, stores);
+    return plan.lasts() ? add(plan) : plan;
   }
 
   private Plan usual(Call call, Stores stores) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
@@ -100,7 +101,7 @@ class KernelPathsTest {
       Stage stage =
           new DrawnStages(random, new DrawnValues(random, seed == 3, narrow, paired, true), 2)
               .longSums();
-      int width = 2 * RowSum.SUPER_BLOCK + List.of(1, 5_000, 1_024, 992).get((int) seed - 1);
+      int width = 2 * SumOrder.SUPER_BLOCK + List.of(1, 5_000, 1_024, 992).get((int) seed - 1);
       Map<Tensor, Memory> memory = DrawnKernel.memory(random, (int) seed % 3);
       Kernels kernels = new Kernels(bits, memory, width, paired);
       try (Arena arena = Arena.ofConfined()) {
@@ -108,9 +109,9 @@ class KernelPathsTest {
         Frame frame = pieces.frames().getFirst();
         Kernel kernel = kernels.of(stage, width);
         RowSum.open(frame);
-        for (int from = 0; from < width; from += RowSum.SUPER_BLOCK) {
+        for (int from = 0; from < width; from += SumOrder.SUPER_BLOCK) {
           pieces.piece(frame, from);
-          kernel.superBlock(frame, Math.min(RowSum.SUPER_BLOCK, width - from));
+          kernel.superBlock(frame, Math.min(SumOrder.SUPER_BLOCK, width - from));
         }
         kernel.close(frame);
         Work defined = new Work(seed, arena, List.of(stage), memory, 0, 1, width, paired);

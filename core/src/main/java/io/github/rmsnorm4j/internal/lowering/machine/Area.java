@@ -1,9 +1,9 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 
 /**
  * Where in its thread's memory a kernel finds what it works on, in bytes: where rows and columns
@@ -33,13 +33,13 @@ final class Area {
   private static final int OF_ROW = aligned(POINTERS + Long.BYTES * Tensor.Access.ELEMENT.places());
   private static final int NUMBER = Double.BYTES * MachineFrame.MAX_ROWS;
   private static final int TOTALS = OF_ROW + NUMBER * Tensor.Access.ROW.places();
-  private static final int LANES = Double.BYTES * RowSum.LANES;
+  private static final int LANES = Double.BYTES * SumOrder.LANES;
   private static final int BROADCASTS = TOTALS + LANES * Stage.MAX_SUMS;
   private static final int ENDS = BROADCASTS + ALIGNMENT * Frame.MAX_TABLES;
-  private static final int END = Double.BYTES * RowSum.LANES;
+  private static final int END = Double.BYTES * SumOrder.LANES;
 
   /** Bytes of the mask of 32 elements. */
-  static final int MASK_BYTES = Long.BYTES * RowSum.LANES;
+  static final int MASK_BYTES = Long.BYTES * SumOrder.LANES;
 
   /** A mask: before it 32 elements that are there, from it on 32 that are not. */
   static final int MASK = ENDS + END * Tensor.SLOTS + MASK_BYTES;

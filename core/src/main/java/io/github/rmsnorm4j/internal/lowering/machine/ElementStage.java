@@ -5,8 +5,8 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
@@ -120,7 +120,7 @@ final class ElementStage {
     int width = stage.sums().isEmpty() ? Area.WIDTH : Area.SUMMED;
     a.op(GeneralOp.MOV, WIDTH, Address.at(AREA, width));
     a.op(GeneralOp.MOV, WHOLE, WIDTH);
-    a.op(GeneralOp.AND, WHOLE, new Immediate(-RowSum.LANES));
+    a.op(GeneralOp.AND, WHOLE, new Immediate(-SumOrder.LANES));
   }
 
   /** The address of the row of an operand. */

@@ -9,8 +9,8 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
@@ -71,7 +71,7 @@ final class Ends {
     }
     a.op(GeneralOp.MOV, I, WHOLE);
     a.op(GeneralOp.XOR, END.of(32), END.of(32));
-    for (int n = RowSum.LANES / 2; n >= 1; n /= 2) {
+    for (int n = SumOrder.LANES / 2; n >= 1; n /= 2) {
       Label next = a.label("fewer");
       a.op(GeneralOp.MOV, BLOCK, WIDTH);
       a.op(GeneralOp.AND, BLOCK, new Immediate(n));
@@ -98,7 +98,7 @@ final class Ends {
   }
 
   private void zero(Vector zero, int end, int size) {
-    for (int at = 0; at < RowSum.LANES * size; at += PIECE) {
+    for (int at = 0; at < SumOrder.LANES * size; at += PIECE) {
       a.op(VectorOp.VMOVUPS_TO, Address.at(AREA, end + at), zero);
     }
   }

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
 import io.github.rmsnorm4j.internal.backend.Stores;
+import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
@@ -35,7 +36,7 @@ public record MachineBackEnd(IntSupplier bits, BooleanSupplier prefersVectors) i
   public Compiled compile(Call call, Stores stores) throws Refusal {
     int bits = this.bits.getAsInt();
     if (bits == 0) {
-      throw new Refusal("machine code cannot be run");
+      throw new Refusal("machine code cannot be run", Shortage.lasts());
     }
     requireReached(call);
     Storage storage = call.storage(PlainBackEnd.NARROW);
@@ -86,8 +87,14 @@ public record MachineBackEnd(IntSupplier bits, BooleanSupplier prefersVectors) i
 
   private static MachineKernel required(MachineKernel kernel) throws Refusal {
     if (kernel == null) {
-      throw new Refusal("a kernel has no machine code, a warning says why");
+      throw new Refusal("a kernel has no machine code, a warning says why", Shortage.lasts());
     }
     return kernel;
+  }
+
+  /** What does the rows of a call for which there is no native memory. */
+  static Worker withoutMemory(Call call, OutOfMemoryError error) {
+    Shortage.note(error);
+    return new PlainBackEnd().compile(call, Stores.CACHED).open(call);
   }
 }

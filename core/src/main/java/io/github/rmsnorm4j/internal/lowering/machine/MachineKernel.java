@@ -4,9 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Listings;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
 import java.lang.ref.Reference;
@@ -31,7 +31,7 @@ public final class MachineKernel {
   private final List<Stage.Sum> sums;
 
   /** The lanes of the first stage's sums, in the order in which they are in memory. */
-  private final int[] lanes = new int[RowSum.LANES];
+  private final int[] lanes = new int[SumOrder.LANES];
 
   private MachineKernel(Target target) {
     this.target = target;
@@ -57,6 +57,12 @@ public final class MachineKernel {
    */
   public static MachineKernel of(List<Stage> stages, int bits, int width, boolean streams) {
     Target target = target(stages, bits, width, streams);
+    MachineKernel kernel = of(target);
+    // A kernel for one width needs more registers: several rows wait for one another.
+    return kernel == null && target.width() > 0 ? of(stages, bits, 0, streams) : kernel;
+  }
+
+  private static MachineKernel of(Target target) {
     Optional<MachineKernel> made = MADE.get(target);
     if (made == null && !Shortage.lasts()) {
       made = MADE.computeIfAbsent(target, MachineKernel::make);
@@ -70,7 +76,7 @@ public final class MachineKernel {
   }
 
   static Target target(List<Stage> stages, int bits, int width, boolean streams) {
-    boolean narrow = width > 0 && width <= NARROW && width % RowSum.LANES == 0;
+    boolean narrow = width > 0 && width <= NARROW && width % SumOrder.LANES == 0;
     int group = narrow ? bits / Double.SIZE : 1;
     boolean bfloat16 = bits == 512 && Machine.here().bfloat16();
     return new Target(stages, bits, narrow ? width : 0, group, bfloat16, streams);
@@ -123,7 +129,7 @@ public final class MachineKernel {
    */
   public void copyLanes(MachineFrame from, Frame to) {
     for (int s = 0; s < sums.size(); s++) {
-      for (int at = 0; at < RowSum.LANES; at++) {
+      for (int at = 0; at < SumOrder.LANES; at++) {
         long address = Area.totals(s) + (long) at * Double.BYTES;
         to.lanes[s][lanes[at]] = from.area.get(JAVA_DOUBLE, address);
       }

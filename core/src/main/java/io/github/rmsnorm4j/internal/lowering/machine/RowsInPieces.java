@@ -27,9 +27,9 @@ final class RowsInPieces implements Worker {
       StagedRows rows = StagedRows.open(POOL, call, program);
       try {
         return new RowsInPieces(rows, call);
-      } catch (RuntimeException | Error e) {
+      } catch (OutOfMemoryError e) {
         rows.close();
-        throw e;
+        return MachineBackEnd.withoutMemory(call, e);
       }
     }
   }

@@ -8,7 +8,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
@@ -47,15 +47,15 @@ final class StoreLoop {
       peeled(loop, rest);
     } else {
       a.bind(loop);
-      store(RowSum.LANES, Elements.Where.LOOP);
-      a.op(GeneralOp.ADD, I, new Immediate(RowSum.LANES));
+      store(SumOrder.LANES, Elements.Where.LOOP);
+      a.op(GeneralOp.ADD, I, new Immediate(SumOrder.LANES));
       a.op(GeneralOp.CMP, I, WHOLE);
       a.op(GeneralOp.JB, loop);
     }
     a.bind(rest);
     a.op(GeneralOp.CMP, WHOLE, WIDTH);
     a.op(GeneralOp.JE, end);
-    store(RowSum.LANES, Elements.Where.END);
+    store(SumOrder.LANES, Elements.Where.END);
     a.bind(end);
   }
 
@@ -73,25 +73,25 @@ final class StoreLoop {
     a.op(GeneralOp.SUB, BLOCK, elements.pointer(Forward.Y));
     a.op(GeneralOp.AND, BLOCK, new Immediate(Area.ALIGNMENT - 1));
     a.op(GeneralOp.JE, aligned);
-    store(RowSum.LANES, Elements.Where.EDGE);
+    store(SumOrder.LANES, Elements.Where.EDGE);
     a.op(GeneralOp.SAR, BLOCK, new Immediate(Integer.numberOfTrailingZeros(y.bytes())));
     a.op(GeneralOp.MOV, I, BLOCK);
     a.bind(aligned);
     a.comment("where the last group starts");
     a.op(GeneralOp.MOV, BLOCK, WHOLE);
-    a.op(GeneralOp.SUB, BLOCK, new Immediate(RowSum.LANES));
+    a.op(GeneralOp.SUB, BLOCK, new Immediate(SumOrder.LANES));
     a.op(GeneralOp.CMP, I, BLOCK);
     a.op(GeneralOp.JA, last);
     a.bind(loop);
-    store(RowSum.LANES, Elements.Where.LOOP);
-    a.op(GeneralOp.ADD, I, new Immediate(RowSum.LANES));
+    store(SumOrder.LANES, Elements.Where.LOOP);
+    a.op(GeneralOp.ADD, I, new Immediate(SumOrder.LANES));
     a.op(GeneralOp.CMP, I, BLOCK);
     a.op(GeneralOp.JBE, loop);
     a.op(GeneralOp.CMP, I, WHOLE);
     a.op(GeneralOp.JE, rest);
     a.bind(last);
     a.op(GeneralOp.MOV, I, BLOCK);
-    store(RowSum.LANES, Elements.Where.EDGE);
+    store(SumOrder.LANES, Elements.Where.EDGE);
   }
 
   /** So many elements, by vectors; two at a time where two are rounded together. */

@@ -9,6 +9,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
@@ -105,7 +106,7 @@ final class SumLoop {
   private void narrow() {
     for (int sweep = 0; sweep < sweeps; sweep++) {
       zero();
-      for (int first = 0; first < target.width(); first += RowSum.LANES) {
+      for (int first = 0; first < target.width(); first += SumOrder.LANES) {
         step(sweep, first, Elements.Where.ROW);
       }
       if (sweeps > 1) {
@@ -131,7 +132,7 @@ final class SumLoop {
     }
     a.op(GeneralOp.XOR, BLOCK.of(32), BLOCK.of(32));
     a.bind(block);
-    a.op(GeneralOp.LEA, END, Address.at(BLOCK, RowSum.BLOCK));
+    a.op(GeneralOp.LEA, END, Address.at(BLOCK, SumOrder.BLOCK));
     a.op(GeneralOp.CMP, END, WHOLE);
     a.op(GeneralOp.JBE, whole);
     a.op(GeneralOp.MOV, END, WHOLE);
@@ -139,7 +140,7 @@ final class SumLoop {
     for (int sweep = 0; sweep < sweeps; sweep++) {
       sweep(sweep);
     }
-    a.op(GeneralOp.ADD, BLOCK, new Immediate(RowSum.BLOCK));
+    a.op(GeneralOp.ADD, BLOCK, new Immediate(SumOrder.BLOCK));
     a.op(GeneralOp.CMP, BLOCK, WIDTH);
     a.op(GeneralOp.JB, block);
   }
@@ -154,7 +155,7 @@ final class SumLoop {
     a.op(GeneralOp.JAE, end);
     a.bind(step);
     step(sweep, 0, Elements.Where.LOOP);
-    a.op(GeneralOp.ADD, I, new Immediate(RowSum.LANES));
+    a.op(GeneralOp.ADD, I, new Immediate(SumOrder.LANES));
     a.op(GeneralOp.CMP, I, END);
     a.op(GeneralOp.JB, step);
     a.bind(end);
@@ -167,7 +168,7 @@ final class SumLoop {
     Label none = a.label("no_rest");
     a.op(GeneralOp.CMP, WHOLE, WIDTH);
     a.op(GeneralOp.JE, none);
-    a.op(GeneralOp.LEA, I, Address.at(BLOCK, RowSum.BLOCK));
+    a.op(GeneralOp.LEA, I, Address.at(BLOCK, SumOrder.BLOCK));
     a.op(GeneralOp.CMP, I, WIDTH);
     a.op(GeneralOp.JBE, none);
     a.comment("the rest: masks have ones where there are elements");

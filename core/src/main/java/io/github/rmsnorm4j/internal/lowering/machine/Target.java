@@ -3,8 +3,8 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -99,11 +99,11 @@ record Target(
 
   /** Accumulators of each row sum of a stage: of all lanes, or of some that a sweep is for. */
   int accumulators(Stage stage) {
-    return Math.min(RowSum.LANES * Double.SIZE / bits, ACCUMULATORS / stage.sums().size());
+    return Math.min(SumOrder.LANES * Double.SIZE / bits, ACCUMULATORS / stage.sums().size());
   }
 
   /** How often a block is gone through, each time for some of the lanes. */
   int sweeps(Stage stage) {
-    return RowSum.LANES * Double.SIZE / bits / accumulators(stage);
+    return SumOrder.LANES * Double.SIZE / bits / accumulators(stage);
   }
 }

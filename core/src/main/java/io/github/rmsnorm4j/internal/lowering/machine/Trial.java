@@ -3,11 +3,11 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import java.util.Arrays;
 import java.util.Map;
@@ -28,7 +28,7 @@ import java.util.TreeSet;
  */
 final class Trial implements AutoCloseable {
   /** Two blocks, a group of 32, and an end of 16, 8, 4, 2 and 1. */
-  private static final int WIDTH = 2 * RowSum.BLOCK + RowSum.LANES + 31;
+  private static final int WIDTH = 2 * SumOrder.BLOCK + SumOrder.LANES + 31;
 
   /** Elements of a row that its statistic is not of, as in partial norms. */
   private static final int UNSUMMED = 1000;

@@ -30,14 +30,22 @@ final class WholeRows implements Worker {
   record Compiled(MachineKernel kernel) implements io.github.rmsnorm4j.internal.backend.Compiled {
     @Override
     public Worker open(Call call) {
+      try {
+        return begun(call);
+      } catch (OutOfMemoryError e) {
+        return MachineBackEnd.withoutMemory(call, e);
+      }
+    }
+
+    private WholeRows begun(Call call) {
       WholeRows rows = POOL.take();
       try {
         rows.begin(call, kernel);
+        return rows;
       } catch (RuntimeException | Error e) {
         rows.close();
         throw e;
       }
-      return rows;
     }
   }
 

@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Map;
@@ -115,13 +115,13 @@ final class DrawnElements {
 
   /** Where numbers of a row are NaN: in one of three groups of 32, once in each half. */
   static boolean isNan(int i, int width) {
-    int within = (i + offset(width)) % (3 * RowSum.LANES);
-    return within == 5 || within == 5 + RowSum.LANES / 2;
+    int within = (i + offset(width)) % (3 * SumOrder.LANES);
+    return within == 5 || within == 5 + SumOrder.LANES / 2;
   }
 
   /** Some wide rows have no such numbers in their first group of 32, or in their last one. */
   private static int offset(int width) {
-    return width > WIDE ? width % 3 * RowSum.LANES : 0;
+    return width > WIDE ? width % 3 * SumOrder.LANES : 0;
   }
 
   /** The same with gains that are NaN. */

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import io.github.rmsnorm4j.internal.machine.InterpretedCode;
 import java.lang.foreign.MemorySegment;
@@ -163,7 +163,7 @@ final class InterpretedKernel {
 
   /** The lanes of a row sum of the first stage, as the last row has left them. */
   double[] lanes(int sum) {
-    double[] lanes = new double[RowSum.LANES];
+    double[] lanes = new double[SumOrder.LANES];
     for (int at = 0; at < lanes.length; at++) {
       int lane = target.lane(target.stages().getFirst(), at);
       lanes[lane] = number(Area.totals(sum) + at * Double.BYTES);

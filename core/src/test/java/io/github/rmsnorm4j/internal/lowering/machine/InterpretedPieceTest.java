@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -112,7 +112,7 @@ class InterpretedPieceTest {
       }
     }
     for (int s = 0; s < stage.sums().size(); s++) {
-      double[] lanes = Arrays.copyOf(frame.lanes[s], RowSum.LANES);
+      double[] lanes = Arrays.copyOf(frame.lanes[s], SumOrder.LANES);
       assertThat(kernel.lanes(s)).as(what).isEqualTo(lanes);
     }
   }

@@ -3,8 +3,10 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ChildJvm;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -41,6 +43,8 @@ class MemoryShortageTest {
     assertThat(child.output())
         .contains("without memory: none", "at once: none", "later: a kernel")
         .containsOnlyOnce(Shortage.MESSAGE);
+    assertThat(child.output().lines().filter("applied: 0.0"::equals))
+        .hasSize(machineIsKnown ? 2 : 0);
   }
 
   /** A process that has no memory for a while. */
@@ -54,8 +58,10 @@ class MemoryShortageTest {
       List<Stage> stages = TrialTest.stages(true, type, type, true, true, true);
       Class.forName(Shortage.class.getName());
       System.getLogger("io.github.rmsnorm4j").log(System.Logger.Level.INFO, "it begins");
+      RmsNorm[] norms = {};
       if (Boolean.parseBoolean(args[0])) {
         Machine.here();
+        norms = new RmsNorm[] {norm(100), norm(70_000)};
       }
       limit(size());
       limit(size());
@@ -64,6 +70,11 @@ class MemoryShortageTest {
       try {
         without = kernel(stages);
         again = kernel(stages);
+        for (RmsNorm norm : norms) {
+          float[] y = new float[norm.width()];
+          norm.apply(new float[norm.width()], y);
+          System.out.println("applied: " + y[0]);
+        }
       } finally {
         limit(-1);
       }
@@ -71,6 +82,14 @@ class MemoryShortageTest {
       say("at once", kernel(stages));
       Thread.sleep(1100);
       say("later", kernel(stages));
+    }
+
+    private static RmsNorm norm(int width) {
+      return RmsNorm.builder(width)
+          .gain(new float[width])
+          .threads(1)
+          .backend(Backend.machineCode(256))
+          .build();
     }
 
     private static boolean kernel(List<Stage> stages) {
