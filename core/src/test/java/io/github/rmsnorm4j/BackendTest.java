@@ -7,7 +7,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The tests run with the Vector API and with native access; {@link FallbackTest} has the rest. */
+/**
+ * The tests run with the Vector API and with native access; {@link BackendFallbackTest} has the
+ * rest.
+ */
 class BackendTest {
   @Test
   void bestIsOneAndUsesWhatIsThere() {

@@ -53,7 +53,7 @@ public final class Frame implements AutoCloseable {
   /** Lanes of the super-blocks of one long row. */
   final double[][] rowLanes;
 
-  /** Whether one of the last rows is out of the range of float32. */
+  /** Whether one of the last rows is out of range. */
   public boolean outOfRange;
 
   /** What a back end keeps for the thread of a frame. The frame's owner closes it. */
