@@ -74,10 +74,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     threads = builder.threads;
     backend = builder.backend == null ? Backend.best() : builder.backend;
     memory = new CallMemory(backend.nativeAccess() && !builder.safe);
-    plans = new Plans(backend::machineBits, backend::kernelBits, backend.startsPlain());
-    backwardPlans = new Plans(backend::machineBits, backend::kernelBits, backend.startsPlain());
+    plans = plans();
+    backwardPlans = plans();
     choices = choices(ElementType.FLOAT32);
     float64Choices = spec.epsilon().isPresent() ? choices : choices(ElementType.FLOAT64);
+  }
+
+  private Plans plans() {
+    return new Plans(backend::machineBits, backend::kernelBits, backend.startsPlain());
   }
 
   private NormChoices choices(ElementType rows) {

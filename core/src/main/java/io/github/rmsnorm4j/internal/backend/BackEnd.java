@@ -4,6 +4,9 @@ package io.github.rmsnorm4j.internal.backend;
 public interface BackEnd {
   /** Says why a back end does not run the program of a call. */
   final class Refusal extends Exception {
+    /** Where there is no such back end. */
+    public static final Refusal ABSENT = new Refusal("it is not there");
+
     private static final long serialVersionUID = 1;
 
     private final boolean forNow;

@@ -6,11 +6,13 @@ import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
+import io.github.rmsnorm4j.internal.kernel.PlainKernels;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
-import java.util.function.Function;
 
 /** Plain Java. It runs every program, and needs no class that is made first. */
-public final class PlainBackEnd implements BackEnd {
+public final class PlainBackEnd implements BackEnd, PlainKernels {
   private static final Staging.Pool<StagedRows> POOL = new Staging.Pool<>(StagedRows::new);
 
   /** The 16-bit types that it reads and writes itself. */
@@ -28,14 +30,16 @@ public final class PlainBackEnd implements BackEnd {
   public Rows compile(Call call, Stores stores) {
     Storage storage = call.storage(NARROW);
     Program program = call.program(storage);
-    Function<Stage, Kernel> kernels = stage -> new PlainKernel(stage, 0);
+    List<Kernel> kernels = new ArrayList<>();
+    for (Program.Step step : program.steps()) {
+      kernels.add(plain(step.stage()));
+    }
     return new Rows(
-        StagedProgram.ofAllRows(
-            call,
-            storage,
-            program,
-            program.steps().stream().map(step -> kernels.apply(step.stage())).toList(),
-            kernels,
-            new EvenFirst(false)));
+        StagedProgram.ofAllRows(call, storage, program, kernels, this, new EvenFirst(false)));
+  }
+
+  @Override
+  public Kernel plain(Stage stage) {
+    return new PlainKernel(stage, 0);
   }
 }

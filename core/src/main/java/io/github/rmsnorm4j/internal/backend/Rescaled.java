@@ -5,10 +5,9 @@ import io.github.rmsnorm4j.internal.backend.StagedProgram.Ready;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
 import io.github.rmsnorm4j.internal.formula.Program.Rescaling;
-import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
-import java.util.function.Function;
+import io.github.rmsnorm4j.internal.kernel.PlainKernels;
 
 /**
  * The statistic of a float64 row whose squares leave the range of float64. The row is summed again
@@ -30,14 +29,14 @@ final class Rescaled {
   /** Likewise; null in a backward pass. */
   private final Kernel[] output;
 
-  Rescaled(Rescaling rescaling, Function<Stage, Kernel> kernels) {
-    shift = rescaling.shift() == null ? null : kernels.apply(rescaling.shift());
-    roots = kernels.apply(rescaling.roots());
+  Rescaled(Rescaling rescaling, PlainKernels kernels) {
+    shift = rescaling.shift() == null ? null : kernels.plain(rescaling.shift());
+    roots = kernels.plain(rescaling.roots());
     output = rescaling.output() == null ? null : new Kernel[2];
     for (int up = 0; up < 2; up++) {
-      statistic[up] = kernels.apply(rescaling.statistic().get(up));
+      statistic[up] = kernels.plain(rescaling.statistic().get(up));
       if (output != null) {
-        output[up] = kernels.apply(rescaling.output().get(up));
+        output[up] = kernels.plain(rescaling.output().get(up));
       }
     }
     step = Ready.of(rescaling.statistic().getFirst(), Extent.PART, null);

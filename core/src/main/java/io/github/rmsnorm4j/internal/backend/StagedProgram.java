@@ -9,9 +9,11 @@ import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
+import io.github.rmsnorm4j.internal.kernel.PlainKernels;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.Function;
 
 /** A program with one kernel for each step. Several threads may use it at once. */
 public final class StagedProgram {
@@ -30,10 +32,14 @@ public final class StagedProgram {
     }
 
     private static int[] places(Collection<Tensor> tensors) {
-      return tensors.stream()
-          .filter(tensor -> tensor.access() == Tensor.Access.ELEMENT)
-          .mapToInt(Tensor::place)
-          .toArray();
+      int[] places = new int[tensors.size()];
+      int count = 0;
+      for (Tensor tensor : tensors) {
+        if (tensor.access() == Tensor.Access.ELEMENT) {
+          places[count++] = tensor.place();
+        }
+      }
+      return Arrays.copyOf(places, count);
     }
   }
 
@@ -57,7 +63,7 @@ public final class StagedProgram {
   private final Program program;
 
   /** Makes kernels for rows that are out of range; null where others do such rows. */
-  private final Function<Stage, Kernel> plain;
+  private final PlainKernels plain;
 
   private volatile Ready[] wide;
   private volatile Rescaled rescaled;
@@ -67,15 +73,16 @@ public final class StagedProgram {
       Storage storage,
       Program program,
       List<Kernel> kernels,
-      Function<Stage, Kernel> plain,
+      PlainKernels plain,
       EvenFirst columns) {
     this.program = program;
     this.plain = plain;
     this.columns = columns;
-    operands =
-        storage.types().keySet().stream()
-            .map(tensor -> operand(tensor, call, storage))
-            .toArray(Operand[]::new);
+    operands = new Operand[storage.types().size()];
+    int k = 0;
+    for (Tensor tensor : storage.types().keySet()) {
+      operands[k++] = operand(tensor, call, storage);
+    }
     steps = ready(program.steps(), kernels);
     ranged = program.ranged();
   }
@@ -101,7 +108,7 @@ public final class StagedProgram {
       Storage storage,
       Program program,
       List<Kernel> kernels,
-      Function<Stage, Kernel> plain,
+      PlainKernels plain,
       EvenFirst columns) {
     return new StagedProgram(call, storage, program, kernels, plain, columns);
   }
@@ -131,8 +138,10 @@ public final class StagedProgram {
   /** The steps of a float32 row that is out of range, after the one with ranges. */
   Ready[] wide() {
     if (wide == null) {
-      List<Kernel> kernels =
-          program.wide().stream().map(step -> plain.apply(step.stage())).toList();
+      List<Kernel> kernels = new ArrayList<>();
+      for (Step step : program.wide()) {
+        kernels.add(plain.plain(step.stage()));
+      }
       wide = ready(program.wide(), kernels);
     }
     return wide;

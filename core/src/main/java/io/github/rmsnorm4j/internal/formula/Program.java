@@ -75,6 +75,11 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
 
   /** Whether some elements of a row are done in another way than the others. */
   public boolean isDivided() {
-    return steps.stream().anyMatch(step -> step.extent() == Extent.REST);
+    for (Step step : steps) {
+      if (step.extent() == Extent.REST) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
+import io.github.rmsnorm4j.internal.kernel.PlainKernels;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,12 +16,13 @@ import java.util.TreeMap;
 /**
  * Chooses the kernels of the stages of a call.
  *
- * @param bits the width of a vector, 0 for plain Java
+ * @param bits the width of a vector
  * @param memory the memory of the operands
  * @param width the width of the rows
  * @param paired whether bfloat16 is read and written two elements at a time
  */
-public record Kernels(int bits, Map<Tensor, Memory> memory, int width, boolean paired) {
+public record Kernels(int bits, Map<Tensor, Memory> memory, int width, boolean paired)
+    implements PlainKernels {
   /**
    * From this vector width on, kernels can also read bfloat16 one element at a time. At 128 bits a
    * vector of float64 has two elements, and there is no vector of two shorts.
@@ -33,9 +35,6 @@ public record Kernels(int bits, Map<Tensor, Memory> memory, int width, boolean p
    * @param paired whether bfloat16 is read and written two elements at a time
    */
   public static Set<ElementType> narrow(int bits, boolean paired) {
-    if (bits == 0) {
-      return Set.of(ElementType.FLOAT16, ElementType.BFLOAT16);
-    }
     return paired || bits >= SHORTS_BITS ? Set.of(ElementType.BFLOAT16) : Set.of();
   }
 
@@ -46,21 +45,19 @@ public record Kernels(int bits, Map<Tensor, Memory> memory, int width, boolean p
    *     other elements, or fewer
    */
   public Kernel of(Stage stage, int elements) {
-    if (bits == 0) {
-      return plain(stage);
-    }
     return VectorKernel.of(
         target(List.of(stage), stage.hasElements() ? Schedule.width(elements) : 0));
   }
 
   /** The kernel of one stage in plain Java. */
+  @Override
   public Kernel plain(Stage stage) {
     return new PlainKernel(stage, paired ? width & -SumOrder.LANES : 0);
   }
 
   /** The kernel that sums rows and runs a second stage on others; null if that does not pay. */
   public VectorKernel staggered(Stage sums, Stage second) {
-    if (bits == 0 || !Schedule.isStaggered(sums, width)) {
+    if (!Schedule.isStaggered(sums, width)) {
       return null;
     }
     Target target = target(List.of(sums, second), Schedule.width(width));

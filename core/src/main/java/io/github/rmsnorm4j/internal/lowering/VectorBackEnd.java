@@ -18,7 +18,9 @@ import io.github.rmsnorm4j.internal.formula.Program.Step;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -51,7 +53,7 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
   public Compiled compile(Call call, Stores stores) throws Refusal {
     int bits = this.bits.getAsInt();
     if (bits == 0) {
-      throw new Refusal("the Vector API is not there");
+      throw Refusal.ABSENT;
     }
     boolean paired = isPaired(call);
     Storage storage = call.storage(Kernels.narrow(bits, paired));
@@ -59,16 +61,12 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
     int width = call.choices().width();
     Kernels kernels = new Kernels(bits, memory(call, storage), width, paired);
     EvenFirst columns = new EvenFirst(paired);
+    List<Kernel> ofSteps = new ArrayList<>();
+    for (Step step : program.steps()) {
+      ofSteps.add(kernels.of(step.stage(), elements(step.extent(), call)));
+    }
     StagedProgram staged =
-        StagedProgram.ofAllRows(
-            call,
-            storage,
-            program,
-            program.steps().stream()
-                .map(step -> kernels.of(step.stage(), elements(step.extent(), call)))
-                .toList(),
-            kernels::plain,
-            columns);
+        StagedProgram.ofAllRows(call, storage, program, ofSteps, kernels, columns);
     boolean staggers = call.choices().isWhole() && isDirect(call, storage);
     return new Rows(staged, staggers ? staggered(program, kernels) : null, columns);
   }

@@ -12,8 +12,6 @@ import java.util.List;
 
 /** What runs one kind of call. */
 final class Plan {
-  private static final System.Logger LOGGER = System.getLogger("io.github.rmsnorm4j");
-
   private final Formula formula;
 
   /** By place: {@link RowMemory#kind} of the rows, 0 where there are none. */
@@ -55,7 +53,10 @@ final class Plan {
         return backEnd.compile(call, stores);
       } catch (BackEnd.Refusal refusal) {
         forNow |= refusal.isForNow();
-        LOGGER.log(System.Logger.Level.DEBUG, "another back end: {0}", refusal.getMessage());
+        if (refusal != BackEnd.Refusal.ABSENT) {
+          System.getLogger("io.github.rmsnorm4j")
+              .log(System.Logger.Level.DEBUG, "another back end: {0}", refusal.getMessage());
+        }
       }
     }
     throw new IllegalStateException("no back end runs " + call.formula());

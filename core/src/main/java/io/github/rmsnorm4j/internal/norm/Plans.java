@@ -57,7 +57,7 @@ public final class Plans {
         stores,
         false,
         List.of(
-            new MachineBackEnd(machineBits, () -> startsPlain && vectorBits.getAsInt() > 0),
+            new MachineBackEnd(machineBits, startsPlain ? vectorBits : null),
             new VectorBackEnd(vectorBits),
             new PlainBackEnd()));
   }

@@ -107,7 +107,7 @@ class KernelPathsTest {
       try (Arena arena = Arena.ofConfined()) {
         Work pieces = new Work(seed, arena, List.of(stage), memory, 0, 1, width, paired);
         Frame frame = pieces.frames().getFirst();
-        Kernel kernel = kernels.of(stage, width);
+        Kernel kernel = bits == 0 ? kernels.plain(stage) : kernels.of(stage, width);
         RowSum.open(frame);
         for (int from = 0; from < width; from += SumOrder.SUPER_BLOCK) {
           pieces.piece(frame, from);

@@ -13,15 +13,10 @@ import java.lang.foreign.ValueLayout;
  */
 final class ColumnCopies implements AutoCloseable {
   /** The tensors that are sums over rows. */
-  private static final Tensor[] SUMS = {Backward.GAIN_GRADIENT, Backward.BIAS_GRADIENT};
+  static final Tensor[] SUMS = {Backward.GAIN_GRADIENT, Backward.BIAS_GRADIENT};
 
   /** Longer copies are given back after each call. */
   private static final long MAX_KEPT = Double.BYTES << 16;
-
-  /** Points at a copy. */
-  interface Pointer {
-    void point(Tensor column, long address);
-  }
 
   private final NativeMemory[] copies = new NativeMemory[Tensor.Access.COLUMN.places()];
 
@@ -37,11 +32,12 @@ final class ColumnCopies implements AutoCloseable {
    * Copies sums to where they are added to.
    *
    * @param sums by place; null without sums
+   * @param addresses by place: takes where they are
    */
-  void take(Object[] sums, int width, Pointer pointer) {
+  void take(Object[] sums, int width, long[] addresses) {
     for (Tensor sum : SUMS) {
       if (sums != null && sums[sum.place()] != null) {
-        pointer.point(sum, copy(sum, sums[sum.place()], width).address());
+        addresses[sum.place()] = copy(sum, sums[sum.place()], width).address();
       }
     }
   }

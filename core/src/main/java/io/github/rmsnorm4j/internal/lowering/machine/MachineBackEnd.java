@@ -21,7 +21,6 @@ import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
@@ -29,14 +28,15 @@ import java.util.function.IntSupplier;
  * one: if the row is longer than a super-block, or in part outside of the statistic.
  *
  * @param bits the width of a vector, 0 without machine code; found by a native call
- * @param prefersVectors whether the Vector API does what it is faster at
+ * @param vectorBits the width of a vector of the Vector API, 0 without; it does what it is faster
+ *     at. Null where machine code does all that it can
  */
-public record MachineBackEnd(IntSupplier bits, BooleanSupplier prefersVectors) implements BackEnd {
+public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implements BackEnd {
   @Override
   public Compiled compile(Call call, Stores stores) throws Refusal {
     int bits = this.bits.getAsInt();
     if (bits == 0) {
-      throw new Refusal("machine code cannot be run", Shortage.lasts());
+      throw Shortage.lasts() ? new Refusal(Shortage.MESSAGE, true) : Refusal.ABSENT;
     }
     requireReached(call);
     Storage storage = call.storage(PlainBackEnd.NARROW);
@@ -45,11 +45,14 @@ public record MachineBackEnd(IntSupplier bits, BooleanSupplier prefersVectors) i
     boolean inPieces = width > SumOrder.SUPER_BLOCK || program.isDivided();
     boolean backward = call.rows(Backward.DY) != null;
     boolean slower = backward ? inPieces || call.float64() : inPieces && call.float64();
-    if (slower && prefersVectors.getAsBoolean()) {
+    if (slower && vectorBits != null && vectorBits.getAsInt() > 0) {
       throw new Refusal("the Vector API is faster");
     }
     if (!inPieces) {
-      List<Stage> stages = program.steps().stream().map(Step::stage).toList();
+      List<Stage> stages = new ArrayList<>();
+      for (Step step : program.steps()) {
+        stages.add(step.stage());
+      }
       int whole = call.choices().isWhole() ? width : 0;
       return new WholeRows.Compiled(required(kernel(stages, bits, whole, stores)));
     }

@@ -106,7 +106,7 @@ final class RowsInPieces implements Worker {
 
   @Override
   public long run(long from, long to, Object[] sums) {
-    memory.sums.take(sums, width, (column, address) -> memory.columns[column.place()] = address);
+    memory.sums.take(sums, width, memory.columns);
     long done = rows.run(from, to, sums);
     memory.sums.giveBack(sums, width);
     return done;

@@ -52,8 +52,8 @@ final class WholeRows implements Worker {
   private final MachineFrame frame = new MachineFrame();
   private final ColumnCopies columns = new ColumnCopies();
 
-  /** Made once: a lambda for each call would be an object for each. */
-  private final ColumnCopies.Pointer pointer = frame::point;
+  /** By place: the addresses of sums over rows. */
+  private final long[] addresses = new long[Tensor.Access.COLUMN.places()];
 
   /** The key of the norm's columns that the frame is set for, or null. */
   private Object setFor;
@@ -127,7 +127,12 @@ final class WholeRows implements Worker {
 
   @Override
   public long run(long from, long to, Object[] sums) {
-    columns.take(sums, width, pointer);
+    if (sums != null) {
+      columns.take(sums, width, addresses);
+      for (Tensor sum : ColumnCopies.SUMS) {
+        frame.point(sum, addresses[sum.place()]);
+      }
+    }
     place(from);
     int most = frame.mostRows(piece, width);
     long row = from;
