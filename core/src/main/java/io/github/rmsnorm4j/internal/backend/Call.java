@@ -12,33 +12,31 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** One checked call of a norm: everything that is the same for all rows. */
-public final class Call implements AutoCloseable {
-  private final NormChoices choices;
-  private final Formula formula;
-  private final RowMemory[] rows;
-  private final Object[] columns;
-  private final NormColumns ofNorm;
-  private final double[] mean;
-  private final double[] rstd;
-  private final boolean numbersGiven;
-
-  /** Columns that were copied for this call alone; null until there are any. */
-  private NativeMemory[] copies;
-
-  /**
-   * A call.
-   *
-   * @param rows by place: the rows of each tensor of elements, up to the last one; null where the
-   *     call has none
-   * @param columns by place: gain and bias, float[] or double[] as the arithmetic is, the gain with
-   *     its offset; null where the call has none
-   * @param ofNorm copies of gain and bias if they are those of the norm, which never change; or
-   *     null
-   * @param mean takes the mean of each row, or has it if numbers are given; or null
-   * @param rstd takes the rstd of each row, or has it; or null
-   * @param numbersGiven whether mean and rstd are those of a forward pass, which kept them
-   */
+/**
+ * One checked call of a norm: everything that is the same for all rows.
+ *
+ * @param rows by place: the rows of each tensor of elements, up to the last one; null where the
+ *     call has none
+ * @param columns by place: gain and bias, float[] or double[] as the arithmetic is, the gain with
+ *     its offset; null where the call has none
+ * @param ofNorm copies of gain and bias if they are those of the norm, which never change; or null
+ * @param mean takes the mean of each row, or has it if numbers are given; or null
+ * @param rstd takes the rstd of each row, or has it; or null
+ * @param numbersGiven whether mean and rstd are those of a forward pass, which kept them
+ * @param copies by place: columns that were copied for this call alone
+ */
+public record Call(
+    NormChoices choices,
+    Formula formula,
+    RowMemory[] rows,
+    Object[] columns,
+    NormColumns ofNorm,
+    double[] mean,
+    double[] rstd,
+    boolean numbersGiven,
+    NativeMemory[] copies)
+    implements AutoCloseable {
+  /** A call that has copied no columns. */
   public Call(
       NormChoices choices,
       Formula formula,
@@ -48,22 +46,16 @@ public final class Call implements AutoCloseable {
       double[] mean,
       double[] rstd,
       boolean numbersGiven) {
-    this.choices = choices;
-    this.formula = formula;
-    this.rows = rows;
-    this.columns = columns;
-    this.ofNorm = ofNorm;
-    this.mean = mean;
-    this.rstd = rstd;
-    this.numbersGiven = numbersGiven;
-  }
-
-  public NormChoices choices() {
-    return choices;
-  }
-
-  public Formula formula() {
-    return formula;
+    this(
+        choices,
+        formula,
+        rows,
+        columns,
+        ofNorm,
+        mean,
+        rstd,
+        numbersGiven,
+        new NativeMemory[columns.length]);
   }
 
   /** The rows of a tensor, or null. */
@@ -79,26 +71,6 @@ public final class Call implements AutoCloseable {
   /** A gain or bias, float[] or double[], or null. */
   public Object column(Tensor tensor) {
     return columns[tensor.place()];
-  }
-
-  /** Copies of gain and bias if they are those of the norm; or null. */
-  public NormColumns ofNorm() {
-    return ofNorm;
-  }
-
-  /** The mean of each row, or null. */
-  public double[] mean() {
-    return mean;
-  }
-
-  /** The rstd of each row, or null. */
-  public double[] rstd() {
-    return rstd;
-  }
-
-  /** Whether mean and rstd were kept by a forward pass; otherwise they are results. */
-  public boolean numbersGiven() {
-    return numbersGiven;
   }
 
   /** Whether the arithmetic is float64. */
@@ -135,23 +107,22 @@ public final class Call implements AutoCloseable {
     return kept == null ? copy(column, column(column)) : kept;
   }
 
-  private synchronized MemorySegment copy(Tensor column, Object numbers) {
-    if (copies == null) {
-      copies = new NativeMemory[Tensor.Access.COLUMN.places()];
+  private MemorySegment copy(Tensor column, Object numbers) {
+    synchronized (copies) {
+      int place = column.place();
+      if (copies[place] == null) {
+        copies[place] = ColumnMemory.copy(numbers, choices.width());
+      }
+      return copies[place].segment();
     }
-    int place = column.place();
-    if (copies[place] == null) {
-      copies[place] = ColumnMemory.copy(numbers, choices.width());
-    }
-    return copies[place].segment();
   }
 
   /** Gives the memory of copied columns back, when all threads are done. */
   @Override
   public void close() {
-    for (int place = 0; copies != null && place < copies.length; place++) {
-      if (copies[place] != null) {
-        ColumnMemory.giveBack(copies[place]);
+    for (NativeMemory copy : copies) {
+      if (copy != null) {
+        ColumnMemory.giveBack(copy);
       }
     }
   }

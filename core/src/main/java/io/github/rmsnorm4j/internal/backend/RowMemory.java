@@ -11,8 +11,16 @@ import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The rows of one operand of a call, checked by the API. */
-public final class RowMemory {
+/**
+ * The rows of one operand of a call, checked by the API.
+ *
+ * @param segment holds every row, from its first byte on
+ * @param stride bytes from one row to the next
+ * @param access how kernels reach the rows
+ * @param kind a positive number, the same for all rows of one type and access
+ */
+public record RowMemory(
+    MemorySegment segment, ElementType type, long stride, Access access, int kind) {
   /** How kernels reach rows. */
   public enum Access {
     /** At an address. */
@@ -22,55 +30,43 @@ public final class RowMemory {
     /** In an array of another type, or not where an array of the type would have elements. */
     OTHER_ARRAY,
     /** Not at all: they are copied, piece by piece, by calls that check every access. */
-    CHECKED
+    CHECKED;
+
+    static Access of(boolean isNative, boolean addressable) {
+      if (isNative) {
+        return addressable ? NATIVE : CHECKED;
+      }
+      return addressable ? ARRAY : OTHER_ARRAY;
+    }
   }
 
-  private final MemorySegment segment;
-  private final ElementType type;
-  private final long stride;
-  private final Access access;
-  private final int kind;
+  /** Never started; it stands for any thread other than the caller's. */
+  private static final Thread ANOTHER_THREAD = anotherThread();
+
+  /** It inherits nothing, so that it keeps no class loader alive. */
+  private static Thread anotherThread() {
+    Thread thread = new Thread(null, () -> {}, "rmsnorm4j-another", 0, false);
+    thread.setContextClassLoader(null);
+    return thread;
+  }
 
   /**
    * Rows.
    *
-   * @param segment holds every row, from its first byte on
-   * @param stride bytes from one row to the next
    * @param addressable whether kernels may address the rows, or the rows are in an array of their
    *     type
    */
   public RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
-    this.segment = segment;
-    this.type = type;
-    this.stride = stride;
-    if (segment.isNative()) {
-      access = addressable ? Access.NATIVE : Access.CHECKED;
-    } else {
-      access = addressable ? Access.ARRAY : Access.OTHER_ARRAY;
-    }
-    kind = 1 + type.ordinal() * Access.values().length + access.ordinal();
+    this(segment, type, stride, Access.of(segment.isNative(), addressable));
   }
 
-  public MemorySegment segment() {
-    return segment;
-  }
-
-  public ElementType type() {
-    return type;
-  }
-
-  /** Bytes from one row to the next. */
-  public long stride() {
-    return stride;
-  }
-
-  public Access access() {
-    return access;
-  }
-
-  /** A positive number, the same for all rows of one type and access. */
-  public int kind() {
-    return kind;
+  private RowMemory(MemorySegment segment, ElementType type, long stride, Access access) {
+    this(
+        segment,
+        type,
+        stride,
+        access,
+        1 + type.ordinal() * Access.values().length + access.ordinal());
   }
 
   /** Whether kernels may address the rows, or the rows are in an array of their type. */
@@ -86,16 +82,6 @@ public final class RowMemory {
   /** The memory in which such kernels find the rows. */
   public Memory memory(Storage storage) {
     return isDirect(storage) && access == Access.NATIVE ? Memory.NATIVE : Memory.HEAP;
-  }
-
-  /** Never started; it stands for any thread other than the caller's. */
-  private static final Thread ANOTHER_THREAD = anotherThread();
-
-  /** It inherits nothing, so that it keeps no class loader alive. */
-  private static Thread anotherThread() {
-    Thread thread = new Thread(null, () -> {}, "rmsnorm4j-another", 0, false);
-    thread.setContextClassLoader(null);
-    return thread;
   }
 
   /** Whether any thread may access the memory through its segment. */
