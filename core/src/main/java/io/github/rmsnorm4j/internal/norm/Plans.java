@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
+import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.Stores;
@@ -8,6 +9,7 @@ import io.github.rmsnorm4j.internal.lowering.machine.MachineBackEnd;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /**
  * The last few plans of a norm. Without them a call of one row would take as long to find its
@@ -16,9 +18,8 @@ import java.util.function.IntSupplier;
 public final class Plans {
   private static final int KEPT = 8;
 
-  private final IntSupplier machineBits;
-  private final IntSupplier vectorBits;
   private final boolean startsPlain;
+  private final Supplier<List<BackEnd>> backEnds;
   private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(KEPT);
   private volatile int next;
 
@@ -31,9 +32,24 @@ public final class Plans {
    *     chosen by name
    */
   public Plans(IntSupplier machineBits, IntSupplier vectorBits, boolean startsPlain) {
-    this.machineBits = machineBits;
-    this.vectorBits = vectorBits;
+    this(
+        startsPlain,
+        () ->
+            List.of(
+                new MachineBackEnd(machineBits, () -> startsPlain && vectorBits.getAsInt() > 0),
+                new VectorBackEnd(vectorBits),
+                new PlainBackEnd()));
+  }
+
+  /**
+   * No plans yet.
+   *
+   * @param startsPlain whether the first calls of a process take plain Java
+   * @param backEnds of which the first one that does not refuse runs a call
+   */
+  public Plans(boolean startsPlain, Supplier<List<BackEnd>> backEnds) {
     this.startsPlain = startsPlain;
+    this.backEnds = backEnds;
   }
 
   /** The plan of a call: one of the last ones if it fits. */
@@ -46,19 +62,7 @@ public final class Plans {
         return plan;
       }
     }
-    return add(
-        start ? new Plan(call, stores, true, List.of(new PlainBackEnd())) : usual(call, stores));
-  }
-
-  private Plan usual(Call call, Stores stores) {
-    return new Plan(
-        call,
-        stores,
-        false,
-        List.of(
-            new MachineBackEnd(machineBits, () -> startsPlain && vectorBits.getAsInt() > 0),
-            new VectorBackEnd(vectorBits),
-            new PlainBackEnd()));
+    return add(new Plan(call, stores, start, start ? List.of(new PlainBackEnd()) : backEnds.get()));
   }
 
   /** Keeps a plan, in the place of the oldest one. */
