@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  */
 class BackEndsTest {
   private static final Map<Size, Integer> DRAWS =
-      new EnumMap<>(Map.of(Size.SMALL, 160, Size.CHUNKS, 8, Size.LONG, 44, Size.TWO_PASSES, 4));
+      new EnumMap<>(Map.of(Size.SMALL, 160, Size.CHUNKS, 16, Size.LONG, 48, Size.TWO_PASSES, 4));
 
   private static final int WIDEST = FloatVector.SPECIES_PREFERRED.vectorBitSize();
   private static final int MACHINE = Machine.here().bits();
@@ -35,7 +35,7 @@ class BackEndsTest {
     INTERPRETED("Rows", "Rows stops"),
     INTERPRETED_WIDE("Rows", "Rows stops"),
     PLAIN("StagedRows"),
-    VECTORS("StagedRows", "StaggeredRows"),
+    VECTORS("StagedRows", "StaggeredRows of chunks", "StaggeredRows of many chunks"),
     MACHINE("WholeRows", "WholeRows stops", "RowsInPieces", "RowsInPieces stops");
 
     private final List<String> workers;

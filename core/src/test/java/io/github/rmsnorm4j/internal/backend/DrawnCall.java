@@ -33,7 +33,7 @@ final class DrawnCall {
   /** How many elements rows have, and how many rows there are. */
   enum Size {
     SMALL,
-    /** Several chunks, of which most rows are in range. */
+    /** Several chunks of rows of one type, of which most are in range and none are copied. */
     CHUNKS,
     /** More than a super-block. */
     LONG,
@@ -85,40 +85,32 @@ final class DrawnCall {
           case TWO_PASSES -> 1;
         };
     NormSpec spec = spec();
-    ElementType x = type(true);
+    ElementType x = type(null, true);
     choices = new NormChoices(spec, width, spec.part().elements(width), spec.epsilon(x));
     boolean gain = random.nextBoolean();
     boolean keeps = size != Size.TWO_PASSES && random.nextBoolean();
     boolean output = backward && keeps && choices.isWhole() && random.nextBoolean();
-    boolean bias = spec.castOrder() == CastOrder.FLOAT32 && random.nextBoolean();
+    boolean mayHaveBias = backward ? output : spec.castOrder() == CastOrder.FLOAT32;
+    boolean bias = mayHaveBias && random.nextBoolean();
     formula =
         backward
             ? new BackwardFormula(
-                spec,
-                output,
-                keeps,
-                gain,
-                bias && output,
-                random.nextBoolean(),
-                random.nextBoolean())
+                spec, output, keeps, gain, bias, random.nextBoolean(), random.nextBoolean())
             : ForwardFormula.of(spec, x, gain ? of(ElementType.values()) : null, bias);
     given = backward && keeps;
-    mean = keeps && spec.isCentred() && !output ? numbers(1e30) : null;
-    rstd = keeps ? numbers(1) : null;
+    mean = keeps && spec.isCentred() && !output ? numbersOfRows(1e30) : null;
+    rstd = keeps ? numbersOfRows(1) : null;
     ofNorm = random.nextBoolean();
     columns = new Object[] {gain ? column(output) : null, bias ? column(false) : null};
-    if (backward && !output) {
-      columns[1] = null;
-    }
     operands.put(Forward.X, input(x));
     if (random.nextBoolean()) {
-      operands.put(Forward.RESIDUAL, input(type(true)));
+      operands.put(Forward.RESIDUAL, input(type(x, true)));
     }
     if (backward) {
-      operands.put(Backward.DY, input(type(true)));
+      operands.put(Backward.DY, input(type(x, true)));
     }
     over = over(backward);
-    ElementType to = type(backward || size == Size.TWO_PASSES);
+    ElementType to = type(x, backward || size == Size.TWO_PASSES);
     DrawnRows place = over == null ? input(to) : operands.get(over);
     boolean fits = over == null || to.bytes() == place.type().bytes();
     operands.put(formula.output(), place.as(fits ? to : place.type()));
@@ -144,7 +136,7 @@ final class DrawnCall {
   }
 
   private NormSpec spec() {
-    boolean centred = size == Size.TWO_PASSES || random.nextInt(3) == 0;
+    boolean centred = size == Size.TWO_PASSES || random.nextInt(5) < 2;
     NormSpec any =
         (centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM)
             .withEpsilon(EPSILONS[random.nextInt(EPSILONS.length)])
@@ -155,8 +147,8 @@ final class DrawnCall {
     return partial ? cast.withPart(RowPart.of(random.nextInt(1, width + 1), width)) : cast;
   }
 
-  private ElementType type(boolean ofArithmetic) {
-    ElementType type = of(ElementType.values());
+  private ElementType type(ElementType x, boolean ofArithmetic) {
+    ElementType type = size == Size.CHUNKS && x != null ? x : of(ElementType.values());
     while (ofArithmetic && (type == ElementType.FLOAT64) != float64) {
       type = of(ElementType.values());
     }
@@ -172,22 +164,29 @@ final class DrawnCall {
   }
 
   private DrawnRows input(ElementType type) {
-    boolean plain = size == Size.TWO_PASSES || random.nextInt(3) > 0;
-    Access access = plain ? Access.NATIVE : of(Access.values());
-    int shift = access == Access.ARRAY ? 0 : random.nextInt(2);
-    int before = random.nextInt(5);
-    int gap = random.nextBoolean() ? 0 : random.nextInt(40);
+    Access access =
+        switch (size) {
+          case TWO_PASSES -> Access.NATIVE;
+          case CHUNKS -> of(Access.NATIVE, Access.ARRAY);
+          default -> random.nextInt(3) > 0 ? Access.NATIVE : of(Access.values());
+        };
+    // Of 200 rows of chunks two are not ordinary; of three other rows also two.
+    int ordinary = size == Size.CHUNKS ? 198 : 1;
     double[][] values = new double[rows][];
     for (int r = 0; r < rows; r++) {
-      int kind = size == Size.CHUNKS ? random.nextInt(200) : 197 + random.nextInt(3);
+      int kind = random.nextInt(ordinary + 2);
       values[r] =
-          switch (kind) {
-            case 199 -> source.outOfRange(type, width, true);
-            case 198 -> source.any(type, width);
-            default -> source.ordinary(type, width);
-          };
+          kind < ordinary
+              ? source.ordinary(type, width)
+              : kind == ordinary ? source.any(type, width) : source.outOfRange(type, width, true);
     }
-    return new DrawnRows(type, access, before, gap, shift, values);
+    return new DrawnRows(
+        type,
+        access,
+        random.nextInt(5),
+        random.nextBoolean() ? 0 : random.nextInt(40),
+        access == Access.ARRAY ? 0 : random.nextInt(2),
+        values);
   }
 
   /** A gain or bias. */
@@ -214,10 +213,10 @@ final class DrawnCall {
   }
 
   /** A number for each row, as a forward pass may keep it: some are out of the range of float32. */
-  private double[] numbers(double size) {
+  private double[] numbersOfRows(double size) {
     double[] numbers = new double[rows + random.nextInt(3)];
     for (int r = 0; r < numbers.length; r++) {
-      boolean far = random.nextInt(5) == 0;
+      boolean far = random.nextInt(3) == 0;
       double number = random.nextDouble(0.01, 100);
       double other = of(size * 1e-44, size * 1e44, Double.NaN, Double.POSITIVE_INFINITY);
       numbers[r] = far ? other : float64 ? number : (float) number;

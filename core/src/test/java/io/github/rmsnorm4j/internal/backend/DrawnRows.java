@@ -76,4 +76,10 @@ record DrawnRows(
     }
     return bits;
   }
+
+  @Override
+  public String toString() {
+    String place = access + ", " + before + " before, gap " + gap + ", shift " + shift;
+    return type + " in " + place + (values == null ? ", written" : "");
+  }
 }

@@ -164,12 +164,11 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
     private void write(Part.Statement statement, int i, double value) {
       if (statement instanceof Part.Store store) {
         boolean added = store.rows().equals(Forward.RESIDUAL) && call.rows(Forward.Y) != null;
-        require(added || store.rows().equals(call.formula().output()), store.rows());
-        mark(store.rows(), i);
+        mark(store.rows(), i, added || store.rows().equals(call.formula().output()));
         MemorySegment into = elements(store.rows(), store.type());
         call.rows(store.rows()).type().set(into, i, store.type().round(value));
       } else if (statement instanceof Part.ColumnSum sum) {
-        mark(sum.column(), i);
+        mark(sum.column(), i, sums != null);
         switch (sums[sum.column().place()]) {
           case float[] columns when !sum.value().float64() -> columns[i] += (float) value;
           case double[] columns when sum.value().float64() -> columns[i] += value;
@@ -178,8 +177,8 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
       }
     }
 
-    private void mark(Tensor tensor, int i) {
-      require(!written[tensor.slot()].get(i), tensor);
+    private void mark(Tensor tensor, int i, boolean isOutput) {
+      require(isOutput && !written[tensor.slot()].get(i), tensor);
       written[tensor.slot()].set(i);
     }
 

@@ -23,7 +23,8 @@ final class WatchedBackEnd implements BackEnd {
   /**
    * Watches a back end.
    *
-   * @param seen takes the class of each worker, that it stopped, and why at a float64 row
+   * @param seen takes the class of each worker and how many rows it had, that it stopped, and why
+   *     at a float64 row
    */
   WatchedBackEnd(BackEnd backEnd, Set<String> seen) {
     this.backEnd = backEnd;
@@ -78,6 +79,11 @@ final class WatchedBackEnd implements BackEnd {
       end = to;
       assertThat(done).isBetween(0L, to - from);
       seen.add(name());
+      // Rows of 4096 elements go through kernels together, at most 64.
+      long chunks = (to - from) / Math.clamp(4096 / call.choices().width(), 1, 64);
+      if (chunks > 1) {
+        seen.add(name() + (chunks < 32 ? " of chunks" : " of many chunks"));
+      }
       return done;
     }
 
