@@ -98,7 +98,11 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
       boolean inRange = true;
       for (int s = 0; s < program.steps().size() && inRange; s++) {
         Step step = program.steps().get(s);
-        inRange = step.part().statements().stream().allMatch(this::holds);
+        for (Part.Statement statement : step.part().statements()) {
+          inRange &=
+              !(statement instanceof Part.Range range)
+                  || range.holds(new double[] {value(range.value(), 0)}, 1);
+        }
         if (!inRange && !(wide && program.wide() != null)) {
           return false;
         }
@@ -121,23 +125,15 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
       return true;
     }
 
-    private boolean holds(Part.Statement statement) {
-      double value = statement instanceof Part.Range range ? value(range.value(), 0) : 0;
-      return !(statement instanceof Part.Range range)
-          || range.least() <= value && value <= range.greatest();
-    }
-
     private void run(Step step) {
       from = step.extent().from(call.choices().part());
       to = step.extent().to(width, call.choices().part());
       Arrays.fill(elements, null);
-      Double[] kept = numbers.clone();
       for (Part.Statement statement : step.part().statements()) {
         if (statement instanceof Part.Keep keep) {
-          kept[keep.number().place()] = value(keep.value(), 0);
+          numbers[keep.number().place()] = value(keep.value(), 0);
         }
       }
-      System.arraycopy(kept, 0, numbers, 0, numbers.length);
       List<Part.Statement> statements =
           step.part().statements().stream().filter(Part.Statement::isOfElements).toList();
       double[] values = new double[statements.size()];
