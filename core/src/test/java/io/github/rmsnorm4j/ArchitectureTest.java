@@ -88,7 +88,7 @@ class ArchitectureTest {
     "internal.lowering.machine, ElementType internal.formula internal.kernel internal.machine"
         + " internal.backend",
     "internal.parallel,",
-    "internal.norm, internal.formula internal.backend internal.lowering"
+    "internal.norm, ElementType internal.formula internal.backend internal.lowering"
         + " internal.lowering.machine internal.parallel",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding"
   })
