@@ -25,9 +25,7 @@ import java.util.function.Consumer;
 
 /** The kinds of statements that programs have. */
 final class Reach {
-  private static final int[] WIDTHS = {
-    2, SumOrder.SUPER_BLOCK + 2, Forward.ONE_PASS + 2,
-  };
+  private static final int[] WIDTHS = {2, SumOrder.SUPER_BLOCK + 2, Forward.ONE_PASS + 2};
 
   private Reach() {}
 
