@@ -3,10 +3,10 @@ package io.github.rmsnorm4j;
 import java.util.SplittableRandom;
 
 /** Rows of all characters, from a seeded source; every value is of the type asked for. */
-final class RandomRows {
+public final class RandomRows {
   private final SplittableRandom random;
 
-  RandomRows(SplittableRandom random) {
+  public RandomRows(SplittableRandom random) {
     this.random = random;
   }
 
@@ -40,7 +40,7 @@ final class RandomRows {
   }
 
   /** A row of usual numbers, with zeros of both signs among them if it has many. */
-  double[] ordinary(ElementType type, int width) {
+  public double[] ordinary(ElementType type, int width) {
     double size = Math.pow(10, random.nextDouble(-3, 3));
     double[] row =
         scaled(type, width, size, random.nextBoolean() ? 0 : size * random.nextDouble(-9, 9));
@@ -52,7 +52,7 @@ final class RandomRows {
   }
 
   /** A row whose rstd or mean is out of range; of float16, only by a number that is not finite. */
-  double[] outOfRange(ElementType type, int width, boolean tiny) {
+  public double[] outOfRange(ElementType type, int width, boolean tiny) {
     int kind = type == ElementType.FLOAT16 ? 0 : random.nextInt(tiny ? 6 : 4);
     boolean float64 = type == ElementType.FLOAT64;
     return switch (kind) {
@@ -67,7 +67,7 @@ final class RandomRows {
   }
 
   /** A row of a character drawn by chance: ordinary, extreme, degenerate or not finite. */
-  double[] any(ElementType type, int width) {
+  public double[] any(ElementType type, int width) {
     return switch (random.nextInt(10)) {
       case 0 -> scaled(type, width, Math.pow(10, random.nextDouble(-3, 3)), 0);
       case 1 -> scaled(type, width, Math.scalb(1.0, exponent(type)), 0);

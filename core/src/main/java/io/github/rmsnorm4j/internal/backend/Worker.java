@@ -5,7 +5,9 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 /** What one thread runs on the rows of a call. */
 public interface Worker extends AutoCloseable {
   /**
-   * Does rows, one after the other.
+   * Does rows, one after the other. If the call takes mean or rstd of rows, they are written: rstd
+   * is rounded to float32 unless the arithmetic is float64. If it has them from a forward pass, the
+   * numbers of the rows begin with them; a mean that was not kept is 0.
    *
    * @param from the first row
    * @param to the row after the last one
@@ -17,8 +19,9 @@ public interface Worker extends AutoCloseable {
   long run(long from, long to, Object[] sums);
 
   /**
-   * Gives the numbers of the rows at which it stopped to the first rows of a frame: those that the
-   * steps before the one with ranges leave. These steps have been done.
+   * Gives the numbers of the rows at which it stopped to the first rows of a frame: the given ones,
+   * and those that the steps before the one with ranges leave. Plain Java continues there, so these
+   * steps must be those of {@link PlainBackEnd}: they store the same rows.
    *
    * @return how many rows these are, at least one
    */

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
+import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.Stores;
@@ -22,6 +23,9 @@ public final class Plans {
   private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(KEPT);
   private volatile int next;
 
+  /** Null until they are needed: the start of a process loads no class that it does not need. */
+  private volatile List<BackEnd> backEnds;
+
   /**
    * No plans yet.
    *
@@ -36,6 +40,16 @@ public final class Plans {
     this.startsPlain = startsPlain;
   }
 
+  /**
+   * No plans yet.
+   *
+   * @param backEnds of which the first one that does not refuse runs a call
+   */
+  public Plans(List<BackEnd> backEnds) {
+    this(null, null, false);
+    this.backEnds = backEnds;
+  }
+
   /** The plan of a call: one of the last ones if it fits. */
   Plan of(Call call, long rows) {
     boolean start = startsPlain && StartUp.covers(rows * call.choices().width());
@@ -46,20 +60,19 @@ public final class Plans {
         return plan;
       }
     }
-    Plan plan =
-        start ? new Plan(call, stores, true, List.of(new PlainBackEnd())) : usual(call, stores);
+    Plan plan = new Plan(call, stores, start, start ? List.of(new PlainBackEnd()) : backEnds());
     return plan.lasts() ? add(plan) : plan;
   }
 
-  private Plan usual(Call call, Stores stores) {
-    return new Plan(
-        call,
-        stores,
-        false,
-        List.of(
-            new MachineBackEnd(machineBits, startsPlain ? vectorBits : null),
-            new VectorBackEnd(vectorBits),
-            new PlainBackEnd()));
+  private List<BackEnd> backEnds() {
+    if (backEnds == null) {
+      backEnds =
+          List.of(
+              new MachineBackEnd(machineBits, startsPlain ? vectorBits : null),
+              new VectorBackEnd(vectorBits),
+              new PlainBackEnd());
+    }
+    return backEnds;
   }
 
   /** Keeps a plan, in the place of the oldest one. */

@@ -1,0 +1,241 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.Program.Step;
+import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BiConsumer;
+
+/**
+ * A back end that evaluates programs element by element, and shares no code with the others. A
+ * float32 is held as the float64 that is equal to it. Every access is checked: a step reads what
+ * the call has, within its extent, and numbers that are known; it writes each element of its extent
+ * once.
+ *
+ * @param wide whether it does float32 rows that are out of range itself. Then it knows no type of
+ *     16 bits, so its programs are others. It never does float64 rows that are out of range
+ * @param done takes each step that was done for a row, after its program
+ */
+record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implements BackEnd {
+  @Override
+  public Compiled compile(Call call, Stores stores) {
+    Storage storage = call.storage(wide ? Set.of() : PlainBackEnd.NARROW);
+    Program program = call.program(storage);
+    return opened -> new Rows(opened, storage, program);
+  }
+
+  /** The rows of a call. */
+  private final class Rows implements Worker {
+    private final Call call;
+    private final Storage storage;
+    private final Program program;
+    private final int width;
+
+    /** By place: numbers of the row; null where they are not known. */
+    private final Double[] numbers = new Double[Tensor.Access.ROW.places()];
+
+    /** By slot: elements that were stored, and columns that were added to. */
+    private final BitSet[] written = new BitSet[Tensor.SLOTS];
+
+    /** By place: the rows that the step has accessed. */
+    private final MemorySegment[] elements = new MemorySegment[Tensor.Access.ELEMENT.places()];
+
+    private Object[] sums;
+    private int row;
+
+    /** The elements of the step. */
+    private int from;
+
+    private int to;
+
+    Rows(Call call, Storage storage, Program program) {
+      this.call = call;
+      this.storage = storage;
+      this.program = program;
+      width = call.choices().width();
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public long run(long first, long end, Object[] sums) {
+      this.sums = sums;
+      row = (int) first;
+      while (row < end && isDone()) {
+        row++;
+      }
+      return row - first;
+    }
+
+    @Override
+    public int stoppedAt(Frame into) {
+      for (int place = 0; place < numbers.length; place++) {
+        into.ofRow[place][0] = numbers[place] == null ? Double.NaN : numbers[place];
+      }
+      return 1;
+    }
+
+    /** Does the row; false if it stopped before the step with ranges. */
+    private boolean isDone() {
+      Arrays.fill(numbers, null);
+      Arrays.setAll(written, slot -> new BitSet());
+      if (call.numbersGiven()) {
+        numbers[Forward.RSTD.place()] = call.rstd()[row];
+        numbers[Forward.MEAN.place()] = call.mean() == null ? 0.0 : call.mean()[row];
+      }
+      boolean inRange = true;
+      for (int s = 0; s < program.steps().size() && inRange; s++) {
+        Step step = program.steps().get(s);
+        for (Stage.Statement statement : step.stage().statements()) {
+          inRange &=
+              !(statement instanceof Stage.Range range)
+                  || range.holds(new double[] {value(range.value(), 0)}, 1);
+        }
+        if (!inRange && !(wide && program.wide() != null)) {
+          return false;
+        }
+        run(step);
+      }
+      if (!inRange) {
+        program.wide().forEach(this::run);
+      }
+      if (!call.numbersGiven() && call.mean() != null) {
+        call.mean()[row] = numbers[Forward.MEAN.place()];
+      }
+      if (!call.numbersGiven() && call.rstd() != null) {
+        double rstd = numbers[Forward.RSTD.place()];
+        call.rstd()[row] = inRange && !call.float64() ? (float) rstd : rstd;
+      }
+      requireWritten(call.formula().output(), 0, width);
+      for (Step step : program.steps()) {
+        step.stage().written().keySet().forEach(tensor -> requireWritten(tensor, 0, width));
+      }
+      return true;
+    }
+
+    private void run(Step step) {
+      from = step.extent().from(call.choices().part());
+      to = step.extent().to(width, call.choices().part());
+      Arrays.fill(elements, null);
+      for (Stage.Statement statement : step.stage().statements()) {
+        if (statement instanceof Stage.Keep keep) {
+          numbers[keep.number().place()] = value(keep.value(), 0);
+        }
+      }
+      List<Stage.Statement> statements =
+          step.stage().statements().stream().filter(Stage.Statement::isOfElements).toList();
+      double[] values = new double[statements.size()];
+      OrderedSum[] rowSums = new OrderedSum[values.length];
+      Arrays.setAll(rowSums, s -> new OrderedSum());
+      for (int i = from; i < to; i++) {
+        for (int s = 0; s < values.length; s++) {
+          values[s] = value(statements.get(s).value(), i);
+          rowSums[s].add(values[s]);
+        }
+        for (int s = 0; s < values.length; s++) {
+          write(statements.get(s), i, values[s]);
+        }
+      }
+      for (int s = 0; s < values.length; s++) {
+        if (statements.get(s) instanceof Stage.Sum sum) {
+          numbers[sum.number().place()] = rowSums[s].total();
+        }
+      }
+      step.stage().written().keySet().forEach(tensor -> requireWritten(tensor, from, to));
+      done.accept(program, step);
+    }
+
+    private void write(Stage.Statement statement, int i, double value) {
+      if (statement instanceof Stage.Store store) {
+        boolean added = store.rows().equals(Forward.RESIDUAL) && call.rows(Forward.Y) != null;
+        mark(store.rows(), i, added || store.rows().equals(call.formula().output()));
+        MemorySegment into = elements(store.rows(), store.type());
+        call.rows(store.rows()).type().set(into, i, store.type().round(value));
+      } else if (statement instanceof Stage.ColumnSum sum) {
+        mark(sum.column(), i, sums != null);
+        switch (sums[sum.column().place()]) {
+          case float[] columns when !sum.value().float64() -> columns[i] += (float) value;
+          case double[] columns when sum.value().float64() -> columns[i] += value;
+          default -> require(false, sum.column());
+        }
+      }
+    }
+
+    private void mark(Tensor tensor, int i, boolean isOutput) {
+      require(isOutput && !written[tensor.slot()].get(i), tensor);
+      written[tensor.slot()].set(i);
+    }
+
+    private double value(Value v, int i) {
+      List<Value> of = v.operands();
+      double a = of.isEmpty() ? 0 : value(of.get(0), v.kind() == Value.Kind.FIRST ? 0 : i);
+      double b = of.size() < 2 ? 0 : of.get(1) == of.get(0) ? a : value(of.get(1), i);
+      double value =
+          switch (v.kind()) {
+            case ELEMENT -> {
+              require(from <= i && i < to, v.tensor());
+              yield call.rows(v.tensor()).type().get(elements(v.tensor(), v.type()), i);
+            }
+            case COLUMN -> {
+              require(from <= i && i < to, v.tensor());
+              Object columns = call.column(v.tensor());
+              yield v.float64() ? ((double[]) columns)[i] : ((float[]) columns)[i];
+            }
+            case ROW -> {
+              require(numbers[v.tensor().place()] != null, v.tensor());
+              yield numbers[v.tensor().place()];
+            }
+            case CALL -> {
+              boolean epsilon = v.tensor().equals(Forward.EPSILON);
+              require(epsilon || v.tensor().equals(Forward.K), v.tensor());
+              yield epsilon ? call.choices().epsilon() : call.choices().part();
+            }
+            case LITERAL -> v.number();
+            case FIRST, WIDENED, ROUNDED, ONE_NAN -> a;
+            case CAST -> Narrow.round(a, v.type());
+            case ROOT -> Math.sqrt(a);
+            case PLUS -> a + b;
+            case MINUS -> a - b;
+            case TIMES -> a * b;
+            case OVER -> a / b;
+            case MAX -> Math.max(a, b);
+            case ABOVE -> value(of.get(a > b ? 2 : 3), i);
+            case AT_LEAST -> value(of.get(a >= b ? 2 : 3), i);
+          };
+      return v.float64() ? value : (float) value;
+    }
+
+    /** The elements of the row, which must be stored as a step has them. */
+    private MemorySegment elements(Tensor tensor, ElementType stored) {
+      if (elements[tensor.place()] == null) {
+        RowMemory rows = call.formula().rows().contains(tensor) ? call.rows(tensor) : null;
+        require(rows != null && stored == storage.of(rows.type()), tensor);
+        long bytes = (long) width * rows.type().bytes();
+        elements[tensor.place()] = rows.segment().asSlice(row * rows.stride(), bytes);
+      }
+      return elements[tensor.place()];
+    }
+
+    private void requireWritten(Tensor tensor, int first, int end) {
+      require(written[tensor.slot()].nextClearBit(first) >= end, tensor);
+    }
+
+    private void require(boolean allowed, Tensor tensor) {
+      if (!allowed) {
+        throw new AssertionError(tensor + " of row " + row + " must not be accessed, " + program);
+      }
+    }
+  }
+}
