@@ -9,7 +9,6 @@ import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
-import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.norm.SumsOverRows;
@@ -561,7 +560,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     boolean float64 = kept.type() == ElementType.FLOAT64;
     Staging gains = Staging.take();
     Staging biases = Staging.take();
-    RowMemory[] rows = new RowMemory[Tensor.Access.ELEMENT.places()];
+    RowMemory[] rows = new RowMemory[Backward.DX.place() + 1];
     rows[Forward.X.place()] = memory.of(kept);
     rows[Forward.RESIDUAL.place()] = dresidual == null ? null : memory.of(dresidual);
     rows[Backward.DY.place()] = memory.of(dy);

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
@@ -23,7 +24,7 @@ import java.util.TreeMap;
  * @param mean takes the mean of each row, or has it if numbers are given; or null
  * @param rstd takes the rstd of each row, or has it; or null
  * @param numbersGiven whether mean and rstd are those of a forward pass, which kept them
- * @param copies by place: columns that were copied for this call alone
+ * @param copies by place: columns that were copied for this call alone; null where none may be
  */
 public record Call(
     NormChoices choices,
@@ -55,7 +56,10 @@ public record Call(
         mean,
         rstd,
         numbersGiven,
-        new NativeMemory[columns.length]);
+        // Only rows that are done in pieces have columns of their own for the call.
+        choices.width() > SumOrder.SUPER_BLOCK || !choices.isWhole()
+            ? new NativeMemory[columns.length]
+            : null);
   }
 
   /** The rows of a tensor, or null. */
@@ -101,7 +105,7 @@ public record Call(
     return ofNorm == null ? null : ofNorm.of(column, column(column), choices.width());
   }
 
-  /** A gain or bias in native memory, for all threads of the call. */
+  /** A gain or bias in native memory, for all threads of a call whose rows are in pieces. */
   public MemorySegment nativeColumn(Tensor column) {
     MemorySegment kept = columnOfNorm(column);
     return kept == null ? copy(column, column(column)) : kept;
@@ -120,9 +124,9 @@ public record Call(
   /** Gives the memory of copied columns back, when all threads are done. */
   @Override
   public void close() {
-    for (NativeMemory copy : copies) {
-      if (copy != null) {
-        ColumnMemory.giveBack(copy);
+    for (int place = 0; copies != null && place < copies.length; place++) {
+      if (copies[place] != null) {
+        ColumnMemory.giveBack(copies[place]);
       }
     }
   }

@@ -55,6 +55,9 @@ public final class StagedProgram {
   final Operand[] operands;
   final EvenFirst columns;
 
+  /** Whether kernels of whole rows access all of them where the caller has them. */
+  final boolean isInPlace;
+
   final Ready[] steps;
 
   /** The place of the step with ranges. */
@@ -80,9 +83,12 @@ public final class StagedProgram {
     this.columns = columns;
     operands = new Operand[storage.types().size()];
     int k = 0;
+    boolean isInPlace = doesAllRows();
     for (Tensor tensor : storage.types().keySet()) {
-      operands[k++] = operand(tensor, call, storage);
+      operands[k] = operand(tensor, call, storage);
+      isInPlace &= operands[k++].inPlace();
     }
+    this.isInPlace = isInPlace;
     steps = ready(program.steps(), kernels);
     ranged = program.ranged();
   }

@@ -35,6 +35,9 @@ public final class StagedRows implements Worker {
   private int part;
   private int chunk;
 
+  /** Whether kernels access whole rows in place. */
+  private boolean areWhole;
+
   /** Rows that begin where the worker stopped. */
   private int stopped;
 
@@ -66,6 +69,7 @@ public final class StagedRows implements Worker {
     part = call.choices().part();
     int elements = call.rows(Backward.DY) == null ? CHUNK : CHUNK_OF_TWO;
     chunk = program.doesAllRows() ? Math.clamp(elements / width, 1, Frame.MAX_ROWS) : 1;
+    areWhole = program.isInPlace && width <= SumOrder.SUPER_BLOCK;
     for (Operand operand : program.operands) {
       Staging copies = operand.inPlace() ? null : staging[operand.copies()];
       access[operand.tensor().place()].open(operand, call.rows(operand.tensor()), frame, copies);
@@ -110,6 +114,7 @@ public final class StagedRows implements Worker {
     int rows;
     for (long row = from; row < to; row += rows) {
       rows = (int) Math.min(chunk, to - row);
+      placeWhole(row, rows);
       takeGiven(row, rows);
       if (!steps(program.steps, 0, row, rows)) {
         stopped = rows;
@@ -122,6 +127,7 @@ public final class StagedRows implements Worker {
   /** Continues with rows after the steps before the one with ranges; their numbers are known. */
   public void resume(long row, int rows, Object[] sums) {
     pointAt(sums);
+    placeWhole(row, rows);
     steps(program.steps, program.ranged, row, rows);
   }
 
@@ -182,6 +188,7 @@ public final class StagedRows implements Worker {
     }
     for (int r = 0; r < rows; r++) {
       frame.moveToFirst(r);
+      placeWhole(row + r, 1);
       steps(program.steps, program.ranged, row + r, 1);
     }
     return true;
@@ -215,6 +222,10 @@ public final class StagedRows implements Worker {
   private void elements(Kernel kernel, Ready step, long row, int rows) {
     int from = step.extent().from(part);
     int to = step.extent().to(width, part);
+    if (areWhole) {
+      kernel.run(frame, rows, from, to);
+      return;
+    }
     if (step.sums() && width > SumOrder.SUPER_BLOCK) {
       sum(kernel, step, row, to);
       return;
@@ -270,6 +281,13 @@ public final class StagedRows implements Worker {
   /** Does the elements of a step of the program. */
   public void elements(int step, long row, int rows) {
     elements(program.steps[step].kernel(), program.steps[step], row, rows);
+  }
+
+  /** Points the frame at rows, if it stays there for all steps. */
+  private void placeWhole(long row, int rows) {
+    if (areWhole) {
+      place(frame, row, rows);
+    }
   }
 
   /** Points a frame at whole rows that are accessed in place. */

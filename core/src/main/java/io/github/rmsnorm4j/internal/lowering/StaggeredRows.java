@@ -107,12 +107,12 @@ final class StaggeredRows implements Worker {
   }
 
   private void sum(long row, int chunk) {
+    rows.place(frame, row, chunk);
     if (!many) {
       rows.elements(0, row, chunk);
       return;
     }
     // The kernel also writes these rows, to memory that is not read.
-    rows.place(frame, row, chunk);
     rows.place(other.before, row, chunk);
     other.scratch.place(other.before, Forward.Y, call.rows(Forward.Y), width);
     if (call.rows(Forward.RESIDUAL) != null) {
@@ -122,12 +122,12 @@ final class StaggeredRows implements Worker {
   }
 
   private void write(long row, int chunk) {
+    rows.place(frame, row, chunk);
     if (!many) {
       rows.elements(2, row, chunk);
       return;
     }
     // The kernel also sums these rows again; the sums are not used.
-    rows.place(frame, row, chunk);
     rows.place(other.before, row, chunk);
     if (kernel.sumsStore(Forward.RESIDUAL)) {
       other.scratch.place(frame, Forward.RESIDUAL, call.rows(Forward.RESIDUAL), width);
