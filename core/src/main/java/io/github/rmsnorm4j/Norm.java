@@ -556,10 +556,34 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     NormArguments.checkBackward(width, dy, kept, dresidual, dx);
     NormArguments.checkGradients(gradients, width, dy, kept, dresidual, dx);
     NormArguments.checkStays(saved, dx);
-    boolean output = saved.keep() == Keep.OUTPUT;
-    boolean float64 = kept.type() == ElementType.FLOAT64;
     Staging gains = Staging.take();
     Staging biases = Staging.take();
+    try (Call call = backwardCall(dy, kept, saved, dresidual, dx, gradients, gains, biases)) {
+      int most = CallMemory.isShared(call.rows()) ? threads : 1;
+      SumsOverRows.Result sums = SumsOverRows.run(call, backwardPlans, kept.rows(), most);
+      gradients.take(sums.gain(), sums.bias());
+      sums.giveBack();
+    } finally {
+      gains.giveBack();
+      biases.giveBack();
+      Reference.reachabilityFence(dy);
+      Reference.reachabilityFence(kept);
+      Reference.reachabilityFence(dresidual);
+      Reference.reachabilityFence(dx);
+    }
+  }
+
+  private Call backwardCall(
+      Rows dy,
+      Rows kept,
+      Saved saved,
+      Rows dresidual,
+      Rows dx,
+      ParameterGradients gradients,
+      Staging gains,
+      Staging biases) {
+    boolean output = saved.keep() == Keep.OUTPUT;
+    boolean float64 = kept.type() == ElementType.FLOAT64;
     RowMemory[] rows = new RowMemory[Backward.DX.place() + 1];
     rows[Forward.X.place()] = memory.of(kept);
     rows[Forward.RESIDUAL.place()] = dresidual == null ? null : memory.of(dresidual);
@@ -577,28 +601,15 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
             bias != null,
             gradients.gain() != null,
             gradients.bias() != null);
-    try (Call call =
-        new Call(
-            float64 ? float64Choices : choices,
-            formula,
-            rows,
-            new Object[] {gain, bias},
-            ofNorm ? columns(float64) : null,
-            saved.mean(),
-            saved.rstd(),
-            saved.rstd() != null)) {
-      int most = CallMemory.isShared(rows) ? threads : 1;
-      SumsOverRows.Result sums = SumsOverRows.run(call, backwardPlans, kept.rows(), most, formula);
-      gradients.take(sums.gain(), sums.bias());
-      sums.giveBack();
-    } finally {
-      gains.giveBack();
-      biases.giveBack();
-      Reference.reachabilityFence(dy);
-      Reference.reachabilityFence(kept);
-      Reference.reachabilityFence(dresidual);
-      Reference.reachabilityFence(dx);
-    }
+    return new Call(
+        float64 ? float64Choices : choices,
+        formula,
+        rows,
+        new Object[] {gain, bias},
+        ofNorm ? columns(float64) : null,
+        saved.mean(),
+        saved.rstd(),
+        saved.rstd() != null);
   }
 
   /** A forward call that keeps nothing for a backward pass. */
@@ -620,25 +631,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     if (x.rows() == 0) {
       return;
     }
-    boolean float64 = x.type() == ElementType.FLOAT64;
     Staging gains = gain == null ? null : Staging.take();
     Staging biases = bias == null ? null : Staging.take();
-    RowMemory[] rows = {memory.of(x), residual == null ? null : memory.of(residual), memory.of(y)};
-    Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
-    ForwardFormula formula =
-        ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null);
-    boolean ofNorm = gain == null && bias == null;
-    try (Call call =
-        new Call(
-            float64 ? float64Choices : choices,
-            formula,
-            rows,
-            columns,
-            ofNorm ? columns(float64) : null,
-            mean,
-            rstd,
-            false)) {
-      Runner.run(call, plans, x.rows(), CallMemory.isShared(rows) ? threads : 1);
+    try (Call call = forwardCall(x, residual, gain, bias, y, mean, rstd, gains, biases)) {
+      Runner.run(call, plans, x.rows(), CallMemory.isShared(call.rows()) ? threads : 1);
     } finally {
       if (gains != null) {
         gains.giveBack();
@@ -651,6 +647,31 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
       Reference.reachabilityFence(residual);
       Reference.reachabilityFence(y);
     }
+  }
+
+  private Call forwardCall(
+      Rows x,
+      Rows residual,
+      Rows gain,
+      Rows bias,
+      Rows y,
+      double[] mean,
+      double[] rstd,
+      Staging gains,
+      Staging biases) {
+    boolean float64 = x.type() == ElementType.FLOAT64;
+    RowMemory[] rows = {memory.of(x), residual == null ? null : memory.of(residual), memory.of(y)};
+    Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
+    boolean ofNorm = gain == null && bias == null;
+    return new Call(
+        float64 ? float64Choices : choices,
+        ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null),
+        rows,
+        columns,
+        ofNorm ? columns(float64) : null,
+        mean,
+        rstd,
+        false);
   }
 
   private NormColumns columns(boolean float64) {

@@ -36,7 +36,9 @@ public interface BackEnd {
    * Makes the program of a call ready for all calls like it: of the same formula, with rows of the
    * same types and in the same kinds of memory.
    *
+   * @param call one of these calls
    * @param stores how the output is stored
+   * @throws Refusal if it does not run such calls, or not now
    */
-  Compiled compile(Call call, Stores stores) throws Refusal;
+  Compiled compile(Call call, OutputStores stores) throws Refusal;
 }

@@ -13,7 +13,7 @@ import java.util.Set;
 
 /** Plain Java. It runs every program, and needs no class that is made first. */
 public final class PlainBackEnd implements BackEnd, PlainKernels {
-  private static final Staging.Pool<StagedRows> POOL = new Staging.Pool<>(StagedRows::new);
+  private static final Pool<StagedRows> POOL = new Pool<>(StagedRows::new);
 
   /** The 16-bit types that it reads and writes itself. */
   public static final Set<ElementType> NARROW = Set.of(ElementType.FLOAT16, ElementType.BFLOAT16);
@@ -27,7 +27,7 @@ public final class PlainBackEnd implements BackEnd, PlainKernels {
   }
 
   @Override
-  public Rows compile(Call call, Stores stores) {
+  public Rows compile(Call call, OutputStores stores) {
     Storage storage = call.storage(NARROW);
     Program program = call.program(storage);
     List<Kernel> kernels = new ArrayList<>();

@@ -89,9 +89,9 @@ public record RowMemory(
     return segment.isAccessibleBy(ANOTHER_THREAD);
   }
 
-  /** The array with the rows, null for native memory. */
+  /** The array with the rows; null for native memory, and where the array is read-only. */
   Object base() {
-    return segment.isNative() ? null : segment.heapBase().orElseThrow();
+    return segment.heapBase().orElse(null);
   }
 
   /**

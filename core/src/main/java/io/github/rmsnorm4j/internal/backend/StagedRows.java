@@ -28,7 +28,7 @@ public final class StagedRows implements Worker {
   private final Frame frame = new Frame();
   private final RowAccess[] access = new RowAccess[Tensor.Access.ELEMENT.places()];
   private final Staging[] staging = new Staging[Tensor.Access.ELEMENT.places()];
-  private Staging.Pool<StagedRows> pool;
+  private Pool<StagedRows> pool;
   private Call call;
   private StagedProgram program;
   private int width;
@@ -50,7 +50,7 @@ public final class StagedRows implements Worker {
   }
 
   /** The worker of this thread for a call, from a pool that gets it back. */
-  public static StagedRows open(Staging.Pool<StagedRows> pool, Call call, StagedProgram program) {
+  public static StagedRows open(Pool<StagedRows> pool, Call call, StagedProgram program) {
     StagedRows rows = pool.take();
     rows.pool = pool;
     try {
@@ -78,8 +78,7 @@ public final class StagedRows implements Worker {
     frame.set(Forward.EPSILON, call.choices().epsilon());
     frame.point(Forward.GAIN, program.columns.of(Forward.GAIN, call.column(Forward.GAIN)));
     frame.point(Forward.BIAS, program.columns.of(Forward.BIAS, call.column(Forward.BIAS)));
-    boolean centred = call.choices().isCentred();
-    if (call.mean() != null ? !centred : centred && call.numbersGiven()) {
+    if (call.choices().isCentred() && call.numbersGiven() && call.mean() == null) {
       Arrays.fill(frame.of(Forward.MEAN), 0.0);
     }
   }
@@ -165,7 +164,10 @@ public final class StagedRows implements Worker {
       } else if (steps != program.steps || s != program.ranged) {
         step.kernel().run(frame, rows, 0, 0);
       } else if (!ranged(row, rows)) {
-        return program.doesAllRows() && outOfRange(row, rows);
+        if (program.doesAllRows()) {
+          outOfRange(row, rows);
+        }
+        return program.doesAllRows();
       }
     }
     return true;
@@ -181,17 +183,16 @@ public final class StagedRows implements Worker {
   }
 
   /** Does the rest of rows of which at least one is out of range, each by itself. */
-  public boolean outOfRange(long row, int rows) {
+  public void outOfRange(long row, int rows) {
     if (rows == 1) {
       outOfRange(row);
-      return true;
+      return;
     }
     for (int r = 0; r < rows; r++) {
       frame.moveToFirst(r);
       placeWhole(row + r, 1);
       steps(program.steps, program.ranged, row + r, 1);
     }
-    return true;
   }
 
   private void outOfRange(long row) {

@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j.internal.backend;
 
-import java.util.concurrent.atomic.AtomicReferenceArray;
-
 /**
  * Arrays to which rows are copied if kernels cannot read and write them in place. Calls take them
  * from a pool and give them back. So calls allocate nothing that grows with rows or width, on
@@ -36,9 +34,9 @@ public final class Staging {
   /** Drops long arrays. */
   void shrink() {
     floats = floats.length > MAX_KEPT ? new float[0] : floats;
-    holder = null;
     doubles = doubles.length > MAX_KEPT ? new double[0] : doubles;
     shorts = shorts.length > MAX_KEPT ? new short[0] : shorts;
+    holder = null;
   }
 
   public float[] floats(int length) {
@@ -61,43 +59,5 @@ public final class Staging {
       shorts = new short[length];
     }
     return shorts;
-  }
-
-  /** Objects for one thread at a time. */
-  public static final class Pool<T> {
-    private static final int SLOTS = 64;
-
-    private final AtomicReferenceArray<T> slots = new AtomicReferenceArray<>(SLOTS);
-    private final java.util.function.Supplier<T> maker;
-
-    public Pool(java.util.function.Supplier<T> maker) {
-      this.maker = maker;
-    }
-
-    public T take() {
-      int start = (int) Thread.currentThread().threadId();
-      for (int i = 0; i < SLOTS; i++) {
-        T object = slots.getAndSet(Math.floorMod(start + i, SLOTS), null);
-        if (object != null) {
-          return object;
-        }
-      }
-      return maker.get();
-    }
-
-    /**
-     * Gives an object back.
-     *
-     * @return false if the pool is full: the object is still the caller's
-     */
-    public boolean giveBack(T object) {
-      int start = (int) Thread.currentThread().threadId();
-      for (int i = 0; i < SLOTS; i++) {
-        if (slots.compareAndSet(Math.floorMod(start + i, SLOTS), null, object)) {
-          return true;
-        }
-      }
-      return false;
-    }
   }
 }

@@ -15,7 +15,7 @@ public sealed interface Formula permits ForwardFormula, BackwardFormula {
    *
    * @param width of a row
    * @param part the number of first elements of the statistic
-   * @param inPlace whether a kernel stores the residual where the caller has it
+   * @param inPlace whether a stage may store the sum with the residual, and a later one read it
    */
   Program program(Storage storage, int width, int part, boolean inPlace);
 }

@@ -59,9 +59,10 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
    */
   public record Rescaling(Stage shift, List<Stage> statistic, Stage roots, List<Stage> output) {}
 
-  /** Copies the lists. */
+  /** Copies the steps. */
   public Program {
     steps = List.copyOf(steps);
+    wide = wide == null ? null : List.copyOf(wide);
   }
 
   /** The place of the step with ranges; the number of steps without one. */

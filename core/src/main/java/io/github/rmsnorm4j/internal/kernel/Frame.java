@@ -141,7 +141,7 @@ public final class Frame implements AutoCloseable {
     }
   }
 
-  /** Drops references to the caller's arrays, and the position at which a call failed. */
+  /** Drops references to the caller's arrays. */
   public void clear() {
     Arrays.fill(base, null);
   }

@@ -5,11 +5,11 @@ import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Compiled;
 import io.github.rmsnorm4j.internal.backend.EvenFirst;
+import io.github.rmsnorm4j.internal.backend.OutputStores;
+import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
 import io.github.rmsnorm4j.internal.backend.StagedRows;
-import io.github.rmsnorm4j.internal.backend.Staging;
-import io.github.rmsnorm4j.internal.backend.Stores;
 import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program;
@@ -32,7 +32,7 @@ import java.util.function.IntSupplier;
  * @param bits the width of a vector, 0 without the Vector API; slow to find
  */
 public record VectorBackEnd(IntSupplier bits) implements BackEnd {
-  private static final Staging.Pool<StagedRows> POOL = new Staging.Pool<>(StagedRows::new);
+  private static final Pool<StagedRows> POOL = new Pool<>(StagedRows::new);
 
   /** A program; the staggered kernel is null where it does not pay. */
   private record Rows(StagedProgram program, VectorKernel staggered, EvenFirst columns)
@@ -50,7 +50,7 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
   }
 
   @Override
-  public Compiled compile(Call call, Stores stores) throws Refusal {
+  public Compiled compile(Call call, OutputStores stores) throws Refusal {
     int bits = this.bits.getAsInt();
     if (bits == 0) {
       throw Refusal.ABSENT;

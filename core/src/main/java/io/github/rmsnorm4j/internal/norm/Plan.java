@@ -3,9 +3,9 @@ package io.github.rmsnorm4j.internal.norm;
 import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Compiled;
+import io.github.rmsnorm4j.internal.backend.OutputStores;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
-import io.github.rmsnorm4j.internal.backend.Stores;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.List;
@@ -18,7 +18,7 @@ final class Plan {
   private final int[] kinds = new int[Tensor.Access.ELEMENT.places()];
 
   private final boolean ofNorm;
-  private final Stores stores;
+  private final OutputStores stores;
 
   /** Whether it is for the start of a process. */
   private final boolean start;
@@ -36,7 +36,7 @@ final class Plan {
    *
    * @param backEnds the last one runs every call
    */
-  Plan(Call call, Stores stores, boolean start, List<BackEnd> backEnds) {
+  Plan(Call call, OutputStores stores, boolean start, List<BackEnd> backEnds) {
     formula = call.formula();
     ofNorm = call.ofNorm() != null;
     this.stores = stores;
@@ -47,7 +47,7 @@ final class Plan {
     compiled = compile(call, stores, backEnds);
   }
 
-  private Compiled compile(Call call, Stores stores, List<BackEnd> backEnds) {
+  private Compiled compile(Call call, OutputStores stores, List<BackEnd> backEnds) {
     for (BackEnd backEnd : backEnds) {
       try {
         return backEnd.compile(call, stores);
@@ -68,7 +68,7 @@ final class Plan {
   }
 
   /** Whether it runs a call. */
-  boolean fits(Call call, Stores stores, boolean start) {
+  boolean fits(Call call, OutputStores stores, boolean start) {
     boolean same =
         this.start == start && this.stores == stores && ofNorm == (call.ofNorm() != null);
     for (int place = 0; same && place < kinds.length; place++) {
@@ -84,7 +84,7 @@ final class Plan {
   /** What does rows that are out of range. */
   PlainBackEnd.Rows plain(Call call) {
     if (plain == null) {
-      plain = new PlainBackEnd().compile(call, Stores.CACHED);
+      plain = new PlainBackEnd().compile(call, OutputStores.CACHED);
     }
     return plain;
   }

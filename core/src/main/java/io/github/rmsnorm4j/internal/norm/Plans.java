@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.OutputStores;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
-import io.github.rmsnorm4j.internal.backend.Stores;
 import io.github.rmsnorm4j.internal.lowering.VectorBackEnd;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineBackEnd;
 import java.util.List;
@@ -53,7 +53,7 @@ public final class Plans {
   /** The plan of a call: one of the last ones if it fits. */
   Plan of(Call call, long rows) {
     boolean start = startsPlain && StartUp.covers(rows * call.choices().width());
-    Stores stores = Stores.of(call, rows);
+    OutputStores stores = OutputStores.of(call, rows);
     for (int i = 0; i < KEPT; i++) {
       Plan plan = plans.getPlain(i);
       if (plan != null && plan.fits(call, stores, start)) {

@@ -43,18 +43,18 @@ public final class SumsOverRows {
   private final boolean gain;
   private final boolean bias;
 
-  private SumsOverRows(Call call, Plan plan, BackwardFormula formula) {
+  private SumsOverRows(Call call, Plan plan) {
     this.call = call;
     this.plan = plan;
+    BackwardFormula formula = (BackwardFormula) call.formula();
     gain = formula.gainGradient();
     bias = formula.biasGradient();
     width = call.choices().width();
   }
 
   /** Does all rows, and returns the sums that are wanted. */
-  public static Result run(
-      Call call, Plans plans, long rows, int threads, BackwardFormula formula) {
-    SumsOverRows sums = new SumsOverRows(call, plans.of(call, rows), formula);
+  public static Result run(Call call, Plans plans, long rows, int threads) {
+    SumsOverRows sums = new SumsOverRows(call, plans.of(call, rows));
     Result result = sums.run(rows, Runner.useful(call, rows, threads));
     sums.order(result.gain);
     sums.order(result.bias);

@@ -243,7 +243,7 @@ final class DrawnCall {
       Plans plans = new Plans(List.of(backEnd, new PlainBackEnd()));
       try (Call call = new Call(choices, formula, ofCall, columns, kept, means, rstds, given)) {
         if (formula instanceof BackwardFormula backward) {
-          SumsOverRows.Result sums = SumsOverRows.run(call, plans, rows, 1, backward);
+          SumsOverRows.Result sums = SumsOverRows.run(call, plans, rows, 1);
           add(bits, "dgain", sums.gain(), width);
           add(bits, "dbias", sums.bias(), width);
           sums.giveBack();

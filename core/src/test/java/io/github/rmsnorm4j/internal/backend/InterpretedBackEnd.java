@@ -29,7 +29,7 @@ import java.util.function.BiConsumer;
  */
 record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implements BackEnd {
   @Override
-  public Compiled compile(Call call, Stores stores) {
+  public Compiled compile(Call call, OutputStores stores) {
     Storage storage = call.storage(wide ? Set.of() : PlainBackEnd.NARROW);
     Program program = call.program(storage);
     return opened -> new Rows(opened, storage, program);

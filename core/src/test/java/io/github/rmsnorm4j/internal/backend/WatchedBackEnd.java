@@ -32,7 +32,7 @@ final class WatchedBackEnd implements BackEnd {
   }
 
   @Override
-  public Compiled compile(Call call, Stores stores) throws Refusal {
+  public Compiled compile(Call call, OutputStores stores) throws Refusal {
     try {
       Compiled compiled = backEnd.compile(call, stores);
       return new Compiled() {

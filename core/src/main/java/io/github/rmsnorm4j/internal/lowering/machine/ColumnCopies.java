@@ -1,7 +1,9 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
+import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.ColumnMemory;
 import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
@@ -19,6 +21,19 @@ final class ColumnCopies implements AutoCloseable {
   private static final long MAX_KEPT = Double.BYTES << 16;
 
   private final NativeMemory[] copies = new NativeMemory[Tensor.Access.COLUMN.places()];
+
+  /** Makes room for the sums of a call, before it begins. */
+  void reserve(Call call) {
+    if (call.formula() instanceof BackwardFormula formula) {
+      long bytes = (long) call.choices().width() * (call.float64() ? Double.BYTES : Float.BYTES);
+      if (formula.gainGradient()) {
+        room(Backward.GAIN_GRADIENT.place(), bytes);
+      }
+      if (formula.biasGradient()) {
+        room(Backward.BIAS_GRADIENT.place(), bytes);
+      }
+    }
+  }
 
   /** A copy of the first numbers of an array. */
   MemorySegment copy(Tensor column, Object numbers, int width) {

@@ -4,10 +4,10 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Compiled;
+import io.github.rmsnorm4j.internal.backend.OutputStores;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
-import io.github.rmsnorm4j.internal.backend.Stores;
 import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Program;
@@ -33,10 +33,10 @@ import java.util.function.IntSupplier;
  */
 public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implements BackEnd {
   @Override
-  public Compiled compile(Call call, Stores stores) throws Refusal {
+  public Compiled compile(Call call, OutputStores stores) throws Refusal {
     int bits = this.bits.getAsInt();
     if (bits == 0) {
-      throw Shortage.lasts() ? new Refusal(Shortage.MESSAGE, true) : Refusal.ABSENT;
+      throw Shortage.wasLately() ? new Refusal(Shortage.MESSAGE, true) : Refusal.ABSENT;
     }
     requireReached(call);
     Storage storage = call.storage(PlainBackEnd.NARROW);
@@ -54,18 +54,19 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
         stages.add(step.stage());
       }
       int whole = call.choices().isWhole() ? width : 0;
-      return new WholeRows.Compiled(required(kernel(stages, bits, whole, stores)));
+      return new WholeRows.OneKernel(required(kernel(stages, bits, whole, stores)));
     }
     List<Kernel> kernels = new ArrayList<>();
     for (Step step : program.steps()) {
-      Stores ofStep = step == program.steps().getLast() ? stores : Stores.CACHED;
+      OutputStores ofStep = step == program.steps().getLast() ? stores : OutputStores.CACHED;
       kernels.add(
           step.extent() == Extent.NUMBERS
               ? new PlainKernel(step.stage(), 0)
               : new PieceKernel(
                   step.stage(), required(kernel(List.of(step.stage()), bits, 0, ofStep))));
     }
-    return new RowsInPieces.Compiled(StagedProgram.ofRowsInRange(call, storage, program, kernels));
+    return new RowsInPieces.KernelOfEachStep(
+        StagedProgram.ofRowsInRange(call, storage, program, kernels));
   }
 
   /** Memory that has to be copied is not served, nor are float64 and other types together. */
@@ -81,16 +82,18 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
     }
   }
 
-  private static MachineKernel kernel(List<Stage> stages, int bits, int width, Stores stores) {
+  private static MachineKernel kernel(
+      List<Stage> stages, int bits, int width, OutputStores stores) {
     boolean streams =
-        stores == Stores.STREAMED
-            || stores == Stores.STREAMED_UNALIGNED && MachineKernel.peels(stages, bits, width);
+        stores == OutputStores.STREAMED
+            || stores == OutputStores.STREAMED_UNALIGNED
+                && MachineKernel.peels(stages, bits, width);
     return MachineKernel.of(stages, bits, width, streams);
   }
 
   private static MachineKernel required(MachineKernel kernel) throws Refusal {
     if (kernel == null) {
-      throw new Refusal("a kernel has no machine code, a warning says why", Shortage.lasts());
+      throw new Refusal("a kernel has no machine code, a warning says why", Shortage.wasLately());
     }
     return kernel;
   }
@@ -98,6 +101,6 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
   /** What does the rows of a call for which there is no native memory. */
   static Worker withoutMemory(Call call, OutOfMemoryError error) {
     Shortage.note(error);
-    return new PlainBackEnd().compile(call, Stores.CACHED).open(call);
+    return new PlainBackEnd().compile(call, OutputStores.CACHED).open(call);
   }
 }

@@ -1,10 +1,11 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.Compiled;
+import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
 import io.github.rmsnorm4j.internal.backend.StagedRows;
-import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -18,18 +19,26 @@ import java.util.List;
  * the numbers of the row, and says where the piece begins.
  */
 final class RowsInPieces implements Worker {
-  private static final Staging.Pool<StagedRows> POOL = new Staging.Pool<>(StagedRows::new);
+  private static final Pool<StagedRows> POOL = new Pool<>(StagedRows::new);
 
   /** A program as kernels of its steps. */
-  record Compiled(StagedProgram program) implements io.github.rmsnorm4j.internal.backend.Compiled {
+  record KernelOfEachStep(StagedProgram program) implements Compiled {
     @Override
     public Worker open(Call call) {
+      try {
+        return begun(call);
+      } catch (OutOfMemoryError e) {
+        return MachineBackEnd.withoutMemory(call, e);
+      }
+    }
+
+    private Worker begun(Call call) {
       StagedRows rows = StagedRows.open(POOL, call, program);
       try {
         return new RowsInPieces(rows, call);
-      } catch (OutOfMemoryError e) {
+      } catch (RuntimeException | Error e) {
         rows.close();
-        return MachineBackEnd.withoutMemory(call, e);
+        throw e;
       }
     }
   }
@@ -79,6 +88,7 @@ final class RowsInPieces implements Worker {
       frame.own = new Memory();
     }
     memory = (Memory) frame.own;
+    memory.sums.reserve(call);
     memory.frame.set(Forward.K, call.choices().part());
     memory.frame.set(Forward.EPSILON, call.choices().epsilon());
     point(call, Forward.GAIN);

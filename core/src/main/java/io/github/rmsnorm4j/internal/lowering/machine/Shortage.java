@@ -16,8 +16,17 @@ final class Shortage {
 
   /** Whether it is too early to try again. */
   static boolean lasts() {
+    return isSince(PAUSE_NANOS);
+  }
+
+  /** Whether that is why there was no kernel just now. */
+  static boolean wasLately() {
+    return isSince(2 * PAUSE_NANOS);
+  }
+
+  private static boolean isSince(long nanos) {
     Long last = since;
-    return last != null && System.nanoTime() - last < PAUSE_NANOS;
+    return last != null && System.nanoTime() - last < nanos;
   }
 
   /** Notes that there was no memory. The first time it warns, if there is memory for that. */

@@ -1,10 +1,11 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.Compiled;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
+import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
-import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
@@ -24,10 +25,10 @@ final class WholeRows implements Worker {
   /** Likewise, of a backward pass. */
   private static final int BACKWARD_PIECE = 1 << 13;
 
-  private static final Staging.Pool<WholeRows> POOL = new Staging.Pool<>(WholeRows::new);
+  private static final Pool<WholeRows> POOL = new Pool<>(WholeRows::new);
 
   /** A program as one kernel. */
-  record Compiled(MachineKernel kernel) implements io.github.rmsnorm4j.internal.backend.Compiled {
+  record OneKernel(MachineKernel kernel) implements Compiled {
     @Override
     public Worker open(Call call) {
       try {
@@ -80,6 +81,7 @@ final class WholeRows implements Worker {
     if (!isSet(call.ofNorm())) {
       set(call.choices());
     }
+    columns.reserve(call);
     piece = call.rows(Backward.DY) == null ? PIECE : BACKWARD_PIECE;
   }
 
@@ -189,7 +191,7 @@ final class WholeRows implements Worker {
     if (call.numbersGiven()) {
       return;
     }
-    if (call.mean() != null && call.choices().isCentred()) {
+    if (call.mean() != null) {
       frame.copy(Forward.MEAN, 0, rows, call.mean(), row);
     }
     double[] rstd = call.rstd();

@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ChildJvm;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -71,8 +74,11 @@ class MemoryShortageTest {
         without = kernel(stages);
         again = kernel(stages);
         for (RmsNorm norm : norms) {
-          float[] y = new float[norm.width()];
-          norm.apply(new float[norm.width()], y);
+          float[] x = new float[norm.width()];
+          float[] y = new float[x.length];
+          Saved saved = new Saved(Keep.INPUT, 1);
+          norm.apply(x, y, saved);
+          norm.backward(y, saved, x.clone(), ParameterGradients.assigned(x.clone(), null));
           System.out.println("applied: " + y[0]);
         }
       } finally {

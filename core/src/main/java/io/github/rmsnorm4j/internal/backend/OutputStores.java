@@ -4,7 +4,7 @@ import io.github.rmsnorm4j.internal.formula.Forward;
 import java.lang.foreign.MemorySegment;
 
 /** How the output of a call is stored. */
-public enum Stores {
+public enum OutputStores {
   /** As usual. */
   CACHED,
   /** With non-temporal stores: it is too long to stay in a cache. */
@@ -22,7 +22,7 @@ public enum Stores {
   private static final long ALIGNMENT = 64;
 
   /** Of a call. An output over its own input is in a cache when it is written. */
-  public static Stores of(Call call, long rows) {
+  public static OutputStores of(Call call, long rows) {
     RowMemory y = call.rows(Forward.Y);
     if (y == null) {
       return CACHED;
