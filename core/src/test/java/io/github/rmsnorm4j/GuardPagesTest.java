@@ -35,7 +35,7 @@ class GuardPagesTest {
 
   /** Calls on such rows. */
   static final class Guarded {
-    private static final int BYTES = 1 << 20;
+    private static final int BYTES = 1 << 21;
 
     private Guarded() {}
 

@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 
 /** A backward call on rows between guard pages. */
 final class GuardedBackward extends GuardedCall {
-  private final Keep keep = Keep.values()[kind.nextInt(Keep.values().length)];
+  private final Keep keep = keep(kind.nextInt(Keep.values().length));
   private final ElementType kept = type();
   private final ElementType dy = kind.nextBoolean() ? kept : type();
   private final ElementType to = kind.nextBoolean() ? kept : type();
@@ -20,6 +20,11 @@ final class GuardedBackward extends GuardedCall {
 
   GuardedBackward(SplittableRandom random, int width, boolean atEnd, Backend backend) {
     super(random, width, atEnd, backend, true);
+  }
+
+  /** The output of a partial norm does not lead back. */
+  private Keep keep(int drawn) {
+    return part < width && drawn == Keep.OUTPUT.ordinal() ? Keep.INPUT : Keep.values()[drawn];
   }
 
   void check(

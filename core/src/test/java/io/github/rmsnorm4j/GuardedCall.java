@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import static io.github.rmsnorm4j.ElementType.BFLOAT16;
 import static io.github.rmsnorm4j.ElementType.FLOAT16;
 import static io.github.rmsnorm4j.ElementType.FLOAT32;
+import static io.github.rmsnorm4j.ElementType.FLOAT64;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,6 +30,10 @@ abstract class GuardedCall {
   /** The same norm in plain Java. */
   final Norm plain;
 
+  /** Elements of the statistic. */
+  final int part;
+
+  private final boolean float64;
   private final boolean centred;
   private final EpsilonPlacement placement;
   private final long stride;
@@ -48,7 +53,9 @@ abstract class GuardedCall {
     this.atEnd = atEnd;
     rows = width > 5000 ? 1 : 1 + random.nextInt(19);
     stride = width + (random.nextInt(3) == 0 ? random.nextInt(40) : 0);
+    float64 = kind.nextInt(4) == 0;
     centred = kind.nextBoolean();
+    part = !centred && kind.nextInt(3) == 0 ? 1 + random.nextInt(width) : width;
     placement = EpsilonPlacement.values()[kind.nextInt(3)];
     gain = sometimes && kind.nextBoolean() ? null : floats();
     bias = sometimes && kind.nextBoolean() ? null : floats();
@@ -67,7 +74,7 @@ abstract class GuardedCall {
   private Norm norm(Backend backend) {
     return centred
         ? configured(LayerNorm.builder(width), backend).build()
-        : configured(RmsNorm.builder(width), backend).build();
+        : configured(RmsNorm.builder(width).part(part), backend).build();
   }
 
   private <B extends Norm.Builder<B>> B configured(B builder, Backend backend) {
@@ -81,7 +88,7 @@ abstract class GuardedCall {
   }
 
   final ElementType type() {
-    return TYPES.get(kind.nextInt(TYPES.size()));
+    return float64 ? FLOAT64 : TYPES.get(kind.nextInt(TYPES.size()));
   }
 
   final Rows rows(MemorySegment segment, ElementType type) {
@@ -116,7 +123,11 @@ abstract class GuardedCall {
       int pattern = Float.floatToRawIntBits((float) random.nextDouble(-4, 4));
       pattern &= random.nextInt(30) == 0 ? 0x807f_ffff : -1;
       pattern = i == special ? random.nextInt() | 0x7f80_0000 : pattern;
-      if (type == FLOAT32) {
+      if (type == FLOAT64) {
+        boolean subnormal = (pattern & 0x7f80_0000) == 0;
+        double number = Float.intBitsToFloat(pattern) * (subnormal ? 0x1p-896 : 1 / 3.0);
+        segment.setAtIndex(ValueLayout.JAVA_DOUBLE_UNALIGNED, i, number);
+      } else if (type == FLOAT32) {
         segment.setAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i, pattern);
       } else {
         segment.setAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i, narrow(pattern, type));
@@ -136,7 +147,7 @@ abstract class GuardedCall {
         : Float.floatToFloat16(Float.intBitsToFloat(pattern));
   }
 
-  /** Requires the same bits, but that NaN of float32 may be any. */
+  /** Requires the same bits, but that NaN of float32 and float64 may be any. */
   final void requireSame(MemorySegment actual, MemorySegment expected, ElementType type) {
     require(same(actual, expected, type));
   }
@@ -144,19 +155,17 @@ abstract class GuardedCall {
   final void require(boolean holds) {
     if (!holds) {
       throw new AssertionError(
-          "%s on %s, epsilon %s: %d rows %d apart, %s"
-              .formatted(norm, norm.backend(), placement, rows, stride, this));
+          "%s on %s, epsilon %s, part %d: %d rows %d apart, %s"
+              .formatted(norm, norm.backend(), placement, part, rows, stride, this));
     }
   }
 
   private static boolean same(MemorySegment a, MemorySegment b, ElementType type) {
-    if (type != FLOAT32) {
+    if (type.bytes() == Short.BYTES) {
       return a.mismatch(b) < 0;
     }
-    for (long i = 0; i < a.byteSize() / Float.BYTES; i++) {
-      float x = a.getAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, i);
-      float y = b.getAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, i);
-      if (Float.floatToIntBits(x) != Float.floatToIntBits(y)) {
+    for (long i = 0; i < a.byteSize() / type.bytes(); i++) {
+      if (Double.compare(type.get(a, i), type.get(b, i)) != 0) {
         return false;
       }
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,7 +39,11 @@ class MachineCodeUnderLoadTest {
 
   /** Threads that normalise, and one that makes garbage and interrupts them. */
   static final class Load {
-    private static final int[] WIDTHS = {64, 100, 1024, 4099};
+    private static final int[] WIDTHS = {64, 100, 1024, 4099, 70_000};
+
+    /** Wider rows come alone. */
+    private static final int LONG = 10_000;
+
     private static final int ROWS = 37;
 
     private static volatile Object garbage;
@@ -77,41 +81,73 @@ class MachineCodeUnderLoadTest {
       SplittableRandom random = new SplittableRandom(seed);
       while (System.nanoTime() < end) {
         int width = WIDTHS[random.nextInt(WIDTHS.length)];
-        float[] x = new float[ROWS * width];
-        float[] gain = new float[width];
-        for (int i = 0; i < x.length; i++) {
-          x[i] = (float) random.nextDouble(-3, 3);
-          gain[i % width] = x[i];
-        }
-        float[] wanted = new float[x.length];
-        norm(width, gain, Backend.scalar()).apply(x, wanted);
+        int part = random.nextInt(3) == 0 ? 1 + random.nextInt(width) : width;
+        ElementType type = random.nextInt(3) == 0 ? ElementType.FLOAT64 : ElementType.FLOAT32;
+        int rows = width > LONG ? 1 : ROWS;
+        double[] x = random.doubles((long) rows * width, -3, 3).toArray();
+        double[][] wanted = results(norm(width, part, x, Backend.scalar()), array(type, x), rows);
         for (Backend backend : Backends.machineCode()) {
-          RmsNorm norm = norm(width, gain, backend);
-          for (int k = 0; k < 20; k++) {
-            float[] y = new float[x.length];
-            norm.apply(x, y);
-            require(MemorySegment.ofArray(y), wanted);
+          Norm norm = norm(width, part, x, backend);
+          for (int k = 0; k < 20 && System.nanoTime() < end; k++) {
+            require(results(norm, array(type, x), rows), wanted);
             calls.incrementAndGet();
           }
           try (Arena arena = Arena.ofConfined()) {
-            MemorySegment in = arena.allocateFrom(ValueLayout.JAVA_FLOAT, x);
-            norm.apply(
-                Rows.of(in, ElementType.FLOAT32, ROWS, width),
-                Rows.of(in, ElementType.FLOAT32, ROWS, width));
-            require(in, wanted);
+            MemorySegment in = arena.allocate((long) x.length * type.bytes(), Double.BYTES);
+            in.copyFrom(array(type, x));
+            require(results(norm, in, rows), wanted);
           }
         }
       }
     }
 
-    private static RmsNorm norm(int width, float[] gain, Backend backend) {
-      return RmsNorm.builder(width).gain(gain).threads(2).backend(backend).build();
+    private static MemorySegment array(ElementType type, double[] numbers) {
+      boolean float64 = type == ElementType.FLOAT64;
+      MemorySegment array =
+          float64
+              ? MemorySegment.ofArray(new double[numbers.length])
+              : MemorySegment.ofArray(new float[numbers.length]);
+      for (int i = 0; i < numbers.length; i++) {
+        type.set(array, i, numbers[i]);
+      }
+      return array;
     }
 
-    private static void require(MemorySegment y, float[] wanted) {
-      long at = y.mismatch(MemorySegment.ofArray(wanted));
-      if (at >= 0) {
-        throw new AssertionError("byte " + at + " differs");
+    private static Norm norm(int width, int part, double[] gain, Backend backend) {
+      return RmsNorm.builder(width)
+          .part(part)
+          .gain(Arrays.copyOf(gain, width))
+          .threads(2)
+          .backend(backend)
+          .build();
+    }
+
+    /** The output in place, the gradient of the input, and that of the gain. */
+    private static double[][] results(Norm norm, MemorySegment memory, int rows) {
+      int n = rows * norm.width();
+      ElementType type = memory.byteSize() == 8L * n ? ElementType.FLOAT64 : ElementType.FLOAT32;
+      Rows x = Rows.of(memory, type, rows, norm.width());
+      Saved saved = new Saved(Keep.INPUT, rows);
+      Rows y = Rows.of(array(type, new double[n]), type, rows, norm.width());
+      Rows dx = Rows.of(array(type, new double[n]), type, rows, norm.width());
+      double[] dgain = new double[norm.width()];
+      norm.apply(x, y, saved);
+      norm.backward(y, saved, dx, ParameterGradients.assigned(dgain, null));
+      norm.apply(x, x);
+      double[][] results = {new double[n], new double[n], dgain};
+      for (int i = 0; i < n; i++) {
+        results[0][i] = type.get(memory, i);
+        results[1][i] = type.get(dx.segment(), i);
+      }
+      return results;
+    }
+
+    private static void require(double[][] results, double[][] wanted) {
+      for (int k = 0; k < wanted.length; k++) {
+        int at = Arrays.mismatch(results[k], wanted[k]);
+        if (at >= 0) {
+          throw new AssertionError("number " + at + " of result " + k + " differs");
+        }
       }
     }
   }
