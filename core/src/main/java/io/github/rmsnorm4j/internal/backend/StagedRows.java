@@ -10,7 +10,6 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
-import java.util.Arrays;
 
 /**
  * The rows of one thread, step by step.
@@ -26,6 +25,7 @@ public final class StagedRows implements Worker {
   private static final int CHUNK_OF_TWO = 1 << 13;
 
   private final Frame frame = new Frame();
+  private final KeptNumbers numbers = new KeptNumbers(frame);
   private final RowAccess[] access = new RowAccess[Tensor.Access.ELEMENT.places()];
   private final Staging[] staging = new Staging[Tensor.Access.ELEMENT.places()];
   private Pool<StagedRows> pool;
@@ -78,9 +78,7 @@ public final class StagedRows implements Worker {
     frame.set(Forward.EPSILON, call.choices().epsilon());
     frame.point(Forward.GAIN, program.columns.of(Forward.GAIN, call.column(Forward.GAIN)));
     frame.point(Forward.BIAS, program.columns.of(Forward.BIAS, call.column(Forward.BIAS)));
-    if (call.choices().isCentred() && call.numbersGiven() && call.mean() == null) {
-      Arrays.fill(frame.of(Forward.MEAN), 0.0);
-    }
+    numbers.begin(call);
   }
 
   /** What the kernels work on. */
@@ -100,6 +98,7 @@ public final class StagedRows implements Worker {
       staging[program.operands[k].copies()].shrink();
     }
     frame.clear();
+    numbers.end();
     call = null;
     program = null;
     if (!pool.giveBack(this)) {
@@ -114,7 +113,7 @@ public final class StagedRows implements Worker {
     for (long row = from; row < to; row += rows) {
       rows = (int) Math.min(chunk, to - row);
       placeWhole(row, rows);
-      takeGiven(row, rows);
+      numbers.takeGiven(row, rows);
       if (!steps(program.steps, 0, row, rows)) {
         stopped = rows;
         return row - from;
@@ -145,16 +144,6 @@ public final class StagedRows implements Worker {
     }
   }
 
-  /** Takes mean and rstd of rows from the forward pass, if it kept them. */
-  private void takeGiven(long row, int rows) {
-    if (call.numbersGiven()) {
-      System.arraycopy(call.rstd(), (int) row, frame.of(Forward.RSTD), 0, rows);
-      if (call.mean() != null) {
-        System.arraycopy(call.mean(), (int) row, frame.of(Forward.MEAN), 0, rows);
-      }
-    }
-  }
-
   /** Does steps from one on; false if it stopped before rows that are out of range. */
   private boolean steps(Ready[] steps, int from, long row, int rows) {
     for (int s = from; s < steps.length; s++) {
@@ -177,7 +166,7 @@ public final class StagedRows implements Worker {
   public boolean ranged(long row, int rows) {
     program.steps[program.ranged].kernel().run(frame, rows, 0, 0);
     if (!frame.outOfRange) {
-      keep(row, rows);
+      numbers.keep(row, rows);
     }
     return !frame.outOfRange;
   }
@@ -197,16 +186,16 @@ public final class StagedRows implements Worker {
 
   private void outOfRange(long row) {
     if (!call.float64()) {
-      keepOutOfRange(row, 1.0);
+      numbers.keepOutOfRange(row, 1.0);
       steps(program.wide(), 0, row, 1);
       return;
     }
     Rescaled rescaled = program.rescaled();
     double scale = rescaled.statistic(this, row, call.choices());
     if (scale == 1.0) {
-      keep(row, 1);
+      numbers.keep(row, 1);
     } else if (rescaled.hasOutput()) {
-      keepOutOfRange(row, scale);
+      numbers.keepOutOfRange(row, scale);
       elements(rescaled.output(scale), program.steps[program.steps.length - 1], row, 1);
       return;
     } else {
@@ -295,35 +284,6 @@ public final class StagedRows implements Worker {
   public void place(Frame frame, long row, int rows) {
     for (Operand operand : program.operands) {
       access[operand.tensor().place()].place(frame, row, 0, rows, width);
-    }
-  }
-
-  private void keep(long row, int rows) {
-    if (call.numbersGiven()) {
-      return;
-    }
-    keepMean(row, rows);
-    if (call.rstd() != null) {
-      double[] rstd = frame.of(Forward.RSTD);
-      for (int r = 0; r < rows; r++) {
-        call.rstd()[(int) row + r] = call.float64() ? rstd[r] : (float) rstd[r];
-      }
-    }
-  }
-
-  private void keepMean(long row, int rows) {
-    if (call.mean() != null) {
-      System.arraycopy(frame.of(Forward.MEAN), 0, call.mean(), (int) row, rows);
-    }
-  }
-
-  /** Keeps the numbers of a row whose elements are multiplied by a scale. */
-  private void keepOutOfRange(long row, double scale) {
-    if (!call.numbersGiven()) {
-      keepMean(row, 1);
-      if (call.rstd() != null) {
-        call.rstd()[(int) row] = frame.of(Forward.RSTD)[0] * scale;
-      }
     }
   }
 }

@@ -15,7 +15,7 @@ import java.util.Arrays;
  * What machine code works on: rows, columns and numbers, in native memory of its own. One thread
  * uses it at a time. Its owner closes it.
  */
-public final class MachineFrame implements AutoCloseable {
+final class MachineFrame implements AutoCloseable {
   /** Rows that a kernel does at once, at most. */
   static final int MAX_ROWS = 256;
 
@@ -29,7 +29,7 @@ public final class MachineFrame implements AutoCloseable {
   /** Whether rows of any operand are in an array. */
   boolean hasArrays;
 
-  public MachineFrame() {
+  MachineFrame() {
     area.set(JAVA_INT, Area.MXCSR, FloatingPointState.CONTRACT);
     area.asSlice(Area.MASK - Area.MASK_BYTES, Area.MASK_BYTES).fill((byte) -1);
   }
@@ -39,7 +39,7 @@ public final class MachineFrame implements AutoCloseable {
    *
    * @param elements of a call, at most, where rows are in arrays: such calls have to be short
    */
-  public int mostRows(int elements, int width) {
+  int mostRows(int elements, int width) {
     return hasArrays ? Math.clamp(elements / width, 1, MAX_ROWS) : MAX_ROWS;
   }
 
@@ -50,7 +50,7 @@ public final class MachineFrame implements AutoCloseable {
   }
 
   /** Forgets where rows are. */
-  public void clear() {
+  void clear() {
     Arrays.fill(bases, null);
     hasArrays = false;
   }
@@ -62,7 +62,7 @@ public final class MachineFrame implements AutoCloseable {
    * @param offset in bytes, or an address
    * @param stride bytes from a row to the next
    */
-  public void place(Tensor rows, MemorySegment array, long offset, long stride) {
+  void place(Tensor rows, MemorySegment array, long offset, long stride) {
     bases[rows.place()] = array;
     hasArrays |= array != null;
     area.set(JAVA_LONG, Area.address(rows), offset);
@@ -70,43 +70,43 @@ public final class MachineFrame implements AutoCloseable {
   }
 
   /** Points a column at its numbers in native memory. */
-  public void point(Tensor column, long address) {
+  void point(Tensor column, long address) {
     area.set(JAVA_LONG, Area.address(column), address);
   }
 
-  public void set(Tensor number, double value) {
+  void set(Tensor number, double value) {
     area.set(JAVA_DOUBLE, Area.of(number), value);
   }
 
   /** A per-row scalar. */
-  public void set(Tensor number, int row, double value) {
+  void set(Tensor number, int row, double value) {
     area.set(JAVA_DOUBLE, Area.of(number) + (long) row * Double.BYTES, value);
   }
 
   /** A number of n rows, from an array. */
-  public void set(Tensor number, double[] from, int row, int n) {
+  void set(Tensor number, double[] from, int row, int n) {
     MemorySegment.copy(from, row, area, JAVA_DOUBLE, Area.of(number), n);
   }
 
-  public void zero(Tensor number, int n) {
+  void zero(Tensor number, int n) {
     area.asSlice(Area.of(number), (long) n * Double.BYTES).fill((byte) 0);
   }
 
   /** Elements of a row, and those of them that row sums are of. */
-  public void setWidth(int width, int summed) {
+  void setWidth(int width, int summed) {
     area.set(JAVA_LONG, Area.WIDTH, width);
     area.set(JAVA_LONG, Area.SUMMED, summed);
   }
 
   /** Takes the numbers of the first row of a plain frame. */
-  public void setNumbers(Frame from) {
+  void setNumbers(Frame from) {
     for (int place = 0; place < from.ofRow.length; place++) {
       area.set(JAVA_DOUBLE, Area.numbers(place), from.ofRow[place][0]);
     }
   }
 
   /** Gives the numbers of n rows from one on to the first rows of a plain frame. */
-  public void copyNumbers(int row, int n, Frame to) {
+  void copyNumbers(int row, int n, Frame to) {
     for (int place = 0; place < to.ofRow.length; place++) {
       long at = Area.numbers(place) + (long) row * Double.BYTES;
       MemorySegment.copy(area, JAVA_DOUBLE, at, to.ofRow[place], 0, n);
@@ -114,7 +114,7 @@ public final class MachineFrame implements AutoCloseable {
   }
 
   /** Copies a number of n rows to an array. */
-  public void copy(Tensor number, int row, int n, double[] into, int from) {
+  void copy(Tensor number, int row, int n, double[] into, int from) {
     long at = Area.of(number) + (long) row * Double.BYTES;
     MemorySegment.copy(area, JAVA_DOUBLE, at, into, from, n);
   }

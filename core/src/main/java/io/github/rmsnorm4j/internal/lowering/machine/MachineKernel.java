@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Stages of a norm as machine code. */
-public final class MachineKernel {
+final class MachineKernel {
   /** Rows up to this width have kernels of their own, if they are whole groups of 32 elements. */
   private static final int NARROW = 256;
 
@@ -55,7 +55,7 @@ public final class MachineKernel {
    * @param bits of a vector
    * @param width of the rows; 0 for any
    */
-  public static MachineKernel of(List<Stage> stages, int bits, int width, boolean streams) {
+  static MachineKernel of(List<Stage> stages, int bits, int width, boolean streams) {
     Target target = target(stages, bits, width, streams);
     MachineKernel kernel = of(target);
     // A kernel for one width needs more registers: several rows wait for one another.
@@ -71,7 +71,7 @@ public final class MachineKernel {
   }
 
   /** Whether a kernel has non-temporal stores for an output of which only elements are aligned. */
-  public static boolean peels(List<Stage> stages, int bits, int width) {
+  static boolean peels(List<Stage> stages, int bits, int width) {
     return target(stages, bits, width, true).peels();
   }
 
@@ -114,12 +114,12 @@ public final class MachineKernel {
    *
    * @param left rows that are not done
    */
-  public int together(int left) {
+  int together(int left) {
     return left >= target.group() ? target.group() : 1;
   }
 
   /** The row sums of its first stage. */
-  public List<Stage.Sum> sums() {
+  List<Stage.Sum> sums() {
     return sums;
   }
 
@@ -127,7 +127,7 @@ public final class MachineKernel {
    * Leaves the lanes of the row that was summed last with those of a plain frame's first row. Rows
    * of any width have them.
    */
-  public void copyLanes(MachineFrame from, Frame to) {
+  void copyLanes(MachineFrame from, Frame to) {
     for (int s = 0; s < sums.size(); s++) {
       for (int at = 0; at < SumOrder.LANES; at++) {
         long address = Area.totals(s) + (long) at * Double.BYTES;
@@ -137,7 +137,7 @@ public final class MachineKernel {
   }
 
   /** Does the first n rows of a frame, or those before the first one that is out of range. */
-  public int run(MachineFrame frame, int rows) {
+  int run(MachineFrame frame, int rows) {
     return run(frame, rows, KernelCall.NATIVE);
   }
 

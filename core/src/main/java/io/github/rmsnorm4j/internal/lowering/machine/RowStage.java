@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
+import io.github.rmsnorm4j.internal.machine.MachineOperand;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
@@ -85,7 +86,7 @@ final class RowStage {
     a.op(VectorOp.VANDPS, into, into, other);
   }
 
-  private io.github.rmsnorm4j.internal.machine.MachineOperand bound(double number) {
+  private MachineOperand bound(double number) {
     return a.constant(Double.doubleToRawLongBits(number));
   }
 

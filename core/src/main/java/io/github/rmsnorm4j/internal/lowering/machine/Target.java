@@ -20,7 +20,7 @@ import java.util.TreeSet;
  * @param group rows that go through the stages together
  * @param bfloat16 whether the processor rounds to bfloat16 itself
  * @param streams whether the output has non-temporal stores; then it is aligned as the longest
- *     vectors are, or {@link #peels}
+ *     vectors are, or the kernel peels, see {@link #peels}
  */
 record Target(
     List<Stage> stages, int bits, int width, int group, boolean bfloat16, boolean streams) {

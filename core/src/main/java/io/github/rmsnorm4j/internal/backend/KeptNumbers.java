@@ -1,0 +1,68 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import java.util.Arrays;
+
+/** Mean and rstd of rows: between a frame and the arrays of a call, which keep them. */
+final class KeptNumbers {
+  private final Frame frame;
+  private Call call;
+
+  KeptNumbers(Frame frame) {
+    this.frame = frame;
+  }
+
+  /** Begins with a call. A mean that the forward pass did not keep is 0. */
+  void begin(Call call) {
+    this.call = call;
+    if (call.choices().isCentred() && call.numbersGiven() && call.mean() == null) {
+      Arrays.fill(frame.of(Forward.MEAN), 0.0);
+    }
+  }
+
+  /** Drops references to the call. */
+  void end() {
+    call = null;
+  }
+
+  /** Takes the numbers of rows from the forward pass, if it kept them. */
+  void takeGiven(long row, int rows) {
+    if (call.numbersGiven()) {
+      System.arraycopy(call.rstd(), (int) row, frame.of(Forward.RSTD), 0, rows);
+      if (call.mean() != null) {
+        System.arraycopy(call.mean(), (int) row, frame.of(Forward.MEAN), 0, rows);
+      }
+    }
+  }
+
+  /** Keeps the numbers of rows in range. */
+  void keep(long row, int rows) {
+    if (call.numbersGiven()) {
+      return;
+    }
+    keepMean(row, rows);
+    if (call.rstd() != null) {
+      double[] rstd = frame.of(Forward.RSTD);
+      for (int r = 0; r < rows; r++) {
+        call.rstd()[(int) row + r] = call.float64() ? rstd[r] : (float) rstd[r];
+      }
+    }
+  }
+
+  private void keepMean(long row, int rows) {
+    if (call.mean() != null) {
+      System.arraycopy(frame.of(Forward.MEAN), 0, call.mean(), (int) row, rows);
+    }
+  }
+
+  /** Keeps the numbers of a row out of range, whose elements are multiplied by a scale. */
+  void keepOutOfRange(long row, double scale) {
+    if (!call.numbersGiven()) {
+      keepMean(row, 1);
+      if (call.rstd() != null) {
+        call.rstd()[(int) row] = frame.of(Forward.RSTD)[0] * scale;
+      }
+    }
+  }
+}
