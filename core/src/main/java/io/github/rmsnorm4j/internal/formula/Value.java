@@ -50,11 +50,6 @@ public final class Value {
     public boolean isBinary() {
       return this == PLUS || this == MINUS || this == TIMES || this == OVER || this == MAX;
     }
-
-    /** Whether it chooses one of two operands. */
-    public boolean isChoice() {
-      return this == ABOVE || this == AT_LEAST;
-    }
   }
 
   /** What makes two values one. The operands are interned, so they are compared as objects. */
