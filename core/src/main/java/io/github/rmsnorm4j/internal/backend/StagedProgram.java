@@ -71,7 +71,17 @@ public final class StagedProgram {
   private volatile Ready[] wide;
   private volatile Rescaled rescaled;
 
-  private StagedProgram(
+  /**
+   * A program with its kernels.
+   *
+   * @param call one of the calls that it is for
+   * @param kernels of the steps, in order
+   * @param plain makes the kernel of a stage of rows that are out of range. Null for a program that
+   *     stops before such rows; its kernels know the rows of the call themselves, and do one row at
+   *     a time
+   * @param columns the order in which the kernels read columns
+   */
+  public StagedProgram(
       Call call,
       Storage storage,
       Program program,
@@ -99,33 +109,6 @@ public final class StagedProgram {
     boolean inPlace = !doesAllRows() || rows.isDirect(storage);
     Tensor copies = tensor.equals(call.formula().output()) ? Forward.X : tensor;
     return new Operand(tensor, storage.of(rows.type()), inPlace, copies.place());
-  }
-
-  /**
-   * A program whose rows are all done.
-   *
-   * @param call one of the calls that it is for
-   * @param kernels of the steps, in order
-   * @param plain makes the kernel of a stage of rows that are out of range
-   * @param columns the order in which the kernels read columns
-   */
-  public static StagedProgram ofAllRows(
-      Call call,
-      Storage storage,
-      Program program,
-      List<Kernel> kernels,
-      PlainKernels plain,
-      EvenFirst columns) {
-    return new StagedProgram(call, storage, program, kernels, plain, columns);
-  }
-
-  /**
-   * A program that stops before rows that are out of range. Its kernels know the rows of the call
-   * themselves, and do one row at a time.
-   */
-  public static StagedProgram ofRowsInRange(
-      Call call, Storage storage, Program program, List<Kernel> kernels) {
-    return new StagedProgram(call, storage, program, kernels, null, new EvenFirst(false));
   }
 
   private static Ready[] ready(List<Step> steps, List<Kernel> kernels) {

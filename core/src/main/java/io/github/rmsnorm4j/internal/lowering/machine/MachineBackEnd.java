@@ -4,11 +4,11 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Compiled;
+import io.github.rmsnorm4j.internal.backend.EvenFirst;
 import io.github.rmsnorm4j.internal.backend.OutputStores;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
-import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
@@ -66,7 +66,7 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
                   step.stage(), required(kernel(List.of(step.stage()), bits, 0, ofStep))));
     }
     return new RowsInPieces.KernelOfEachStep(
-        StagedProgram.ofRowsInRange(call, storage, program, kernels));
+        new StagedProgram(call, storage, program, kernels, null, new EvenFirst(false)));
   }
 
   /** Memory that has to be copied is not served, nor are float64 and other types together. */
@@ -96,11 +96,5 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
       throw new Refusal("a kernel has no machine code, a warning says why", Shortage.wasLately());
     }
     return kernel;
-  }
-
-  /** What does the rows of a call for which there is no native memory. */
-  static Worker withoutMemory(Call call, OutOfMemoryError error) {
-    Shortage.note(error);
-    return new PlainBackEnd().compile(call, OutputStores.CACHED).open(call);
   }
 }

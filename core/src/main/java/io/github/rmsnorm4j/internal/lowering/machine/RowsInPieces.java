@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.backend.Call;
-import io.github.rmsnorm4j.internal.backend.Compiled;
 import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
@@ -22,17 +21,9 @@ final class RowsInPieces implements Worker {
   private static final Pool<StagedRows> POOL = new Pool<>(StagedRows::new);
 
   /** A program as kernels of its steps. */
-  record KernelOfEachStep(StagedProgram program) implements Compiled {
+  record KernelOfEachStep(StagedProgram program) implements MachineProgram {
     @Override
-    public Worker open(Call call) {
-      try {
-        return begun(call);
-      } catch (OutOfMemoryError e) {
-        return MachineBackEnd.withoutMemory(call, e);
-      }
-    }
-
-    private Worker begun(Call call) {
+    public Worker begin(Call call) {
       StagedRows rows = StagedRows.open(POOL, call, program);
       try {
         return new RowsInPieces(rows, call);

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.backend.Call;
-import io.github.rmsnorm4j.internal.backend.Compiled;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.Pool;
@@ -28,17 +27,9 @@ final class WholeRows implements Worker {
   private static final Pool<WholeRows> POOL = new Pool<>(WholeRows::new);
 
   /** A program as one kernel. */
-  record OneKernel(MachineKernel kernel) implements Compiled {
+  record OneKernel(MachineKernel kernel) implements MachineProgram {
     @Override
-    public Worker open(Call call) {
-      try {
-        return begun(call);
-      } catch (OutOfMemoryError e) {
-        return MachineBackEnd.withoutMemory(call, e);
-      }
-    }
-
-    private WholeRows begun(Call call) {
+    public Worker begin(Call call) {
       WholeRows rows = POOL.take();
       try {
         rows.begin(call, kernel);
