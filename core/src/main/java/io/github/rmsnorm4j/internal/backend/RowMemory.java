@@ -40,6 +40,9 @@ public record RowMemory(
     }
   }
 
+  /** A constant: each call of {@code values} makes an array. */
+  private static final int ACCESSES = Access.values().length;
+
   /** Never started; it stands for any thread other than the caller's. */
   private static final Thread ANOTHER_THREAD = anotherThread();
 
@@ -61,12 +64,7 @@ public record RowMemory(
   }
 
   private RowMemory(MemorySegment segment, ElementType type, long stride, Access access) {
-    this(
-        segment,
-        type,
-        stride,
-        access,
-        1 + type.ordinal() * Access.values().length + access.ordinal());
+    this(segment, type, stride, access, 1 + type.ordinal() * ACCESSES + access.ordinal());
   }
 
   /** Whether kernels may address the rows, or the rows are in an array of their type. */

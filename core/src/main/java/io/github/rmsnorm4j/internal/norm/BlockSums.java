@@ -11,14 +11,14 @@ final class BlockSums implements AutoCloseable {
   /** First the nodes that lack a right sibling, then arrays for new leaves. */
   private Object[] arrays = new Object[4];
 
-  private final int width;
-  private final boolean float64;
+  private int width;
+  private boolean float64;
   private int nodes;
   private int held;
   private long leaves;
 
   /** Begins with sums of a width. */
-  BlockSums(int width, boolean float64) {
+  void begin(int width, boolean float64) {
     this.width = width;
     this.float64 = float64;
   }

@@ -1,12 +1,14 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
+import java.util.Arrays;
 
 /**
  * Runs a checked call that adds rows to sums for gain and bias.
@@ -14,7 +16,7 @@ import io.github.rmsnorm4j.internal.parallel.RowScheduler;
  * <p>Rows are added in blocks of 32, and blocks as a tree. A thread gets whole sub-trees, whose
  * number of blocks is a power of two. So the number of threads changes no bit.
  */
-public final class SumsOverRows {
+public final class SumsOverRows implements AutoCloseable {
   /** The most sub-trees: all of their sums are kept until the end. */
   static final int MAX_TREES = 64;
 
@@ -37,28 +39,54 @@ public final class SumsOverRows {
     }
   }
 
-  private final Call call;
-  private final Plan plan;
-  private final int width;
-  private final boolean gain;
-  private final boolean bias;
+  private static final Pool<SumsOverRows> POOL = new Pool<>(SumsOverRows::new);
 
-  private SumsOverRows(Call call, Plan plan) {
-    this.call = call;
-    this.plan = plan;
-    BackwardFormula formula = (BackwardFormula) call.formula();
-    gain = formula.gainGradient();
-    bias = formula.biasGradient();
-    width = call.choices().width();
-  }
+  private final BlockSums ofGain = new BlockSums();
+  private final BlockSums ofBias = new BlockSums();
+
+  /** By place: the sums of the block that rows are added to. */
+  private final Object[] sums = new Object[Tensor.Access.COLUMN.places()];
+
+  private Call call;
+  private Plan plan;
+  private int width;
+  private boolean gain;
+  private boolean bias;
+
+  private SumsOverRows() {}
 
   /** Does all rows, and returns the sums that are wanted. */
   public static Result run(Call call, Plans plans, long rows, int threads) {
-    SumsOverRows sums = new SumsOverRows(call, plans.of(call, rows));
-    Result result = sums.run(rows, Runner.useful(call, rows, threads));
-    sums.order(result.gain);
-    sums.order(result.bias);
-    return result;
+    try (SumsOverRows sums = open(call, plans.of(call, rows))) {
+      Result result = sums.run(rows, Runner.useful(call, rows, threads));
+      sums.order(result.gain);
+      sums.order(result.bias);
+      return result;
+    }
+  }
+
+  /** The sums of this thread. No other call uses them until they are closed. */
+  private static SumsOverRows open(Call call, Plan plan) {
+    SumsOverRows sums = POOL.take();
+    BackwardFormula formula = (BackwardFormula) call.formula();
+    sums.call = call;
+    sums.plan = plan;
+    sums.gain = formula.gainGradient();
+    sums.bias = formula.biasGradient();
+    sums.width = call.choices().width();
+    sums.ofGain.begin(sums.width, call.float64());
+    sums.ofBias.begin(sums.width, call.float64());
+    return sums;
+  }
+
+  @Override
+  public void close() {
+    ofGain.close();
+    ofBias.close();
+    Arrays.fill(sums, null);
+    call = null;
+    plan = null;
+    POOL.giveBack(this);
   }
 
   private void order(Object sums) {
@@ -80,9 +108,11 @@ public final class SumsOverRows {
         trees,
         threads,
         (from, to) -> {
-          try (Worker worker = plan.compiled.open(call)) {
+          try (Worker worker = plan.compiled.open(call);
+              SumsOverRows ofThread = open(call, plan)) {
             for (int t = (int) from; t < to; t++) {
-              results[t] = tree(worker, t * treeRows, Math.min(rows, (t + 1) * treeRows));
+              long end = Math.min(rows, (t + 1) * treeRows);
+              results[t] = ofThread.tree(worker, t * treeRows, end);
             }
           }
         });
@@ -91,26 +121,18 @@ public final class SumsOverRows {
 
   /** Does rows that begin a sub-tree, and returns their sums. */
   private Result tree(Worker worker, long from, long to) {
-    Object[] sums = new Object[Tensor.Access.COLUMN.places()];
-    try (BlockSums ofGain = gain ? new BlockSums(width, call.float64()) : null;
-        BlockSums ofBias = bias ? new BlockSums(width, call.float64()) : null) {
-      for (long row = from; row < to; row += SumOrder.ROWS) {
-        sums[Backward.GAIN_GRADIENT.place()] = gain ? ofGain.open() : null;
-        sums[Backward.BIAS_GRADIENT.place()] = bias ? ofBias.open() : null;
-        Runner.rows(call, plan, worker, row, Math.min(to, row + SumOrder.ROWS), sums);
-        if (gain) {
-          ofGain.add(sums[Backward.GAIN_GRADIENT.place()]);
-        }
-        if (bias) {
-          ofBias.add(sums[Backward.BIAS_GRADIENT.place()]);
-        }
+    for (long row = from; row < to; row += SumOrder.ROWS) {
+      sums[Backward.GAIN_GRADIENT.place()] = gain ? ofGain.open() : null;
+      sums[Backward.BIAS_GRADIENT.place()] = bias ? ofBias.open() : null;
+      Runner.rows(call, plan, worker, row, Math.min(to, row + SumOrder.ROWS), sums);
+      if (gain) {
+        ofGain.add(sums[Backward.GAIN_GRADIENT.place()]);
       }
-      return new Result(root(ofGain), root(ofBias));
+      if (bias) {
+        ofBias.add(sums[Backward.BIAS_GRADIENT.place()]);
+      }
     }
-  }
-
-  private static Object root(BlockSums sums) {
-    return sums == null ? null : sums.root();
+    return new Result(ofGain.root(), ofBias.root());
   }
 
   /** Rows of a sub-tree: so many blocks, a power of two, that there are not too many sub-trees. */
@@ -136,17 +158,14 @@ public final class SumsOverRows {
   }
 
   private Result sum(Result[] trees) {
-    try (BlockSums ofGain = gain ? new BlockSums(width, call.float64()) : null;
-        BlockSums ofBias = bias ? new BlockSums(width, call.float64()) : null) {
-      for (Result tree : trees) {
-        if (gain) {
-          ofGain.add(tree.gain);
-        }
-        if (bias) {
-          ofBias.add(tree.bias);
-        }
+    for (Result tree : trees) {
+      if (gain) {
+        ofGain.add(tree.gain);
       }
-      return new Result(root(ofGain), root(ofBias));
+      if (bias) {
+        ofBias.add(tree.bias);
+      }
     }
+    return new Result(ofGain.root(), ofBias.root());
   }
 }
