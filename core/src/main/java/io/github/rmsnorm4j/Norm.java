@@ -558,11 +558,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     NormArguments.checkStays(saved, dx);
     Staging gains = Staging.take();
     Staging biases = Staging.take();
-    try (Call call = backwardCall(dy, kept, saved, dresidual, dx, gradients, gains, biases)) {
-      int most = CallMemory.isShared(call.rows()) ? threads : 1;
-      SumsOverRows.Result sums = SumsOverRows.run(call, backwardPlans, kept.rows(), most);
+    try (Call call = backwardCall(dy, kept, saved, dresidual, dx, gradients, gains, biases);
+        SumsOverRows sums =
+            SumsOverRows.run(
+                call, backwardPlans, kept.rows(), CallMemory.isShared(call.rows()) ? threads : 1)) {
       gradients.take(sums.gain(), sums.bias());
-      sums.giveBack();
     } finally {
       gains.giveBack();
       biases.giveBack();

@@ -128,7 +128,7 @@ class KernelsPageTest {
           rows[Backward.DZ.place()] = memory.of(dz);
           BackwardFormula backward = new BackwardFormula(spec, false, false, true, false, true, false);
           Call call = new Call(choices, backward, rows, columns, null, null, null, false);
-          SumsOverRows.Result sums = SumsOverRows.run(call, plans, ROWS, 1);
+          SumsOverRows sums = SumsOverRows.run(call, plans, ROWS, 1);
           for (int i = 0; i < ROWS * width; i++) {
             require("dx", i, dx, type.get(wantedDx.segment(), i));
             require("dz", i, dz, product(dy, plain, i));

@@ -23,21 +23,8 @@ public final class SumsOverRows implements AutoCloseable {
   /** Sub-trees for each thread, or half of that, so that threads finish at about one time. */
   private static final int TREES_PER_THREAD = 8;
 
-  /**
-   * The sums for gain and bias, as float[] or double[] like the arithmetic, of the width or longer;
-   * null if they are not wanted, and without rows.
-   */
-  public record Result(Object gain, Object bias) {
-    /** Returns the arrays to the pool, after they were read. */
-    public void giveBack() {
-      if (gain != null) {
-        SumArrays.SHARED.giveBack(gain);
-      }
-      if (bias != null) {
-        SumArrays.SHARED.giveBack(bias);
-      }
-    }
-  }
+  /** The sums of a sub-tree; null where they are not wanted. */
+  private record Tree(Object gain, Object bias) {}
 
   private static final Pool<SumsOverRows> POOL = new Pool<>(SumsOverRows::new);
 
@@ -52,17 +39,37 @@ public final class SumsOverRows implements AutoCloseable {
   private int width;
   private boolean gain;
   private boolean bias;
+  private Object gainSum;
+  private Object biasSum;
 
   private SumsOverRows() {}
 
-  /** Does all rows, and returns the sums that are wanted. */
-  public static Result run(Call call, Plans plans, long rows, int threads) {
-    try (SumsOverRows sums = open(call, plans.of(call, rows))) {
-      Result result = sums.run(rows, Runner.useful(call, rows, threads));
-      sums.order(result.gain);
-      sums.order(result.bias);
-      return result;
+  /** Does all rows; the sums that are wanted are there until they are closed. */
+  public static SumsOverRows run(Call call, Plans plans, long rows, int threads) {
+    SumsOverRows sums = open(call, plans.of(call, rows));
+    boolean done = false;
+    try {
+      sums.run(rows, Runner.useful(call, rows, threads));
+      done = true;
+    } finally {
+      if (!done) {
+        sums.close();
+      }
     }
+    return sums;
+  }
+
+  /**
+   * The sums for the gain, as float[] or double[] like the arithmetic, of the width or longer; null
+   * if they are not wanted, and without rows.
+   */
+  public Object gain() {
+    return gainSum;
+  }
+
+  /** Likewise for the bias. */
+  public Object bias() {
+    return biasSum;
   }
 
   /** The sums of this thread. No other call uses them until they are closed. */
@@ -81,6 +88,10 @@ public final class SumsOverRows implements AutoCloseable {
 
   @Override
   public void close() {
+    giveBack(gainSum);
+    giveBack(biasSum);
+    gainSum = null;
+    biasSum = null;
     ofGain.close();
     ofBias.close();
     Arrays.fill(sums, null);
@@ -89,38 +100,58 @@ public final class SumsOverRows implements AutoCloseable {
     POOL.giveBack(this);
   }
 
-  private void order(Object sums) {
+  private static void giveBack(Object sums) {
     if (sums != null) {
-      plan.compiled.order(sums, width);
+      SumArrays.SHARED.giveBack(sums);
     }
   }
 
-  private Result run(long rows, int threads) {
+  private void run(long rows, int threads) {
     if (threads == 1) {
       try (Worker worker = plan.compiled.open(call)) {
-        return tree(worker, 0, rows);
+        tree(worker, 0, rows);
       }
+    } else {
+      trees(rows, threads);
     }
+    gainSum = inOrder(ofGain.root());
+    biasSum = inOrder(ofBias.root());
+  }
+
+  private Object inOrder(Object sums) {
+    if (sums != null) {
+      plan.compiled.order(sums, width);
+    }
+    return sums;
+  }
+
+  private void trees(long rows, int threads) {
     long treeRows = treeRows(rows, threads);
-    int trees = (int) ((rows + treeRows - 1) / treeRows);
-    Result[] results = new Result[trees];
+    Tree[] trees = new Tree[(int) ((rows + treeRows - 1) / treeRows)];
     RowScheduler.run(
-        trees,
+        trees.length,
         threads,
         (from, to) -> {
           try (Worker worker = plan.compiled.open(call);
               SumsOverRows ofThread = open(call, plan)) {
             for (int t = (int) from; t < to; t++) {
-              long end = Math.min(rows, (t + 1) * treeRows);
-              results[t] = ofThread.tree(worker, t * treeRows, end);
+              ofThread.tree(worker, t * treeRows, Math.min(rows, (t + 1) * treeRows));
+              trees[t] = new Tree(ofThread.ofGain.root(), ofThread.ofBias.root());
             }
           }
         });
-    return sum(results);
+    for (Tree tree : trees) {
+      if (gain) {
+        ofGain.add(tree.gain);
+      }
+      if (bias) {
+        ofBias.add(tree.bias);
+      }
+    }
   }
 
-  /** Does rows that begin a sub-tree, and returns their sums. */
-  private Result tree(Worker worker, long from, long to) {
+  /** Does rows that begin a sub-tree. */
+  private void tree(Worker worker, long from, long to) {
     for (long row = from; row < to; row += SumOrder.ROWS) {
       sums[Backward.GAIN_GRADIENT.place()] = gain ? ofGain.open() : null;
       sums[Backward.BIAS_GRADIENT.place()] = bias ? ofBias.open() : null;
@@ -132,7 +163,6 @@ public final class SumsOverRows implements AutoCloseable {
         ofBias.add(sums[Backward.BIAS_GRADIENT.place()]);
       }
     }
-    return new Result(ofGain.root(), ofBias.root());
   }
 
   /** Rows of a sub-tree: so many blocks, a power of two, that there are not too many sub-trees. */
@@ -155,17 +185,5 @@ public final class SumsOverRows implements AutoCloseable {
     long fit = bytes == 0 ? MAX_TREES : SumArrays.MAX_BYTES / 2 / bytes;
     long wanted = Math.clamp(fit, 2L * threads, (long) TREES_PER_THREAD * threads);
     return (int) Math.min(MAX_TREES, wanted);
-  }
-
-  private Result sum(Result[] trees) {
-    for (Result tree : trees) {
-      if (gain) {
-        ofGain.add(tree.gain);
-      }
-      if (bias) {
-        ofBias.add(tree.bias);
-      }
-    }
-    return new Result(ofGain.root(), ofBias.root());
   }
 }

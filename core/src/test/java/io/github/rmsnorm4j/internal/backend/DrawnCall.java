@@ -243,10 +243,10 @@ final class DrawnCall {
       Plans plans = new Plans(List.of(backEnd, new PlainBackEnd()));
       try (Call call = new Call(choices, formula, ofCall, columns, kept, means, rstds, given)) {
         if (formula instanceof BackwardFormula backward) {
-          SumsOverRows.Result sums = SumsOverRows.run(call, plans, rows, 1);
+          SumsOverRows sums = SumsOverRows.run(call, plans, rows, 1);
           add(bits, "dgain", sums.gain(), width);
           add(bits, "dbias", sums.bias(), width);
-          sums.giveBack();
+          sums.close();
         } else {
           Runner.run(call, plans, rows, 1);
         }
