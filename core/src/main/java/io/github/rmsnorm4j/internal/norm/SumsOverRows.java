@@ -37,14 +37,20 @@ public final class SumsOverRows implements AutoCloseable {
   private Call call;
   private Plan plan;
   private int width;
+
+  /** Whether the sums for the gain are wanted, and those for the bias. */
   private boolean gain;
+
   private boolean bias;
+
+  /** The sums of all rows. */
   private Object gainSum;
+
   private Object biasSum;
 
   private SumsOverRows() {}
 
-  /** Does all rows; the sums that are wanted are there until they are closed. */
+  /** Does all rows. The caller closes the sums after it has read those that it wants. */
   public static SumsOverRows run(Call call, Plans plans, long rows, int threads) {
     SumsOverRows sums = open(call, plans.of(call, rows));
     boolean done = false;

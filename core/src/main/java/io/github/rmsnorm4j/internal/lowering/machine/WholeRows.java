@@ -58,6 +58,7 @@ final class WholeRows implements Worker {
   private MachineKernel kernel;
   private int width;
 
+  /** Elements of one call of the kernel if rows are in arrays. */
   private int piece;
 
   /** Rows of the last call of the kernel, and those of them that it has done. */
