@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * Puts the even columns of every 32 first, as paired kernels read them. For other kernels the order
  * does not change.
  */
-public final class EvenFirst {
+public final class EvenFirst implements Columns {
   private final boolean paired;
 
   /** The gain and bias of a norm, reordered once, because they never change. */
@@ -21,6 +21,7 @@ public final class EvenFirst {
   }
 
   /** The gain or bias of a norm in the order in which the kernels read it. */
+  @Override
   public Object of(Tensor column, Object natural) {
     if (!paired || natural == null) {
       return natural;

@@ -53,7 +53,7 @@ public final class StagedProgram {
   record Operand(Tensor tensor, ElementType stored, boolean inPlace, int copies) {}
 
   final Operand[] operands;
-  final EvenFirst columns;
+  final Columns columns;
 
   /** Whether kernels of whole rows access all of them where the caller has them. */
   final boolean isInPlace;
@@ -87,7 +87,7 @@ public final class StagedProgram {
       Program program,
       List<Kernel> kernels,
       PlainKernels plain,
-      EvenFirst columns) {
+      Columns columns) {
     this.program = program;
     this.plain = plain;
     this.columns = columns;

@@ -4,11 +4,11 @@ import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Value;
 
 /** A value at element 0 of a row, in plain Java. */
-final class FirstElement {
+public final class FirstElement {
   private FirstElement() {}
 
   /** A float32 is returned as the float64 of the same value. */
-  static double of(Value value, Frame frame, int row) {
+  public static double of(Value value, Frame frame, int row) {
     switch (value.kind()) {
       case ELEMENT -> {
         int slot = value.tensor().slot();

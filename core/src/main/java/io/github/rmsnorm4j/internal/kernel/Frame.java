@@ -25,6 +25,9 @@ public final class Frame implements AutoCloseable {
   /** The most per-row scalars that the elements of a stage read. */
   public static final int MAX_TABLES = 8;
 
+  /** The most strips of a stage in loops. */
+  public static final int MAX_STRIPS = 32;
+
   /** By slot: the array with rows or columns; null in native memory, and where there are none. */
   public final Object[] base = new Object[Tensor.SLOTS];
 
@@ -53,6 +56,20 @@ public final class Frame implements AutoCloseable {
   /** Lanes of the super-blocks of one long row. */
   final double[][] rowLanes;
 
+  /** Values at element 0 of a row, for loops. */
+  public final double[] firsts;
+
+  /** Lanes of one block, by row sum, for loops. */
+  public final double[] sumLanes;
+
+  /** Lanes of the blocks before it. */
+  public final double[] sumTotals;
+
+  /** Values of elements, for loops: a strip each. */
+  public final float[][] floatStrips;
+
+  public final double[][] doubleStrips;
+
   /** Whether one of the last rows is out of range. */
   public boolean outOfRange;
 
@@ -72,6 +89,11 @@ public final class Frame implements AutoCloseable {
     strips = new Strips();
     floats = new float[MAX_TABLES * MAX_ROWS];
     doubles = new double[MAX_TABLES * MAX_ROWS];
+    firsts = new double[MAX_TABLES];
+    sumLanes = new double[Stage.MAX_SUMS * SumOrder.LANES];
+    sumTotals = new double[Stage.MAX_SUMS * SumOrder.LANES];
+    floatStrips = new float[MAX_STRIPS][];
+    doubleStrips = new double[MAX_STRIPS][];
   }
 
   /** A frame that shares everything except the rectangles with another one. */
@@ -84,6 +106,11 @@ public final class Frame implements AutoCloseable {
     strips = other.strips;
     floats = other.floats;
     doubles = other.doubles;
+    firsts = other.firsts;
+    sumLanes = other.sumLanes;
+    sumTotals = other.sumTotals;
+    floatStrips = other.floatStrips;
+    doubleStrips = other.doubleStrips;
   }
 
   /** A per-row scalar, of each row. */

@@ -160,7 +160,7 @@ public final class PlainKernel implements Kernel {
     Strips strips = frame.strips;
     Value value = values.get(v);
     switch (value.kind()) {
-      case ELEMENT -> load(frame, value, v, row, i, n);
+      case ELEMENT -> StripAccess.load(frame, value, row, i, strip(strips, v), n);
       case COLUMN -> column(frame, value, v, i, n);
       case FIRST -> fill(strips, v, FirstElement.of(value.a(), frame, row), n);
       case ROW -> {
@@ -185,35 +185,21 @@ public final class PlainKernel implements Kernel {
     }
   }
 
-  private static void load(Frame frame, Value element, int v, int row, int i, int n) {
-    int slot = element.tensor().slot();
-    Object base = frame.base[slot];
-    long at = frame.offset[slot] + row * frame.stride[slot] + (long) i * element.type().bytes();
-    Strips strips = frame.strips;
-    if (element.float64()) {
-      Memory.read(base, at, strips.doubles(v), n);
-    } else {
-      Memory.read(element.type(), base, at, strips.floats(v), strips.patterns, n);
-    }
+  private Object strip(Strips strips, int v) {
+    return values.get(v).float64() ? strips.doubles(v) : strips.floats(v);
   }
 
   /** Numbers of columns are always in an array. */
   private void column(Frame frame, Value value, int v, int i, int n) {
     Object numbers = frame.base[value.tensor().slot()];
-    int from = column(frame, value.tensor(), value.float64()) + i;
-    Object into = value.float64() ? frame.strips.doubles(v) : frame.strips.floats(v);
+    int from = StripAccess.column(frame, value.tensor()) + i;
     if (from >= evenFirst) {
-      System.arraycopy(numbers, from, into, 0, n);
+      StripAccess.column(frame, value.tensor(), i, strip(frame.strips, v), n);
       return;
     }
     for (int k = 0; k < n; k++) {
       frame.strips.floats(v)[k] = ((float[]) numbers)[place(from + k)];
     }
-  }
-
-  /** The first column of the frame. */
-  private static int column(Frame frame, Tensor columns, boolean float64) {
-    return (int) (frame.offset[columns.slot()] / (float64 ? Double.BYTES : Float.BYTES));
   }
 
   private int place(int column) {
@@ -242,9 +228,9 @@ public final class PlainKernel implements Kernel {
       Frame frame, Stage.Statement statement, int v, int sum, int row, int i, int n) {
     Strips strips = frame.strips;
     if (statement instanceof Stage.Sum) {
-      Strips.addToLanes(strips.doubles(v), frame.lanes[sum], row * SumOrder.LANES, n);
+      Strips.addToLanes(strips.doubles(v), 0, frame.lanes[sum], row * SumOrder.LANES, n);
     } else if (statement instanceof Stage.Store s) {
-      store(frame, s, v, row, i, n);
+      StripAccess.store(frame, s, row, i, strip(strips, v), n);
     } else if (statement instanceof Stage.ColumnSum s) {
       columnSum(frame, s, v, i, n);
     } else if (statement instanceof Stage.Keep k) {
@@ -254,33 +240,15 @@ public final class PlainKernel implements Kernel {
     }
   }
 
-  private void store(Frame frame, Stage.Store store, int v, int row, int i, int n) {
-    int slot = store.rows().slot();
-    Object base = frame.base[slot];
-    long at = frame.offset[slot] + row * frame.stride[slot] + (long) i * store.type().bytes();
-    Strips strips = frame.strips;
-    if (store.type() == ElementType.FLOAT64) {
-      Memory.write(base, at, strips.doubles(v), n);
+  private void columnSum(Frame frame, Stage.ColumnSum sum, int v, int i, int n) {
+    int from = StripAccess.column(frame, sum.column()) + i;
+    if (from >= evenFirst) {
+      StripAccess.addTo(frame, sum.column(), i, strip(frame.strips, v), n);
       return;
     }
-    float[] floats = strips.floats(values.get(v).float64() ? values.size() : v);
-    if (values.get(v).float64()) {
-      Strips.round(strips.doubles(v), floats, n);
-    }
-    Memory.write(store.type(), base, at, floats, strips.patterns, n);
-  }
-
-  private void columnSum(Frame frame, Stage.ColumnSum sum, int v, int i, int n) {
     Object numbers = frame.base[sum.column().slot()];
-    int from = column(frame, sum.column(), sum.value().float64()) + i;
-    if (values.get(v).float64()) {
-      Strips.addTo((double[]) numbers, from, frame.strips.doubles(v), n);
-    } else if (from >= evenFirst) {
-      Strips.addTo((float[]) numbers, from, frame.strips.floats(v), n);
-    } else {
-      for (int k = 0; k < n; k++) {
-        ((float[]) numbers)[place(from + k)] += frame.strips.floats(v)[k];
-      }
+    for (int k = 0; k < n; k++) {
+      ((float[]) numbers)[place(from + k)] += frame.strips.floats(v)[k];
     }
   }
 }

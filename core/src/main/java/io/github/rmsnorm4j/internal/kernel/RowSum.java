@@ -60,6 +60,11 @@ public final class RowSum {
     }
   }
 
+  /** The sum of the lanes of a row, in order from an index on; it changes them. */
+  public static double tree(double[] lanes, int at) {
+    return tree(lanes, at, false);
+  }
+
   private static double tree(double[] lanes, int at, boolean evenFirst) {
     if (evenFirst) {
       return tree16(lanes, at) + tree16(lanes, at + 16);

@@ -7,13 +7,16 @@ import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
 
 /** Arrays for the values of a stage, one strip of elements each, and the loops over them. */
-final class Strips {
+public final class Strips {
   /** Elements of a strip: all values of a stage together stay in the first-level cache. */
-  static final int STRIP = 512;
+  public static final int STRIP = 512;
 
   private double[][] doubles = {};
   private float[][] floats = {};
   final short[] patterns = new short[STRIP];
+
+  /** Float64 values that were rounded to float32. */
+  final float[] rounded = new float[STRIP];
 
   double[] doubles(int value) {
     if (value >= doubles.length) {
@@ -178,19 +181,22 @@ final class Strips {
     }
   }
 
-  static void cast(float[] a, ElementType to, float[] into, int n) {
+  /** Rounds n values. */
+  public static void cast(float[] a, ElementType to, float[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = Narrow.round(a[i], to);
     }
   }
 
-  static void cast(double[] a, ElementType to, double[] into, int n) {
+  /** Rounds n values. */
+  public static void cast(double[] a, ElementType to, double[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = Narrow.round(a[i], to);
     }
   }
 
-  static void oneNan(float[] a, float[] into, int n) {
+  /** Makes every NaN of n values the canonical one. */
+  public static void oneNan(float[] a, float[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = Narrow.oneNan(a[i]);
     }
@@ -202,21 +208,42 @@ final class Strips {
     }
   }
 
+  /** Adds float32 terms, which are widened, to float32 sums. */
+  static void addTo(float[] sums, int from, double[] terms, int n) {
+    for (int i = 0; i < n; i++) {
+      sums[from + i] += (float) terms[i];
+    }
+  }
+
   static void addTo(double[] sums, int from, double[] terms, int n) {
     for (int i = 0; i < n; i++) {
       sums[from + i] += terms[i];
     }
   }
 
-  /** Adds n terms to the lanes of a row; the first term belongs to the first lane. */
-  static void addToLanes(double[] terms, double[] lanes, int at, int n) {
-    int i = 0;
-    for (; i + SumOrder.LANES <= n; i += SumOrder.LANES) {
+  /**
+   * Adds n terms to the lanes of a row; the first term belongs to the first lane. Each lane gets
+   * four terms at a time, so that it is read and written less often.
+   */
+  public static void addToLanes(double[] terms, int from, double[] lanes, int at, int n) {
+    int i = from;
+    int end = from + n;
+    for (; i + 4 * SumOrder.LANES <= end; i += 4 * SumOrder.LANES) {
+      for (int l = 0; l < SumOrder.LANES; l++) {
+        double sum = lanes[at + l];
+        sum += terms[i + l];
+        sum += terms[i + l + SumOrder.LANES];
+        sum += terms[i + l + 2 * SumOrder.LANES];
+        sum += terms[i + l + 3 * SumOrder.LANES];
+        lanes[at + l] = sum;
+      }
+    }
+    for (; i + SumOrder.LANES <= end; i += SumOrder.LANES) {
       for (int l = 0; l < SumOrder.LANES; l++) {
         lanes[at + l] += terms[i + l];
       }
     }
-    for (int l = 0; i + l < n; l++) {
+    for (int l = 0; i + l < end; l++) {
       lanes[at + l] += terms[i + l];
     }
   }
@@ -224,6 +251,14 @@ final class Strips {
   /** Adds n products, exact in float64, to the lanes of a row. */
   static void addProductsToLanes(float[] a, float[] b, double[] lanes, int at, int n) {
     int i = 0;
+    for (; i + 2 * SumOrder.LANES <= n; i += 2 * SumOrder.LANES) {
+      for (int l = 0; l < SumOrder.LANES; l++) {
+        double sum = lanes[at + l];
+        sum += (double) a[i + l] * b[i + l];
+        sum += (double) a[i + l + SumOrder.LANES] * b[i + l + SumOrder.LANES];
+        lanes[at + l] = sum;
+      }
+    }
     for (; i + SumOrder.LANES <= n; i += SumOrder.LANES) {
       for (int l = 0; l < SumOrder.LANES; l++) {
         lanes[at + l] += (double) a[i + l] * b[i + l];

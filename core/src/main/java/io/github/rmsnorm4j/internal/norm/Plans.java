@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.OutputStores;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
+import io.github.rmsnorm4j.internal.lowering.LoopBackEnd;
 import io.github.rmsnorm4j.internal.lowering.VectorBackEnd;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineBackEnd;
 import java.util.List;
@@ -70,7 +71,7 @@ public final class Plans {
           List.of(
               new MachineBackEnd(machineBits, startsPlain ? vectorBits : null),
               new VectorBackEnd(vectorBits),
-              new PlainBackEnd());
+              startsPlain ? new LoopBackEnd() : new PlainBackEnd());
     }
     return backEnds;
   }

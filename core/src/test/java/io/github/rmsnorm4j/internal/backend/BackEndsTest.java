@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.backend.RowMemory.Access;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.lowering.LoopBackEnd;
 import io.github.rmsnorm4j.internal.lowering.VectorBackEnd;
 import io.github.rmsnorm4j.internal.lowering.machine.Machine;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineBackEnd;
@@ -35,6 +36,7 @@ class BackEndsTest {
     INTERPRETED("Rows", "Rows stops"),
     INTERPRETED_WIDE("Rows", "Rows stops"),
     PLAIN("StagedRows"),
+    LOOPS("StagedRows"),
     VECTORS("StagedRows", "StaggeredRows of chunks", "StaggeredRows of many chunks"),
     MACHINE("WholeRows", "WholeRows stops", "RowsInPieces", "RowsInPieces stops");
 
@@ -81,7 +83,7 @@ class BackEndsTest {
         }
       }
     }
-    if (kind != Kind.PLAIN && kind != Kind.VECTORS) {
+    if (kind != Kind.PLAIN && kind != Kind.LOOPS && kind != Kind.VECTORS) {
       for (String direction : List.of("forward", "backward")) {
         all.add(direction + " tiny squares");
         all.add(direction + " great squares");
@@ -117,6 +119,7 @@ class BackEndsTest {
               kind == Kind.INTERPRETED_WIDE,
               (program, step) -> reached.addAll(Reach.of(call.formula, program, step, call.width)));
       case PLAIN -> new PlainBackEnd();
+      case LOOPS -> new LoopBackEnd();
       case VECTORS -> new VectorBackEnd(() -> Math.min(WIDEST, 128 << (seed / 4 + 2) % 3));
       case MACHINE -> new MachineBackEnd(() -> Math.min(MACHINE, 256 << seed / 4 % 2), null);
     };

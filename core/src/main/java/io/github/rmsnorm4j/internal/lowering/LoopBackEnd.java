@@ -1,0 +1,52 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.internal.backend.BackEnd;
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.Columns;
+import io.github.rmsnorm4j.internal.backend.Compiled;
+import io.github.rmsnorm4j.internal.backend.OutputStores;
+import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
+import io.github.rmsnorm4j.internal.backend.Pool;
+import io.github.rmsnorm4j.internal.backend.StagedProgram;
+import io.github.rmsnorm4j.internal.backend.StagedRows;
+import io.github.rmsnorm4j.internal.backend.Worker;
+import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.kernel.Kernel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Ordinary loops, made from descriptions; they need no flag. */
+public final class LoopBackEnd implements BackEnd {
+  private static final Pool<StagedRows> POOL = new Pool<>(StagedRows::new);
+  private static final ConcurrentHashMap<Stage, LoopKernel> MADE = new ConcurrentHashMap<>();
+
+  private record Rows(StagedProgram program) implements Compiled {
+    @Override
+    public Worker open(Call call) {
+      return StagedRows.open(POOL, call, program);
+    }
+  }
+
+  @Override
+  public Compiled compile(Call call, OutputStores stores) {
+    Storage storage = call.storage(PlainBackEnd.NARROW);
+    Program program = call.program(storage);
+    List<Kernel> kernels = new ArrayList<>();
+    for (Program.Step step : program.steps()) {
+      kernels.add(kernel(step.stage()));
+    }
+    boolean widens = call.ofNorm() != null && !call.float64();
+    Columns columns = widens ? new WidenedColumns() : Columns.NATURAL;
+    return new Rows(
+        new StagedProgram(call, storage, program, kernels, new PlainBackEnd(), columns));
+  }
+
+  /** The kernel of a stage, made once. */
+  private static LoopKernel kernel(Stage stage) {
+    LoopKernel kernel = MADE.get(stage);
+    return kernel != null ? kernel : MADE.computeIfAbsent(stage, LoopKernel::new);
+  }
+}
