@@ -79,7 +79,9 @@ public final class StagedProgram {
    * @param plain makes the kernel of a stage of rows that are out of range. Null for a program that
    *     stops before such rows; its kernels know the rows of the call themselves, and do one row at
    *     a time
-   * @param columns the order in which the kernels read columns
+   * @param columns how the kernels read columns
+   * @param arraysOnly whether the kernels read and write arrays only, so that rows in native memory
+   *     are copied
    */
   public StagedProgram(
       Call call,
@@ -87,7 +89,8 @@ public final class StagedProgram {
       Program program,
       List<Kernel> kernels,
       PlainKernels plain,
-      Columns columns) {
+      Columns columns,
+      boolean arraysOnly) {
     this.program = program;
     this.plain = plain;
     this.columns = columns;
@@ -95,7 +98,7 @@ public final class StagedProgram {
     int k = 0;
     boolean isInPlace = doesAllRows();
     for (Tensor tensor : storage.types().keySet()) {
-      operands[k] = operand(tensor, call, storage);
+      operands[k] = operand(tensor, call, storage, arraysOnly);
       isInPlace &= operands[k++].inPlace();
     }
     this.isInPlace = isInPlace;
@@ -104,9 +107,10 @@ public final class StagedProgram {
   }
 
   /** An output may take the place of the input in one array, as it may in memory. */
-  private Operand operand(Tensor tensor, Call call, Storage storage) {
+  private Operand operand(Tensor tensor, Call call, Storage storage, boolean arraysOnly) {
     RowMemory rows = call.rows(tensor);
-    boolean inPlace = !doesAllRows() || rows.isDirect(storage);
+    boolean reached = !arraysOnly || rows.access() == RowMemory.Access.ARRAY;
+    boolean inPlace = !doesAllRows() || reached && rows.isDirect(storage);
     Tensor copies = tensor.equals(call.formula().output()) ? Forward.X : tensor;
     return new Operand(tensor, storage.of(rows.type()), inPlace, copies.place());
   }

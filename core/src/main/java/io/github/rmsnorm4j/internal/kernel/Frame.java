@@ -77,7 +77,7 @@ public final class Frame implements AutoCloseable {
   public Own own;
 
   /** Intermediate results in plain Java. */
-  final Strips strips;
+  public final Strips strips;
 
   /** A frame that shares nothing. */
   public Frame() {

@@ -81,6 +81,8 @@ public enum Memory {
     }
   }
 
+  // The type of an array is told to the JIT: it copies arrays of unknown types much slower.
+
   /** Reads n elements as float32. */
   static void read(ElementType type, Object base, long at, float[] into, short[] patterns, int n) {
     if (type == ElementType.FLOAT32) {
@@ -88,7 +90,7 @@ public enum Memory {
         MemorySegment.copy(
             Native.EVERYTHING, ValueLayout.JAVA_FLOAT_UNALIGNED, at & ADDRESSES, into, 0, n);
       } else {
-        System.arraycopy(base, (int) (at >> 2), into, 0, n);
+        System.arraycopy((float[]) base, (int) (at >> 2), into, 0, n);
       }
       return;
     }
@@ -96,7 +98,7 @@ public enum Memory {
       MemorySegment.copy(
           Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, patterns, 0, n);
     } else {
-      System.arraycopy(base, (int) (at >> 1), patterns, 0, n);
+      System.arraycopy((short[]) base, (int) (at >> 1), patterns, 0, n);
     }
     NarrowArrays.decode(type, patterns, into, n);
   }
@@ -107,7 +109,7 @@ public enum Memory {
       MemorySegment.copy(
           Native.EVERYTHING, ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES, into, 0, n);
     } else {
-      System.arraycopy(base, (int) (at >> 3), into, 0, n);
+      System.arraycopy((double[]) base, (int) (at >> 3), into, 0, n);
     }
   }
 
@@ -119,7 +121,7 @@ public enum Memory {
         MemorySegment.copy(
             from, 0, Native.EVERYTHING, ValueLayout.JAVA_FLOAT_UNALIGNED, at & ADDRESSES, n);
       } else {
-        System.arraycopy(from, 0, base, (int) (at >> 2), n);
+        System.arraycopy(from, 0, (float[]) base, (int) (at >> 2), n);
       }
       return;
     }
@@ -128,7 +130,7 @@ public enum Memory {
       MemorySegment.copy(
           patterns, 0, Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, n);
     } else {
-      System.arraycopy(patterns, 0, base, (int) (at >> 1), n);
+      System.arraycopy(patterns, 0, (short[]) base, (int) (at >> 1), n);
     }
   }
 
@@ -138,7 +140,7 @@ public enum Memory {
       MemorySegment.copy(
           from, 0, Native.EVERYTHING, ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES, n);
     } else {
-      System.arraycopy(from, 0, base, (int) (at >> 3), n);
+      System.arraycopy(from, 0, (double[]) base, (int) (at >> 3), n);
     }
   }
 }

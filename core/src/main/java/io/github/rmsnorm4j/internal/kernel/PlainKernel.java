@@ -160,7 +160,14 @@ public final class PlainKernel implements Kernel {
     Strips strips = frame.strips;
     Value value = values.get(v);
     switch (value.kind()) {
-      case ELEMENT -> StripAccess.load(frame, value, row, i, strip(strips, v), n);
+      case ELEMENT -> {
+        int slot = value.tensor().slot();
+        if (value.float64()) {
+          StripAccess.load(frame, slot, row, i, strips.doubles(v), n);
+        } else {
+          StripAccess.load(frame, slot, value.type(), row, i, strips.floats(v), n);
+        }
+      }
       case COLUMN -> column(frame, value, v, i, n);
       case FIRST -> fill(strips, v, FirstElement.of(value.a(), frame, row), n);
       case ROW -> {
@@ -192,9 +199,9 @@ public final class PlainKernel implements Kernel {
   /** Numbers of columns are always in an array. */
   private void column(Frame frame, Value value, int v, int i, int n) {
     Object numbers = frame.base[value.tensor().slot()];
-    int from = StripAccess.column(frame, value.tensor()) + i;
+    int from = StripAccess.column(frame, value.tensor().slot()) + i;
     if (from >= evenFirst) {
-      StripAccess.column(frame, value.tensor(), i, strip(frame.strips, v), n);
+      StripAccess.column(frame, value.tensor().slot(), i, strip(frame.strips, v), n);
       return;
     }
     for (int k = 0; k < n; k++) {
@@ -230,7 +237,7 @@ public final class PlainKernel implements Kernel {
     if (statement instanceof Stage.Sum) {
       Strips.addToLanes(strips.doubles(v), 0, frame.lanes[sum], row * SumOrder.LANES, n);
     } else if (statement instanceof Stage.Store s) {
-      StripAccess.store(frame, s, row, i, strip(strips, v), n);
+      StripAccess.store(frame, s.rows().slot(), s.type(), row, i, strip(strips, v), n);
     } else if (statement instanceof Stage.ColumnSum s) {
       columnSum(frame, s, v, i, n);
     } else if (statement instanceof Stage.Keep k) {
@@ -241,9 +248,9 @@ public final class PlainKernel implements Kernel {
   }
 
   private void columnSum(Frame frame, Stage.ColumnSum sum, int v, int i, int n) {
-    int from = StripAccess.column(frame, sum.column()) + i;
+    int from = StripAccess.column(frame, sum.column().slot()) + i;
     if (from >= evenFirst) {
-      StripAccess.addTo(frame, sum.column(), i, strip(frame.strips, v), n);
+      StripAccess.addTo(frame, sum.column().slot(), i, strip(frame.strips, v), n);
       return;
     }
     Object numbers = frame.base[sum.column().slot()];

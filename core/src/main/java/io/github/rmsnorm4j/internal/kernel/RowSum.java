@@ -137,6 +137,13 @@ public final class RowSum {
     }
   }
 
+  /** Stores the sums of the long row as numbers of the first row, by place. */
+  public static void close(Frame frame, int[] sums) {
+    for (int s = 0; s < sums.length; s++) {
+      frame.ofRow[sums[s]][0] = tree(frame.rowLanes[s], 0);
+    }
+  }
+
   /** Stores the sums of the long row as numbers of the first row. */
   public static void close(Frame frame, List<Stage.Sum> sums, boolean evenFirst) {
     for (int s = 0; s < sums.size(); s++) {

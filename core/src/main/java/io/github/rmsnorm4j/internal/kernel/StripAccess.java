@@ -1,32 +1,25 @@
 package io.github.rmsnorm4j.internal.kernel;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Stage;
-import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.formula.Value;
 
 /** Copies strips of elements between the rows and columns of a frame and arrays. */
 public final class StripAccess {
   private StripAccess() {}
 
-  private static long at(Frame frame, int slot, int row, int i, ElementType type) {
-    return frame.offset[slot] + row * frame.stride[slot] + (long) i * type.bytes();
+  private static long at(Frame frame, int slot, int row, int i, int bytes) {
+    return frame.offset[slot] + row * frame.stride[slot] + (long) i * bytes;
   }
 
-  /**
-   * Reads n elements of a row.
-   *
-   * @param into double[] for float64, otherwise float[]
-   */
-  public static void load(Frame frame, Value element, int row, int i, Object into, int n) {
-    int slot = element.tensor().slot();
-    Object base = frame.base[slot];
-    long at = at(frame, slot, row, i, element.type());
-    if (element.float64()) {
-      Memory.read(base, at, (double[]) into, n);
-    } else {
-      Memory.read(element.type(), base, at, (float[]) into, frame.strips.patterns, n);
-    }
+  /** Reads n elements of a row of float64. */
+  public static void load(Frame frame, int slot, int row, int i, double[] into, int n) {
+    Memory.read(frame.base[slot], at(frame, slot, row, i, Double.BYTES), into, n);
+  }
+
+  /** Reads n elements of a row as float32. */
+  public static void load(
+      Frame frame, int slot, ElementType type, int row, int i, float[] into, int n) {
+    long at = at(frame, slot, row, i, type.bytes());
+    Memory.read(type, frame.base[slot], at, into, frame.strips.patterns, n);
   }
 
   /**
@@ -34,9 +27,9 @@ public final class StripAccess {
    *
    * @param into double[], or float[] for float32
    */
-  public static void column(Frame frame, Tensor column, int i, Object into, int n) {
-    Object numbers = frame.base[column.slot()];
-    int from = column(frame, column) + i;
+  public static void column(Frame frame, int slot, int i, Object into, int n) {
+    Object numbers = frame.base[slot];
+    int from = column(frame, slot) + i;
     if (numbers instanceof float[] floats && into instanceof double[] doubles) {
       for (int k = 0; k < n; k++) {
         doubles[k] = floats[from + k];
@@ -45,14 +38,15 @@ public final class StripAccess {
       for (int k = 0; k < n; k++) {
         floats[k] = (float) doubles[from + k];
       }
+    } else if (numbers instanceof double[] doubles) {
+      System.arraycopy(doubles, from, (double[]) into, 0, n);
     } else {
-      System.arraycopy(numbers, from, into, 0, n);
+      System.arraycopy((float[]) numbers, from, (float[]) into, 0, n);
     }
   }
 
   /** The first column of the frame. */
-  public static int column(Frame frame, Tensor columns) {
-    int slot = columns.slot();
+  public static int column(Frame frame, int slot) {
     int bytes = frame.base[slot] instanceof double[] ? Double.BYTES : Float.BYTES;
     return (int) (frame.offset[slot] / bytes);
   }
@@ -62,11 +56,11 @@ public final class StripAccess {
    *
    * @param from double[] or float[]; a float64 is rounded to float32 if the rows are not float64
    */
-  public static void store(Frame frame, Stage.Store store, int row, int i, Object from, int n) {
-    int slot = store.rows().slot();
+  public static void store(
+      Frame frame, int slot, ElementType type, int row, int i, Object from, int n) {
     Object base = frame.base[slot];
-    long at = at(frame, slot, row, i, store.type());
-    if (store.type() == ElementType.FLOAT64) {
+    long at = at(frame, slot, row, i, type.bytes());
+    if (type == ElementType.FLOAT64) {
       Memory.write(base, at, (double[]) from, n);
       return;
     }
@@ -75,7 +69,7 @@ public final class StripAccess {
       Strips.round(doubles, strips.rounded, n);
     }
     float[] floats = from instanceof float[] f ? f : strips.rounded;
-    Memory.write(store.type(), base, at, floats, strips.patterns, n);
+    Memory.write(type, base, at, floats, strips.patterns, n);
   }
 
   /**
@@ -83,9 +77,9 @@ public final class StripAccess {
    *
    * @param terms double[], or float[] for float32
    */
-  public static void addTo(Frame frame, Tensor column, int i, Object terms, int n) {
-    Object sums = frame.base[column.slot()];
-    int from = column(frame, column) + i;
+  public static void addTo(Frame frame, int slot, int i, Object terms, int n) {
+    Object sums = frame.base[slot];
+    int from = column(frame, slot) + i;
     if (sums instanceof double[] doubles) {
       Strips.addTo(doubles, from, (double[]) terms, n);
     } else if (terms instanceof double[] widened) {

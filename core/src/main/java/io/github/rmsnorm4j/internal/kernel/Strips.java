@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.kernel;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.codec.NarrowArrays;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
@@ -135,7 +136,10 @@ public final class Strips {
     switch (operation.kind()) {
       case WIDENED -> widen(floats(of[0]), doubles(v), n);
       case ROUNDED -> round(doubles(of[0]), floats(v), n);
-      case ONE_NAN -> oneNan(floats(of[0]), floats(v), n);
+      case ONE_NAN -> {
+        System.arraycopy(floats(of[0]), 0, floats(v), 0, n);
+        oneNan(floats(v), 0, n);
+      }
       case ROOT -> root(doubles(of[0]), doubles(v), n);
       case CAST -> {
         if (operation.float64()) {
@@ -181,14 +185,19 @@ public final class Strips {
     }
   }
 
-  /** Rounds n values. */
-  public static void cast(float[] a, ElementType to, float[] into, int n) {
+  /** Rounds n values to a type of 16 bits. */
+  public void cast(float[] a, ElementType to, float[] into, int n) {
+    if (!NarrowArrays.hasNan(a, 0, n)) {
+      NarrowArrays.encode(to, a, patterns, n);
+      NarrowArrays.decode(to, patterns, into, n);
+      return;
+    }
     for (int i = 0; i < n; i++) {
       into[i] = Narrow.round(a[i], to);
     }
   }
 
-  /** Rounds n values. */
+  /** Rounds n values to a type. */
   public static void cast(double[] a, ElementType to, double[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = Narrow.round(a[i], to);
@@ -196,9 +205,11 @@ public final class Strips {
   }
 
   /** Makes every NaN of n values the canonical one. */
-  public static void oneNan(float[] a, float[] into, int n) {
-    for (int i = 0; i < n; i++) {
-      into[i] = Narrow.oneNan(a[i]);
+  public static void oneNan(float[] values, int from, int n) {
+    if (NarrowArrays.hasNan(values, from, n)) {
+      for (int i = from; i < from + n; i++) {
+        values[i] = Narrow.oneNan(values[i]);
+      }
     }
   }
 

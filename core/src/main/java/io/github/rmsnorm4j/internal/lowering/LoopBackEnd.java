@@ -16,6 +16,7 @@ import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Ordinary loops, made from descriptions; they need no flag. */
@@ -32,7 +33,7 @@ public final class LoopBackEnd implements BackEnd {
 
   @Override
   public Compiled compile(Call call, OutputStores stores) {
-    Storage storage = call.storage(PlainBackEnd.NARROW);
+    Storage storage = call.storage(Set.of());
     Program program = call.program(storage);
     List<Kernel> kernels = new ArrayList<>();
     for (Program.Step step : program.steps()) {
@@ -41,7 +42,7 @@ public final class LoopBackEnd implements BackEnd {
     boolean widens = call.ofNorm() != null && !call.float64();
     Columns columns = widens ? new WidenedColumns() : Columns.NATURAL;
     return new Rows(
-        new StagedProgram(call, storage, program, kernels, new PlainBackEnd(), columns));
+        new StagedProgram(call, storage, program, kernels, new PlainBackEnd(), columns, true));
   }
 
   /** The kernel of a stage, made once. */

@@ -269,7 +269,7 @@ final class LoopClass {
     int slot = plan.slot(array);
     Label own = c.newLabel();
     Label end = c.newLabel();
-    if (slot >= 0) {
+    if (slot >= 0 && (of.kind() != LoopPlan.Kind.COLUMNS || plan.mayReachColumns())) {
       c.iload(DIRECT).ifeq(own);
       code.element(FRAME, "base", CD_Object, slot).c.checkcast(type).goto_(end);
     }
@@ -294,11 +294,12 @@ final class LoopClass {
     int lanes = code.store();
     int i = code.local(TypeKind.INT);
     code.c.iload(FROM).istore(i);
-    for (int terms : plan.terms() == 1 ? new int[] {1} : new int[] {plan.terms(), 1}) {
+    for (int terms = plan.terms(); terms > 0; terms /= 2) {
       int step = terms * SumOrder.LANES;
-      code.c.iload(TO).iload(TO).iload(FROM).isub().loadConstant(step).irem().isub();
+      code.c.iload(TO).iload(TO).iload(i).isub().loadConstant(step).irem().isub();
       int to = code.storeInt();
-      code.loop("i", i, to, step, () -> lanes(code, ofRow, locals, starts, lanes, i, terms));
+      int count = terms;
+      code.loop("i", i, to, step, () -> lanes(code, ofRow, locals, starts, lanes, i, count));
     }
     code.c.return_();
   }

@@ -115,7 +115,7 @@ final class LoopPlan {
   }
 
   private int result(Stage.Statement statement, Set<Value> seen) {
-    Value value = statement.value();
+    Value value = withoutOneNan(statement);
     saveBefore(value, seen);
     if (isRounded(value)) {
       return arrayOf.get(value);
@@ -125,6 +125,16 @@ final class LoopPlan {
     int array = add(new Array(Kind.SAVED, null, value, doubles));
     rounds.get(roundOf.get(value)).saved.add(new Saved(value, array));
     return array;
+  }
+
+  /** The value of a statement. Rows that are stored get the canonical NaN afterwards. */
+  private static Value withoutOneNan(Stage.Statement statement) {
+    return makesOneNan(statement) ? statement.value().a() : statement.value();
+  }
+
+  /** Whether every NaN becomes the canonical one where it is stored. */
+  static boolean makesOneNan(Stage.Statement statement) {
+    return statement instanceof Stage.Store && statement.value().kind() == Value.Kind.ONE_NAN;
   }
 
   /** Saves the values that later loops read, and those that are rounded between loops. */
@@ -197,9 +207,15 @@ final class LoopPlan {
     return -1;
   }
 
-  /** Whether its loop may access the arrays of the caller, if all rows are float32. */
-  boolean mayBeDirect() {
-    boolean may = rounds.size() == 1 && !float64();
+  /** Whether its loop may access rows in the arrays of the caller. */
+  boolean mayReachRows() {
+    boolean may = rounds.size() == 1 && rounds.getFirst().rounded.isEmpty();
+    return may && (!float64() || mayReachColumns());
+  }
+
+  /** Whether its loop may also read columns where they are: it saves nothing in a strip. */
+  boolean mayReachColumns() {
+    boolean may = rounds.size() == 1 && rounds.getFirst().rounded.isEmpty();
     for (int array = 0; array < arrays.size(); array++) {
       may &= slot(array) >= 0;
     }

@@ -4,7 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Compiled;
-import io.github.rmsnorm4j.internal.backend.EvenFirst;
+import io.github.rmsnorm4j.internal.backend.Columns;
 import io.github.rmsnorm4j.internal.backend.OutputStores;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
@@ -66,7 +66,7 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
                   step.stage(), required(kernel(List.of(step.stage()), bits, 0, ofStep))));
     }
     return new RowsInPieces.KernelOfEachStep(
-        new StagedProgram(call, storage, program, kernels, null, new EvenFirst(false)));
+        new StagedProgram(call, storage, program, kernels, null, Columns.NATURAL, false));
   }
 
   /** Memory that has to be copied is not served, nor are float64 and other types together. */

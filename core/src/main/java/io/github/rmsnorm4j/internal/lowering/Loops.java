@@ -1,0 +1,100 @@
+package io.github.rmsnorm4j.internal.lowering;
+
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The methods of a class of loops. They are called through method handles that are fields, so the
+ * JIT compiles each loop by itself, and does not inline it.
+ */
+final class Loops {
+  private final MethodHandle numbers;
+
+  /** Null if terms are saved first, and then added. */
+  private final MethodHandle lanes;
+
+  private final MethodHandle first;
+  private final MethodHandle[] later;
+
+  Loops(LoopPlan plan, MethodHandles.Lookup lookup) {
+    int count = plan.stage().hasElements() ? plan.rounds().size() : 0;
+    numbers = method(lookup, "numbers", boolean.class, 2);
+    lanes = plan.terms() > 0 ? method(lookup, "lanes", void.class, 4) : null;
+    first = count > 0 ? method(lookup, "loop0", void.class, 5) : null;
+    later = new MethodHandle[Math.max(1, count)];
+    for (int r = 1; r < count; r++) {
+      later[r] = method(lookup, "loop" + r, void.class, 5);
+    }
+  }
+
+  private static MethodHandle method(
+      MethodHandles.Lookup lookup, String name, Class<?> result, int ints) {
+    List<Class<?>> parameters = new ArrayList<>();
+    parameters.add(Frame.class);
+    for (int k = 0; k < ints; k++) {
+      parameters.add(int.class);
+    }
+    MethodType type = MethodType.methodType(result, parameters);
+    try {
+      return lookup.findStatic(lookup.lookupClass(), name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("loops " + lookup.lookupClass() + " have no " + name, e);
+    }
+  }
+
+  boolean hasLanes() {
+    return lanes != null;
+  }
+
+  /** Keeps the numbers of rows; returns whether all of them are in range. */
+  boolean numbers(Frame frame, int from, int to) {
+    try {
+      return (boolean) numbers.invokeExact(frame, from, to);
+    } catch (Throwable e) {
+      throw thrown(e);
+    }
+  }
+
+  /**
+   * Adds elements of a row to the lanes of its sums: the caller's, or those of the strips.
+   *
+   * @param to the end; a multiple of 32 elements after the first one
+   */
+  void lanes(Frame frame, int row, int from, int to, boolean direct) {
+    try {
+      lanes.invokeExact(frame, row, direct ? 1 : 0, from, to);
+    } catch (Throwable e) {
+      throw thrown(e);
+    }
+  }
+
+  /**
+   * Computes and saves values of n elements of a row.
+   *
+   * @param at the first index of float[] arrays, and of all arrays in float64
+   * @param column the first index of double[] arrays
+   */
+  void loop(int round, Frame frame, int row, int at, int column, int n, boolean direct) {
+    try {
+      if (round == 0) {
+        first.invokeExact(frame, row, direct ? 1 : 0, at, column, n);
+      } else {
+        later[round].invokeExact(frame, row, direct ? 1 : 0, at, column, n);
+      }
+    } catch (Throwable e) {
+      throw thrown(e);
+    }
+  }
+
+  /** Rethrows the exception of a loop; loops throw no checked exceptions. */
+  private static RuntimeException thrown(Throwable e) {
+    if (e instanceof Error error) {
+      throw error;
+    }
+    return (RuntimeException) e;
+  }
+}
