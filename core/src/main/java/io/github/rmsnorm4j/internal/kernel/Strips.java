@@ -249,6 +249,14 @@ public final class Strips {
         lanes[at + l] = sum;
       }
     }
+    for (; i + 2 * SumOrder.LANES <= end; i += 2 * SumOrder.LANES) {
+      for (int l = 0; l < SumOrder.LANES; l++) {
+        double sum = lanes[at + l];
+        sum += terms[i + l];
+        sum += terms[i + l + SumOrder.LANES];
+        lanes[at + l] = sum;
+      }
+    }
     for (; i + SumOrder.LANES <= end; i += SumOrder.LANES) {
       for (int l = 0; l < SumOrder.LANES; l++) {
         lanes[at + l] += terms[i + l];

@@ -1,9 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
-import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.FirstElement;
 import io.github.rmsnorm4j.internal.kernel.Frame;
@@ -27,6 +25,10 @@ final class LoopKernel implements Kernel {
   private final boolean mayReachColumns;
   private final boolean keeps;
   private final Value[] firsts;
+
+  /** Whether elements read a value at element 0 of their row. */
+  private final boolean usesFirst;
+
   private final LoopStrips strips;
   private final Loops loops;
 
@@ -50,23 +52,22 @@ final class LoopKernel implements Kernel {
         stage.values().stream()
             .filter(value -> value.kind() == Value.Kind.FIRST)
             .toArray(Value[]::new);
+    usesFirst = stage.rowValues().stream().anyMatch(LoopKernel::usesFirst);
     keeps = stage.statements().stream().anyMatch(Stage.Keep.class::isInstance);
     boolean wide = stage.rows().values().stream().allMatch(type -> type.bytes() > Short.BYTES);
     mayReachRows = plan.mayReachRows() && wide;
     mayReachColumns = mayReachRows && plan.mayReachColumns();
     sums = stage.sums().stream().mapToInt(sum -> sum.number().place()).toArray();
     lanes = sums.length * SumOrder.LANES;
-    rows = slots(stage, Tensor.Access.ELEMENT);
-    columns = slots(stage, Tensor.Access.COLUMN);
+    rows = plan.rows();
+    columns = plan.columns();
     loops = new Loops(plan, new LoopClass(plan, List.of(firsts)).define());
     strips = new LoopStrips(plan, loops);
   }
 
-  private static int[] slots(Stage stage, Tensor.Access access) {
-    return stage.tensors().keySet().stream()
-        .filter(tensor -> tensor.access() == access)
-        .mapToInt(Tensor::slot)
-        .toArray();
+  private static boolean usesFirst(Value value) {
+    return value.kind() == Value.Kind.FIRST
+        || value.operands().stream().anyMatch(LoopKernel::usesFirst);
   }
 
   @Override
@@ -76,32 +77,62 @@ final class LoopKernel implements Kernel {
       return;
     }
     strips.prepare(frame);
+    boolean ordered = mayReachRows && isInOneOrder(frame);
+    if (usesFirst || !hasElements) {
+      rowByRow(frame, rows, from, to, ordered);
+    } else if (sumsAtOnce(from, to) && isInArrays(frame)) {
+      begin(frame, rows);
+      loops.sums(frame, rows, to);
+    } else if (ordered && mayReachColumns && reachesColumns(frame, rows)) {
+      begin(frame, rows);
+      loops.direct(frame, 0, rows, at(frame, 0) + from, column(frame) + from, to - from);
+      for (int r = 0; r < rows; r++) {
+        strips.oneNan(frame, at(frame, r) + from, to - from);
+      }
+    } else {
+      rowByRow(frame, rows, from, to, ordered);
+    }
+  }
+
+  /** Whether the sums of rows are those of one block of whole lanes. */
+  private boolean sumsAtOnce(int from, int to) {
+    boolean whole = from == 0 && to <= SumOrder.BLOCK && to % SumOrder.LANES == 0;
+    return lanes > 0 && loops.hasLanes() && whole;
+  }
+
+  private void rowByRow(Frame frame, int rows, int from, int to, boolean ordered) {
+    boolean inPlace = ordered && !float64;
+    boolean oneStrip = inPlace && !loops.hasLanes() && to - from <= STRIP;
+    if (oneStrip) {
+      strips.columns(frame, from, to - from);
+    }
     for (int r = 0; r < rows; r++) {
-      begin(frame, r);
+      beginRow(frame, r);
+      int at = inPlace ? at(frame, r) : -1;
       if (lanes > 0) {
-        sums(frame, r, from, to);
-        for (int s = 0; s < sums.length; s++) {
-          frame.ofRow[sums[s]][r] = RowSum.tree(frame.sumLanes, s * SumOrder.LANES);
-        }
+        Arrays.fill(frame.sumLanes, 0, lanes, 0.0);
+      }
+      if (oneStrip) {
+        strips.reach(frame, r, from, to - from, at + from);
+      } else if (lanes > 0) {
+        sums(frame, r, from, to, at);
       } else if (hasElements) {
-        elements(frame, r, from, to);
+        strips.run(frame, r, from, to, at);
+      }
+      for (int s = 0; s < sums.length; s++) {
+        frame.ofRow[sums[s]][r] = RowSum.tree(frame.sumLanes, s * SumOrder.LANES);
       }
     }
   }
 
-  private void elements(Frame frame, int row, int from, int to) {
-    boolean direct = mayReachRows && isInOneOrder(frame);
-    if (direct && mayReachColumns && reachesColumns(frame, row)) {
-      int at = at(frame, row) + from;
-      loops.loop(0, frame, row, at, column(frame) + from, to - from, true);
-      strips.oneNan(frame, at, to - from);
-    } else {
-      strips.run(frame, row, from, to, direct && !float64 ? at(frame, row) : -1);
+  private void begin(Frame frame, int rows) {
+    for (int r = 0; keeps && r < rows; r++) {
+      beginRow(frame, r);
     }
   }
 
   /** Keeps the numbers that the elements of a row read. */
-  private void begin(Frame frame, int row) {
+  private void beginRow(Frame frame, int row) {
     for (int k = 0; k < firsts.length; k++) {
       frame.firsts[k] = FirstElement.of(firsts[k].a(), frame, row);
     }
@@ -120,9 +151,10 @@ final class LoopKernel implements Kernel {
     return is;
   }
 
-  /** Whether float32 columns are widened, and float64 columns have the same index as a row. */
-  private boolean reachesColumns(Frame frame, int row) {
-    boolean reaches = !float64 || columns.length == 0 || at(frame, row) == column(frame);
+  /** Whether float32 columns are widened, and float64 columns have the same index as the row. */
+  private boolean reachesColumns(Frame frame, int rows) {
+    boolean same = rows == 1 && at(frame, 0) == column(frame);
+    boolean reaches = !float64 || columns.length == 0 || same;
     for (int slot : columns) {
       reaches &= frame.base[slot] instanceof double[];
     }
@@ -151,8 +183,10 @@ final class LoopKernel implements Kernel {
   @Override
   public void superBlock(Frame frame, int n) {
     strips.prepare(frame);
-    begin(frame, 0);
-    sums(frame, 0, 0, n);
+    beginRow(frame, 0);
+    Arrays.fill(frame.sumLanes, 0, lanes, 0.0);
+    boolean inPlace = mayReachRows && !float64 && isInOneOrder(frame);
+    sums(frame, 0, 0, n, inPlace ? at(frame, 0) : -1);
     for (int s = 0; s < sums.length; s++) {
       int at = s * SumOrder.LANES;
       System.arraycopy(frame.sumLanes, at, frame.lanes[s], 0, SumOrder.LANES);
@@ -165,16 +199,19 @@ final class LoopKernel implements Kernel {
     RowSum.close(frame, sums);
   }
 
-  /** Leaves the lanes of a row. */
-  private void sums(Frame frame, int row, int from, int to) {
-    Arrays.fill(frame.sumLanes, 0, lanes, 0.0);
+  /**
+   * Leaves the lanes of a row, which are 0 before.
+   *
+   * @param at the index of element 0 in all arrays with rows; -1 to copy rows
+   */
+  private void sums(Frame frame, int row, int from, int to, int at) {
     if (to - from <= SumOrder.BLOCK) {
-      block(frame, row, from, to);
+      block(frame, row, from, to, at);
       return;
     }
     Arrays.fill(frame.sumTotals, 0, lanes, 0.0);
     for (int i = from; i < to; i += SumOrder.BLOCK) {
-      block(frame, row, i, Math.min(to, i + SumOrder.BLOCK));
+      block(frame, row, i, Math.min(to, i + SumOrder.BLOCK), at);
       for (int l = 0; l < lanes; l++) {
         frame.sumTotals[l] += frame.sumLanes[l];
         frame.sumLanes[l] = 0.0;
@@ -184,15 +221,14 @@ final class LoopKernel implements Kernel {
   }
 
   /** Adds elements of one block to the lanes. */
-  private void block(Frame frame, int row, int from, int to) {
+  private void block(Frame frame, int row, int from, int to, int at) {
     int whole = from;
-    if (loops.hasLanes() && isInArrays(frame) && to - from >= SumOrder.LANES) {
+    if (loops.hasLanes() && to - from >= SumOrder.LANES && isInArrays(frame)) {
       whole += to - from & -SumOrder.LANES;
       loops.lanes(frame, row, from, whole, true);
     }
     if (whole < to) {
-      boolean direct = mayReachRows && !float64 && isInOneOrder(frame);
-      strips.run(frame, row, whole, to, direct ? at(frame, row) : -1);
+      strips.run(frame, row, whole, to, at);
     }
   }
 }

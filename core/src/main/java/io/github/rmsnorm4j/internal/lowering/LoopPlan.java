@@ -193,6 +193,23 @@ final class LoopPlan {
     return given || arrayOf.containsKey(value) && roundOf.get(value) < round;
   }
 
+  /** The slots of the rows that the stage reads or writes. */
+  int[] rows() {
+    return slots(Tensor.Access.ELEMENT);
+  }
+
+  /** The slots of the columns that it reads or adds to. */
+  int[] columns() {
+    return slots(Tensor.Access.COLUMN);
+  }
+
+  private int[] slots(Tensor.Access access) {
+    return stage.tensors().keySet().stream()
+        .filter(tensor -> tensor.access() == access)
+        .mapToInt(Tensor::slot)
+        .toArray();
+  }
+
   /** The slot of the rows or columns of an array; -1 if no loop accesses the caller's. */
   int slot(int array) {
     Array of = arrays.get(array);

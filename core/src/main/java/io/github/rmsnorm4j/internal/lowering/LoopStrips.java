@@ -99,19 +99,28 @@ final class LoopStrips {
       if (at < 0) {
         strip(frame, row, i, n);
       } else {
+        columns(frame, i, n);
         reach(frame, row, i, n, at + i);
       }
     }
   }
 
-  /** Does elements of rows where they are. */
-  private void reach(Frame frame, int row, int i, int n, int at) {
+  /** Reads strips of columns. */
+  void columns(Frame frame, int i, int n) {
     for (Read read : reads) {
       if (read.ofColumns) {
-        read(frame, read, row, i, n);
+        StripAccess.column(frame, read.slot, i, frame.doubleStrips[read.array], n);
       }
     }
-    loops.loop(0, frame, row, at, 0, n, true);
+  }
+
+  /**
+   * Does elements of a row where they are, of which the strips of columns have the columns.
+   *
+   * @param at the index of the first one in all arrays with rows
+   */
+  void reach(Frame frame, int row, int i, int n, int at) {
+    loops.direct(frame, row, row + 1, at, 0, n);
     for (Result result : results) {
       if (result.type == null) {
         finish(frame, result, row, i, 0, n);
@@ -130,8 +139,11 @@ final class LoopStrips {
   }
 
   private void strip(Frame frame, int row, int i, int n) {
+    columns(frame, i, n);
     for (Read read : reads) {
-      read(frame, read, row, i, n);
+      if (!read.ofColumns) {
+        read(frame, read, row, i, n);
+      }
     }
     int done = 0;
     if (loops.hasLanes() && n >= SumOrder.LANES) {
@@ -140,7 +152,7 @@ final class LoopStrips {
     }
     if (done < n) {
       for (int r = 0; r < rounded.length; r++) {
-        loops.loop(r, frame, row, done, done, n - done, false);
+        loops.loop(r, frame, row, done, n - done);
         for (LoopPlan.Rounded of : rounded[r]) {
           round(frame, of, n);
         }
@@ -153,9 +165,7 @@ final class LoopStrips {
 
   private static void read(Frame frame, Read read, int row, int i, int n) {
     int k = read.array;
-    if (read.ofColumns) {
-      StripAccess.column(frame, read.slot, i, frame.doubleStrips[k], n);
-    } else if (read.type == ElementType.FLOAT64) {
+    if (read.type == ElementType.FLOAT64) {
       StripAccess.load(frame, read.slot, row, i, frame.doubleStrips[k], n);
     } else {
       StripAccess.load(frame, read.slot, read.type, row, i, frame.floatStrips[k], n);

@@ -17,17 +17,20 @@ final class Loops {
   /** Null if terms are saved first, and then added. */
   private final MethodHandle lanes;
 
+  private final MethodHandle sums;
+
   private final MethodHandle first;
   private final MethodHandle[] later;
 
   Loops(LoopPlan plan, MethodHandles.Lookup lookup) {
     int count = plan.stage().hasElements() ? plan.rounds().size() : 0;
     numbers = method(lookup, "numbers", boolean.class, 2);
-    lanes = plan.terms() > 0 ? method(lookup, "lanes", void.class, 4) : null;
-    first = count > 0 ? method(lookup, "loop0", void.class, 5) : null;
+    lanes = plan.terms() > 0 ? method(lookup, "lanes", void.class, LaneLoop.INTS) : null;
+    sums = plan.terms() > 0 ? method(lookup, "sums", void.class, LaneLoop.INTS) : null;
+    first = count > 0 ? method(lookup, "loop0", void.class, SavingLoop.INTS) : null;
     later = new MethodHandle[Math.max(1, count)];
     for (int r = 1; r < count; r++) {
-      later[r] = method(lookup, "loop" + r, void.class, 5);
+      later[r] = method(lookup, "loop" + r, void.class, SavingLoop.INTS);
     }
   }
 
@@ -66,25 +69,47 @@ final class Loops {
    */
   void lanes(Frame frame, int row, int from, int to, boolean direct) {
     try {
-      lanes.invokeExact(frame, row, direct ? 1 : 0, from, to);
+      lanes.invokeExact(frame, direct ? 1 : 0, row, row + 1, from, to);
+    } catch (Throwable e) {
+      throw thrown(e);
+    }
+  }
+
+  /** Sums rows of n elements in arrays of the caller: one block of whole lanes. */
+  void sums(Frame frame, int rows, int n) {
+    try {
+      sums.invokeExact(frame, 1, 0, rows, 0, n);
     } catch (Throwable e) {
       throw thrown(e);
     }
   }
 
   /**
-   * Computes and saves values of n elements of a row.
+   * Computes and saves values of n elements of a row in strips.
    *
-   * @param at the first index of float[] arrays, and of all arrays in float64
-   * @param column the first index of double[] arrays
+   * @param at the first index of all arrays
    */
-  void loop(int round, Frame frame, int row, int at, int column, int n, boolean direct) {
+  void loop(int round, Frame frame, int row, int at, int n) {
     try {
       if (round == 0) {
-        first.invokeExact(frame, row, direct ? 1 : 0, at, column, n);
+        first.invokeExact(frame, 0, row, row + 1, at, at, n);
       } else {
-        later[round].invokeExact(frame, row, direct ? 1 : 0, at, column, n);
+        later[round].invokeExact(frame, 0, row, row + 1, at, at, n);
       }
+    } catch (Throwable e) {
+      throw thrown(e);
+    }
+  }
+
+  /**
+   * Computes and saves values of n elements of rows in arrays of the caller.
+   *
+   * @param at the first index of arrays with rows
+   * @param column the first index of other arrays
+   */
+  void direct(Frame frame, int row, int toRow, int at, int column, int n) {
+    try {
+      first.invokeExact(frame, 1, row, toRow, at, column, n);
     } catch (Throwable e) {
       throw thrown(e);
     }
