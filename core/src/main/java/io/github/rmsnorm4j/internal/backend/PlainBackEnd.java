@@ -34,7 +34,8 @@ public final class PlainBackEnd implements BackEnd, PlainKernels {
     for (Program.Step step : program.steps()) {
       kernels.add(plain(step.stage()));
     }
-    return new Rows(new StagedProgram(call, storage, program, kernels, this, Columns.NATURAL, false));
+    return new Rows(
+        new StagedProgram(call, storage, program, kernels, this, Columns.NATURAL, false));
   }
 
   @Override

@@ -2,10 +2,8 @@ package io.github.rmsnorm4j.internal.kernel;
 
 import static io.github.rmsnorm4j.internal.kernel.Strips.STRIP;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
-import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
 import java.util.List;

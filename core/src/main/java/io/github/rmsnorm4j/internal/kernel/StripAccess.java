@@ -72,18 +72,29 @@ public final class StripAccess {
     Memory.write(type, base, at, floats, strips.patterns, n);
   }
 
+  /** Writes n numbers of columns, which are always in an array, rounded to its type. */
+  public static void setColumn(Frame frame, int slot, int i, double[] from, int n) {
+    Object numbers = frame.base[slot];
+    int at = column(frame, slot) + i;
+    if (numbers instanceof float[] floats) {
+      for (int k = 0; k < n; k++) {
+        floats[at + k] = (float) from[k];
+      }
+    } else {
+      System.arraycopy(from, 0, (double[]) numbers, at, n);
+    }
+  }
+
   /**
    * Adds n terms to sums of columns.
    *
-   * @param terms double[], or float[] for float32
+   * @param terms double[] or float[], as the sums are
    */
-  public static void addTo(Frame frame, int slot, int i, Object terms, int n) {
+  static void addTo(Frame frame, int slot, int i, Object terms, int n) {
     Object sums = frame.base[slot];
     int from = column(frame, slot) + i;
     if (sums instanceof double[] doubles) {
       Strips.addTo(doubles, from, (double[]) terms, n);
-    } else if (terms instanceof double[] widened) {
-      Strips.addTo((float[]) sums, from, widened, n);
     } else {
       Strips.addTo((float[]) sums, from, (float[]) terms, n);
     }

@@ -219,13 +219,6 @@ public final class Strips {
     }
   }
 
-  /** Adds float32 terms, which are widened, to float32 sums. */
-  static void addTo(float[] sums, int from, double[] terms, int n) {
-    for (int i = 0; i < n; i++) {
-      sums[from + i] += (float) terms[i];
-    }
-  }
-
   static void addTo(double[] sums, int from, double[] terms, int n) {
     for (int i = 0; i < n; i++) {
       sums[from + i] += terms[i];

@@ -24,6 +24,7 @@ final class LoopKernel implements Kernel {
   private final boolean mayReachRows;
   private final boolean mayReachColumns;
   private final boolean keeps;
+  private final boolean makesOneNan;
   private final Value[] firsts;
 
   /** Whether elements read a value at element 0 of their row. */
@@ -63,6 +64,7 @@ final class LoopKernel implements Kernel {
     columns = plan.columns();
     loops = new Loops(plan, new LoopClass(plan, List.of(firsts)).define());
     strips = new LoopStrips(plan, loops);
+    makesOneNan = strips.makesOneNan();
   }
 
   private static boolean usesFirst(Value value) {
@@ -78,19 +80,34 @@ final class LoopKernel implements Kernel {
     }
     strips.prepare(frame);
     boolean ordered = mayReachRows && isInOneOrder(frame);
+    int n = to - from;
     if (usesFirst || !hasElements) {
       rowByRow(frame, rows, from, to, ordered);
     } else if (sumsAtOnce(from, to) && isInArrays(frame)) {
       begin(frame, rows);
       loops.sums(frame, rows, to);
-    } else if (ordered && mayReachColumns && reachesColumns(frame, rows)) {
+    } else if (ordered && mayReachColumns && areColumnsWide(frame)) {
       begin(frame, rows);
-      loops.direct(frame, 0, rows, at(frame, 0) + from, column(frame) + from, to - from);
-      for (int r = 0; r < rows; r++) {
-        strips.oneNan(frame, at(frame, r) + from, to - from);
-      }
+      loops.direct(frame, 0, rows, at(frame, 0) + from, column(frame) + from, n);
+      oneNan(frame, rows, from, n);
+    } else if (ordered && !float64 && lanes == 0 && n <= STRIP) {
+      begin(frame, rows);
+      strips.columns(frame, from, n);
+      loops.direct(frame, 0, rows, at(frame, 0) + from, 0, n);
+      strips.sumsOfColumns(frame, from, n);
+      oneNan(frame, rows, from, n);
     } else {
       rowByRow(frame, rows, from, to, ordered);
+    }
+  }
+
+  private void oneNan(Frame frame, int rows, int from, int n) {
+    if (!makesOneNan) {
+      return;
+    }
+    boolean gapless = frame.stride[this.rows[0]] == (long) n * Float.BYTES;
+    for (int r = 0; r < (gapless ? 1 : rows); r++) {
+      strips.oneNan(frame, at(frame, r) + from, gapless ? rows * n : n);
     }
   }
 
@@ -102,7 +119,7 @@ final class LoopKernel implements Kernel {
 
   private void rowByRow(Frame frame, int rows, int from, int to, boolean ordered) {
     boolean inPlace = ordered && !float64;
-    boolean oneStrip = inPlace && !loops.hasLanes() && to - from <= STRIP;
+    boolean oneStrip = inPlace && lanes > 0 && !loops.hasLanes() && to - from <= STRIP;
     if (oneStrip) {
       strips.columns(frame, from, to - from);
     }
@@ -113,7 +130,7 @@ final class LoopKernel implements Kernel {
         Arrays.fill(frame.sumLanes, 0, lanes, 0.0);
       }
       if (oneStrip) {
-        strips.reach(frame, r, from, to - from, at + from);
+        strips.reach(frame, r, to - from, at + from);
       } else if (lanes > 0) {
         sums(frame, r, from, to, at);
       } else if (hasElements) {
@@ -151,14 +168,13 @@ final class LoopKernel implements Kernel {
     return is;
   }
 
-  /** Whether float32 columns are widened, and float64 columns have the same index as the row. */
-  private boolean reachesColumns(Frame frame, int rows) {
-    boolean same = rows == 1 && at(frame, 0) == column(frame);
-    boolean reaches = !float64 || columns.length == 0 || same;
+  /** Whether loops can read the columns where they are: float32 columns must be widened. */
+  private boolean areColumnsWide(Frame frame) {
+    boolean are = true;
     for (int slot : columns) {
-      reaches &= frame.base[slot] instanceof double[];
+      are &= frame.base[slot] instanceof double[];
     }
-    return reaches;
+    return are;
   }
 
   /** Whether loops can read the rows in the caller's arrays. */

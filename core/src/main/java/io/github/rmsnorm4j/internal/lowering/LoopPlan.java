@@ -45,8 +45,12 @@ final class LoopPlan {
    */
   record Array(Kind kind, Tensor tensor, Value value, boolean doubles) {}
 
-  /** A value that a loop saves in an array. */
-  record Saved(Value value, int array) {}
+  /**
+   * A value that a loop saves in an array.
+   *
+   * @param adds whether it is added to what the array has
+   */
+  record Saved(Value value, int array, boolean adds) {}
 
   /** A value that is rounded to 16 bits, or made one NaN, between two arrays of floats. */
   record Rounded(Value value, int from, int to) {}
@@ -123,7 +127,8 @@ final class LoopPlan {
     boolean doubles =
         statement instanceof Stage.Store store ? store.type() == ElementType.FLOAT64 : true;
     int array = add(new Array(Kind.SAVED, null, value, doubles));
-    rounds.get(roundOf.get(value)).saved.add(new Saved(value, array));
+    boolean adds = statement instanceof Stage.ColumnSum;
+    rounds.get(roundOf.get(value)).saved.add(new Saved(value, array, adds));
     return array;
   }
 
@@ -161,7 +166,7 @@ final class LoopPlan {
     if (!arrayOf.containsKey(value)) {
       int array = add(new Array(Kind.SAVED, null, value, value.float64()));
       arrayOf.put(value, array);
-      rounds.get(roundOf.get(value)).saved.add(new Saved(value, array));
+      rounds.get(roundOf.get(value)).saved.add(new Saved(value, array, false));
     }
   }
 

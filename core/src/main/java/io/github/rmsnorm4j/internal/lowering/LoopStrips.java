@@ -24,7 +24,12 @@ final class LoopStrips {
    * @param oneNan whether every NaN becomes the canonical one
    */
   private record Result(
-      int array, boolean doubles, int slot, ElementType type, int lane, boolean oneNan) {}
+      int array, boolean doubles, int slot, ElementType type, int lane, boolean oneNan) {
+    /** Whether it adds to sums of columns. */
+    boolean adds() {
+      return type == null && lane < 0;
+    }
+  }
 
   private final Loops loops;
   private final LoopPlan.Array[] arrays;
@@ -100,16 +105,31 @@ final class LoopStrips {
         strip(frame, row, i, n);
       } else {
         columns(frame, i, n);
-        reach(frame, row, i, n, at + i);
+        reach(frame, row, n, at + i);
+        sumsOfColumns(frame, i, n);
       }
     }
   }
 
-  /** Reads strips of columns. */
+  /** Reads strips of columns, and of the sums that are added to. */
   void columns(Frame frame, int i, int n) {
     for (Read read : reads) {
       if (read.ofColumns) {
         StripAccess.column(frame, read.slot, i, frame.doubleStrips[read.array], n);
+      }
+    }
+    for (Result result : results) {
+      if (result.adds()) {
+        StripAccess.column(frame, result.slot, i, frame.doubleStrips[result.array], n);
+      }
+    }
+  }
+
+  /** Writes strips of the sums that were added to. */
+  void sumsOfColumns(Frame frame, int i, int n) {
+    for (Result result : results) {
+      if (result.adds()) {
+        StripAccess.setColumn(frame, result.slot, i, frame.doubleStrips[result.array], n);
       }
     }
   }
@@ -119,14 +139,21 @@ final class LoopStrips {
    *
    * @param at the index of the first one in all arrays with rows
    */
-  void reach(Frame frame, int row, int i, int n, int at) {
+  void reach(Frame frame, int row, int n, int at) {
     loops.direct(frame, row, row + 1, at, 0, n);
     for (Result result : results) {
-      if (result.type == null) {
-        finish(frame, result, row, i, 0, n);
-      }
+      addToLanes(frame, result, 0, n);
     }
     oneNan(frame, at, n);
+  }
+
+  /** Whether rows that are stored get the canonical NaN. */
+  boolean makesOneNan() {
+    boolean makes = false;
+    for (Result result : results) {
+      makes |= result.oneNan;
+    }
+    return makes;
   }
 
   /** Makes every NaN the canonical one in rows that were stored where they are. */
@@ -158,8 +185,10 @@ final class LoopStrips {
         }
       }
       for (Result result : results) {
-        finish(frame, result, row, i, done, n);
+        addToLanes(frame, result, done, n);
+        store(frame, result, row, i, n);
       }
+      sumsOfColumns(frame, i, n);
     }
   }
 
@@ -185,18 +214,22 @@ final class LoopStrips {
     }
   }
 
-  private static void finish(Frame frame, Result result, int row, int i, int from, int n) {
-    int k = result.array;
+  private static void addToLanes(Frame frame, Result result, int from, int n) {
     if (result.lane >= 0) {
-      Strips.addToLanes(frame.doubleStrips[k], from, frame.sumLanes, result.lane, n - from);
-    } else if (result.type == null) {
-      StripAccess.addTo(frame, result.slot, i, frame.doubleStrips[k], n);
-    } else {
-      if (result.oneNan) {
-        Strips.oneNan(frame.floatStrips[k], 0, n);
-      }
-      Object strip = result.doubles ? frame.doubleStrips[k] : frame.floatStrips[k];
-      StripAccess.store(frame, result.slot, result.type, row, i, strip, n);
+      double[] terms = frame.doubleStrips[result.array];
+      Strips.addToLanes(terms, from, frame.sumLanes, result.lane, n - from);
     }
+  }
+
+  private static void store(Frame frame, Result result, int row, int i, int n) {
+    if (result.type == null) {
+      return;
+    }
+    if (result.oneNan) {
+      Strips.oneNan(frame.floatStrips[result.array], 0, n);
+    }
+    Object strip =
+        result.doubles ? frame.doubleStrips[result.array] : frame.floatStrips[result.array];
+    StripAccess.store(frame, result.slot, result.type, row, i, strip, n);
   }
 }

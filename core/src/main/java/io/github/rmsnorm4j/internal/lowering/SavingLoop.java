@@ -85,8 +85,25 @@ final class SavingLoop {
     for (LoopPlan.Saved s : saved) {
       boolean doubles = plan.arrays().get(s.array()).doubles();
       at(s.array(), i);
-      values.push(s.value(), doubles);
+      if (s.adds()) {
+        sum(values, s);
+      } else {
+        values.push(s.value(), doubles);
+      }
       c.arrayStore(LoopValues.kind(doubles));
+    }
+  }
+
+  /** A sum of a column, in its own type, though a float32 lies in a double[]. */
+  private void sum(LoopValues values, LoopPlan.Saved saved) {
+    c.dup2().daload();
+    if (saved.value().float64()) {
+      values.push(saved.value(), true);
+      c.dadd();
+    } else {
+      c.d2f();
+      values.push(saved.value(), false);
+      c.fadd().f2d();
     }
   }
 
@@ -105,7 +122,8 @@ final class SavingLoop {
 
   /** Leaves an array and an index on the stack. */
   private void at(int array, int i) {
-    boolean ofColumns = plan.arrays().get(array).doubles() && !plan.float64();
+    LoopPlan.Array of = plan.arrays().get(array);
+    boolean ofColumns = of.kind() == LoopPlan.Kind.COLUMNS || of.doubles() && !plan.float64();
     c.aload(arrays.get(array)).iload(ofColumns ? COLUMN : AT).iload(i).iadd();
   }
 

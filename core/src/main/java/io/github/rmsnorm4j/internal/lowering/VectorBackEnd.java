@@ -65,7 +65,8 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
     for (Step step : program.steps()) {
       ofSteps.add(kernels.of(step.stage(), elements(step.extent(), call)));
     }
-    StagedProgram staged = new StagedProgram(call, storage, program, ofSteps, kernels, columns, false);
+    StagedProgram staged =
+        new StagedProgram(call, storage, program, ofSteps, kernels, columns, false);
     boolean staggers = call.choices().isWhole() && isDirect(call, storage);
     return new Rows(staged, staggers ? staggered(program, kernels) : null, columns);
   }
