@@ -7,13 +7,14 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * What the kernels run on: machine code, the Vector API, or plain Java. A backend also says whether
- * kernels address native memory or copy rows through a small buffer. It changes the speed of a
- * norm, never a bit of the result.
+ * What the kernels run on: machine code, the Vector API, Java loops, or plain Java. A backend also
+ * says whether kernels address native memory or copy rows through a small buffer. It changes the
+ * speed of a norm, never a bit of the result.
  *
  * <p>The library writes machine code itself, for x86-64 processors with AVX2 under Linux, if native
- * access is enabled. Rows that have to be copied first take the Vector API, or plain Java without
- * it. {@link #best} also takes the Vector API, if it is there, for gradients of float64 rows, of
+ * access is enabled. Rows that have to be copied first take the Vector API, or Java loops without
+ * it. Java loops are made for each norm at run time, as hidden classes; the JIT compiles them to
+ * vectors. They need no flag. {@link #best} also takes the Vector API, if it is there, for gradients of float64 rows, of
  * partial norms and of rows of more than 65,536 elements, and for float64 rows as long. The system
  * property {@code rmsnorm4j.machineCode=false} switches machine code off for a process, {@link
  * #withoutMachineCode} for one norm.
@@ -37,7 +38,7 @@ public final class Backend {
     static final Backend VALUE = find();
 
     private static Backend find() {
-      Backend backend = new Backend(PREFERRED, null, true);
+      Backend backend = new Backend(PREFERRED, null, true, true);
       // The first kernel finds out whether the processor can run it.
       boolean isFastest = SWITCHED_ON && Machine.isPossible();
       if (!isFastest && (backend.kernelBits() == 0 || !backend.nativeAccess)) {
@@ -51,7 +52,7 @@ public final class Backend {
   /**
    * Vectors of the Vector API.
    *
-   * @param bits the width of a vector, 0 for plain Java
+   * @param bits the width of a vector, 0 without the Vector API
    * @param whyNone why there are no vectors; null if there are
    */
   private record Vectors(int bits, String whyNone) {
@@ -73,11 +74,16 @@ public final class Backend {
   private final Vectors vectors;
 
   private final boolean nativeAccess;
+
+  /** Whether calls that nothing else serves take loops, and not plain Java. */
+  private final boolean loops;
+
   private final boolean startsPlain;
 
-  private Backend(int machineBits, Vectors vectors, boolean startsPlain) {
+  private Backend(int machineBits, Vectors vectors, boolean loops, boolean startsPlain) {
     this.machineBits = machineBits;
     this.vectors = vectors;
+    this.loops = loops;
     this.startsPlain = startsPlain;
     nativeAccess = Backend.class.getModule().isNativeAccessEnabled();
   }
@@ -85,7 +91,7 @@ public final class Backend {
   /**
    * {@return the backend of norms for which no other was chosen, the fastest of this JVM: machine
    * code if the process can run it, otherwise the Vector API with the preferred width of the
-   * machine, otherwise plain Java} The first {@link #PLAIN_ELEMENTS} elements of a process take
+   * machine, otherwise Java loops} The first {@link #PLAIN_ELEMENTS} elements of a process take
    * plain Java in any case: it starts sooner and gives the same bits. If a faster backend is
    * possible, {@link System.Logger} {@code io.github.rmsnorm4j} logs one line, once.
    */
@@ -95,10 +101,10 @@ public final class Backend {
 
   /**
    * {@return the fastest backend without machine code: the Vector API if it is present, otherwise
-   * plain Java}
+   * Java loops}
    */
   public static Backend withoutMachineCode() {
-    return new Backend(0, null, true);
+    return new Backend(0, null, true, true);
   }
 
   /**
@@ -109,9 +115,17 @@ public final class Backend {
     return whyNoMachineCode() == null;
   }
 
-  /** {@return plain Java, the backend without vectors} */
+  /**
+   * {@return plain Java: a few loops that all norms share, and that need no class of their own} It
+   * is what a process begins with.
+   */
   public static Backend scalar() {
-    return new Backend(0, new Vectors(0, "plain Java was asked for"), false);
+    return new Backend(0, new Vectors(0, "plain Java was asked for"), false, false);
+  }
+
+  /** {@return the backend of Java loops, which are made for each norm and need no flag} */
+  public static Backend loops() {
+    return new Backend(0, new Vectors(0, "Java loops were asked for"), true, false);
   }
 
   /**
@@ -129,12 +143,12 @@ public final class Backend {
       throw new UnsupportedOperationException(
           "the Vector API is not there: start java with --add-modules " + VECTOR_MODULE);
     }
-    return new Backend(0, new Vectors(bits, null), false);
+    return new Backend(0, new Vectors(bits, null), true, false);
   }
 
   /**
    * {@return the backend of machine code with vectors of a given width} Calls that machine code
-   * does not serve take the Vector API, or plain Java without it.
+   * does not serve take the Vector API, or Java loops without it.
    *
    * @param bits 256 or 512
    * @throws IllegalArgumentException if bits is another number
@@ -152,10 +166,11 @@ public final class Backend {
     if (whyNot != null) {
       throw new UnsupportedOperationException("no machine code of " + bits + " bits: " + whyNot);
     }
-    return new Backend(bits, null, false);
+    return new Backend(bits, null, true, false);
   }
 
-  /** {@return the width of a vector: 128, 256 or 512 bits; 0 for plain Java} */
+  /** {@return the width of a vector: 128, 256 or 512 bits; 0 for plain Java and for Java loops, whose
+   * vectors the JIT chooses} */
   public int vectorBits() {
     return machineBits() > 0 ? machineBits() : kernelBits();
   }
@@ -168,7 +183,7 @@ public final class Backend {
     return SWITCHED_ON ? Machine.here().preferredBits() : 0;
   }
 
-  /** The width of vectors of the Vector API, 0 for plain Java. */
+  /** The width of vectors of the Vector API, 0 without it. */
   int kernelBits() {
     return vectors().bits;
   }
@@ -197,9 +212,10 @@ public final class Backend {
   }
 
   private String describeVectors() {
-    return kernelBits() == 0
-        ? "plain Java (no vectors)"
-        : String.format(Locale.ROOT, "%d-bit vectors", kernelBits());
+    if (kernelBits() == 0) {
+      return loops ? "Java loops" : "plain Java (no vectors)";
+    }
+    return String.format(Locale.ROOT, "%d-bit vectors", kernelBits());
   }
 
   /** {@return why this backend was chosen, and what would make it faster, in one line} */
@@ -218,6 +234,11 @@ public final class Backend {
           .append(module.isNamed() ? module.getName() : "ALL-UNNAMED");
     }
     return line.toString();
+  }
+
+  /** Whether calls that nothing else serves take loops, and not plain Java. */
+  boolean hasLoops() {
+    return loops;
   }
 
   /** Whether the first calls of a process take plain Java, until vectors pay. */

@@ -80,7 +80,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   private Plans plans() {
-    return new Plans(backend::machineBits, backend::kernelBits, backend.startsPlain());
+    return new Plans(
+        backend::machineBits, backend::kernelBits, backend.hasLoops(), backend.startsPlain());
   }
 
   private NormChoices choices(ElementType rows) {

@@ -114,7 +114,7 @@ class KernelsPageTest {
             rows[((Tensor) row[0]).place()] = memory.of((Rows) row[1]);
           }
           NormChoices choices = new NormChoices(spec, width, width, spec.epsilon(type));
-          Plans plans = new Plans(backend::machineBits, backend::kernelBits, false);
+          Plans plans = new Plans(backend::machineBits, backend::kernelBits, backend.hasLoops(), false);
           Object[] columns = {float64 ? gain : floats, null};
           ForwardFormula forward = ForwardFormula.of(spec, type, compute, false);
           Runner.run(new Call(choices, forward, rows, columns, null, null, null, false), plans, ROWS, 1);

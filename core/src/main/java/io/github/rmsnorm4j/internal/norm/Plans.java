@@ -20,6 +20,7 @@ public final class Plans {
 
   private final IntSupplier machineBits;
   private final IntSupplier vectorBits;
+  private final boolean loops;
   private final boolean startsPlain;
   private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(KEPT);
   private volatile int next;
@@ -32,12 +33,15 @@ public final class Plans {
    *
    * @param machineBits the width of vectors of machine code, 0 for none; found by a native call
    * @param vectorBits the width of vectors of the Vector API, 0 for none; slow to find
+   * @param loops whether calls that nothing else serves take loops, and not plain Java
    * @param startsPlain whether the first calls of a process take plain Java; then no back end was
    *     chosen by name
    */
-  public Plans(IntSupplier machineBits, IntSupplier vectorBits, boolean startsPlain) {
+  public Plans(
+      IntSupplier machineBits, IntSupplier vectorBits, boolean loops, boolean startsPlain) {
     this.machineBits = machineBits;
     this.vectorBits = vectorBits;
+    this.loops = loops;
     this.startsPlain = startsPlain;
   }
 
@@ -47,7 +51,7 @@ public final class Plans {
    * @param backEnds of which the first one that does not refuse runs a call
    */
   public Plans(List<BackEnd> backEnds) {
-    this(null, null, false);
+    this(null, null, false, false);
     this.backEnds = backEnds;
   }
 
@@ -71,7 +75,7 @@ public final class Plans {
           List.of(
               new MachineBackEnd(machineBits, startsPlain ? vectorBits : null),
               new VectorBackEnd(vectorBits),
-              startsPlain ? new LoopBackEnd() : new PlainBackEnd());
+              loops ? new LoopBackEnd() : new PlainBackEnd());
     }
     return backEnds;
   }
