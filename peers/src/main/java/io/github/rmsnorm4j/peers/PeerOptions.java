@@ -36,6 +36,9 @@ final class PeerOptions {
   @Option(names = "--traps")
   boolean traps;
 
+  @Option(names = "--loops")
+  boolean loops;
+
   /** Where to write the results as well, or null. */
   @Option(names = "--json")
   Path json;
@@ -65,6 +68,9 @@ final class PeerOptions {
     }
     if (check && traps) {
       return "--check and --traps exclude each other: traps have no targets";
+    }
+    if (loops && traps) {
+      return "--loops and --traps exclude each other: each leaves out what the other measures";
     }
     if (jvms < 1 || jvms > 100) {
       return "--jvms has '" + jvms + "', it may be 1 to 100";
