@@ -34,11 +34,8 @@ final class JavaLoop {
     epsilon = (float) place.epsilon;
     x = place.x.toArray(JAVA_FLOAT);
     y = new float[x.length];
-    gain = place.parameter(place.gain, ElementType.FLOAT32).toArray(JAVA_FLOAT);
-    bias =
-        place.bias == null
-            ? null
-            : place.parameter(place.bias, ElementType.FLOAT32).toArray(JAVA_FLOAT);
+    gain = Place.floats(place.gain);
+    bias = Place.floats(place.bias);
   }
 
   /** Every type forward, float32 backward. */

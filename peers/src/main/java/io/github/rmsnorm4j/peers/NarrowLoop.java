@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.peers;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import io.github.rmsnorm4j.ElementType;
@@ -25,11 +24,8 @@ final class NarrowLoop {
     epsilon = (float) place.epsilon;
     x = place.x.toArray(JAVA_SHORT);
     y = new short[x.length];
-    gain = place.parameter(place.gain, ElementType.FLOAT32).toArray(JAVA_FLOAT);
-    bias =
-        place.bias == null
-            ? null
-            : place.parameter(place.bias, ElementType.FLOAT32).toArray(JAVA_FLOAT);
+    gain = Place.floats(place.gain);
+    bias = Place.floats(place.bias);
   }
 
   Turn forward(Place place, int threads) {

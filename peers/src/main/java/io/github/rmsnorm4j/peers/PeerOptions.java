@@ -62,6 +62,11 @@ final class PeerOptions {
     return options;
   }
 
+  /** Whether no contest and no trap is left out, unless the run is a quick one. */
+  boolean measuresAll() {
+    return !traps && !loops && only.isEmpty();
+  }
+
   private String wrong() {
     if (write && (quick || traps || polluted || !only.isEmpty())) {
       return "--write takes a whole run: no --quick, --only, --polluted or --traps";

@@ -19,8 +19,6 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import picocli.CommandLine.ParameterException;
 
 /** Measures this library and others; {@code rmsnorm bench} starts it. */
@@ -30,9 +28,8 @@ public final class PeerTable {
           + " answer.\n";
 
   private static final String LOOPS_LEGEND =
-      "In the table of the plain loop the other figures are this library's times in three kinds of"
-          + " JVMs, each divided by the loop's. (!)"
-          + " marks a missed target.\n";
+      "\nIn the table of the plain loop the ratios are this library's times in three kinds of JVMs,"
+          + " each divided by the loop's. (!) marks a missed target.\n";
 
   /** With other systems. */
   private final List<Contest> contests;
@@ -45,18 +42,15 @@ public final class PeerTable {
   PeerTable(PeerOptions options) {
     this.options = options;
     contests = options.traps || options.loops ? List.of() : wanted(Contests.all());
-    loops = options.traps ? List.of() : wanted(Contests.loops());
+    loops = options.loops || options.measuresAll() ? wanted(Contests.loops()) : List.of();
     if (contests.isEmpty() && loops.isEmpty() && !options.traps) {
+      List<Contest> all = options.loops ? Contests.loops() : Contests.all();
       throw new IllegalArgumentException(
           "no contest%s contains '%s'; there are %s"
               .formatted(
                   options.quick ? " of a quick run" : "",
                   options.only,
-                  Stream.of(Contests.all(), Contests.loops())
-                      .flatMap(List::stream)
-                      .map(Contest::toString)
-                      .distinct()
-                      .collect(Collectors.joining(", "))));
+                  String.join(", ", all.stream().map(Contest::toString).toList())));
     }
   }
 
@@ -93,7 +87,7 @@ public final class PeerTable {
     double load = system.getSystemLoadAverage();
     PeerResults results = measure();
     String notes = notes(options, load, system.getAvailableProcessors());
-    String peers = hasOthers() ? PeerTables.of(results) : "";
+    String peers = options.loops ? "" : PeerTables.of(results);
     TerminalText.of(peers + LoopTable.of(results) + notes).forEach(System.out::println);
     if (options.json != null) {
       results.write(options.json);
@@ -104,17 +98,15 @@ public final class PeerTable {
     return options.check ? check(new TargetTable(results)) : 0;
   }
 
-  /** Whether other systems than the plain loop take part. */
-  private boolean hasOthers() {
-    return options.traps || !contests.isEmpty();
-  }
-
   /** What a reader must know of the figures: what they are, and what they are not worth. */
   static String notes(PeerOptions options, double load, int processors) {
     if (options.traps) {
       return "(!) marks a wrong answer.\n";
     }
-    String notes = options.loops ? LOOPS_LEGEND : LEGEND + "\n" + LOOPS_LEGEND;
+    String notes = options.loops ? "" : LEGEND;
+    if (options.loops || options.measuresAll()) {
+      notes += LOOPS_LEGEND;
+    }
     if (options.quick) {
       notes +=
           "\nThis was a quick run, of short rounds and few shapes: do not quote its figures.\n";
@@ -141,7 +133,7 @@ public final class PeerTable {
   }
 
   private PeerResults measure() throws IOException {
-    boolean traps = options.traps || !options.loops && options.only.isEmpty();
+    boolean traps = options.traps || options.measuresAll();
     if (traps) {
       System.err.println("traps");
     }
@@ -150,7 +142,7 @@ public final class PeerTable {
     return new PeerResults(
         LocalDate.now().toString(),
         Machine.thisOne(Backend.best()).withoutFlags(List.of("-Dorg.bytedeco.")),
-        hasOthers() ? Versions.all() : List.of(),
+        options.loops ? List.of() : Versions.all(),
         figures,
         traps ? Traps.run() : List.of(),
         traps ? Changes.run() : List.of());

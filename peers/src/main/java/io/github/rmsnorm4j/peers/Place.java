@@ -118,6 +118,18 @@ final class Place {
     return segment;
   }
 
+  /** A gain or a bias, or null for none. */
+  static float[] floats(double[] values) {
+    if (values == null) {
+      return null;
+    }
+    float[] floats = new float[values.length];
+    for (int i = 0; i < values.length; i++) {
+      floats[i] = (float) values[i];
+    }
+    return floats;
+  }
+
   /** Float32 memory for a statistic of each row. */
   MemorySegment statistic() {
     return allocate(ElementType.FLOAT32, contest.rows());

@@ -24,6 +24,7 @@ class PeerTableTest {
     assertThat(notes(0.1, "--loops"))
         .contains("each divided by the loop's")
         .doesNotContain("Behind a time");
+    assertThat(notes(0.1, "--only", "4096")).doesNotContain("loop");
   }
 
   @Test
