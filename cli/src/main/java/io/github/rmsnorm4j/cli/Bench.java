@@ -83,7 +83,7 @@ final class Bench implements Callable<Integer> {
       names = "--loops",
       description =
           "Measure only the plain loop of a port and this library instead of it, in JVMs without"
-              + " flags, with native access and with the Vector API. About half an hour.")
+              + " flags, with native access and with the Vector API. About 40 minutes.")
   private boolean loops;
 
   @Option(names = "--check", description = "End with status 1 if a target is missed, and name it.")
