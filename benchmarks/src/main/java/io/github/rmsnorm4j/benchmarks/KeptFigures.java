@@ -28,7 +28,6 @@ import java.util.stream.Stream;
  * @param folder docs/benchmarks
  */
 record KeptFigures(Path folder) implements MarkedFigures.Source {
-  private static final String PEERS_ENDING = "-peers";
   private static final String DATE = "\\d{4}-\\d\\d-\\d\\d-";
 
   @Override
@@ -39,7 +38,7 @@ record KeptFigures(Path folder) implements MarkedFigures.Source {
     Path file = newest(results);
     String[] parts = rule.split("; ");
     return OptionalDouble.of(
-        results.endsWith(PEERS_ENDING)
+        PerformancePage.isOfPeers(file)
             ? ofPeers(PeerResults.read(file), parts)
             : ofNorms(Results.read(file, Results.class), parts));
   }
@@ -78,7 +77,8 @@ record KeptFigures(Path folder) implements MarkedFigures.Source {
 
   private static double ofPeers(PeerResults results, String... rule) {
     if (rule[0].startsWith("targets")) {
-      TargetTable table = new TargetTable(results);
+      TargetTable table =
+          new TargetTable(results.versions().isEmpty() ? results : results.withoutLoops());
       return count(rule[0], table.judged(), table.missed().size());
     }
     String[] systems = rule.length == 3 ? rule[2].split(" / ") : new String[0];

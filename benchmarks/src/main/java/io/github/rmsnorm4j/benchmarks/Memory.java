@@ -21,7 +21,14 @@ public enum Memory {
 
   private static final int PAGE = 4096;
 
-  MemorySegment allocate(ElementType type, int elements, Arena arena) {
+  /**
+   * {@return memory for elements, all of them 0}
+   *
+   * @param type of the elements
+   * @param elements how many
+   * @param arena of native memory and files
+   */
+  public MemorySegment allocate(ElementType type, int elements, Arena arena) {
     long bytes = (long) elements * type.bytes();
     return switch (this) {
       case HEAP -> array(type, elements);

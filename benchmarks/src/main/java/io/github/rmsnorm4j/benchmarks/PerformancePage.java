@@ -1,5 +1,9 @@
 package io.github.rmsnorm4j.benchmarks;
 
+import static io.github.rmsnorm4j.benchmarks.peers.PeerResults.LOOPS_ENDING;
+import static io.github.rmsnorm4j.benchmarks.peers.PeerResults.PEERS_ENDING;
+
+import io.github.rmsnorm4j.benchmarks.peers.LoopTable;
 import io.github.rmsnorm4j.benchmarks.peers.PeerChart;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
@@ -21,7 +25,7 @@ public final class PerformancePage {
   private static final String OWN = "<!-- begin SpeedTable -->\n";
   private static final String BESIDE_PEERS = "<!-- begin PeerTable -->\n";
   private static final String END = "<!-- end -->";
-  private static final String PEERS_ENDING = "-peers.json";
+  private static final String AGAINST_LOOP = "<!-- begin LoopTable -->\n";
 
   /** The module spark makes its own part of the page. */
   private static final String SPARK_ENDING = "-spark.json";
@@ -93,8 +97,26 @@ public final class PerformancePage {
    * The page as it must be: its own text, and between the markers a section per file, newest first.
    */
   String rendered() throws IOException {
-    String own = replaced(text(), OWN, tables(false));
-    return replaced(own, BESIDE_PEERS, tables(true));
+    String own = replaced(text(), OWN, tables(PerformancePage::norms));
+    String besidePeers = replaced(own, BESIDE_PEERS, tables(PerformancePage::peers));
+    return replaced(besidePeers, AGAINST_LOOP, tables(PerformancePage::loops));
+  }
+
+  private static String norms(Path file) throws IOException {
+    return isOfPeers(file) ? "" : Table.of(Results.read(file, Results.class));
+  }
+
+  private static String peers(Path file) throws IOException {
+    return file.toString().endsWith(PEERS_ENDING) ? PeerTables.of(PeerResults.read(file)) : "";
+  }
+
+  private static String loops(Path file) throws IOException {
+    return isOfPeers(file) ? LoopTable.of(PeerResults.read(file)) : "";
+  }
+
+  /** Whether a file holds what {@code rmsnorm bench} measured. */
+  static boolean isOfPeers(Path file) {
+    return Stream.of(PEERS_ENDING, LOOPS_ENDING).anyMatch(file.toString()::endsWith);
   }
 
   /**
@@ -122,18 +144,17 @@ public final class PerformancePage {
     return text.substring(0, from + begin.length()) + tables + text.substring(end);
   }
 
-  private String tables(boolean ofPeers) throws IOException {
-    StringBuilder tables = new StringBuilder("\n");
+  /** Those of all files that have any of a kind. */
+  private String tables(Tables kind) throws IOException {
+    StringBuilder all = new StringBuilder("\n");
     for (Path file : files()) {
-      if (file.toString().endsWith(PEERS_ENDING) == ofPeers) {
-        tables.append(
-            ofPeers
-                ? PeerTables.of(PeerResults.read(file))
-                : Table.of(Results.read(file, Results.class)));
-        tables.append("Every round: [%1$s](benchmarks/%1$s).\n\n".formatted(file.getFileName()));
+      String tables = kind.of(file);
+      if (!tables.isEmpty()) {
+        all.append(tables);
+        all.append("Every round: [%1$s](benchmarks/%1$s).\n\n".formatted(file.getFileName()));
       }
     }
-    return tables.toString();
+    return all.toString();
   }
 
   private List<Path> files() throws IOException {
@@ -147,5 +168,10 @@ public final class PerformancePage {
           .sorted(Comparator.reverseOrder())
           .toList();
     }
+  }
+
+  /** The tables of a kind that a file has; an empty text if it has none. */
+  private interface Tables {
+    String of(Path file) throws IOException;
   }
 }

@@ -11,7 +11,6 @@ import jdk.incubator.vector.VectorSpecies;
 
 /** Float32 rows added to a residual and normalised: in one call, or in two. */
 final class ResidualTask extends Task {
-  private static final VectorSpecies<Float> F = FloatVector.SPECIES_PREFERRED;
   private static final double ALLOWED = 1e-5;
 
   private final Rows x;
@@ -31,18 +30,8 @@ final class ResidualTask extends Task {
     if (subject.job() == Job.ADD_AND_NORM) {
       norm.addAndApply(x, residual, y);
     } else {
-      add(x.segment(), residual.segment());
+      VectorSum.add(x.segment(), residual.segment());
       norm.apply(residual, y);
-    }
-  }
-
-  private static void add(MemorySegment from, MemorySegment into) {
-    ByteOrder order = ByteOrder.nativeOrder();
-    long bytes = from.byteSize();
-    for (long at = 0; at < bytes; at += F.vectorByteSize()) {
-      FloatVector.fromMemorySegment(F, into, at, order)
-          .add(FloatVector.fromMemorySegment(F, from, at, order))
-          .intoMemorySegment(into, at, order);
     }
   }
 
@@ -62,6 +51,21 @@ final class ResidualTask extends Task {
       expect("residual of row " + r, row(residual, r), sum, _ -> 0);
       double[] exact = subject.kernel().reference(sum, gain, bias);
       expect("y of row " + r, row(y, r), exact, i -> ALLOWED * Math.abs(exact[i]) + ALLOWED);
+    }
+  }
+
+  /** A class of its own: a JVM without the Vector API has no use for it, and could not load it. */
+  private static final class VectorSum {
+    private static final VectorSpecies<Float> F = FloatVector.SPECIES_PREFERRED;
+
+    static void add(MemorySegment from, MemorySegment into) {
+      ByteOrder order = ByteOrder.nativeOrder();
+      long bytes = from.byteSize();
+      for (long at = 0; at < bytes; at += F.vectorByteSize()) {
+        FloatVector.fromMemorySegment(F, into, at, order)
+            .add(FloatVector.fromMemorySegment(F, from, at, order))
+            .intoMemorySegment(into, at, order);
+      }
     }
   }
 }

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
+import io.github.rmsnorm4j.benchmarks.peers.Start;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
 import io.github.rmsnorm4j.measure.MarkedFigures;
 import java.io.IOException;
@@ -81,6 +82,30 @@ class KeptFiguresTest {
     String contest = "LayerNorm float32 128 x 4096; ";
     assertThat(figures.figure("a-peers", contest + "one thread; rmsnorm4j / x")).hasValue(1.5);
     assertThat(figures.figure("a-peers", contest + "2 threads; x / rmsnorm4j")).hasValue(0.4);
+  }
+
+  @Test
+  void theLoopIsAmongThem() throws IOException {
+    Contest contest = Contest.forward(Kernel.RMS_NORM, 1, 4096);
+    Figure figure =
+        new Figure(
+            contest,
+            1,
+            true,
+            List.of(entry(Start.NO_FLAGS.system(), 2), entry(Systems.JAVA_LOOP, 1)));
+    PeerResults results =
+        new PeerResults(
+            "2026-01-31",
+            TableTest.results(256).machine(),
+            List.of(),
+            List.of(figure),
+            List.of(),
+            List.of());
+    results.write(folder.resolve(results.fileName()));
+    String ratio = "; one thread; plain Java loop / rmsnorm4j, without flags";
+    assertThat(figures.figure("a-loops", contest + ratio)).hasValue(0.5);
+    assertThat(figures.figure("a-loops", "targets")).hasValue(1);
+    assertThat(figures.figure("a-loops", "targets met")).hasValue(0);
   }
 
   @Test

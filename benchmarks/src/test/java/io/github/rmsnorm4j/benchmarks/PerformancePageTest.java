@@ -3,13 +3,20 @@ package io.github.rmsnorm4j.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.benchmarks.peers.Contest;
+import io.github.rmsnorm4j.benchmarks.peers.LoopTable;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
+import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
+import io.github.rmsnorm4j.benchmarks.peers.Start;
+import io.github.rmsnorm4j.benchmarks.peers.Systems;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,6 +53,8 @@ class PerformancePageTest {
         old
         <!-- end -->
         after
+        <!-- begin LoopTable -->
+        <!-- end -->
         """);
     Results results = TableTest.results(256, TableTest.alone("RMSNorm float32 128 x 4096", 2));
     PerformancePage page = new PerformancePage(checkout);
@@ -68,13 +77,16 @@ class PerformancePageTest {
 
             <!-- end -->
             after
+            <!-- begin LoopTable -->
+
+            <!-- end -->
             """)
         .doesNotContain("old")
         .isEqualTo(page.rendered());
   }
 
   @Test
-  void resultsBesideThePeersHaveAPlaceOfTheirOwn() throws IOException {
+  void eachKindOfResultsHasAPlaceOfItsOwn() throws IOException {
     write(
         """
         <!-- begin SpeedTable -->
@@ -82,23 +94,60 @@ class PerformancePageTest {
         between
         <!-- begin PeerTable -->
         <!-- end -->
+        flags
+        <!-- begin LoopTable -->
+        <!-- end -->
         """);
     Results own = TableTest.results(256, TableTest.alone("RMSNorm float32 128 x 4096", 2));
-    PeerResults results =
-        new PeerResults(
-            "2026-01-31", own.machine(), List.of("oneDNN 3"), List.of(), List.of(), List.of());
+    Contest contest = Contest.forward(Kernel.RMS_NORM, 1, 4096);
+    Figure besidePeer = figure(contest, Systems.OWN, Systems.ONEDNN);
+    Figure besideLoop = figure(contest, Start.NO_FLAGS.system(), Systems.JAVA_LOOP);
+    PeerResults peers = results(own, List.of("oneDNN 3"), List.of(besidePeer, besideLoop));
+    PeerResults loops = results(own, List.of(), List.of(besideLoop));
     PerformancePage page = new PerformancePage(checkout);
 
     page.add(own);
-    assertThat(page.add(results)).hasFileName("2026-01-31-a-peers.json");
+    assertThat(page.add(peers)).hasFileName("2026-01-31-a-peers.json");
+    assertThat(page.add(loops)).hasFileName("2026-01-31-a-loops.json");
 
     assertThat(page.text())
-        .startsWith("<!-- begin SpeedTable -->\n\n" + Table.of(own))
-        .endsWith(
-            "between\n<!-- begin PeerTable -->\n\n"
-                + PeerTables.of(results)
-                + "Every round: [2026-01-31-a-peers.json](benchmarks/2026-01-31-a-peers.json).\n\n"
-                + "<!-- end -->\n");
+        .isEqualTo(
+            """
+            <!-- begin SpeedTable -->
+
+            %s<!-- end -->
+            between
+            <!-- begin PeerTable -->
+
+            %s<!-- end -->
+            flags
+            <!-- begin LoopTable -->
+
+            %s%s<!-- end -->
+            """
+                .formatted(
+                    section(Table.of(own), "a"),
+                    section(PeerTables.of(peers), "a-peers"),
+                    section(LoopTable.of(peers), "a-peers"),
+                    section(LoopTable.of(loops), "a-loops")));
+  }
+
+  private static String section(String tables, String name) {
+    return tables
+        + "Every round: [2026-01-31-%1$s.json](benchmarks/2026-01-31-%1$s.json).\n\n"
+            .formatted(name);
+  }
+
+  private static Figure figure(Contest contest, String... systems) {
+    return new Figure(
+        contest,
+        1,
+        true,
+        Stream.of(systems).map(system -> new Entry(system, 0, 1, null, List.of(9e3))).toList());
+  }
+
+  private static PeerResults results(Results like, List<String> versions, List<Figure> figures) {
+    return new PeerResults(like.date(), like.machine(), versions, figures, List.of(), List.of());
   }
 
   @Test

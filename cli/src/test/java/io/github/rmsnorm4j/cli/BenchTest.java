@@ -24,6 +24,7 @@ class BenchTest {
     assertThat(wrongUse("--write", "--quick"))
         .contains("--write takes a whole run: it excludes --quick, --only, --polluted and --traps");
     assertThat(wrongUse("--traps", "--check")).contains("--check and --traps exclude each other");
+    assertThat(wrongUse("--loops", "--traps")).contains("--loops and --traps exclude each other");
     assertThat(wrongUse("--threads", "1,0")).contains("--threads is 0, it may be 1 to 1024");
     assertThat(wrongUse("--jvms", "101")).contains("--jvms is 101, it may be 1 to 100");
   }

@@ -20,26 +20,26 @@ public final class ChildJvm {
    * @throws IOException if the program fails; the message has what it said
    */
   public static String call(Class<?> program, List<String> arguments) throws IOException {
-    return call(program, List.of(), arguments);
+    return call(program, flags(), arguments);
   }
 
   /**
-   * Runs a program with further flags for its JVM; its first argument is the file of its result.
+   * Runs a program in a JVM with other flags; its first argument is the file of its result.
    *
    * @param program has a main method
-   * @param more flags, after those of this JVM
+   * @param flags of its JVM, instead of those of this one
    * @param arguments follow the file
    * @return the text of that file
    * @throws IOException if the program fails; the message has what it said
    */
-  public static String call(Class<?> program, List<String> more, List<String> arguments)
+  public static String call(Class<?> program, List<String> flags, List<String> arguments)
       throws IOException {
     Path file = Files.createTempFile("result", ".json");
     try {
       List<String> all = new ArrayList<>();
       all.add(file.toString());
       all.addAll(arguments);
-      run(program, more, all);
+      run(program, flags, all);
       return Files.readString(file);
     } finally {
       Files.delete(file);
@@ -63,15 +63,14 @@ public final class ChildJvm {
    * @throws IOException if it ends with another status than 0; the message has what it said
    */
   public static void run(Class<?> program, List<String> arguments) throws IOException {
-    run(program, List.of(), arguments);
+    run(program, flags(), arguments);
   }
 
-  private static void run(Class<?> program, List<String> more, List<String> arguments)
+  private static void run(Class<?> program, List<String> flags, List<String> arguments)
       throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(flags());
-    command.addAll(more);
+    command.addAll(flags);
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(program.getName());

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.peers;
 
+import static java.lang.foreign.MemorySegment.ofArray;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.rmsnorm4j.ElementType;
@@ -9,12 +10,14 @@ import io.github.rmsnorm4j.peers.Entrant.Turn;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Loops over {@code float[]} with a float for the sum, as the Java ports of llama2.c and inference
- * engines on the JVM that follow them write RMSNorm; LayerNorm and the gradients in the same
- * manner, after llm.c. Rows are shared out over a parallel stream where there are more threads.
+ * Loops over arrays, for {@code float[]} with a float for the sum, as the Java ports of llama2.c
+ * and inference engines on the JVM that follow them write RMSNorm; LayerNorm and the gradients in
+ * the same manner, after llm.c. Rows are shared out over a parallel stream where there are more
+ * threads.
  */
 final class JavaLoop {
   private final int rows;
@@ -31,26 +34,41 @@ final class JavaLoop {
     epsilon = (float) place.epsilon;
     x = place.x.toArray(JAVA_FLOAT);
     y = new float[x.length];
-    gain = place.parameter(place.gain, ElementType.FLOAT32).toArray(JAVA_FLOAT);
-    bias =
-        place.bias == null
-            ? null
-            : place.parameter(place.bias, ElementType.FLOAT32).toArray(JAVA_FLOAT);
+    gain = Place.floats(place.gain);
+    bias = Place.floats(place.bias);
   }
 
-  /** On one thread for backward: the gradients of the parameters are sums over all rows. */
+  /** Every type forward, float32 backward. */
   static List<Entrant> entrants(Contest contest) {
-    return contest.type() == ElementType.FLOAT32
-        ? List.of(new Entrant(Systems.JAVA_LOOP, contest.kernel(), JavaLoop::ready))
+    return contest.type() == ElementType.FLOAT32 || !contest.backward()
+        ? List.of(entrant(contest))
         : List.of();
   }
 
+  static Entrant entrant(Contest contest) {
+    return new Entrant(Systems.JAVA_LOOP, contest.kernel(), JavaLoop::ready);
+  }
+
+  /** On one thread for backward: the gradients of the parameters are sums over all rows. */
   private static Turn ready(Place place, int threads) {
-    JavaLoop loop = new JavaLoop(place);
-    return place.contest.backward() ? loop.backward(place) : loop.forward(place, threads);
+    if (place.contest.backward()) {
+      return new JavaLoop(place).backward(place);
+    }
+    return switch (place.contest.type()) {
+      case FLOAT32 -> new JavaLoop(place).forward(place, threads);
+      case FLOAT64 -> new DoubleLoop(place).forward(place, threads);
+      case FLOAT16, BFLOAT16 -> new NarrowLoop(place).forward(place, threads);
+    };
   }
 
   private Turn forward(Place place, int threads) {
+    return forward(place, threads, bias == null ? this::rmsNorm : this::layerNorm, ofArray(y));
+  }
+
+  /** Rows by their first element, which a loop writes to memory of its own. */
+  static Turn forward(Place place, int threads, IntConsumer row, MemorySegment y) {
+    int rows = place.contest.rows();
+    int n = place.contest.width();
     return new Turn() {
       @Override
       public void run() {
@@ -64,21 +82,17 @@ final class JavaLoop {
         }
       }
 
+      private void rows(int from, int to) {
+        for (int r = from; r < to; r++) {
+          row.accept(r * n);
+        }
+      }
+
       @Override
       public void collect() {
-        MemorySegment.copy(y, 0, place.y, JAVA_FLOAT, 0, y.length);
+        place.y.copyFrom(y);
       }
     };
-  }
-
-  private void rows(int from, int to) {
-    for (int r = from; r < to; r++) {
-      if (bias == null) {
-        rmsNorm(r * n);
-      } else {
-        layerNorm(r * n);
-      }
-    }
   }
 
   private void rmsNorm(int at) {

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.peers;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.benchmarks.Memory;
 import io.github.rmsnorm4j.benchmarks.Pollution;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Contests;
@@ -61,14 +62,17 @@ final class MeasureContest {
     }
     List<Figure> figures = new ArrayList<>();
     for (String threads : List.of(args).subList(4, args.length)) {
-      figures.add(
-          measure(contest, Integer.parseInt(threads), polluted, quick ? Effort.QUICK : EFFORT));
+      int count = Integer.parseInt(threads);
+      Effort effort = quick ? Effort.QUICK : EFFORT;
+      List<Entry> entries = measure(Entrant.in(contest), contest, Memory.NATIVE, count, effort);
+      figures.add(new Figure(contest, count, polluted, entries));
     }
     Files.writeString(Path.of(args[0]), JSON.writeValueAsString(figures));
   }
 
   /** One thread by its processor time, more by the clock: those are to finish sooner. */
-  static Figure measure(Contest contest, int threads, boolean polluted, Effort effort) {
+  static List<Entry> measure(
+      List<Entrant> entrants, Contest contest, Memory memory, int threads, Effort effort) {
     LongSupplier clock =
         threads == 1
             ? ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime
@@ -77,12 +81,11 @@ final class MeasureContest {
       List<Place> places = new ArrayList<>();
       long bytes = (long) contest.elements() * contest.type().bytes();
       for (int i = 0; i < Math.clamp(MEMORY / bytes, 1, effort.rounds()); i++) {
-        places.add(Place.random(contest, arena));
+        places.add(Place.random(contest, memory, arena));
       }
-      List<Ready> all =
-          Entrant.in(contest).stream().map(e -> Ready.of(e, places, threads)).toList();
+      List<Ready> all = entrants.stream().map(e -> Ready.of(e, places, threads)).toList();
       try {
-        return new Figure(contest, threads, polluted, timed(all, new Interleaved(effort, clock)));
+        return timed(all, new Interleaved(effort, clock));
       } finally {
         all.stream().flatMap(ready -> ready.turns.stream()).forEach(Turn::close);
       }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.peers;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
+import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.ParameterGradients;
@@ -9,6 +10,7 @@ import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
+import io.github.rmsnorm4j.benchmarks.peers.Start;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 import io.github.rmsnorm4j.peers.Entrant.Entry;
@@ -40,6 +42,26 @@ final class Own {
       entrants.add(new Entrant(Systems.OWN_RMS_NORM, Kernel.RMS_NORM, rmsNorm));
     }
     return entrants;
+  }
+
+  /**
+   * In a JVM of a start.
+   *
+   * @throws UnsupportedOperationException when it is made ready, if the kernels are not that
+   *     start's
+   */
+  static Entrant entrant(Contest contest, Start start) {
+    return new Entrant(
+        start.system(),
+        contest.kernel(),
+        (place, threads) -> {
+          if (!start.hasItsKernels()) {
+            throw new UnsupportedOperationException(Backend.best().describe());
+          }
+          return contest.backward()
+              ? backward(place, threads)
+              : forward(place, contest.kernel(), threads);
+        });
   }
 
   /** As many bytes as the norm must move; a backward pass reads two rows for one that it writes. */

@@ -36,6 +36,9 @@ final class PeerOptions {
   @Option(names = "--traps")
   boolean traps;
 
+  @Option(names = "--loops")
+  boolean loops;
+
   /** Where to write the results as well, or null. */
   @Option(names = "--json")
   Path json;
@@ -59,12 +62,20 @@ final class PeerOptions {
     return options;
   }
 
+  /** Whether no contest and no trap is left out, unless the run is a quick one. */
+  boolean measuresAll() {
+    return !traps && !loops && only.isEmpty();
+  }
+
   private String wrong() {
     if (write && (quick || traps || polluted || !only.isEmpty())) {
       return "--write takes a whole run: no --quick, --only, --polluted or --traps";
     }
     if (check && traps) {
       return "--check and --traps exclude each other: traps have no targets";
+    }
+    if (loops && traps) {
+      return "--loops and --traps exclude each other: each leaves out what the other measures";
     }
     if (jvms < 1 || jvms > 100) {
       return "--jvms has '" + jvms + "', it may be 1 to 100";

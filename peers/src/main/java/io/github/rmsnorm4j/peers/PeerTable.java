@@ -4,9 +4,11 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.benchmarks.PerformancePage;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Contests;
+import io.github.rmsnorm4j.benchmarks.peers.LoopTable;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
+import io.github.rmsnorm4j.benchmarks.peers.Start;
 import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
 import io.github.rmsnorm4j.benchmarks.peers.TerminalText;
 import io.github.rmsnorm4j.measure.Machine;
@@ -25,28 +27,39 @@ public final class PeerTable {
       "Behind a time stands this library's time, divided by it. (!) marks a missed target or a wrong"
           + " answer.\n";
 
-  /** Those of the contests that --only leaves and, if it is quick, that are. */
+  private static final String LOOPS_LEGEND =
+      "\nIn the table of the plain loop the ratios are this library's times in three kinds of JVMs,"
+          + " each divided by the loop's. (!) marks a missed target.\n";
+
+  /** With other systems. */
   private final List<Contest> contests;
+
+  /** With a plain loop alone, in JVMs with and without flags. */
+  private final List<Contest> loops;
 
   private final PeerOptions options;
 
   PeerTable(PeerOptions options) {
     this.options = options;
-    contests =
-        options.traps
-            ? List.of()
-            : Contests.all().stream()
-                .filter(contest -> contest.toString().contains(options.only))
-                .filter(contest -> !options.quick || Contests.isQuick(contest))
-                .toList();
-    if (contests.isEmpty() && !options.traps) {
+    contests = options.traps || options.loops ? List.of() : wanted(Contests.all());
+    loops = options.loops || options.measuresAll() ? wanted(Contests.loops()) : List.of();
+    if (contests.isEmpty() && loops.isEmpty() && !options.traps) {
+      List<Contest> all = options.loops ? Contests.loops() : Contests.all();
       throw new IllegalArgumentException(
           "no contest%s contains '%s'; there are %s"
               .formatted(
                   options.quick ? " of a quick run" : "",
                   options.only,
-                  String.join(", ", Contests.all().stream().map(Contest::toString).toList())));
+                  String.join(", ", all.stream().map(Contest::toString).toList())));
     }
+  }
+
+  /** Those that --only leaves and, if it is quick, that are. */
+  private List<Contest> wanted(List<Contest> all) {
+    return all.stream()
+        .filter(contest -> contest.toString().contains(options.only))
+        .filter(contest -> !options.quick || Contests.isQuick(contest))
+        .toList();
   }
 
   /**
@@ -74,7 +87,8 @@ public final class PeerTable {
     double load = system.getSystemLoadAverage();
     PeerResults results = measure();
     String notes = notes(options, load, system.getAvailableProcessors());
-    TerminalText.of(PeerTables.of(results) + notes).forEach(System.out::println);
+    String peers = options.loops ? "" : PeerTables.of(results);
+    TerminalText.of(peers + LoopTable.of(results) + notes).forEach(System.out::println);
     if (options.json != null) {
       results.write(options.json);
     }
@@ -89,7 +103,10 @@ public final class PeerTable {
     if (options.traps) {
       return "(!) marks a wrong answer.\n";
     }
-    String notes = LEGEND;
+    String notes = options.loops ? "" : LEGEND;
+    if (options.loops || options.measuresAll()) {
+      notes += LOOPS_LEGEND;
+    }
     if (options.quick) {
       notes +=
           "\nThis was a quick run, of short rounds and few shapes: do not quote its figures.\n";
@@ -116,17 +133,34 @@ public final class PeerTable {
   }
 
   private PeerResults measure() throws IOException {
-    boolean wholeOrTraps = options.traps || options.only.isEmpty();
-    if (wholeOrTraps) {
+    boolean traps = options.traps || options.measuresAll();
+    if (traps) {
       System.err.println("traps");
     }
+    List<Figure> figures = figures();
+    figures.addAll(loops());
     return new PeerResults(
         LocalDate.now().toString(),
         Machine.thisOne(Backend.best()).withoutFlags(List.of("-Dorg.bytedeco.")),
-        Versions.all(),
-        figures(),
-        wholeOrTraps ? Traps.run() : List.of(),
-        wholeOrTraps ? Changes.run() : List.of());
+        options.loops ? List.of() : Versions.all(),
+        figures,
+        traps ? Traps.run() : List.of(),
+        traps ? Changes.run() : List.of());
+  }
+
+  private List<Figure> loops() throws IOException {
+    List<Figure> figures = new ArrayList<>();
+    for (int jvm = 1; jvm <= options.jvms; jvm++) {
+      for (Contest contest : loops) {
+        System.err.printf(
+            "JVM %s of %s, plain loop, contest %s of %s: %s%n",
+            jvm, options.jvms, loops.indexOf(contest) + 1, loops.size(), contest);
+        for (Start start : Start.values()) {
+          figures.add(MeasureLoop.inFreshJvm(contest, start, options.quick));
+        }
+      }
+    }
+    return figures;
   }
 
   /**

@@ -1,16 +1,15 @@
 package io.github.rmsnorm4j.peers;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.benchmarks.Memory;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/** The memory that all entrants of a contest read and write, native and from the start of pages. */
+/** The memory that all entrants of a contest read and write. */
 final class Place {
-  private static final int PAGE = 4096;
-
   final Contest contest;
   final double epsilon;
   final double[] gain;
@@ -31,13 +30,16 @@ final class Place {
 
   final MemorySegment dbias;
 
+  private final Memory memory;
   private final Arena arena;
 
-  private Place(Contest contest, double epsilon, double[] gain, double[] bias, Arena arena) {
+  private Place(
+      Contest contest, double epsilon, double[] gain, double[] bias, Memory memory, Arena arena) {
     this.contest = contest;
     this.epsilon = epsilon;
     this.gain = gain;
     this.bias = bias;
+    this.memory = memory;
     this.arena = arena;
     x = rows();
     y = rows();
@@ -49,6 +51,10 @@ final class Place {
 
   /** Rows as models have them; their elements have few bits, so that every type holds them. */
   static Place random(Contest contest, Arena arena) {
+    return random(contest, Memory.NATIVE, arena);
+  }
+
+  static Place random(Contest contest, Memory memory, Arena arena) {
     int width = contest.width();
     // Forward 1 and -1: a norm in place goes over its own answers again and again, and other gains
     // would drive them out of range.
@@ -59,7 +65,8 @@ final class Place {
             .toArray();
     double[] bias = contest.kernel().hasBias() ? values(-2, width) : null;
     Place place =
-        new Place(contest, contest.kernel().spec().epsilon().getAsDouble(), gain, bias, arena);
+        new Place(
+            contest, contest.kernel().spec().epsilon().getAsDouble(), gain, bias, memory, arena);
     for (int r = 0; r < contest.rows(); r++) {
       place.fill(place.x, r, values(r, width));
       if (contest.backward()) {
@@ -74,7 +81,7 @@ final class Place {
     double[] gain = new double[contest.width()];
     Arrays.fill(gain, 1);
     double[] bias = contest.kernel().hasBias() ? new double[contest.width()] : null;
-    Place place = new Place(contest, epsilon, gain, bias, arena);
+    Place place = new Place(contest, epsilon, gain, bias, Memory.NATIVE, arena);
     place.fill(place.x, 0, row);
     return place;
   }
@@ -82,7 +89,7 @@ final class Place {
   /** Given rows, with gain, bias and epsilon of another place. */
   static Place like(Place other, double[][] rows, Arena arena) {
     Contest contest = Contest.forward(other.contest.kernel(), rows.length, other.contest.width());
-    Place place = new Place(contest, other.epsilon, other.gain, other.bias, arena);
+    Place place = new Place(contest, other.epsilon, other.gain, other.bias, Memory.NATIVE, arena);
     for (int r = 0; r < rows.length; r++) {
       place.fill(place.x, r, rows[r]);
     }
@@ -93,13 +100,13 @@ final class Place {
     return new SplittableRandom(seed).ints(width, -127, 128).mapToDouble(i -> i / 64.0).toArray();
   }
 
-  /** More memory like that of x. */
+  /** More memory of x's size. */
   MemorySegment rows() {
     return allocate(contest.type(), contest.elements());
   }
 
-  private MemorySegment allocate(ElementType type, long elements) {
-    return arena.allocate(elements * type.bytes(), PAGE);
+  private MemorySegment allocate(ElementType type, int elements) {
+    return memory.allocate(type, elements, arena);
   }
 
   /** A gain or a bias in a type of a system's choice. */
@@ -109,6 +116,18 @@ final class Place {
       type.set(segment, i, values[i]);
     }
     return segment;
+  }
+
+  /** A gain or a bias, or null for none. */
+  static float[] floats(double[] values) {
+    if (values == null) {
+      return null;
+    }
+    float[] floats = new float[values.length];
+    for (int i = 0; i < values.length; i++) {
+      floats[i] = (float) values[i];
+    }
+    return floats;
   }
 
   /** Float32 memory for a statistic of each row. */

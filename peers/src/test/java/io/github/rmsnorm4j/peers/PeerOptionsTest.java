@@ -33,6 +33,7 @@ class PeerOptionsTest {
     assertThat(options.write || options.traps).isFalse();
     assertThat(PeerOptions.of().threads).startsWith(1);
     assertThat(PeerOptions.of("--traps").traps).isTrue();
+    assertThat(PeerOptions.of("--loops").loops).isTrue();
     assertThat(PeerOptions.of("--write").write).isTrue();
   }
 
@@ -51,6 +52,10 @@ class PeerOptionsTest {
         .hasMessage("--write takes a whole run: no --quick, --only, --polluted or --traps");
     assertThatThrownBy(() -> PeerOptions.of("--check", "--traps"))
         .hasMessageStartingWith("--check and --traps exclude each other");
+    assertThatThrownBy(() -> PeerOptions.of("--loops", "--traps"))
+        .hasMessageStartingWith("--loops and --traps exclude each other");
+    assertThatThrownBy(() -> new PeerTable(PeerOptions.of("--loops", "--only", "8192 x 4096")))
+        .hasMessageStartingWith("no contest contains '8192 x 4096'; there are ");
     assertThatThrownBy(() -> new PeerTable(PeerOptions.of("--only", "x 17")))
         .hasMessageStartingWith("no contest contains 'x 17'; there are RMSNorm float32 1 x 4096");
   }

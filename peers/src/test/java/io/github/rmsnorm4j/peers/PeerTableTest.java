@@ -19,6 +19,15 @@ class PeerTableTest {
   }
 
   @Test
+  void theFiguresOfTheLoopAreExplained() {
+    assertThat(notes(0.1)).contains("Behind a time", "each divided by the loop's");
+    assertThat(notes(0.1, "--loops"))
+        .contains("each divided by the loop's")
+        .doesNotContain("Behind a time");
+    assertThat(notes(0.1, "--only", "4096")).doesNotContain("loop");
+  }
+
+  @Test
   void trapsHaveNoTimes() {
     assertThat(notes(9, "--traps")).contains("(!) marks a wrong answer").doesNotContain("time");
   }

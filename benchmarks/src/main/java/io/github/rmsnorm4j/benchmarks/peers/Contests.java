@@ -53,6 +53,30 @@ public final class Contests {
         .toList();
   }
 
+  /**
+   * {@return where this library meets the plain loop of a port, in a JVM of each {@link Start}:
+   * forward in every type, backward in float32}
+   */
+  public static List<Contest> loops() {
+    Stream<Contest> forward =
+        Stream.of(Kernel.values())
+            .flatMap(
+                kernel ->
+                    Stream.of(FLOAT32, BFLOAT16, FLOAT16, FLOAT64)
+                        .flatMap(type -> loopShapes(kernel).map(c -> c.with(type))));
+    Stream<Contest> backward =
+        loopShapes(RMS_NORM).map(c -> Contest.backward(RMS_NORM, c.rows(), c.width()));
+    return Stream.concat(forward, backward).toList();
+  }
+
+  private static Stream<Contest> loopShapes(Kernel kernel) {
+    return Stream.of(
+        Contest.forward(kernel, 1, 64),
+        Contest.forward(kernel, 1, 4096),
+        Contest.forward(kernel, 128, 4096),
+        Contest.forward(kernel, 4096, 64));
+  }
+
   /** One token, a prompt, a batch beyond the caches, and head norms. */
   static Stream<Contest> shapes(Kernel kernel) {
     return Stream.of(

@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * All that a run against other libraries measured: every round, so that each figure can be computed
@@ -16,7 +18,7 @@ import java.util.Optional;
  *
  * @param date when, as 2026-01-31
  * @param machine what on
- * @param versions of the systems, each as its name and number
+ * @param versions of the other systems, each as its name and number; none where there were none
  * @param figures a contest may be there several times, from as many JVMs
  * @param traps inputs that systems get wrong
  * @param changes whether answers depend on the number of threads or the batch
@@ -28,6 +30,12 @@ public record PeerResults(
     List<Figure> figures,
     List<Trap> traps,
     List<Change> changes) {
+  /** Of a run in which other systems took part. */
+  public static final String PEERS_ENDING = "-peers.json";
+
+  /** Of a run that has only the contests against the plain loop. */
+  public static final String LOOPS_ENDING = "-loops.json";
+
   private static final JsonMapper JSON = new JsonMapper();
 
   /**
@@ -46,6 +54,13 @@ public record PeerResults(
      */
     public Optional<Entry> entry(String system) {
       return entries.stream().filter(entry -> entry.system().equals(system)).findFirst();
+    }
+
+    /**
+     * {@return whether this library meets only the plain loop here, in a JVM of a {@link Start}}
+     */
+    boolean againstLoop() {
+      return Stream.of(Start.values()).anyMatch(start -> entry(start.system()).isPresent());
     }
   }
 
@@ -129,11 +144,26 @@ public record PeerResults(
     Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
   }
 
+  /** {@return this run without the contests in which only the plain loop takes part} */
+  public PeerResults withoutLoops() {
+    return having(figure -> !figure.againstLoop());
+  }
+
+  /** {@return only the contests in which only the plain loop takes part} */
+  public PeerResults onlyLoops() {
+    return having(Figure::againstLoop);
+  }
+
+  private PeerResults having(Predicate<Figure> wanted) {
+    List<Figure> some = figures.stream().filter(wanted).toList();
+    return new PeerResults(date, machine, versions, some, traps, changes);
+  }
+
   /**
    * {@return the name of the file in docs/benchmarks: date, processor and the ending by which these
    * files are told from others}
    */
   public String fileName() {
-    return date + "-" + machine.slug() + "-peers.json";
+    return date + "-" + machine.slug() + (versions.isEmpty() ? LOOPS_ENDING : PEERS_ENDING);
   }
 }

@@ -24,9 +24,9 @@ public final class PeerTables {
    * @param results of a run
    */
   public static String of(PeerResults results) {
-    PeerTables tables = new PeerTables(results);
+    PeerTables tables = new PeerTables(results.withoutLoops());
     return tables.machine()
-        + new TargetTable(results).markdown()
+        + new TargetTable(tables.results).markdown()
         + tables.times()
         + TrapTables.of(results);
   }
@@ -136,12 +136,12 @@ public final class PeerTables {
     return threads == 1 ? "one thread" : threads + " threads";
   }
 
-  private static String micros(double nanos) {
+  static String micros(double nanos) {
     double micros = nanos / 1000;
     return text(micros < 10 ? "%.2f µs" : micros < 100 ? "%.1f µs" : "%.0f µs", micros);
   }
 
-  private static String text(String format, Object... arguments) {
+  static String text(String format, Object... arguments) {
     return String.format(Locale.ROOT, format, arguments);
   }
 }

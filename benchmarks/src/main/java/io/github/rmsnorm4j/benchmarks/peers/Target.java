@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.benchmarks.peers;
 import static io.github.rmsnorm4j.ElementType.BFLOAT16;
 import static io.github.rmsnorm4j.benchmarks.Kernel.LAYER_NORM;
 import static io.github.rmsnorm4j.benchmarks.Kernel.RMS_NORM;
+import static io.github.rmsnorm4j.benchmarks.peers.Start.NO_FLAGS;
 import static io.github.rmsnorm4j.benchmarks.peers.Systems.COPY;
 import static io.github.rmsnorm4j.benchmarks.peers.Systems.IN_PLACE;
 import static io.github.rmsnorm4j.benchmarks.peers.Systems.JAVA_LOOP;
@@ -72,7 +73,13 @@ public record Target(Contest contest, String system, String against, double limi
     for (int rows : new int[] {1, 128}) {
       all.add(new Target(Contest.forward(LAYER_NORM, rows, 4096), OWN_RMS_NORM, OWN, 1, true));
     }
+    Contests.loops().forEach(c -> all.add(atMost(c, NO_FLAGS.system(), JAVA_LOOP, loopLimit(c))));
     return List.copyOf(all);
+  }
+
+  /** The loop widens and rounds 16-bit elements one by one. */
+  private static double loopLimit(Contest contest) {
+    return contest.type().bytes() == 2 ? 0.8 : 0.9;
   }
 
   private static Target atMost(Contest contest, String system, String against, double limit) {

@@ -78,7 +78,9 @@ public final class TargetTable {
   }
 
   private boolean isInRun(Target target) {
-    return results.figures().stream().anyMatch(f -> f.contest().equals(target.contest()));
+    return results.figures().stream()
+        .anyMatch(
+            f -> f.contest().equals(target.contest()) && f.entry(target.system()).isPresent());
   }
 
   private String cell(Target target, int threads) {

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.measure.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The program that runs one variant once and tells how much memory that took. */
@@ -29,8 +30,9 @@ public final class PeakMemory {
             subject.type().name(),
             subject.shape().toString().replace(" ", ""),
             String.valueOf(threads));
-    List<String> flags =
-        List.of("--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED");
+    List<String> flags = new ArrayList<>(ChildJvm.flags());
+    flags.addAll(
+        List.of("--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"));
     String answer = ChildJvm.call(PeakMemory.class, flags, arguments);
     return new MemoryUse(subject, variant, Long.parseLong(answer.strip()));
   }
