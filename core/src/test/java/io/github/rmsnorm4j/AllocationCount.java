@@ -22,6 +22,12 @@ final class AllocationCount {
 
   static final String COUNTED = "counted: ";
 
+  /** What makes kernels, in the arguments. */
+  static final String MACHINE_CODE = "machine-code";
+
+  static final String LOOPS = "loops";
+  static final String OTHER = "other";
+
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -57,13 +63,13 @@ final class AllocationCount {
    * Prints the kinds that allocate too much, and that it is done.
    *
    * @param args bits of a vector, the seed, and the bits of all vectors among which the kinds that
-   *     the seed gives are shared out; and whether these are vectors of machine code
+   *     the seed gives are shared out; and what makes the kernels
    */
   public static void main(String[] args) {
     int bits = Integer.parseInt(args[0]);
     long seed = Long.parseLong(args[1]);
     List<Integer> sharing = Arrays.stream(args[2].split(",")).map(Integer::valueOf).toList();
-    Backend backend = backend(bits, Boolean.parseBoolean(args[3]));
+    Backend backend = backend(bits, args[3]);
     AllocationCount count = new AllocationCount(seed);
     try (Arena confined = Arena.ofConfined();
         Arena shared = Arena.ofShared()) {
@@ -79,11 +85,12 @@ final class AllocationCount {
         "%s%d kinds of calls in %.0f s of a processor%n", COUNTED, count.calls.size(), seconds());
   }
 
-  private static Backend backend(int bits, boolean machineCode) {
-    if (machineCode) {
-      return Backend.machineCode(bits);
-    }
-    return bits == 0 ? Backend.scalar() : Backend.vector(bits);
+  private static Backend backend(int bits, String kernels) {
+    return switch (kernels) {
+      case MACHINE_CODE -> Backend.machineCode(bits);
+      case LOOPS -> Backend.loops();
+      default -> bits == 0 ? Backend.scalar() : Backend.vector(bits);
+    };
   }
 
   private static double seconds() {

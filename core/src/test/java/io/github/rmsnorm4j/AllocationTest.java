@@ -37,11 +37,10 @@ class AllocationTest {
    *
    * @param sharing the vector widths that share the kinds
    */
-  private record Draw(long seed, int bits, List<Integer> sharing, boolean machineCode) {
+  private record Draw(long seed, int bits, List<Integer> sharing, String kernels) {
     @Override
     public String toString() {
-      String kernels = bits == 0 ? "plain Java" : bits + "-bit vectors";
-      return "seed " + seed + ", " + kernels + (machineCode ? " of machine code" : "");
+      return "seed " + seed + ", " + kernels + " of " + bits + " bits";
     }
   }
 
@@ -60,7 +59,7 @@ class AllocationTest {
         Integer.toString(draw.bits),
         Long.toString(draw.seed),
         sharing,
-        Boolean.toString(draw.machineCode));
+        draw.kernels);
   }
 
   /** In every build the widths share the kinds: all of them at each take longer to compile. */
@@ -74,12 +73,18 @@ class AllocationTest {
   private static Stream<Draw> draws(long seed, List<Integer> sharing) {
     Stream<Draw> draws =
         VECTOR_BITS.stream()
-            .map(bits -> new Draw(seed, bits, sharing == null ? List.of(bits) : sharing, false));
+            .map(bits -> draw(seed, bits, sharing, AllocationCount.OTHER));
+    draws = Stream.concat(draws, Stream.of(draw(seed, 0, sharing, AllocationCount.LOOPS)));
     int widest = Backends.machineCode().isEmpty() ? 0 : Machine.here().bits();
-    List<Integer> ofWidest = sharing == null ? List.of(widest) : sharing;
-    return widest == 0 || !ofWidest.contains(widest)
+    boolean shares = sharing == null || sharing.contains(widest);
+    return widest == 0 || !shares
         ? draws
-        : Stream.concat(draws, Stream.of(new Draw(seed, widest, ofWidest, true)));
+        : Stream.concat(
+            draws, Stream.of(draw(seed, widest, sharing, AllocationCount.MACHINE_CODE)));
+  }
+
+  private static Draw draw(long seed, int bits, List<Integer> sharing, String kernels) {
+    return new Draw(seed, bits, sharing == null ? List.of(bits) : sharing, kernels);
   }
 
   /** 128 and 64 MiB of rows. */

@@ -124,7 +124,7 @@ class BackendFallbackTest {
   @Test
   void aClassPathWithoutTheVectorApi() throws Exception {
     Answer answer = onClassPath(ChildJvm.NATIVE_ACCESS);
-    assertThat(answer.backend).isEqualTo("plain Java (no vectors), native access");
+    assertThat(answer.backend).isEqualTo("Java loops, native access");
     assertThat(answer.reason).contains("start java with --add-modules jdk.incubator.vector");
     answer.logsOnce();
   }
@@ -132,7 +132,7 @@ class BackendFallbackTest {
   @Test
   void aClassPathWithoutAnything() throws Exception {
     Answer answer = onClassPath();
-    assertThat(answer.backend).isEqualTo("plain Java (no vectors), native memory staged");
+    assertThat(answer.backend).isEqualTo("Java loops, native memory staged");
     assertThat(answer.reason).contains("--add-modules", ChildJvm.NATIVE_ACCESS);
     answer.logsOnce();
   }
@@ -148,7 +148,7 @@ class BackendFallbackTest {
   @Test
   void modules() throws Exception {
     Answer without = onModulePath();
-    assertThat(without.backend).isEqualTo("plain Java (no vectors), native memory staged");
+    assertThat(without.backend).isEqualTo("Java loops, native memory staged");
     assertThat(without.reason).contains("--add-modules", NATIVE);
     without.logsOnce();
     Answer with = onModulePath(ChildJvm.VECTORS, NATIVE);
@@ -159,7 +159,7 @@ class BackendFallbackTest {
   @Test
   void interpreted() throws Exception {
     Answer answer = onClassPath(ChildJvm.VECTORS, ChildJvm.NATIVE_ACCESS, "-Xint");
-    assertThat(answer.backend).startsWith("plain Java");
+    assertThat(answer.backend).startsWith("Java loops");
     assertThat(answer.reason).contains("without its optimising compiler", "interpreted mode");
     answer.logsOnce();
   }
@@ -168,7 +168,7 @@ class BackendFallbackTest {
   @EnabledIfSystemProperty(named = "os.arch", matches = "amd64")
   void aProcessorWithoutAvx() throws Exception {
     Answer answer = onClassPath(ChildJvm.VECTORS, ChildJvm.NATIVE_ACCESS, "-XX:UseAVX=0");
-    assertThat(answer.backend).startsWith("plain Java");
+    assertThat(answer.backend).startsWith("Java loops");
     assertThat(answer.reason).contains("no AVX");
     answer.logsOnce();
   }
@@ -177,7 +177,7 @@ class BackendFallbackTest {
   @EnabledIfSystemProperty(named = "os.arch", matches = "amd64|aarch64")
   void silentWhereNothingIsMissing() throws Exception {
     Answer answer = onClassPath(ChildJvm.VECTORS, ChildJvm.NATIVE_ACCESS);
-    if (answer.backend.startsWith("plain Java")) {
+    if (answer.backend.startsWith("Java loops")) {
       answer.logsOnce();
     } else {
       assertThat(answer.errors).isEmpty();
@@ -191,7 +191,7 @@ class BackendFallbackTest {
     Assumptions.assumeTrue(Backend.hasMachineCode());
     Answer answer = withMachineCode(ChildJvm.NATIVE_ACCESS);
     assertThat(answer.backend).startsWith("machine code, ");
-    assertThat(answer.reason).contains("other calls take plain Java");
+    assertThat(answer.reason).contains("other calls take Java loops");
     assertThat(answer.errors).isEmpty();
     assertThat(answer.checksum).isEqualTo(expected);
   }

@@ -41,5 +41,8 @@ class BackendTest {
     assertThat(Backend.scalar().vectorBits()).isZero();
     assertThat(Backend.scalar()).hasToString("plain Java (no vectors), native access");
     assertThat(Backend.scalar().reason()).isEqualTo("plain Java was asked for");
+    assertThat(Backend.loops()).hasToString("Java loops, native access");
+    assertThat(Backend.loops().reason()).isEqualTo("Java loops were asked for");
+    assertThat(Backend.loops().vectorBits()).isZero();
   }
 }

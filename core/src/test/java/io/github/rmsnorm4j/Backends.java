@@ -17,9 +17,9 @@ final class Backends {
 
   private Backends() {}
 
-  /** Those to check a call of so many elements on: plain Java, vectors and machine code. */
+  /** Those to check a call of so many elements on: plain Java, loops, vectors, machine code. */
   static List<Backend> of(long elements) {
-    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar()));
+    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar(), Backend.loops()));
     for (int bits : new int[] {128, 256, 512}) {
       if (bits <= WIDEST || elements <= EMULATED_ELEMENTS) {
         backends.add(Backend.vector(bits));

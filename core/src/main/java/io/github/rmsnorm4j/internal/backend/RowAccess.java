@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
-import io.github.rmsnorm4j.internal.codec.NarrowArrays;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.foreign.MemorySegment;
@@ -122,7 +121,7 @@ final class RowAccess {
       case FLOAT16, BFLOAT16 -> {
         if (stored.bytes() > Short.BYTES) {
           float[] values = fromDoubles ? roundedToOdd(n) : staging.floats(n);
-          NarrowArrays.encode(this.rows.type(), values, staging.shorts(n), n);
+          staging.narrow().encode(this.rows.type(), values, staging.shorts(n), n);
         }
         short[] patterns = staging.shorts(n);
         copyOut(ValueLayout.JAVA_SHORT_UNALIGNED, row, column, rows, columns, patterns);

@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.codec.NarrowArrays;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
@@ -131,7 +130,7 @@ public record RowMemory(
         short[] patterns = staging.shorts(n);
         copy(JAVA_SHORT_UNALIGNED, row, column, rows, columns, patterns);
         if (stored == ElementType.FLOAT32) {
-          NarrowArrays.decode(type, patterns, staging.floats(n), n);
+          staging.narrow().decode(type, patterns, staging.floats(n), n);
         }
       }
     }

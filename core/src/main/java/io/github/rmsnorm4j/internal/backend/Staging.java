@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.internal.backend;
 
+import io.github.rmsnorm4j.internal.codec.NarrowArrays;
+
 /**
  * Arrays to which rows are copied if kernels cannot read and write them in place. Calls take them
  * from a pool and give them back. So calls allocate nothing that grows with rows or width, on
@@ -16,6 +18,9 @@ public final class Staging {
   private float[] floats = {};
   private double[] doubles = {};
   private short[] shorts = {};
+
+  /** Null until it is needed. */
+  private NarrowArrays narrow;
 
   /** Whose rows the arrays have; null if nobody's. */
   Object holder;
@@ -51,6 +56,14 @@ public final class Staging {
       doubles = new double[length];
     }
     return doubles;
+  }
+
+  /** Converts 16-bit types. */
+  NarrowArrays narrow() {
+    if (narrow == null) {
+      narrow = new NarrowArrays();
+    }
+    return narrow;
   }
 
   /** Bit patterns of 16-bit types. */

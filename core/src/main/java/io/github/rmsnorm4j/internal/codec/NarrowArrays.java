@@ -1,49 +1,90 @@
 package io.github.rmsnorm4j.internal.codec;
 
 import io.github.rmsnorm4j.ElementType;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.IntBuffer;
+import java.nio.ShortBuffer;
 
 /**
  * Converts arrays of 16-bit types to float32, exactly, and back, by one rounding to nearest, ties
- * to even.
+ * to even; every NaN becomes the canonical one. One thread uses it at a time.
  *
  * <p>The JIT compiles the loops for float16 to the machine's conversions. It makes no vectors for
- * {@link Float#intBitsToFloat}, nor for an int that becomes a short. So loops for bfloat16 read and
- * write the arrays as integers of another size.
+ * {@link Float#intBitsToFloat}, nor for an int that becomes a short. So loops for bfloat16 work on
+ * copies in byte arrays, which they read and write as integers of another size.
  */
 public final class NarrowArrays {
+  /** The most elements that {@link #patterns} has, and that a loop converts. */
+  public static final int MOST = 512;
+
+  /** Below this the copies take longer than the conversion. */
+  private static final int FEW = 128;
+
   /** Float32 patterns above it, without their sign, are NaN. */
   private static final int INFINITY = 0x7f800000;
+
+  private static final int NAN = Narrow.BFLOAT16_NAN << 16;
+  private static final int SIGN = 0x80000000;
+
+  /** The same for float16. */
+  private static final int FLOAT16_INFINITY = 0x7c00;
 
   /** Whether the lower half of an int is the first of two shorts in memory. */
   private static final boolean LOWER_FIRST = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
-  private NarrowArrays() {}
+  private static final VarHandle LONGS = view(long[].class);
+
+  /** For callers: bit patterns of a strip of elements. */
+  public final short[] patterns = new short[MOST];
+
+  private final byte[] values = new byte[MOST * Float.BYTES];
+  private final FloatBuffer floats = buffer(values).asFloatBuffer();
+  private final byte[] halves = new byte[MOST * Short.BYTES];
+  private final ShortBuffer shorts = buffer(halves).asShortBuffer();
+  private final IntBuffer ints = buffer(halves).asIntBuffer();
+  private final int[] pairs = new int[MOST / 2];
+  private final short[] overInfinity = new short[MOST];
+
+  private static VarHandle view(Class<?> type) {
+    return MethodHandles.byteArrayViewVarHandle(type, ByteOrder.nativeOrder());
+  }
+
+  private static ByteBuffer buffer(byte[] bytes) {
+    return ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
+  }
 
   /** Decodes the first n patterns. */
-  public static void decode(ElementType type, short[] from, float[] into, int n) {
+  public void decode(ElementType type, short[] from, float[] into, int n) {
     if (type == ElementType.FLOAT16) {
       decodeFloat16(from, into, n);
       return;
     }
-    int pairs = LOWER_FIRST ? n / 2 : 0;
-    if (pairs > 0) {
-      decodePairs(from, into, pairs);
+    int done = 0;
+    for (; LOWER_FIRST && n - done >= FEW; done += even(n - done)) {
+      int count = even(n - done);
+      shorts.put(0, from, done, count);
+      ints.get(0, pairs, 0, count / 2);
+      widen(pairs, values, count / 2);
+      floats.get(0, into, done, count);
     }
-    for (int i = 2 * pairs; i < n; i++) {
+    for (int i = done; i < n; i++) {
       into[i] = Narrow.bfloat16ToFloat(from[i]);
     }
   }
 
-  private static void decodePairs(short[] from, float[] into, int pairs) {
-    MemorySegment patterns = MemorySegment.ofArray(from);
-    MemorySegment values = MemorySegment.ofArray(into);
-    for (int i = 0; i < pairs; i++) {
-      long pair = patterns.get(ValueLayout.JAVA_INT_UNALIGNED, 4L * i);
-      long floats = (pair & 0xffff) << 16 | pair >>> 16 << 48;
-      values.set(ValueLayout.JAVA_LONG_UNALIGNED, 8L * i, floats);
+  /** How many of so many elements, an even number, a loop converts. */
+  private static int even(int left) {
+    return Math.min(MOST, left) & -2;
+  }
+
+  private static void widen(int[] pairs, byte[] values, int count) {
+    for (int i = 0; i < count; i++) {
+      long pair = pairs[i];
+      LONGS.set(values, Long.BYTES * i, (pair & 0xffff) << 16 | pair >>> 16 << 48);
     }
   }
 
@@ -53,33 +94,40 @@ public final class NarrowArrays {
     }
   }
 
-  /** Encodes the first n values. For float16 every NaN must be the canonical one. */
-  public static void encode(ElementType type, float[] from, short[] into, int n) {
+  /** Encodes the first n values. */
+  public void encode(ElementType type, float[] from, short[] into, int n) {
+    int done = 0;
     if (type == ElementType.FLOAT16) {
       encodeFloat16(from, into, n);
+      for (; done < n; done += MOST) {
+        oneNan(into, overInfinity, done, Math.min(MOST, n - done));
+      }
       return;
     }
-    int pairs = LOWER_FIRST && !hasNan(from, 0, n) ? n / 2 : 0;
-    if (pairs > 0) {
-      encodePairs(from, into, pairs);
+    for (; LOWER_FIRST && n - done >= FEW; done += even(n - done)) {
+      int count = even(n - done);
+      floats.put(0, from, done, count);
+      narrow(values, pairs, count / 2);
+      ints.put(0, pairs, 0, count / 2);
+      shorts.get(0, into, done, count);
     }
-    for (int i = 2 * pairs; i < n; i++) {
+    for (int i = done; i < n; i++) {
       into[i] = Narrow.floatToBfloat16(from[i]);
     }
   }
 
-  /** Rounds both halves of a long, neither of which is NaN; the upper half cannot overflow. */
-  private static void encodePairs(float[] from, short[] into, int pairs) {
-    MemorySegment values = MemorySegment.ofArray(from);
-    MemorySegment patterns = MemorySegment.ofArray(into);
-    for (int i = 0; i < pairs; i++) {
-      long pair = values.get(ValueLayout.JAVA_LONG_UNALIGNED, 8L * i);
-      long lower = pair & 0xffffffffL;
-      long upper = pair >>> 32;
-      lower = lower + 0x7fff + (lower >>> 16 & 1) >>> 16;
-      upper = upper + 0x7fff + (upper >>> 16 & 1) >>> 16;
-      patterns.set(ValueLayout.JAVA_INT_UNALIGNED, 4L * i, (int) (lower | upper << 16));
+  private static void narrow(byte[] values, int[] pairs, int count) {
+    for (int i = 0; i < count; i++) {
+      long pair = (long) LONGS.get(values, Long.BYTES * i);
+      pairs[i] = rounded((int) pair) >>> 16 | rounded((int) (pair >>> 32)) & 0xffff0000;
     }
+  }
+
+  /** A float32 pattern whose upper half is that of the bfloat16; it has no branch. */
+  private static int rounded(int pattern) {
+    int isNan = INFINITY - (pattern & ~SIGN) >> 31;
+    int rounded = pattern + 0x7fff + (pattern >>> 16 & 1);
+    return rounded ^ (rounded ^ NAN) & isNan;
   }
 
   private static void encodeFloat16(float[] from, short[] into, int n) {
@@ -88,15 +136,15 @@ public final class NarrowArrays {
     }
   }
 
-  /** Whether one of n values is NaN. */
-  public static boolean hasNan(float[] values, int from, int n) {
-    MemorySegment patterns = MemorySegment.ofArray(values);
-    long at = 4L * from;
-    int signs = 0;
+  /** Two loops, because a loop that reads a short keeps its sign only if it is in memory. */
+  private static void oneNan(short[] patterns, short[] overInfinity, int from, int n) {
     for (int i = 0; i < n; i++) {
-      int pattern = patterns.get(ValueLayout.JAVA_INT_UNALIGNED, at + 4L * i);
-      signs |= INFINITY - (pattern & 0x7fffffff);
+      overInfinity[i] = (short) (FLOAT16_INFINITY - (patterns[from + i] & 0x7fff));
     }
-    return signs < 0;
+    for (int i = 0; i < n; i++) {
+      int pattern = patterns[from + i];
+      int isNan = overInfinity[i] >> 15;
+      patterns[from + i] = (short) (pattern ^ (pattern ^ Narrow.FLOAT16_NAN) & isNan);
+    }
   }
 }

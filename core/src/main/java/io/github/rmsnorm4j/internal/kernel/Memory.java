@@ -84,7 +84,7 @@ public enum Memory {
   // The type of an array is told to the JIT: it copies arrays of unknown types much slower.
 
   /** Reads n elements as float32. */
-  static void read(ElementType type, Object base, long at, float[] into, short[] patterns, int n) {
+  static void read(ElementType type, Object base, long at, float[] into, NarrowArrays narrow, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
         MemorySegment.copy(
@@ -96,11 +96,11 @@ public enum Memory {
     }
     if (base == null) {
       MemorySegment.copy(
-          Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, patterns, 0, n);
+          Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, narrow.patterns, 0, n);
     } else {
-      System.arraycopy((short[]) base, (int) (at >> 1), patterns, 0, n);
+      System.arraycopy((short[]) base, (int) (at >> 1), narrow.patterns, 0, n);
     }
-    NarrowArrays.decode(type, patterns, into, n);
+    narrow.decode(type, narrow.patterns, into, n);
   }
 
   /** Reads n elements of float64 rows. */
@@ -115,7 +115,7 @@ public enum Memory {
 
   /** Writes n elements, rounded once if the rows have 16 bits; see {@link NarrowArrays}. */
   public static void write(
-      ElementType type, Object base, long at, float[] from, short[] patterns, int n) {
+      ElementType type, Object base, long at, float[] from, NarrowArrays narrow, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
         MemorySegment.copy(
@@ -125,12 +125,12 @@ public enum Memory {
       }
       return;
     }
-    NarrowArrays.encode(type, from, patterns, n);
+    narrow.encode(type, from, narrow.patterns, n);
     if (base == null) {
       MemorySegment.copy(
-          patterns, 0, Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, n);
+          narrow.patterns, 0, Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, n);
     } else {
-      System.arraycopy(patterns, 0, (short[]) base, (int) (at >> 1), n);
+      System.arraycopy(narrow.patterns, 0, (short[]) base, (int) (at >> 1), n);
     }
   }
 

@@ -10,11 +10,11 @@ import java.util.Arrays;
 /** Arrays for the values of a stage, one strip of elements each, and the loops over them. */
 public final class Strips {
   /** Elements of a strip: all values of a stage together stay in the first-level cache. */
-  public static final int STRIP = 512;
+  public static final int STRIP = NarrowArrays.MOST;
 
   private double[][] doubles = {};
   private float[][] floats = {};
-  final short[] patterns = new short[STRIP];
+  final NarrowArrays narrow = new NarrowArrays();
 
   /** Float64 values that were rounded to float32. */
   final float[] rounded = new float[STRIP];
@@ -136,10 +136,7 @@ public final class Strips {
     switch (operation.kind()) {
       case WIDENED -> widen(floats(of[0]), doubles(v), n);
       case ROUNDED -> round(doubles(of[0]), floats(v), n);
-      case ONE_NAN -> {
-        System.arraycopy(floats(of[0]), 0, floats(v), 0, n);
-        oneNan(floats(v), 0, n);
-      }
+      case ONE_NAN -> oneNan(floats(of[0]), floats(v), n);
       case ROOT -> root(doubles(of[0]), doubles(v), n);
       case CAST -> {
         if (operation.float64()) {
@@ -187,14 +184,8 @@ public final class Strips {
 
   /** Rounds n values to a type of 16 bits. */
   public void cast(float[] a, ElementType to, float[] into, int n) {
-    if (!NarrowArrays.hasNan(a, 0, n)) {
-      NarrowArrays.encode(to, a, patterns, n);
-      NarrowArrays.decode(to, patterns, into, n);
-      return;
-    }
-    for (int i = 0; i < n; i++) {
-      into[i] = Narrow.round(a[i], to);
-    }
+    narrow.encode(to, a, narrow.patterns, n);
+    narrow.decode(to, narrow.patterns, into, n);
   }
 
   /** Rounds n values to a type. */
@@ -204,12 +195,9 @@ public final class Strips {
     }
   }
 
-  /** Makes every NaN of n values the canonical one. */
-  public static void oneNan(float[] values, int from, int n) {
-    if (NarrowArrays.hasNan(values, from, n)) {
-      for (int i = from; i < from + n; i++) {
-        values[i] = Narrow.oneNan(values[i]);
-      }
+  static void oneNan(float[] a, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Narrow.oneNan(a[i]);
     }
   }
 

@@ -15,6 +15,11 @@ final class LoopCode {
   /** The parameter with the frame, of all methods. */
   static final int FRAME = 0;
 
+  /** Flags for arrays of the caller. */
+  static final int ROWS = 1;
+
+  static final int COLUMNS = 2;
+
   final Code code;
   final CodeBuilder c;
   final LoopPlan plan;
@@ -70,7 +75,7 @@ final class LoopCode {
   /**
    * A local with an array.
    *
-   * @param direct a local: whether it is the caller's, where that is possible; otherwise a strip
+   * @param direct a local: what the caller's arrays are; otherwise there are strips
    */
   int array(int array, int direct) {
     LoopPlan.Array of = plan.arrays().get(array);
@@ -81,7 +86,8 @@ final class LoopCode {
     }
     Label strip = c.newLabel();
     Label end = c.newLabel();
-    c.iload(direct).ifeq(strip);
+    c.iload(direct).loadConstant(of.kind() == LoopPlan.Kind.COLUMNS ? COLUMNS : ROWS);
+    c.iand().ifeq(strip);
     code.element(FRAME, "base", CD_Object, slot).c.checkcast(type(of).arrayType());
     c.goto_(end).labelBinding(strip);
     strip(array, of);

@@ -24,7 +24,6 @@ final class LoopKernel implements Kernel {
   private final boolean mayReachRows;
   private final boolean mayReachColumns;
   private final boolean keeps;
-  private final boolean makesOneNan;
   private final Value[] firsts;
 
   /** Whether elements read a value at element 0 of their row. */
@@ -64,7 +63,6 @@ final class LoopKernel implements Kernel {
     columns = plan.columns();
     loops = new Loops(plan, new LoopClass(plan, List.of(firsts)).define());
     strips = new LoopStrips(plan, loops);
-    makesOneNan = strips.makesOneNan();
   }
 
   private static boolean usesFirst(Value value) {
@@ -88,26 +86,14 @@ final class LoopKernel implements Kernel {
       loops.sums(frame, rows, to);
     } else if (ordered && mayReachColumns && areColumnsWide(frame)) {
       begin(frame, rows);
-      loops.direct(frame, 0, rows, at(frame, 0) + from, column(frame) + from, n);
-      oneNan(frame, rows, from, n);
+      loops.direct(frame, true, 0, rows, at(frame, 0) + from, column(frame) + from, n);
     } else if (ordered && !float64 && lanes == 0 && n <= STRIP) {
       begin(frame, rows);
       strips.columns(frame, from, n);
-      loops.direct(frame, 0, rows, at(frame, 0) + from, 0, n);
+      loops.direct(frame, false, 0, rows, at(frame, 0) + from, 0, n);
       strips.sumsOfColumns(frame, from, n);
-      oneNan(frame, rows, from, n);
     } else {
       rowByRow(frame, rows, from, to, ordered);
-    }
-  }
-
-  private void oneNan(Frame frame, int rows, int from, int n) {
-    if (!makesOneNan) {
-      return;
-    }
-    boolean gapless = frame.stride[this.rows[0]] == (long) n * Float.BYTES;
-    for (int r = 0; r < (gapless ? 1 : rows); r++) {
-      strips.oneNan(frame, at(frame, r) + from, gapless ? rows * n : n);
     }
   }
 

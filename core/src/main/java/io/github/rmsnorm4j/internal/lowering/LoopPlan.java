@@ -52,7 +52,7 @@ final class LoopPlan {
    */
   record Saved(Value value, int array, boolean adds) {}
 
-  /** A value that is rounded to 16 bits, or made one NaN, between two arrays of floats. */
+  /** A value that is rounded to 16 bits between two arrays. */
   record Rounded(Value value, int from, int to) {}
 
   /** A loop over elements, and what is rounded after it. */
@@ -101,8 +101,7 @@ final class LoopPlan {
 
   /** Whether it is computed between two loops. */
   static boolean isRounded(Value value) {
-    boolean rounds = value.kind() == Value.Kind.CAST || value.kind() == Value.Kind.ONE_NAN;
-    return rounds && value.perElement();
+    return value.kind() == Value.Kind.CAST && value.perElement();
   }
 
   private int add(Array array) {
@@ -132,14 +131,11 @@ final class LoopPlan {
     return array;
   }
 
-  /** The value of a statement. Rows that are stored get the canonical NaN afterwards. */
+  /** The value of a statement. What encodes float16 rows makes every NaN the canonical one. */
   private static Value withoutOneNan(Stage.Statement statement) {
-    return makesOneNan(statement) ? statement.value().a() : statement.value();
-  }
-
-  /** Whether every NaN becomes the canonical one where it is stored. */
-  static boolean makesOneNan(Stage.Statement statement) {
-    return statement instanceof Stage.Store && statement.value().kind() == Value.Kind.ONE_NAN;
+    Value value = statement.value();
+    boolean encoded = statement instanceof Stage.Store && value.kind() == Value.Kind.ONE_NAN;
+    return encoded ? value.a() : value;
   }
 
   /** Saves the values that later loops read, and those that are rounded between loops. */

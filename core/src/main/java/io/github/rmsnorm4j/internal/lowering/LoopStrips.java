@@ -21,10 +21,8 @@ final class LoopStrips {
    * @param slot of the rows that it stores or the columns that it adds to
    * @param type of the rows; null for sums
    * @param lane the first lane of a row sum; -1 for other statements
-   * @param oneNan whether every NaN becomes the canonical one
    */
-  private record Result(
-      int array, boolean doubles, int slot, ElementType type, int lane, boolean oneNan) {
+  private record Result(int array, boolean doubles, int slot, ElementType type, int lane) {
     /** Whether it adds to sums of columns. */
     boolean adds() {
       return type == null && lane < 0;
@@ -64,16 +62,13 @@ final class LoopStrips {
       boolean doubles = k >= 0 && plan.arrays().get(k).doubles();
       switch (plan.stage().statements().get(s)) {
         case Stage.Sum sum -> {
-          results.add(new Result(k, doubles, -1, null, lane, false));
+          results.add(new Result(k, doubles, -1, null, lane));
           lane += SumOrder.LANES;
         }
         case Stage.ColumnSum sum ->
-            results.add(new Result(k, doubles, sum.column().slot(), null, -1, false));
-        case Stage.Store store -> {
-          boolean oneNan = LoopPlan.makesOneNan(store);
-          int slot = store.rows().slot();
-          results.add(new Result(k, doubles, slot, store.type(), -1, oneNan));
-        }
+            results.add(new Result(k, doubles, sum.column().slot(), null, -1));
+        case Stage.Store store ->
+            results.add(new Result(k, doubles, store.rows().slot(), store.type(), -1));
         default -> {}
       }
     }
@@ -140,28 +135,9 @@ final class LoopStrips {
    * @param at the index of the first one in all arrays with rows
    */
   void reach(Frame frame, int row, int n, int at) {
-    loops.direct(frame, row, row + 1, at, 0, n);
+    loops.direct(frame, false, row, row + 1, at, 0, n);
     for (Result result : results) {
       addToLanes(frame, result, 0, n);
-    }
-    oneNan(frame, at, n);
-  }
-
-  /** Whether rows that are stored get the canonical NaN. */
-  boolean makesOneNan() {
-    boolean makes = false;
-    for (Result result : results) {
-      makes |= result.oneNan;
-    }
-    return makes;
-  }
-
-  /** Makes every NaN the canonical one in rows that were stored where they are. */
-  void oneNan(Frame frame, int at, int n) {
-    for (Result result : results) {
-      if (result.oneNan) {
-        Strips.oneNan((float[]) frame.base[result.slot], at, n);
-      }
     }
   }
 
@@ -205,12 +181,9 @@ final class LoopStrips {
     Value value = of.value();
     if (value.float64()) {
       Strips.cast(frame.doubleStrips[of.from()], value.type(), frame.doubleStrips[of.to()], n);
-    } else if (value.kind() == Value.Kind.CAST) {
+    } else {
       float[] from = frame.floatStrips[of.from()];
       frame.strips.cast(from, value.type(), frame.floatStrips[of.to()], n);
-    } else {
-      System.arraycopy(frame.floatStrips[of.from()], 0, frame.floatStrips[of.to()], 0, n);
-      Strips.oneNan(frame.floatStrips[of.to()], 0, n);
     }
   }
 
@@ -224,9 +197,6 @@ final class LoopStrips {
   private static void store(Frame frame, Result result, int row, int i, int n) {
     if (result.type == null) {
       return;
-    }
-    if (result.oneNan) {
-      Strips.oneNan(frame.floatStrips[result.array], 0, n);
     }
     Object strip =
         result.doubles ? frame.doubleStrips[result.array] : frame.floatStrips[result.array];

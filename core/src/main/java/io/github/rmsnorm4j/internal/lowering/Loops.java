@@ -69,7 +69,7 @@ final class Loops {
    */
   void lanes(Frame frame, int row, int from, int to, boolean direct) {
     try {
-      lanes.invokeExact(frame, direct ? 1 : 0, row, row + 1, from, to);
+      lanes.invokeExact(frame, direct ? LoopCode.ROWS : 0, row, row + 1, from, to);
     } catch (Throwable e) {
       throw thrown(e);
     }
@@ -78,7 +78,7 @@ final class Loops {
   /** Sums rows of n elements in arrays of the caller: one block of whole lanes. */
   void sums(Frame frame, int rows, int n) {
     try {
-      sums.invokeExact(frame, 1, 0, rows, 0, n);
+      sums.invokeExact(frame, LoopCode.ROWS, 0, rows, 0, n);
     } catch (Throwable e) {
       throw thrown(e);
     }
@@ -104,12 +104,14 @@ final class Loops {
   /**
    * Computes and saves values of n elements of rows in arrays of the caller.
    *
+   * @param columns whether columns are the caller's arrays, too, and not strips
    * @param at the first index of arrays with rows
    * @param column the first index of other arrays
    */
-  void direct(Frame frame, int row, int toRow, int at, int column, int n) {
+  void direct(Frame frame, boolean columns, int row, int toRow, int at, int column, int n) {
+    int direct = columns ? LoopCode.ROWS | LoopCode.COLUMNS : LoopCode.ROWS;
     try {
-      first.invokeExact(frame, 1, row, toRow, at, column, n);
+      first.invokeExact(frame, direct, row, toRow, at, column, n);
     } catch (Throwable e) {
       throw thrown(e);
     }

@@ -236,7 +236,7 @@ class Float16CodecTest {
 
   private static void decode(Format format, int bits, short[] from, float[] into, int n) {
     if (format.type == ElementType.FLOAT16) {
-      NarrowArrays.decode(ElementType.FLOAT16, from, into, n);
+      new NarrowArrays().decode(ElementType.FLOAT16, from, into, n);
     } else {
       copy(bits, Value.element(Forward.X, format.type), ElementType.FLOAT32, from, into, n);
     }
@@ -266,7 +266,7 @@ class Float16CodecTest {
       float[] oneNan = new float[from.length];
       Value x = Value.element(Forward.X, ElementType.FLOAT32);
       copy(bits, x.oneNan(), ElementType.FLOAT32, from, oneNan, n);
-      NarrowArrays.encode(ElementType.FLOAT16, oneNan, into, n);
+      new NarrowArrays().encode(ElementType.FLOAT16, oneNan, into, n);
     } else {
       copy(bits, Value.element(Forward.X, ElementType.FLOAT32), format.type, from, into, n);
     }
