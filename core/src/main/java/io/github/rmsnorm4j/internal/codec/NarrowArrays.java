@@ -47,6 +47,7 @@ public final class NarrowArrays {
   private final ShortBuffer shorts = buffer(halves).asShortBuffer();
   private final IntBuffer ints = buffer(halves).asIntBuffer();
   private final int[] pairs = new int[MOST / 2];
+  private final short[] float16s = new short[MOST];
   private final short[] overInfinity = new short[MOST];
 
   private static VarHandle view(Class<?> type) {
@@ -98,9 +99,11 @@ public final class NarrowArrays {
   public void encode(ElementType type, float[] from, short[] into, int n) {
     int done = 0;
     if (type == ElementType.FLOAT16) {
-      encodeFloat16(from, into, n);
       for (; done < n; done += MOST) {
-        oneNan(into, overInfinity, done, Math.min(MOST, n - done));
+        int count = Math.min(MOST, n - done);
+        encodeFloat16(from, done, float16s, count);
+        oneNan(float16s, overInfinity, count);
+        System.arraycopy(float16s, 0, into, done, count);
       }
       return;
     }
@@ -130,21 +133,21 @@ public final class NarrowArrays {
     return rounded ^ (rounded ^ NAN) & isNan;
   }
 
-  private static void encodeFloat16(float[] from, short[] into, int n) {
+  private static void encodeFloat16(float[] values, int from, short[] into, int n) {
     for (int i = 0; i < n; i++) {
-      into[i] = Float.floatToFloat16(from[i]);
+      into[i] = Float.floatToFloat16(values[from + i]);
     }
   }
 
   /** Two loops, because a loop that reads a short keeps its sign only if it is in memory. */
-  private static void oneNan(short[] patterns, short[] overInfinity, int from, int n) {
+  private static void oneNan(short[] patterns, short[] overInfinity, int n) {
     for (int i = 0; i < n; i++) {
-      overInfinity[i] = (short) (FLOAT16_INFINITY - (patterns[from + i] & 0x7fff));
+      overInfinity[i] = (short) (FLOAT16_INFINITY - (patterns[i] & 0x7fff));
     }
     for (int i = 0; i < n; i++) {
-      int pattern = patterns[from + i];
+      int pattern = patterns[i];
       int isNan = overInfinity[i] >> 15;
-      patterns[from + i] = (short) (pattern ^ (pattern ^ Narrow.FLOAT16_NAN) & isNan);
+      patterns[i] = (short) (pattern ^ (pattern ^ Narrow.FLOAT16_NAN) & isNan);
     }
   }
 }
