@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.codec.NarrowArrays;
+import io.github.rmsnorm4j.internal.kernel.Memory;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
@@ -102,20 +102,15 @@ final class TrialRows implements AutoCloseable {
     long start = isStreamed(operand) ? 0 : random(Area.ALIGNMENT);
     long bytes = (long) numbers.length * type.bytes();
     MemorySegment segment = memory(start + bytes).asSlice(start);
-    segment.copyFrom(
-        switch (type) {
-          case FLOAT64 -> MemorySegment.ofArray(doubles(numbers));
-          case FLOAT32 -> MemorySegment.ofArray(numbers);
-          case FLOAT16, BFLOAT16 -> MemorySegment.ofArray(patterns(type, numbers));
-        });
+    if (type == ElementType.FLOAT64) {
+      segment.copyFrom(MemorySegment.ofArray(doubles(numbers)));
+    } else {
+      for (int i = 0; i < numbers.length; i++) {
+        Memory.setFloat(type, null, segment.address() + (long) i * type.bytes(), numbers[i]);
+      }
+    }
     MemorySegment plain = memory(start + bytes).asSlice(start).copyFrom(segment);
     places.put(operand, new Place(segment, plain, (long) apart * type.bytes()));
-  }
-
-  private static short[] patterns(ElementType type, float[] numbers) {
-    short[] patterns = new short[numbers.length];
-    new NarrowArrays().encode(type, numbers, patterns, numbers.length);
-    return patterns;
   }
 
   /** Of float16 a subnormal one, too, where the float32 is subnormal. */
