@@ -36,7 +36,13 @@ class BackEndsTest {
     INTERPRETED_WIDE("Rows", "Rows stops"),
     PLAIN("StagedRows"),
     VECTORS("StagedRows", "StaggeredRows of chunks", "StaggeredRows of many chunks"),
-    MACHINE("WholeRows", "WholeRows stops", "RowsInPieces", "RowsInPieces stops");
+    MACHINE(
+        "WholeRows",
+        "WholeRows stops",
+        "WholeRows of strips",
+        "WholeRows of strips stops",
+        "RowsInPieces",
+        "RowsInPieces stops");
 
     private final List<String> workers;
 

@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.BLOCK;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.END;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
@@ -12,12 +14,16 @@ import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A stage that has elements, for the row that the kernel is at and those after it. */
 final class ElementStage {
+  /** Columns that several rows are added to, one row after the other. */
+  private static final int STRIP = 512;
+
   private final Assembler a;
   private final Registers registers;
   private final Target target;
@@ -114,6 +120,49 @@ final class ElementStage {
     }
     broadcasts.end();
     return lanes;
+  }
+
+  /** Does some columns of all rows that go together, then the next ones, and at last the ends. */
+  void emitStrips(RowGroup rows) {
+    Label strip = a.label("strip");
+    Label whole = a.label("whole");
+    Label ends = a.label("ends");
+    Label done = a.label("done");
+    width();
+    a.op(GeneralOp.XOR, BLOCK.of(32), BLOCK.of(32));
+    a.op(GeneralOp.CMP, BLOCK, WHOLE);
+    a.op(GeneralOp.JAE, ends);
+    a.bind(strip);
+    a.op(GeneralOp.LEA, END, Address.at(BLOCK, STRIP));
+    a.op(GeneralOp.CMP, END, WHOLE);
+    a.op(GeneralOp.JBE, whole);
+    a.op(GeneralOp.MOV, END, WHOLE);
+    a.bind(whole);
+    a.op(GeneralOp.MOV, Address.at(AREA, Area.STRIP_END), END);
+    rows.each(() -> ofRow(() -> new StoreLoop(a, target, stage, this).strip()));
+    a.op(GeneralOp.MOV, BLOCK, Address.at(AREA, Area.STRIP_END));
+    a.op(GeneralOp.CMP, BLOCK, WHOLE);
+    a.op(GeneralOp.JB, strip);
+    a.bind(ends);
+    a.op(GeneralOp.CMP, WHOLE, WIDTH);
+    a.op(GeneralOp.JE, done);
+    rows.each(() -> ofRow(this::end));
+    a.bind(done);
+  }
+
+  private void ofRow(Runnable elements) {
+    pointers.load();
+    RowValues numbers = new RowValues(a, pointers, 1, 0, 0);
+    new RowStage(a, registers, numbers, stage, null).emit(stage);
+    broadcasts.make(numbers);
+    elements.run();
+    broadcasts.end();
+  }
+
+  private void end() {
+    ends.read();
+    new StoreLoop(a, target, stage, this).end();
+    ends.write();
   }
 
   private void width() {

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
@@ -50,13 +51,38 @@ record Target(
   }
 
   /**
+   * Whether the last stage does a strip of columns of all rows that go together, then the next
+   * strip: what it adds to columns stays in the first-level cache.
+   */
+  boolean hasStrips() {
+    return width == 0 && group > 1;
+  }
+
+  /**
+   * How many of the next rows go through the stages together.
+   *
+   * @param left rows that are not done
+   */
+  int together(int left) {
+    return hasStrips() ? Math.min(group, left) : left >= group ? group : 1;
+  }
+
+  /** Whether rows have non-temporal stores. */
+  boolean streams(Tensor rows) {
+    return streams && (rows.equals(Forward.Y) || rows.equals(Backward.DX));
+  }
+
+  /**
    * Whether an output with non-temporal stores may be aligned as its elements are. Some elements
    * are then written twice, so nothing else may be written with them.
    */
   boolean peels() {
     Map<Tensor, ElementType> written = stages.getLast().written();
-    boolean alone = written.keySet().equals(Set.of(Forward.Y));
-    return streams && width == 0 && alone && isNonTemporal(written.get(Forward.Y));
+    if (width > 0 || written.size() != 1) {
+      return false;
+    }
+    Tensor rows = written.keySet().iterator().next();
+    return streams(rows) && isNonTemporal(written.get(rows));
   }
 
   /** Whether there are non-temporal stores: of bfloat16 only two vectors are long enough. */

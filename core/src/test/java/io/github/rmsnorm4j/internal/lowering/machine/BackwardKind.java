@@ -27,6 +27,8 @@ import java.util.stream.Stream;
  * @param residual the type of the gradient that is added; null without one
  * @param over the rows that dx is written over; itself for rows of its own
  * @param bfloat16 whether the processor rounds to bfloat16 itself, if it has 512 bits
+ * @param streams whether dx has non-temporal stores
+ * @param strips whether rows of any width are added to columns strip by strip
  */
 record BackwardKind(
     Keep keep,
@@ -41,11 +43,13 @@ record BackwardKind(
     boolean bias,
     boolean gainGradient,
     boolean biasGradient,
-    boolean bfloat16) {
+    boolean bfloat16,
+    boolean streams,
+    boolean strips) {
   private static final List<Tensor> OVER = List.of(Backward.DX, Backward.DY, Forward.RESIDUAL);
 
   /** How many values each choice has, in the order of the record. */
-  private static final int[] SIZES = {3, 2, 3, 3, 3, 3, 4, 3, 2, 2, 2, 2, 2};
+  private static final int[] SIZES = {3, 2, 3, 3, 3, 3, 4, 3, 2, 2, 2, 2, 2, 2, 2};
 
   private static final int DY = 4;
   private static final int DX = 5;
@@ -77,7 +81,9 @@ record BackwardKind(
         bias,
         gainGradient,
         biasGradient,
-        bfloat16);
+        bfloat16,
+        streams,
+        strips);
   }
 
   boolean isFloat64() {
@@ -111,7 +117,9 @@ record BackwardKind(
         row[9] == 1,
         row[10] == 1,
         row[11] == 1,
-        row[12] == 1);
+        row[12] == 1,
+        row[13] == 1,
+        row[14] == 1);
   }
 
   boolean fromOutput() {
@@ -163,7 +171,14 @@ record BackwardKind(
   }
 
   Target target(int bits, int width) {
-    Target target = MachineKernel.target(stages(), bits, width, false);
-    return new Target(stages(), bits, target.width(), target.group(), rounds(bits), false);
+    boolean adds = gainGradient || biasGradient;
+    int narrow = MachineKernel.target(stages(), bits, width, streams).width();
+    int group = narrow > 0 ? bits / Double.SIZE : strips && adds ? MachineKernel.STRIPPED : 1;
+    return new Target(stages(), bits, narrow, group, rounds(bits), streams);
+  }
+
+  /** Bytes that dx is off from where it is aligned, see {@link ForwardKind#shift}. */
+  int shift(Target target, int width) {
+    return target.peels() ? (width + 1) % 3 * dx.bytes() : 0;
   }
 }

@@ -35,7 +35,7 @@ class InterpretedBackwardTest {
       for (int width : InterpretedKernel.WIDTHS) {
         int rows = width <= 256 ? MANY : 2;
         Target target = kind.target(bits, width);
-        InterpretedKernel kernel = new InterpretedKernel(target);
+        InterpretedKernel kernel = new InterpretedKernel(target, kind.shift(target, width));
         BackwardExample example = new BackwardExample(kind, rows, width, drawn);
         Given given = example.given();
         String what = kind + ", width " + width;
@@ -94,9 +94,11 @@ class InterpretedBackwardTest {
 
   private static void requireRefused(
       BackwardKind kind, int bits, BackwardExample example, Given given, int done) {
-    InterpretedKernel kernel = new InterpretedKernel(kind.target(bits, given.width()));
+    Target target = kind.target(bits, given.width());
+    InterpretedKernel kernel = new InterpretedKernel(target);
     String what = kind + " of " + given.numbers();
-    assertThat(kernel.run(given)).as(what).isEqualTo(done);
-    requireSame(kind, given, example.expected(done), what);
+    int before = target.hasStrips() ? done / target.group() * target.group() : done;
+    assertThat(kernel.run(given)).as(what).isEqualTo(before);
+    requireSame(kind, given, example.expected(before), what);
   }
 }
