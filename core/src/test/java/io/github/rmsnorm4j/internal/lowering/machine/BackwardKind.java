@@ -55,6 +55,7 @@ record BackwardKind(
   private static final int DX = 5;
   private static final int RESIDUAL = 6;
   private static final int PLACE = 7;
+  private static final int STREAMS = 13;
 
   /** Kinds that have all pairs of choices. */
   static List<BackwardKind> ofPairs(long seed) {
@@ -95,9 +96,12 @@ record BackwardKind(
     return isFloat64() ? x : ElementType.FLOAT32;
   }
 
-  /** Rows that dx is written over are of its type. */
+  /** Rows that dx is written over are of its type; then its stores are as usual. */
   private static boolean isPossible(int[] row) {
     int open = CoveringArray.OPEN;
+    if (row[STREAMS] == 1 && row[PLACE] > 0) {
+      return false;
+    }
     int over = row[PLACE] == open || row[PLACE] == 0 ? open : row[row[PLACE] == 1 ? DY : RESIDUAL];
     return over == open || row[DX] == open || over == row[DX];
   }
@@ -118,7 +122,7 @@ record BackwardKind(
         row[10] == 1,
         row[11] == 1,
         row[12] == 1,
-        row[13] == 1,
+        row[STREAMS] == 1,
         row[14] == 1);
   }
 
@@ -136,7 +140,8 @@ record BackwardKind(
    * divided by a gain of 0 there, and vectors with a NaN are rounded one by one.
    */
   boolean roundsNoEnds(int bits) {
-    return fromOutput() && gain && dx == ElementType.BFLOAT16 && rounds(bits);
+    boolean pairs = bits == 256 || bfloat16;
+    return fromOutput() && gain && dx == ElementType.BFLOAT16 && pairs;
   }
 
   /** Of rows that are not long. */
