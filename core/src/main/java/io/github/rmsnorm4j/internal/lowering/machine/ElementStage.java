@@ -6,6 +6,7 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.END;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -18,11 +19,18 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** A stage that has elements, for the row that the kernel is at and those after it. */
 final class ElementStage {
   /** Columns that several rows are added to, one row after the other. */
   private static final int STRIP = 512;
+
+  /** Bytes from what is summed to what is prefetched: in this row, or after it. */
+  private static final int AHEAD = 1 << 12;
+
+  /** Bytes of a line of a cache. */
+  private static final int LINE = 64;
 
   private final Assembler a;
   private final Registers registers;
@@ -175,6 +183,18 @@ final class ElementStage {
   /** The address of the row of an operand. */
   General pointer(Tensor rows) {
     return pointers.of(rows);
+  }
+
+  /** Prefetches the 32 elements that are some way behind those from one on. */
+  void prefetch(int first, Elements.Where where) {
+    Elements memory =
+        new Elements(a, pointers, broadcasts.places(), first, Elements.Half.ALL, where);
+    for (Map.Entry<Tensor, ElementType> rows : target.prefetched(stage).entrySet()) {
+      Address next = memory.address(rows.getKey(), rows.getValue()).plus(AHEAD);
+      for (int at = 0; at < SumOrder.LANES * rows.getValue().bytes(); at += LINE) {
+        a.op(GeneralOp.PREFETCHT0, next.plus(at));
+      }
+    }
   }
 
   /** A vector of elements from one on, or of every second one. */

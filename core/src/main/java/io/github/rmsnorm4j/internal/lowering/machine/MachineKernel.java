@@ -84,7 +84,8 @@ final class MachineKernel {
     boolean narrow = width > 0 && width <= NARROW && width % SumOrder.LANES == 0;
     int group = narrow ? bits / Double.SIZE : hasStrips(stages, width) ? STRIPPED : 1;
     boolean bfloat16 = bits == 512 && Machine.here().bfloat16();
-    return new Target(stages, bits, narrow ? width : 0, group, bfloat16, streams);
+    int prefetched = streams ? Machine.here().prefetched() : 0;
+    return new Target(stages, bits, narrow ? width : 0, group, bfloat16, streams, prefetched);
   }
 
   /** Whether a whole program adds to columns that do not stay in the first-level cache. */

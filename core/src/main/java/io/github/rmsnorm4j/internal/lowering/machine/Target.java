@@ -22,9 +22,16 @@ import java.util.TreeSet;
  * @param bfloat16 whether the processor rounds to bfloat16 itself
  * @param streams whether the output has non-temporal stores; then it is aligned as the longest
  *     vectors are, or the kernel peels, see {@link #peels}
+ * @param prefetched bytes of the longest elements that row sums prefetch; 0 for none
  */
 record Target(
-    List<Stage> stages, int bits, int width, int group, boolean bfloat16, boolean streams) {
+    List<Stage> stages,
+    int bits,
+    int width,
+    int group,
+    boolean bfloat16,
+    boolean streams,
+    int prefetched) {
   /** Accumulators of all row sums of a stage, at most. */
   private static final int ACCUMULATORS = 8;
 
@@ -38,6 +45,7 @@ record Target(
       }
     }
     name.append(width > 0 ? "_width_" + width : "").append(streams ? "_streaming" : "");
+    name.append(prefetched > 0 ? "_prefetching" : "");
     return name.append("_machine_").append(bits).toString().toLowerCase(Locale.ROOT);
   }
 
@@ -88,6 +96,17 @@ record Target(
   /** Whether there are non-temporal stores: of bfloat16 only two vectors are long enough. */
   private boolean isNonTemporal(ElementType type) {
     return type != ElementType.BFLOAT16 || roundsPairs();
+  }
+
+  /** The rows that a stage prefetches: those that no stage before it has read. */
+  Map<Tensor, ElementType> prefetched(Stage stage) {
+    Map<Tensor, ElementType> rows = stage.rows();
+    rows.keySet().retainAll(stage.read().keySet());
+    rows.values().removeIf(type -> type.bytes() > prefetched);
+    for (Stage before : stages.subList(0, stages.indexOf(stage))) {
+      rows.keySet().removeAll(before.read().keySet());
+    }
+    return rows;
   }
 
   boolean avx512() {

@@ -179,7 +179,11 @@ record BackwardKind(
     boolean adds = gainGradient || biasGradient;
     int narrow = MachineKernel.target(stages(), bits, width, streams).width();
     int group = narrow > 0 ? bits / Double.SIZE : strips && adds ? MachineKernel.STRIPPED : 1;
-    return new Target(stages(), bits, narrow, group, rounds(bits), streams);
+    return new Target(stages(), bits, narrow, group, rounds(bits), streams, prefetched(bits));
+  }
+
+  private int prefetched(int bits) {
+    return !streams ? 0 : bits == 512 ? Short.BYTES : Long.BYTES;
   }
 
   /** Bytes that dx is off from where it is aligned, see {@link ForwardKind#shift}. */
