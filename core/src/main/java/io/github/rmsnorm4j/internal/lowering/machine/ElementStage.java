@@ -26,12 +26,6 @@ final class ElementStage {
   /** Columns that several rows are added to, one row after the other. */
   private static final int STRIP = 512;
 
-  /** Bytes from what is summed to what is prefetched: in this row, or after it. */
-  private static final int AHEAD = 1 << 12;
-
-  /** Bytes of a line of a cache. */
-  private static final int LINE = 64;
-
   private final Assembler a;
   private final Registers registers;
   private final Target target;
@@ -134,12 +128,12 @@ final class ElementStage {
   void emitStrips(RowGroup rows) {
     Label strip = a.label("strip");
     Label whole = a.label("whole");
-    Label ends = a.label("ends");
+    Label rest = a.label("rest");
     Label done = a.label("done");
     width();
     a.op(GeneralOp.XOR, BLOCK.of(32), BLOCK.of(32));
     a.op(GeneralOp.CMP, BLOCK, WHOLE);
-    a.op(GeneralOp.JAE, ends);
+    a.op(GeneralOp.JAE, rest);
     a.bind(strip);
     a.op(GeneralOp.LEA, END, Address.at(BLOCK, STRIP));
     a.op(GeneralOp.CMP, END, WHOLE);
@@ -147,30 +141,33 @@ final class ElementStage {
     a.op(GeneralOp.MOV, END, WHOLE);
     a.bind(whole);
     a.op(GeneralOp.MOV, Address.at(AREA, Area.STRIP_END), END);
-    rows.each(() -> ofRow(() -> new StoreLoop(a, target, stage, this).strip()));
+    Label row = rows.loop();
+    load();
+    new StoreLoop(a, target, stage, this).strip();
+    broadcasts.end();
+    rows.next(row);
     a.op(GeneralOp.MOV, BLOCK, Address.at(AREA, Area.STRIP_END));
     a.op(GeneralOp.CMP, BLOCK, WHOLE);
     a.op(GeneralOp.JB, strip);
-    a.bind(ends);
+    a.bind(rest);
     a.op(GeneralOp.CMP, WHOLE, WIDTH);
     a.op(GeneralOp.JE, done);
-    rows.each(() -> ofRow(this::end));
+    row = rows.loop();
+    load();
+    ends.read();
+    new StoreLoop(a, target, stage, this).end();
+    ends.write();
+    broadcasts.end();
+    rows.next(row);
     a.bind(done);
   }
 
-  private void ofRow(Runnable elements) {
+  /** Loads what is one for a row. */
+  private void load() {
     pointers.load();
     RowValues numbers = new RowValues(a, pointers, 1, 0, 0);
     new RowStage(a, registers, numbers, stage, null).emit(stage);
     broadcasts.make(numbers);
-    elements.run();
-    broadcasts.end();
-  }
-
-  private void end() {
-    ends.read();
-    new StoreLoop(a, target, stage, this).end();
-    ends.write();
   }
 
   private void width() {
@@ -190,10 +187,7 @@ final class ElementStage {
     Elements memory =
         new Elements(a, pointers, broadcasts.places(), first, Elements.Half.ALL, where);
     for (Map.Entry<Tensor, ElementType> rows : target.prefetched(stage).entrySet()) {
-      Address next = memory.address(rows.getKey(), rows.getValue()).plus(AHEAD);
-      for (int at = 0; at < SumOrder.LANES * rows.getValue().bytes(); at += LINE) {
-        a.op(GeneralOp.PREFETCHT0, next.plus(at));
-      }
+      memory.prefetch(rows.getKey(), rows.getValue());
     }
   }
 

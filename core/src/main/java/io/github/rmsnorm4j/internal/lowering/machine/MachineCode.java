@@ -101,7 +101,9 @@ final class MachineCode {
     Stage last = target.stages().getLast();
     for (Stage stage : target.stages()) {
       if (stage != last) {
-        rows.each(() -> stage(stage, 1));
+        Label row = rows.loop();
+        stage(stage, 1);
+        rows.next(row);
       }
     }
     a.comment("%s", new Text(last));

@@ -37,12 +37,16 @@ final class RowGroup {
     a.op(GeneralOp.MOV, ROW, Address.at(AREA, Area.FIRST));
   }
 
-  /** A loop over the rows, after which the kernel is at the one after them. */
-  void each(Runnable body) {
+  /** Begins a loop over the rows. */
+  Label loop() {
     Label row = a.label("row");
     first();
     a.bind(row);
-    body.run();
+    return row;
+  }
+
+  /** Goes on to the next row of a loop. At its end the kernel is at the row after them all. */
+  void next(Label row) {
     a.op(GeneralOp.ADD, ROW, new Immediate(1));
     a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.AFTER));
     a.op(GeneralOp.JB, row);

@@ -100,6 +100,9 @@ record Target(
 
   /** The rows that a stage prefetches: those that no stage before it has read. */
   Map<Tensor, ElementType> prefetched(Stage stage) {
+    if (prefetched == 0) {
+      return Map.of();
+    }
     Map<Tensor, ElementType> rows = stage.rows();
     rows.keySet().retainAll(stage.read().keySet());
     rows.values().removeIf(type -> type.bytes() > prefetched);
