@@ -45,7 +45,6 @@ record Target(
       }
     }
     name.append(width > 0 ? "_width_" + width : "").append(streams ? "_streaming" : "");
-    name.append(prefetched > 0 ? "_prefetching" : "");
     return name.append("_machine_").append(bits).toString().toLowerCase(Locale.ROOT);
   }
 
