@@ -1,10 +1,15 @@
 package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -43,6 +48,39 @@ class LongGradientsTest {
         MemorySegment inPlace = memory.asSlice(0, bytes).copyFrom(call.dy);
         assertThat(call.run(backend, inPlace, inPlace)).as("%s, in place", backend).isEqualTo(gain);
         assertThat(inPlace.mismatch(wanted)).as("%s, in place", backend).isEqualTo(-1);
+      }
+    }
+  }
+
+  /** Their kernel goes past the caches where dx has 16 MiB, and not where it has less. */
+  @ParameterizedTest
+  @CsvSource({"1024, true", "1023, false"})
+  void goPastTheCaches(int rows, boolean streams, @TempDir Path kernels) throws Exception {
+    assumeThat(Backends.machineCode()).isNotEmpty();
+    ProcessBuilder builder =
+        ChildJvm.program(ChildJvm.flags(), Program.class, String.valueOf(rows));
+    builder.environment().put("RMSNORM_KERNELS", kernels.toString());
+    ChildJvm child = ChildJvm.run(builder);
+    assertThat(child.status()).as(child.output()).isZero();
+    try (Stream<Path> files = Files.list(kernels)) {
+      assertThat(files.map(file -> file.getFileName().toString()))
+          .filteredOn(name -> name.contains("dx_float32"))
+          .hasSize(1)
+          .allMatch(name -> name.contains("dx_float32_streaming_machine_256") == streams);
+    }
+  }
+
+  /** One backward call of rows with 4096 elements. */
+  static final class Program {
+    private Program() {}
+
+    public static void main(String[] args) {
+      int width = 4096;
+      long bytes = 4L * width * Integer.parseInt(args[0]);
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment x = arena.allocate(bytes, 64);
+        Call call = new Call(ElementType.FLOAT32, width, false, x, arena.allocate(bytes, 64));
+        call.run(Backend.machineCode(256), call.dy, arena.allocate(bytes, 64));
       }
     }
   }
