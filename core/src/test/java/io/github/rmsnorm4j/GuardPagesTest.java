@@ -36,6 +36,7 @@ class GuardPagesTest {
   /** Calls on such rows. */
   static final class Guarded {
     private static final int BYTES = 1 << 21;
+    private static final int STREAMED = 1 << 24;
 
     private Guarded() {}
 
@@ -58,7 +59,30 @@ class GuardPagesTest {
           }
         }
       }
+      calls += longOutputs();
       System.out.println(calls + " calls between guard pages on " + backends);
+    }
+
+    /**
+     * Outputs past the caches: their kernels prefetch, and prefetch what is behind the last row.
+     */
+    private static int longOutputs() {
+      int calls = 0;
+      try (GuardedMemory x = new GuardedMemory(STREAMED);
+          GuardedMemory y = new GuardedMemory(STREAMED)) {
+        for (ElementType type : ElementType.values()) {
+          for (int width : new int[] {64, 4096}) {
+            int rows = STREAMED / type.bytes() / width;
+            Rows in = Rows.of(x.bytes(STREAMED, true), type, rows, width);
+            Rows out = Rows.of(y.bytes(STREAMED, true), type, rows, width);
+            for (Backend backend : Backends.machineCode()) {
+              RmsNorm.builder(width).backend(backend).build().apply(in, out);
+              calls++;
+            }
+          }
+        }
+      }
+      return calls;
     }
 
     private static List<Integer> widths() {

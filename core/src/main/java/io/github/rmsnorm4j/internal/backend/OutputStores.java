@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.internal.backend;
 
-import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.lang.foreign.MemorySegment;
 
 /** How the output of a call is stored. */
@@ -23,19 +23,16 @@ public enum OutputStores {
 
   /** Of a call. An output over its own input is in a cache when it is written. */
   public static OutputStores of(Call call, long rows) {
-    RowMemory y = call.rows(Forward.Y);
-    if (y == null) {
+    RowMemory output = call.rows(call.formula().output());
+    long row = (long) call.choices().width() * output.type().bytes();
+    if (rows * row < STREAMED_BYTES || isInPlace(call)) {
       return CACHED;
     }
-    long row = (long) call.choices().width() * y.type().bytes();
-    if (rows * row < STREAMED_BYTES || isInPlace(call.rows(Forward.X).segment(), y.segment())) {
-      return CACHED;
-    }
-    long places = y.segment().address() | y.stride();
-    if (y.segment().isNative() && places % ALIGNMENT == 0) {
+    long places = output.segment().address() | output.stride();
+    if (output.segment().isNative() && places % ALIGNMENT == 0) {
       return STREAMED;
     }
-    boolean pays = row >= UNALIGNED_ROW && places % y.type().bytes() == 0 && isAligned(y);
+    boolean pays = row >= UNALIGNED_ROW && places % output.type().bytes() == 0 && isAligned(output);
     return pays ? STREAMED_UNALIGNED : CACHED;
   }
 
@@ -50,7 +47,20 @@ public enum OutputStores {
         || rows.segment().maxByteAlignment() >= bytes;
   }
 
-  private static boolean isInPlace(MemorySegment x, MemorySegment y) {
+  private static boolean isInPlace(Call call) {
+    Tensor output = call.formula().output();
+    for (Tensor tensor : call.formula().rows()) {
+      RowMemory rows = call.rows(tensor);
+      if (rows != null
+          && !tensor.equals(output)
+          && isSame(rows.segment(), call.rows(output).segment())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isSame(MemorySegment x, MemorySegment y) {
     return x.address() == y.address() && (y.isNative() || x.asOverlappingSlice(y).isPresent());
   }
 }

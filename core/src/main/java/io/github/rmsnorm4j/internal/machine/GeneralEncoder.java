@@ -57,16 +57,16 @@ final class GeneralEncoder {
         rex(0, operand, 32);
         out.bytes(0x58 | Encoding.number(operand) & 7);
       }
-      case LDMXCSR -> state(2, operand);
-      case STMXCSR -> state(3, operand);
+      case LDMXCSR -> ofMemory(0xae, 2, operand);
+      case STMXCSR -> ofMemory(0xae, 3, operand);
+      case PREFETCHT0 -> ofMemory(0x18, 1, operand);
       default -> throw refused();
     }
   }
 
-  /** Moves the state of the floating-point unit. */
-  private void state(int digit, MachineOperand operand) {
+  private void ofMemory(int opcode, int digit, MachineOperand operand) {
     rex(0, operand, 32);
-    out.bytes(0x0f, 0xae);
+    out.bytes(0x0f, opcode);
     out.modRm(digit, operand, 1);
   }
 

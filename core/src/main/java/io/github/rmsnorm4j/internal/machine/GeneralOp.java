@@ -30,6 +30,8 @@ public enum GeneralOp implements Instruction.Op {
   POP,
   STMXCSR,
   LDMXCSR,
+  /** Memory that need not be there. */
+  PREFETCHT0,
   JMP,
   // Jumps where a condition holds.
   JB(CONDITIONAL_JUMP, 2),

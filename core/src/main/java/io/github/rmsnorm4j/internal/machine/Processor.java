@@ -16,8 +16,10 @@ import java.lang.foreign.MemorySegment;
  *     {@link VectorOp#VCVTNE2PS2BF16}
  * @param bfloat16 the instruction {@link VectorOp#VCVTNE2PS2BF16}
  * @param slowsDown whether vectors of 512 bits lower the clock so much that 256 bits are faster
+ * @param intel whether Intel made it
  */
-public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean slowsDown) {
+public record Processor(
+    boolean avx2, boolean avx512, boolean bfloat16, boolean slowsDown, boolean intel) {
   /**
    * Leaf 1, eax: Intel's family 6, model 0x55, up to stepping 4, which is Skylake. HotSpot keeps to
    * 256 bits there, too.
@@ -26,6 +28,9 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
 
   private static final int SKYLAKE = 0x00050650;
   private static final int SKYLAKE_STEPPINGS = 5;
+
+  /** Leaf 0, ebx: "Genu", the first letters of "GenuineIntel". */
+  private static final int GENUINE = 0x756e6547;
 
   /** Bits of leaf 1, ecx. */
   private static final int FMA = 1 << 12;
@@ -59,7 +64,7 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
       int model = leaves.of(1, 0)[0];
       int features = leaves.of(1, 0)[2];
       if ((features & OSXSAVE) == 0) {
-        return new Processor(false, false, false, false);
+        return new Processor(false, false, false, false, false);
       }
       int saved = leaves.saved();
       int extended = leaves.of(0, 0)[0] >= 7 ? leaves.of(7, 0)[1] : 0;
@@ -71,7 +76,8 @@ public record Processor(boolean avx2, boolean avx512, boolean bfloat16, boolean 
       boolean more = avx512 && leaves.of(7, 0)[0] >= 1;
       boolean bfloat16 = more && (leaves.of(7, 1)[0] & AVX512_BF16) != 0;
       boolean skylake = (model & MODEL_BITS) == SKYLAKE && (model & 0xf) < SKYLAKE_STEPPINGS;
-      return new Processor(avx2, avx512, bfloat16, skylake);
+      boolean intel = leaves.of(0, 0)[1] == GENUINE;
+      return new Processor(avx2, avx512, bfloat16, skylake, intel);
     }
   }
 

@@ -38,7 +38,13 @@ class BackEndsTest {
     PLAIN("StagedRows"),
     LOOPS("StagedRows"),
     VECTORS("StagedRows", "StaggeredRows of chunks", "StaggeredRows of many chunks"),
-    MACHINE("WholeRows", "WholeRows stops", "RowsInPieces", "RowsInPieces stops");
+    MACHINE(
+        "WholeRows",
+        "WholeRows stops",
+        "WholeRows of strips",
+        "WholeRows of strips stops",
+        "RowsInPieces",
+        "RowsInPieces stops");
 
     private final List<String> workers;
 

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.backend;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.foreign.MemorySegment;
@@ -14,6 +15,9 @@ import java.util.stream.IntStream;
  * stops before rows that are out of range.
  */
 final class WatchedBackEnd implements BackEnd {
+  /** Rows from this width on are added to gradients strip by strip, by machine code. */
+  private static final int STRIPPED_WIDTH = 2048;
+
   private final BackEnd backEnd;
   private final Set<String> seen;
 
@@ -79,6 +83,9 @@ final class WatchedBackEnd implements BackEnd {
       end = to;
       assertThat(done).isBetween(0L, to - from);
       seen.add(name());
+      if (addsToStrips(to - from)) {
+        seen.add(name() + " of strips");
+      }
       // Rows of 4096 elements go through kernels together, at most 64.
       long chunks = (to - from) / Math.clamp(4096 / call.choices().width(), 1, 64);
       if (chunks > 1) {
@@ -87,11 +94,23 @@ final class WatchedBackEnd implements BackEnd {
       return done;
     }
 
+    /** Whether the call has gradients that several rows are added to, strip by strip. */
+    private boolean addsToStrips(long rows) {
+      return call.formula() instanceof BackwardFormula formula
+          && (formula.gainGradient() || formula.biasGradient())
+          && call.choices().isWhole()
+          && call.choices().width() >= STRIPPED_WIDTH
+          && rows > 1;
+    }
+
     @Override
     public int stoppedAt(Frame into) {
       int rows = worker.stoppedAt(into);
       assertThat((long) rows).isBetween(1L, end - row);
       seen.add(name() + " stops");
+      if (addsToStrips(rows)) {
+        seen.add(name() + " of strips stops");
+      }
       for (int r = 0; call.float64() && r < rows; r++) {
         double squares = into.of(Forward.SQUARES)[r];
         if (squares < Forward.TINY_SUM || isFinite(row + r)) {

@@ -161,7 +161,7 @@ final class DrawnInstructions {
         case LEA -> assembler.op(op, general(64), address());
         case SHL, SAR -> assembler.op(op, general(bits), new Immediate(1 + random.nextInt(30)));
         case PUSH, POP -> assembler.op(op, general(64));
-        case STMXCSR, LDMXCSR -> assembler.op(op, memory());
+        case STMXCSR, LDMXCSR, PREFETCHT0 -> assembler.op(op, memory());
         case MOV -> mov(bits);
         default -> arithmetic(op, bits);
       }

@@ -218,6 +218,7 @@ final class Interpreter {
       case STMXCSR -> put(to, state, 32);
       case LDMXCSR -> state = (int) value(to, 32);
       case SFENCE -> unfenced = false;
+      case PREFETCHT0 -> address((MachineOperand.InMemory) to);
       case VZEROUPPER -> vectors.zeroUpper();
       case SHL, SAR -> {
         long value = value(to, bits);

@@ -30,7 +30,16 @@ final class Area {
   private static final int OF_CALL = TENSORS + 2 * Long.BYTES * Tensor.SLOTS;
   private static final int STARTS = OF_CALL + Double.BYTES * Tensor.Access.CALL.places();
   private static final int POINTERS = STARTS + Long.BYTES * Tensor.Access.ELEMENT.places();
-  private static final int OF_ROW = aligned(POINTERS + Long.BYTES * Tensor.Access.ELEMENT.places());
+
+  /** The first of the rows that go together, and the one after them. */
+  static final int FIRST = POINTERS + Long.BYTES * Tensor.Access.ELEMENT.places();
+
+  static final int AFTER = FIRST + Long.BYTES;
+
+  /** The column after those that these rows are at. */
+  static final int STRIP_END = AFTER + Long.BYTES;
+
+  private static final int OF_ROW = aligned(STRIP_END + Long.BYTES);
   private static final int NUMBER = Double.BYTES * MachineFrame.MAX_ROWS;
   private static final int TOTALS = OF_ROW + NUMBER * Tensor.Access.ROW.places();
   private static final int LANES = Double.BYTES * SumOrder.LANES;

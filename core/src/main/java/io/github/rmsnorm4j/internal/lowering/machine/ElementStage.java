@@ -1,9 +1,12 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.BLOCK;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.END;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -12,12 +15,17 @@ import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** A stage that has elements, for the row that the kernel is at and those after it. */
 final class ElementStage {
+  /** Columns that several rows are added to, one row after the other. */
+  private static final int STRIP = 512;
+
   private final Assembler a;
   private final Registers registers;
   private final Target target;
@@ -116,6 +124,52 @@ final class ElementStage {
     return lanes;
   }
 
+  /** Does some columns of all rows that go together, then the next ones, and at last the ends. */
+  void emitStrips(RowGroup rows) {
+    Label strip = a.label("strip");
+    Label whole = a.label("whole");
+    Label rest = a.label("rest");
+    Label done = a.label("done");
+    width();
+    a.op(GeneralOp.XOR, BLOCK.of(32), BLOCK.of(32));
+    a.op(GeneralOp.CMP, BLOCK, WHOLE);
+    a.op(GeneralOp.JAE, rest);
+    a.bind(strip);
+    a.op(GeneralOp.LEA, END, Address.at(BLOCK, STRIP));
+    a.op(GeneralOp.CMP, END, WHOLE);
+    a.op(GeneralOp.JBE, whole);
+    a.op(GeneralOp.MOV, END, WHOLE);
+    a.bind(whole);
+    a.op(GeneralOp.MOV, Address.at(AREA, Area.STRIP_END), END);
+    Label row = rows.loop();
+    load();
+    new StoreLoop(a, target, stage, this).strip();
+    broadcasts.end();
+    rows.next(row);
+    a.op(GeneralOp.MOV, BLOCK, Address.at(AREA, Area.STRIP_END));
+    a.op(GeneralOp.CMP, BLOCK, WHOLE);
+    a.op(GeneralOp.JB, strip);
+    a.bind(rest);
+    a.op(GeneralOp.CMP, WHOLE, WIDTH);
+    a.op(GeneralOp.JE, done);
+    row = rows.loop();
+    load();
+    ends.read();
+    new StoreLoop(a, target, stage, this).end();
+    ends.write();
+    broadcasts.end();
+    rows.next(row);
+    a.bind(done);
+  }
+
+  /** Loads what is one for a row. */
+  private void load() {
+    pointers.load();
+    RowValues numbers = new RowValues(a, pointers, 1, 0, 0);
+    new RowStage(a, registers, numbers, stage, null).emit(stage);
+    broadcasts.make(numbers);
+  }
+
   private void width() {
     int width = stage.sums().isEmpty() ? Area.WIDTH : Area.SUMMED;
     a.op(GeneralOp.MOV, WIDTH, Address.at(AREA, width));
@@ -126,6 +180,15 @@ final class ElementStage {
   /** The address of the row of an operand. */
   General pointer(Tensor rows) {
     return pointers.of(rows);
+  }
+
+  /** Prefetches the 32 elements that are some way behind those from one on. */
+  void prefetch(int first, Elements.Where where) {
+    Elements memory =
+        new Elements(a, pointers, broadcasts.places(), first, Elements.Half.ALL, where);
+    for (Map.Entry<Tensor, ElementType> rows : target.prefetched(stage).entrySet()) {
+      memory.prefetch(rows.getKey(), rows.getValue());
+    }
   }
 
   /** A vector of elements from one on, or of every second one. */

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
-import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
@@ -50,7 +49,7 @@ final class ElementVector {
   private boolean streams(Stage.Store store) {
     Elements.Where where = memory.where();
     boolean aligned = where == Elements.Where.LOOP || where == Elements.Where.ROW;
-    return target.streams() && store.rows().equals(Forward.Y) && aligned;
+    return aligned && target.streams(store.rows());
   }
 
   private void add(Stage.ColumnSum sum) {

@@ -1,9 +1,11 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
+import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
@@ -27,6 +29,12 @@ record Elements(
     Where where)
     implements Values.Leaves {
   private static final long UPPER_HALVES = 0xffff0000_ffff0000L;
+
+  /** Bytes from what is summed to what is prefetched: in this row, or after it. */
+  private static final int AHEAD = 1 << 12;
+
+  /** Bytes of a line of a cache. */
+  private static final int LINE = 64;
 
   /** Which elements a vector has. */
   enum Half {
@@ -87,6 +95,14 @@ record Elements(
       a.op(VectorOp.VANDPS, into, into, a.constant(UPPER_HALVES));
     } else {
       a.op(VectorOp.VPSLLD, into, into, new Immediate(16));
+    }
+  }
+
+  /** Prefetches the 32 elements that are some way behind these. */
+  void prefetch(Tensor tensor, ElementType type) {
+    Address next = address(tensor, type).plus(AHEAD);
+    for (int at = 0; at < SumOrder.LANES * type.bytes(); at += LINE) {
+      a.op(GeneralOp.PREFETCHT0, next.plus(at));
     }
   }
 

@@ -8,9 +8,12 @@ import io.github.rmsnorm4j.internal.machine.Processor;
  * @param bits of the longest vectors: 512, 256, or 0 where there is no machine code
  * @param preferredBits of the vectors that are fastest, likewise
  * @param bfloat16 whether the processor rounds to bfloat16 itself
+ * @param prefetched bytes of the longest elements that kernels read faster from memory if they
+ *     prefetch them
  * @param whyNot why there is none; null where there is
  */
-public record Machine(int bits, int preferredBits, boolean bfloat16, String whyNot) {
+public record Machine(
+    int bits, int preferredBits, boolean bfloat16, int prefetched, String whyNot) {
   /** Found out when first asked for; null before. */
   private static volatile Machine found;
 
@@ -32,7 +35,7 @@ public record Machine(int bits, int preferredBits, boolean bfloat16, String whyN
     } catch (OutOfMemoryError e) {
       Shortage.note(e);
     }
-    return new Machine(0, 0, false, Shortage.MESSAGE);
+    return new Machine(0, 0, false, 0, Shortage.MESSAGE);
   }
 
   /**
@@ -54,15 +57,16 @@ public record Machine(int bits, int preferredBits, boolean bfloat16, String whyN
   private static Machine find() {
     String obstacle = obstacle();
     if (obstacle != null) {
-      return new Machine(0, 0, false, obstacle);
+      return new Machine(0, 0, false, 0, obstacle);
     }
     try {
       Processor processor = Processor.find();
       int bits = processor.avx512() ? 512 : processor.avx2() ? 256 : 0;
       int preferred = processor.slowsDown() ? Math.min(bits, 256) : bits;
+      int prefetched = processor.intel() ? Long.BYTES : Short.BYTES;
       return bits == 0
           ? none("this processor has no AVX2")
-          : new Machine(bits, preferred, processor.bfloat16(), null);
+          : new Machine(bits, preferred, processor.bfloat16(), prefetched, null);
     } catch (UnsupportedOperationException | LinkageError e) {
       return none(String.valueOf(e.getMessage()));
     }
@@ -72,6 +76,6 @@ public record Machine(int bits, int preferredBits, boolean bfloat16, String whyN
   private static Machine none(String whyNot) {
     System.getLogger("io.github.rmsnorm4j")
         .log(System.Logger.Level.WARNING, "no machine code: {0}", whyNot);
-    return new Machine(0, 0, false, whyNot);
+    return new Machine(0, 0, false, 0, whyNot);
   }
 }

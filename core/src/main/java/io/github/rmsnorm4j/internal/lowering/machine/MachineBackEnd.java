@@ -58,7 +58,9 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
     }
     List<Kernel> kernels = new ArrayList<>();
     for (Step step : program.steps()) {
-      OutputStores ofStep = step == program.steps().getLast() ? stores : OutputStores.CACHED;
+      // Another extent than the row may begin where the output is not aligned.
+      boolean streams = step == program.steps().getLast() && step.extent() == Extent.ROW;
+      OutputStores ofStep = streams ? stores : OutputStores.CACHED;
       kernels.add(
           step.extent() == Extent.NUMBERS
               ? new PlainKernel(step.stage(), 0)

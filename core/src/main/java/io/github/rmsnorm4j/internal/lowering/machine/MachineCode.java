@@ -52,6 +52,15 @@ final class MachineCode {
 
   private void emit() {
     begin();
+    if (target.hasStrips()) {
+      strips();
+    } else {
+      rows();
+    }
+    end();
+  }
+
+  private void rows() {
     if (target.group() > 1) {
       groups();
     }
@@ -65,7 +74,6 @@ final class MachineCode {
     a.op(GeneralOp.ADD, ROW, new Immediate(1));
     a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
     a.op(GeneralOp.JB, row);
-    end();
   }
 
   /** Several rows at a time, as long as there are so many. */
@@ -82,6 +90,25 @@ final class MachineCode {
     a.op(GeneralOp.ADD, ROW, new Immediate(target.group()));
     a.op(GeneralOp.JMP, group);
     a.bind(rest);
+  }
+
+  /** Each stage of several rows, and the last one strip by strip. */
+  private void strips() {
+    RowGroup rows = new RowGroup(a);
+    Label group = a.label("group");
+    a.bind(group);
+    rows.begin(target.group(), leave);
+    Stage last = target.stages().getLast();
+    for (Stage stage : target.stages()) {
+      if (stage != last) {
+        Label row = rows.loop();
+        stage(stage, 1);
+        rows.next(row);
+      }
+    }
+    a.comment("%s", new Text(last));
+    new ElementStage(a, registers, target, last).emitStrips(rows);
+    a.op(GeneralOp.JMP, group);
   }
 
   private void stage(Stage stage, int rows) {
@@ -133,6 +160,9 @@ final class MachineCode {
 
   private void end() {
     a.bind(leave);
+    if (target.hasStrips()) {
+      new RowGroup(a).first();
+    }
     if (target.streams()) {
       a.op(GeneralOp.SFENCE);
     }

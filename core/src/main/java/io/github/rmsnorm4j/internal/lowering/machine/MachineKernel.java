@@ -20,6 +20,11 @@ final class MachineKernel {
   /** Rows up to this width have kernels of their own, if they are whole groups of 32 elements. */
   private static final int NARROW = 256;
 
+  /** Rows from this width on add to strips of columns, so many together. */
+  private static final int STRIPPED_WIDTH = 2048;
+
+  static final int STRIPPED = 8;
+
   private static final AtomicInteger COUNT = new AtomicInteger();
 
   private static final ConcurrentHashMap<Target, Optional<MachineKernel>> MADE =
@@ -77,9 +82,15 @@ final class MachineKernel {
 
   static Target target(List<Stage> stages, int bits, int width, boolean streams) {
     boolean narrow = width > 0 && width <= NARROW && width % SumOrder.LANES == 0;
-    int group = narrow ? bits / Double.SIZE : 1;
+    int group = narrow ? bits / Double.SIZE : hasStrips(stages, width) ? STRIPPED : 1;
     boolean bfloat16 = bits == 512 && Machine.here().bfloat16();
-    return new Target(stages, bits, narrow ? width : 0, group, bfloat16, streams);
+    int prefetched = streams ? Machine.here().prefetched() : 0;
+    return new Target(stages, bits, narrow ? width : 0, group, bfloat16, streams, prefetched);
+  }
+
+  /** Whether a whole program adds to columns that do not stay in the first-level cache. */
+  private static boolean hasStrips(List<Stage> stages, int width) {
+    return width >= STRIPPED_WIDTH && !stages.getLast().columnSums().isEmpty();
   }
 
   /** The kernel, if its bits are right; null where there is no memory for it now. */
@@ -115,7 +126,7 @@ final class MachineKernel {
    * @param left rows that are not done
    */
   int together(int left) {
-    return left >= target.group() ? target.group() : 1;
+    return target.together(left);
   }
 
   /** The row sums of its first stage. */

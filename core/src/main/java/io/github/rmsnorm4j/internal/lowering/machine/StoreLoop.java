@@ -6,13 +6,16 @@ import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WHOLE;
 import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.WIDTH;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.GeneralOp;
+import io.github.rmsnorm4j.internal.machine.MachineOperand;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
+import java.util.Map;
 
 /** The elements of a row, of a stage without row sums. */
 final class StoreLoop {
@@ -46,17 +49,32 @@ final class StoreLoop {
     if (target.peels()) {
       peeled(loop, rest);
     } else {
-      a.bind(loop);
-      store(SumOrder.LANES, Elements.Where.LOOP);
-      a.op(GeneralOp.ADD, I, new Immediate(SumOrder.LANES));
-      a.op(GeneralOp.CMP, I, WHOLE);
-      a.op(GeneralOp.JB, loop);
+      loop(loop, WHOLE);
     }
     a.bind(rest);
     a.op(GeneralOp.CMP, WHOLE, WIDTH);
     a.op(GeneralOp.JE, end);
-    store(SumOrder.LANES, Elements.Where.END);
+    end();
     a.bind(end);
+  }
+
+  /** The elements behind the last whole 32. */
+  void end() {
+    store(SumOrder.LANES, Elements.Where.END);
+  }
+
+  /** Elements from {@link Pointers#BLOCK} to {@link Area#STRIP_END}. */
+  void strip() {
+    a.op(GeneralOp.MOV, I, BLOCK);
+    loop(a.label("elements"), Address.at(Pointers.AREA, Area.STRIP_END));
+  }
+
+  private void loop(Label loop, MachineOperand end) {
+    a.bind(loop);
+    store(SumOrder.LANES, Elements.Where.LOOP);
+    a.op(GeneralOp.ADD, I, new Immediate(SumOrder.LANES));
+    a.op(GeneralOp.CMP, I, end);
+    a.op(GeneralOp.JB, loop);
   }
 
   /**
@@ -65,16 +83,19 @@ final class StoreLoop {
    * first and the last group are written as usual, and overlap the others.
    */
   private void peeled(Label loop, Label rest) {
-    ElementType y = stage.written().get(Forward.Y);
+    Map.Entry<Tensor, ElementType> output = stage.written().entrySet().iterator().next();
     Label aligned = a.label("aligned");
     Label last = a.label("last");
     a.comment("elements before the first that is aligned");
     a.op(GeneralOp.XOR, BLOCK.of(32), BLOCK.of(32));
-    a.op(GeneralOp.SUB, BLOCK, elements.pointer(Forward.Y));
+    a.op(GeneralOp.SUB, BLOCK, elements.pointer(output.getKey()));
     a.op(GeneralOp.AND, BLOCK, new Immediate(Area.ALIGNMENT - 1));
     a.op(GeneralOp.JE, aligned);
     store(SumOrder.LANES, Elements.Where.EDGE);
-    a.op(GeneralOp.SAR, BLOCK, new Immediate(Integer.numberOfTrailingZeros(y.bytes())));
+    a.op(
+        GeneralOp.SAR,
+        BLOCK,
+        new Immediate(Integer.numberOfTrailingZeros(output.getValue().bytes())));
     a.op(GeneralOp.MOV, I, BLOCK);
     a.bind(aligned);
     a.comment("where the last group starts");

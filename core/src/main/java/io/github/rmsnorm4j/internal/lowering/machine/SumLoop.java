@@ -194,6 +194,9 @@ final class SumLoop {
 
   /** 32 elements, or as many of them as a sweep is for. */
   private void step(int sweep, int first, Elements.Where where) {
+    if (sweep == 0 && where != Elements.Where.END) {
+      elements.prefetch(first, where);
+    }
     for (int j = 0; j < accumulators; j++) {
       int index = sweep * accumulators + j;
       boolean odd = halves == 2 && j % 2 == 1;

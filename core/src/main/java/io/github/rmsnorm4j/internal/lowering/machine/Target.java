@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
@@ -21,9 +22,16 @@ import java.util.TreeSet;
  * @param bfloat16 whether the processor rounds to bfloat16 itself
  * @param streams whether the output has non-temporal stores; then it is aligned as the longest
  *     vectors are, or the kernel peels, see {@link #peels}
+ * @param prefetched bytes of the longest elements that row sums prefetch; 0 for none
  */
 record Target(
-    List<Stage> stages, int bits, int width, int group, boolean bfloat16, boolean streams) {
+    List<Stage> stages,
+    int bits,
+    int width,
+    int group,
+    boolean bfloat16,
+    boolean streams,
+    int prefetched) {
   /** Accumulators of all row sums of a stage, at most. */
   private static final int ACCUMULATORS = 8;
 
@@ -50,18 +58,57 @@ record Target(
   }
 
   /**
+   * Whether the last stage does a strip of columns of all rows that go together, then the next
+   * strip: what it adds to columns stays in the first-level cache.
+   */
+  boolean hasStrips() {
+    return width == 0 && group > 1;
+  }
+
+  /**
+   * How many of the next rows go through the stages together.
+   *
+   * @param left rows that are not done
+   */
+  int together(int left) {
+    return hasStrips() ? Math.min(group, left) : left >= group ? group : 1;
+  }
+
+  /** Whether rows have non-temporal stores. */
+  boolean streams(Tensor rows) {
+    return streams && (rows.equals(Forward.Y) || rows.equals(Backward.DX));
+  }
+
+  /**
    * Whether an output with non-temporal stores may be aligned as its elements are. Some elements
    * are then written twice, so nothing else may be written with them.
    */
   boolean peels() {
     Map<Tensor, ElementType> written = stages.getLast().written();
-    boolean alone = written.keySet().equals(Set.of(Forward.Y));
-    return streams && width == 0 && alone && isNonTemporal(written.get(Forward.Y));
+    if (width > 0 || written.size() != 1) {
+      return false;
+    }
+    Tensor rows = written.keySet().iterator().next();
+    return streams(rows) && isNonTemporal(written.get(rows));
   }
 
   /** Whether there are non-temporal stores: of bfloat16 only two vectors are long enough. */
   private boolean isNonTemporal(ElementType type) {
     return type != ElementType.BFLOAT16 || roundsPairs();
+  }
+
+  /** The rows that a stage prefetches: those that no stage before it has read. */
+  Map<Tensor, ElementType> prefetched(Stage stage) {
+    if (prefetched == 0) {
+      return Map.of();
+    }
+    Map<Tensor, ElementType> rows = stage.rows();
+    rows.keySet().retainAll(stage.read().keySet());
+    rows.values().removeIf(type -> type.bytes() > prefetched);
+    for (Stage before : stages.subList(0, stages.indexOf(stage))) {
+      rows.keySet().removeAll(before.read().keySet());
+    }
+    return rows;
   }
 
   boolean avx512() {

@@ -104,8 +104,17 @@ final class Trial implements AutoCloseable {
     }
     int last = target.group() + 1;
     int among = Math.max(1, target.group() / 2);
-    int before = target.group() > 1 ? 0 : among;
-    return passes(target, kernel, last, last, 0) && passes(target, kernel, among, before, unsummed);
+    return passes(target, kernel, last, before(target, last), 0)
+        && passes(target, kernel, among, before(target, among), unsummed);
+  }
+
+  /** The rows that are done before those that go together with a bad one. */
+  private static int before(Target target, int bad) {
+    int done = 0;
+    while (done + target.together(target.group() + 2 - done) <= bad) {
+      done += target.together(target.group() + 2 - done);
+    }
+    return done;
   }
 
   /** Whether a kernel is for rows within ranges alone. */

@@ -74,7 +74,7 @@ final class TrialRows implements AutoCloseable {
   }
 
   private boolean isStreamed(Tensor operand) {
-    return target.streams() && operand.equals(Forward.Y);
+    return target.streams(operand);
   }
 
   /** Elements from a row to the next. If a streamed output need not be aligned, one row is. */

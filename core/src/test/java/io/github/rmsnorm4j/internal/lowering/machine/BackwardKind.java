@@ -27,6 +27,8 @@ import java.util.stream.Stream;
  * @param residual the type of the gradient that is added; null without one
  * @param over the rows that dx is written over; itself for rows of its own
  * @param bfloat16 whether the processor rounds to bfloat16 itself, if it has 512 bits
+ * @param streams whether dx has non-temporal stores
+ * @param strips whether rows of any width are added to columns strip by strip
  */
 record BackwardKind(
     Keep keep,
@@ -41,16 +43,19 @@ record BackwardKind(
     boolean bias,
     boolean gainGradient,
     boolean biasGradient,
-    boolean bfloat16) {
+    boolean bfloat16,
+    boolean streams,
+    boolean strips) {
   private static final List<Tensor> OVER = List.of(Backward.DX, Backward.DY, Forward.RESIDUAL);
 
   /** How many values each choice has, in the order of the record. */
-  private static final int[] SIZES = {3, 2, 3, 3, 3, 3, 4, 3, 2, 2, 2, 2, 2};
+  private static final int[] SIZES = {3, 2, 3, 3, 3, 3, 4, 3, 2, 2, 2, 2, 2, 2, 2};
 
   private static final int DY = 4;
   private static final int DX = 5;
   private static final int RESIDUAL = 6;
   private static final int PLACE = 7;
+  private static final int STREAMS = 13;
 
   /** Kinds that have all pairs of choices. */
   static List<BackwardKind> ofPairs(long seed) {
@@ -77,7 +82,9 @@ record BackwardKind(
         bias,
         gainGradient,
         biasGradient,
-        bfloat16);
+        bfloat16,
+        streams,
+        strips);
   }
 
   boolean isFloat64() {
@@ -89,9 +96,12 @@ record BackwardKind(
     return isFloat64() ? x : ElementType.FLOAT32;
   }
 
-  /** Rows that dx is written over are of its type. */
+  /** Rows that dx is written over are of its type; then its stores are as usual. */
   private static boolean isPossible(int[] row) {
     int open = CoveringArray.OPEN;
+    if (row[STREAMS] == 1 && row[PLACE] > 0) {
+      return false;
+    }
     int over = row[PLACE] == open || row[PLACE] == 0 ? open : row[row[PLACE] == 1 ? DY : RESIDUAL];
     return over == open || row[DX] == open || over == row[DX];
   }
@@ -111,7 +121,9 @@ record BackwardKind(
         row[9] == 1,
         row[10] == 1,
         row[11] == 1,
-        row[12] == 1);
+        row[12] == 1,
+        row[STREAMS] == 1,
+        row[14] == 1);
   }
 
   boolean fromOutput() {
@@ -128,7 +140,8 @@ record BackwardKind(
    * divided by a gain of 0 there, and vectors with a NaN are rounded one by one.
    */
   boolean roundsNoEnds(int bits) {
-    return fromOutput() && gain && dx == ElementType.BFLOAT16 && rounds(bits);
+    boolean pairs = bits == 256 || bfloat16;
+    return fromOutput() && gain && dx == ElementType.BFLOAT16 && pairs;
   }
 
   /** Of rows that are not long. */
@@ -163,7 +176,18 @@ record BackwardKind(
   }
 
   Target target(int bits, int width) {
-    Target target = MachineKernel.target(stages(), bits, width, false);
-    return new Target(stages(), bits, target.width(), target.group(), rounds(bits), false);
+    boolean adds = gainGradient || biasGradient;
+    int narrow = MachineKernel.target(stages(), bits, width, streams).width();
+    int group = narrow > 0 ? bits / Double.SIZE : strips && adds ? MachineKernel.STRIPPED : 1;
+    return new Target(stages(), bits, narrow, group, rounds(bits), streams, prefetched(bits));
+  }
+
+  private int prefetched(int bits) {
+    return !streams ? 0 : bits == 512 ? Short.BYTES : Long.BYTES;
+  }
+
+  /** Bytes that dx is off from where it is aligned, see {@link ForwardKind#shift}. */
+  int shift(Target target, int width) {
+    return target.peels() ? (width + 1) % 3 * dx.bytes() : 0;
   }
 }

@@ -178,17 +178,17 @@ final class InterpretedKernel {
   }
 
   /** From a row to the next there is memory that nobody may touch. */
-  private static int stride(Tensor rows, int size) {
+  private int stride(Tensor rows, int size) {
     int aligned = Area.aligned(size) + Area.ALIGNMENT;
-    return rows.equals(Forward.Y) ? aligned : aligned + 1 + 6 * rows.place();
+    return target.streams(rows) ? aligned : aligned + 1 + 6 * rows.place();
   }
 
-  /** Only the output may be aligned. */
+  /** Only an output with non-temporal stores may be aligned. */
   private long address(Tensor tensor) {
     if (tensor.access() == Tensor.Access.COLUMN) {
       return COLUMNS + tensor.place() * APART + 4;
     }
-    int from = tensor.equals(Forward.Y) ? shift : 3 + 2 * tensor.place();
+    int from = target.streams(tensor) ? shift : 3 + 2 * tensor.place();
     return ROWS + tensor.place() * APART + from;
   }
 

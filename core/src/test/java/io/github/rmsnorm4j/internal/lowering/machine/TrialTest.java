@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A kernel is tried before it is used: one with plain Java's bits passes, any other does not. */
 class TrialTest {
-  private static final int[] WIDTHS = {0, 32, 64, 160, 256};
+  private static final int[] WIDTHS = {0, 32, 64, 160, 256, 2048};
 
   @BeforeEach
   void needsMachineCode() {
@@ -104,7 +104,7 @@ class TrialTest {
     assumeThat(bits).isLessThanOrEqualTo(Machine.here().bits());
     for (BackwardKind kind : BackwardKind.ofPairs(bits)) {
       for (int width : WIDTHS) {
-        assertThat(MachineKernel.of(kind.stages(), bits, width, false))
+        assertThat(MachineKernel.of(kind.stages(), bits, width, kind.streams()))
             .as("%s, width %d, %d bits", kind, width, bits)
             .isNotNull();
       }
@@ -142,6 +142,8 @@ class TrialTest {
         false,
         true,
         true,
+        false,
+        false,
         false);
   }
 
@@ -161,7 +163,17 @@ class TrialTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"INPUT, 0", "INPUT, 64", "NOTHING, 0", "NOTHING, 64", "OUTPUT, 0", "OUTPUT, 64"})
+  @CsvSource({
+    "INPUT, 0",
+    "INPUT, 64",
+    "INPUT, 2048",
+    "NOTHING, 0",
+    "NOTHING, 64",
+    "NOTHING, 2048",
+    "OUTPUT, 0",
+    "OUTPUT, 64",
+    "OUTPUT, 2048"
+  })
   void anotherBackwardKernelDoesNot(Keep keep, int width) {
     int bits = Machine.here().bits();
     EpsilonPlacement floor = EpsilonPlacement.FLOOR;

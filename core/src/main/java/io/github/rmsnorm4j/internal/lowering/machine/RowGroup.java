@@ -1,0 +1,54 @@
+package io.github.rmsnorm4j.internal.lowering.machine;
+
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.AREA;
+import static io.github.rmsnorm4j.internal.lowering.machine.Pointers.ROW;
+
+import io.github.rmsnorm4j.internal.machine.Assembler;
+import io.github.rmsnorm4j.internal.machine.GeneralOp;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
+
+/** Rows of any width that go through the stages together: each stage has a loop over them. */
+final class RowGroup {
+  private final Assembler a;
+
+  RowGroup(Assembler a) {
+    this.a = a;
+  }
+
+  /** Takes so many rows from the next one on, or those that are left. */
+  void begin(int rows, Label leave) {
+    Label all = a.label("all");
+    a.op(GeneralOp.MOV, Address.at(AREA, Area.FIRST), ROW);
+    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.JAE, leave);
+    a.op(GeneralOp.LEA, General.RAX, Address.at(ROW, rows));
+    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.JBE, all);
+    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.ROWS));
+    a.bind(all);
+    a.op(GeneralOp.MOV, Address.at(AREA, Area.AFTER), General.RAX);
+  }
+
+  /** Goes back to the first row. */
+  void first() {
+    a.op(GeneralOp.MOV, ROW, Address.at(AREA, Area.FIRST));
+  }
+
+  /** Begins a loop over the rows. */
+  Label loop() {
+    Label row = a.label("row");
+    first();
+    a.bind(row);
+    return row;
+  }
+
+  /** Goes on to the next row of a loop. At its end the kernel is at the row after them all. */
+  void next(Label row) {
+    a.op(GeneralOp.ADD, ROW, new Immediate(1));
+    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.AFTER));
+    a.op(GeneralOp.JB, row);
+  }
+}
