@@ -14,10 +14,10 @@ import jdk.incubator.vector.VectorSpecies;
  * <p>The library writes machine code itself, for x86-64 processors with AVX2 under Linux, if native
  * access is enabled. Rows that have to be copied first take the Vector API, or Java loops without
  * it. Java loops are made for each norm at run time, as hidden classes; the JIT compiles them to
- * vectors. They need no flag. {@link #best} also takes the Vector API, if it is there, for gradients of float64 rows, of
- * partial norms and of rows of more than 65,536 elements, and for float64 rows as long. The system
- * property {@code rmsnorm4j.machineCode=false} switches machine code off for a process, {@link
- * #withoutMachineCode} for one norm.
+ * vectors. They need no flag. {@link #best} also takes the Vector API, if it is there, for
+ * gradients of float64 rows, of partial norms and of rows of more than 65,536 elements, and for
+ * float64 rows as long. The system property {@code rmsnorm4j.machineCode=false} switches machine
+ * code off for a process, {@link #withoutMachineCode} for one norm.
  *
  * <p>Values are immutable and safe to share.
  */
@@ -169,8 +169,10 @@ public final class Backend {
     return new Backend(bits, null, true, false);
   }
 
-  /** {@return the width of a vector: 128, 256 or 512 bits; 0 for plain Java and for Java loops, whose
-   * vectors the JIT chooses} */
+  /**
+   * {@return the width of a vector: 128, 256 or 512 bits; 0 for plain Java and for Java loops,
+   * whose vectors the JIT chooses}
+   */
   public int vectorBits() {
     return machineBits() > 0 ? machineBits() : kernelBits();
   }

@@ -72,8 +72,7 @@ class AllocationTest {
   /** At each width and, of machine code, at the widest; null where each has all kinds. */
   private static Stream<Draw> draws(long seed, List<Integer> sharing) {
     Stream<Draw> draws =
-        VECTOR_BITS.stream()
-            .map(bits -> draw(seed, bits, sharing, AllocationCount.OTHER));
+        VECTOR_BITS.stream().map(bits -> draw(seed, bits, sharing, AllocationCount.OTHER));
     draws = Stream.concat(draws, Stream.of(draw(seed, 0, sharing, AllocationCount.LOOPS)));
     int widest = Backends.machineCode().isEmpty() ? 0 : Machine.here().bits();
     boolean shares = sharing == null || sharing.contains(widest);

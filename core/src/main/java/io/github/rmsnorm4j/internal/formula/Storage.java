@@ -40,7 +40,7 @@ public record Storage(boolean float64, Set<ElementType> narrow, Map<Tensor, Elem
     ElementType type = type(rows);
     Value v = !float64 && value.float64() ? value.cast(type) : value;
     // An instruction that rounds to float16 keeps the payload of a NaN.
-    boolean keepsNan = type == ElementType.FLOAT16 && !v.float64();
+    boolean keepsNan = of(type) == ElementType.FLOAT16 && !v.float64();
     stage.store(rows, of(type), keepsNan ? v.oneNan() : v);
   }
 }

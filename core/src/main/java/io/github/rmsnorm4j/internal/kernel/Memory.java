@@ -84,7 +84,8 @@ public enum Memory {
   // The type of an array is told to the JIT: it copies arrays of unknown types much slower.
 
   /** Reads n elements as float32. */
-  static void read(ElementType type, Object base, long at, float[] into, NarrowArrays narrow, int n) {
+  static void read(
+      ElementType type, Object base, long at, float[] into, NarrowArrays narrow, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
         MemorySegment.copy(
@@ -96,7 +97,12 @@ public enum Memory {
     }
     if (base == null) {
       MemorySegment.copy(
-          Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, narrow.patterns, 0, n);
+          Native.EVERYTHING,
+          ValueLayout.JAVA_SHORT_UNALIGNED,
+          at & ADDRESSES,
+          narrow.patterns,
+          0,
+          n);
     } else {
       System.arraycopy((short[]) base, (int) (at >> 1), narrow.patterns, 0, n);
     }
@@ -128,7 +134,12 @@ public enum Memory {
     narrow.encode(type, from, narrow.patterns, n);
     if (base == null) {
       MemorySegment.copy(
-          narrow.patterns, 0, Native.EVERYTHING, ValueLayout.JAVA_SHORT_UNALIGNED, at & ADDRESSES, n);
+          narrow.patterns,
+          0,
+          Native.EVERYTHING,
+          ValueLayout.JAVA_SHORT_UNALIGNED,
+          at & ADDRESSES,
+          n);
     } else {
       System.arraycopy(narrow.patterns, 0, (short[]) base, (int) (at >> 1), n);
     }

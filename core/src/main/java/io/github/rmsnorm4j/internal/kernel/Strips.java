@@ -111,7 +111,8 @@ public final class Strips {
     }
   }
 
-  static void round(double[] a, float[] into, int n) {
+  /** Rounds n values to float32. */
+  public static void round(double[] a, float[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = (float) a[i];
     }

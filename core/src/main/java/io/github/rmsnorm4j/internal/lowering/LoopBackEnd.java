@@ -13,14 +13,19 @@ import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Ordinary loops, made from descriptions; they need no flag. */
-public final class LoopBackEnd implements BackEnd {
+/**
+ * Java loops, made from descriptions; they need no flag.
+ *
+ * @param isThere false if another back end was chosen by name
+ */
+public record LoopBackEnd(boolean isThere) implements BackEnd {
   private static final Pool<StagedRows> POOL = new Pool<>(StagedRows::new);
   private static final ConcurrentHashMap<Stage, LoopKernel> MADE = new ConcurrentHashMap<>();
 
@@ -32,12 +37,19 @@ public final class LoopBackEnd implements BackEnd {
   }
 
   @Override
-  public Compiled compile(Call call, OutputStores stores) {
+  public Compiled compile(Call call, OutputStores stores) throws Refusal {
+    if (!isThere) {
+      throw Refusal.ABSENT;
+    }
     Storage storage = call.storage(Set.of());
     Program program = call.program(storage);
     List<Kernel> kernels = new ArrayList<>();
     for (Program.Step step : program.steps()) {
-      kernels.add(kernel(step.stage()));
+      LoopKernel kernel = kernel(step.stage());
+      if (kernel == null) {
+        throw new Refusal("a stage needs more than " + Frame.MAX_STRIPS + " arrays");
+      }
+      kernels.add(kernel);
     }
     boolean widens = call.ofNorm() != null && !call.float64();
     Columns columns = widens ? new WidenedColumns() : Columns.NATURAL;
@@ -45,9 +57,9 @@ public final class LoopBackEnd implements BackEnd {
         new StagedProgram(call, storage, program, kernels, new PlainBackEnd(), columns, true));
   }
 
-  /** The kernel of a stage, made once. */
+  /** The kernel of a stage, made once; null if it needs too many arrays. */
   private static LoopKernel kernel(Stage stage) {
     LoopKernel kernel = MADE.get(stage);
-    return kernel != null ? kernel : MADE.computeIfAbsent(stage, LoopKernel::new);
+    return kernel != null ? kernel : MADE.computeIfAbsent(stage, LoopKernel::of);
   }
 }

@@ -43,8 +43,14 @@ final class LoopKernel implements Kernel {
 
   private final int[] columns;
 
-  LoopKernel(Stage stage) {
+  /** The kernel of a stage; null if it needs too many arrays. */
+  static LoopKernel of(Stage stage) {
     LoopPlan plan = new LoopPlan(stage);
+    return plan.arrays().size() > Frame.MAX_STRIPS ? null : new LoopKernel(plan);
+  }
+
+  private LoopKernel(LoopPlan plan) {
+    Stage stage = plan.stage();
     ofRows = stage.isOfRows();
     hasElements = stage.hasElements();
     float64 = plan.float64();
@@ -77,24 +83,58 @@ final class LoopKernel implements Kernel {
       return;
     }
     strips.prepare(frame);
-    boolean ordered = mayReachRows && isInOneOrder(frame);
     int n = to - from;
-    if (usesFirst || !hasElements) {
-      rowByRow(frame, rows, from, to, ordered);
-    } else if (sumsAtOnce(from, to) && isInArrays(frame)) {
-      begin(frame, rows);
-      loops.sums(frame, rows, to);
-    } else if (ordered && mayReachColumns && areColumnsWide(frame)) {
-      begin(frame, rows);
-      loops.direct(frame, true, 0, rows, at(frame, 0) + from, column(frame) + from, n);
-    } else if (ordered && !float64 && lanes == 0 && n <= STRIP) {
-      begin(frame, rows);
-      strips.columns(frame, from, n);
-      loops.direct(frame, false, 0, rows, at(frame, 0) + from, 0, n);
-      strips.sumsOfColumns(frame, from, n);
-    } else {
-      rowByRow(frame, rows, from, to, ordered);
+    switch (way(frame, from, to)) {
+      case SUMS_AT_ONCE -> {
+        begin(frame, rows);
+        loops.sums(frame, rows, to);
+      }
+      case IN_PLACE -> {
+        begin(frame, rows);
+        loops.direct(frame, true, 0, rows, at(frame, 0) + from, column(frame) + from, n);
+      }
+      case COLUMNS_COPIED -> {
+        begin(frame, rows);
+        strips.columns(frame, from, n);
+        loops.direct(frame, false, 0, rows, at(frame, 0) + from, 0, n);
+        strips.sumsOfColumns(frame, from, n);
+      }
+      case SUMS_IN_PLACE -> {
+        strips.columns(frame, from, n);
+        rowByRow(frame, rows, from, to, true);
+      }
+      case ROW_BY_ROW -> rowByRow(frame, rows, from, to, false);
     }
+  }
+
+  /** How rows are done. */
+  enum Way {
+    /** One loop sums all rows: each is one block of whole lanes. */
+    SUMS_AT_ONCE,
+    /** One loop does all rows, where they are. */
+    IN_PLACE,
+    /** The same with copies of columns, which fit in a strip. */
+    COLUMNS_COPIED,
+    /** Terms of rows that fit in a strip are saved, and then added. */
+    SUMS_IN_PLACE,
+    /** Each row by itself, in strips. */
+    ROW_BY_ROW
+  }
+
+  /** The way for elements of the rows of a frame. */
+  Way way(Frame frame, int from, int to) {
+    boolean sums = lanes > 0;
+    boolean ordered = mayReachRows && isInOneOrder(frame);
+    if (!hasElements || usesFirst) {
+      return Way.ROW_BY_ROW;
+    } else if (sumsAtOnce(from, to) && isInArrays(frame)) {
+      return Way.SUMS_AT_ONCE;
+    } else if (ordered && mayReachColumns && areColumnsWide(frame)) {
+      return Way.IN_PLACE;
+    } else if (ordered && !float64 && to - from <= STRIP && !loops.hasLanes()) {
+      return sums ? Way.SUMS_IN_PLACE : Way.COLUMNS_COPIED;
+    }
+    return Way.ROW_BY_ROW;
   }
 
   /** Whether the sums of rows are those of one block of whole lanes. */
@@ -103,18 +143,17 @@ final class LoopKernel implements Kernel {
     return lanes > 0 && loops.hasLanes() && whole;
   }
 
-  private void rowByRow(Frame frame, int rows, int from, int to, boolean ordered) {
-    boolean inPlace = ordered && !float64;
-    boolean oneStrip = inPlace && lanes > 0 && !loops.hasLanes() && to - from <= STRIP;
-    if (oneStrip) {
-      strips.columns(frame, from, to - from);
-    }
+  /**
+   * Does each row by itself.
+   *
+   * @param oneStrip whether rows are summed where they are, and strips have their columns
+   */
+  private void rowByRow(Frame frame, int rows, int from, int to, boolean oneStrip) {
+    boolean inPlace = mayReachRows && !float64 && isInOneOrder(frame);
     for (int r = 0; r < rows; r++) {
       beginRow(frame, r);
       int at = inPlace ? at(frame, r) : -1;
-      if (lanes > 0) {
-        Arrays.fill(frame.sumLanes, 0, lanes, 0.0);
-      }
+      Arrays.fill(frame.sumLanes, 0, lanes, 0.0);
       if (oneStrip) {
         strips.reach(frame, r, to - from, at + from);
       } else if (lanes > 0) {

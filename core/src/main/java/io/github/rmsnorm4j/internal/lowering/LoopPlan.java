@@ -134,8 +134,8 @@ final class LoopPlan {
   /** The value of a statement. What encodes float16 rows makes every NaN the canonical one. */
   private static Value withoutOneNan(Stage.Statement statement) {
     Value value = statement.value();
-    boolean encoded = statement instanceof Stage.Store && value.kind() == Value.Kind.ONE_NAN;
-    return encoded ? value.a() : value;
+    boolean encoded = statement instanceof Stage.Store store && store.type() == ElementType.FLOAT16;
+    return encoded && value.kind() == Value.Kind.ONE_NAN ? value.a() : value;
   }
 
   /** Saves the values that later loops read, and those that are rounded between loops. */

@@ -177,14 +177,20 @@ final class LoopStrips {
     }
   }
 
-  private static void round(Frame frame, LoopPlan.Rounded of, int n) {
+  private void round(Frame frame, LoopPlan.Rounded of, int n) {
     Value value = of.value();
     if (value.float64()) {
       Strips.cast(frame.doubleStrips[of.from()], value.type(), frame.doubleStrips[of.to()], n);
-    } else {
-      float[] from = frame.floatStrips[of.from()];
-      frame.strips.cast(from, value.type(), frame.floatStrips[of.to()], n);
+      return;
     }
+    float[] into = frame.floatStrips[of.to()];
+    float[] from = frame.floatStrips[of.from()];
+    if (arrays[of.from()].doubles()) {
+      // A float32 column, which is widened.
+      Strips.round(frame.doubleStrips[of.from()], into, n);
+      from = into;
+    }
+    frame.strips.cast(from, value.type(), into, n);
   }
 
   private static void addToLanes(Frame frame, Result result, int from, int n) {

@@ -75,7 +75,8 @@ public final class Plans {
           List.of(
               new MachineBackEnd(machineBits, startsPlain ? vectorBits : null),
               new VectorBackEnd(vectorBits),
-              loops ? new LoopBackEnd() : new PlainBackEnd());
+              new LoopBackEnd(loops),
+              new PlainBackEnd());
     }
     return backEnds;
   }

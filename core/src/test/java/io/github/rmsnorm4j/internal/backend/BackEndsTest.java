@@ -125,7 +125,7 @@ class BackEndsTest {
               kind == Kind.INTERPRETED_WIDE,
               (program, step) -> reached.addAll(Reach.of(call.formula, program, step, call.width)));
       case PLAIN -> new PlainBackEnd();
-      case LOOPS -> new LoopBackEnd();
+      case LOOPS -> new LoopBackEnd(true);
       case VECTORS -> new VectorBackEnd(() -> Math.min(WIDEST, 128 << (seed / 4 + 2) % 3));
       case MACHINE -> new MachineBackEnd(() -> Math.min(MACHINE, 256 << seed / 4 % 2), null);
     };

@@ -64,7 +64,8 @@ class KernelPathsTest {
         drawn.column,
         drawn.rows,
         drawn.width,
-        drawn.paired);
+        drawn.paired,
+        false);
   }
 
   private static void check(DrawnKernel drawn, Arena arena) {
@@ -105,7 +106,7 @@ class KernelPathsTest {
       Map<Tensor, Memory> memory = DrawnKernel.memory(random, (int) seed % 3);
       Kernels kernels = new Kernels(bits, memory, width, paired);
       try (Arena arena = Arena.ofConfined()) {
-        Work pieces = new Work(seed, arena, List.of(stage), memory, 0, 1, width, paired);
+        Work pieces = new Work(seed, arena, List.of(stage), memory, 0, 1, width, paired, false);
         Frame frame = pieces.frames().getFirst();
         Kernel kernel = bits == 0 ? kernels.plain(stage) : kernels.of(stage, width);
         RowSum.open(frame);
@@ -114,7 +115,7 @@ class KernelPathsTest {
           kernel.superBlock(frame, Math.min(SumOrder.SUPER_BLOCK, width - from));
         }
         kernel.close(frame);
-        Work defined = new Work(seed, arena, List.of(stage), memory, 0, 1, width, paired);
+        Work defined = new Work(seed, arena, List.of(stage), memory, 0, 1, width, paired, false);
         defined.byDefinition(0, width);
         assertThat(pieces.difference(defined))
             .as("seed %d, %d bits, paired: %s%n%s", seed, bits, paired, stage.text())

@@ -26,17 +26,27 @@ final class Rectangle {
   private final int rows;
   private final int width;
 
-  /** Native rows and the gaps between them are of any number of bytes. */
+  /**
+   * Native rows and the gaps between them are of any number of bytes.
+   *
+   * @param ordered whether rows have the same places in every array of a type
+   */
   Rectangle(
-      SplittableRandom random, Arena arena, ElementType type, Memory memory, int rows, int width) {
+      SplittableRandom random,
+      Arena arena,
+      ElementType type,
+      Memory memory,
+      int rows,
+      int width,
+      boolean ordered) {
     this.type = type;
     this.rows = rows;
     this.width = width;
     int bytes = type.bytes();
     boolean heap = memory == Memory.HEAP;
     int unit = heap || random.nextBoolean() ? bytes : 1;
-    offset = random.nextLong(40) * unit;
-    stride = (long) width * bytes + random.nextLong(9) * unit;
+    offset = ordered ? 3L * bytes : random.nextLong(40) * unit;
+    stride = (long) width * bytes + (ordered ? 2L * bytes : random.nextLong(9) * unit);
     int elements = (int) ((offset + stride * rows) / bytes) + 40;
     segment = heap ? heap(elements) : arena.allocate(elements * bytes, 8);
     for (long at = 0; at < segment.byteSize(); at++) {

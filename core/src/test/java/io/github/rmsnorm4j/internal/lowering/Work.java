@@ -35,6 +35,7 @@ final class Work {
    * Draws.
    *
    * @param column where the rows' columns begin
+   * @param ordered whether rows have the same places in every array of a type
    */
   Work(
       long seed,
@@ -44,7 +45,8 @@ final class Work {
       int column,
       int rows,
       int width,
-      boolean paired) {
+      boolean paired,
+      boolean ordered) {
     SplittableRandom random = new SplittableRandom(seed);
     this.stages = stages;
     this.column = column;
@@ -59,7 +61,8 @@ final class Work {
               (operand, type) ->
                   own.put(
                       operand,
-                      new Rectangle(random, arena, type, memory.get(operand), rows, width)));
+                      new Rectangle(
+                          random, arena, type, memory.get(operand), rows, width, ordered)));
       rectangles.add(own);
     }
     for (Tensor c : NormTensors.COLUMNS) {
