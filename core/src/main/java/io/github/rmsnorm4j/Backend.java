@@ -29,7 +29,7 @@ public final class Backend {
 
   /**
    * The number of elements that {@link #best} normalises with plain Java at the start of a process,
-   * before it makes its first kernel.
+   * before it makes its first kernel. Where only Java loops would follow, it is 16 times as many.
    */
   public static final long PLAIN_ELEMENTS = StartUp.ELEMENTS;
 

@@ -84,8 +84,7 @@ public enum Memory {
   // The type of an array is told to the JIT: it copies arrays of unknown types much slower.
 
   /** Reads n elements as float32. */
-  static void read(
-      ElementType type, Object base, long at, float[] into, NarrowArrays narrow, int n) {
+  static void read(ElementType type, Object base, long at, float[] into, Strips strips, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
         MemorySegment.copy(
@@ -95,6 +94,7 @@ public enum Memory {
       }
       return;
     }
+    NarrowArrays narrow = strips.narrow();
     if (base == null) {
       MemorySegment.copy(
           Native.EVERYTHING,
@@ -121,7 +121,7 @@ public enum Memory {
 
   /** Writes n elements, rounded once if the rows have 16 bits; see {@link NarrowArrays}. */
   public static void write(
-      ElementType type, Object base, long at, float[] from, NarrowArrays narrow, int n) {
+      ElementType type, Object base, long at, float[] from, Strips strips, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
         MemorySegment.copy(
@@ -131,6 +131,7 @@ public enum Memory {
       }
       return;
     }
+    NarrowArrays narrow = strips.narrow();
     narrow.encode(type, from, narrow.patterns, n);
     if (base == null) {
       MemorySegment.copy(

@@ -19,7 +19,7 @@ public final class StripAccess {
   public static void load(
       Frame frame, int slot, ElementType type, int row, int i, float[] into, int n) {
     long at = at(frame, slot, row, i, type.bytes());
-    Memory.read(type, frame.base[slot], at, into, frame.strips.narrow, n);
+    Memory.read(type, frame.base[slot], at, into, frame.strips, n);
   }
 
   /**
@@ -69,7 +69,7 @@ public final class StripAccess {
       Strips.round(doubles, strips.rounded, n);
     }
     float[] floats = from instanceof float[] f ? f : strips.rounded;
-    Memory.write(type, base, at, floats, strips.narrow, n);
+    Memory.write(type, base, at, floats, strips, n);
   }
 
   /** Writes n numbers of columns, which are always in an array, rounded to its type. */

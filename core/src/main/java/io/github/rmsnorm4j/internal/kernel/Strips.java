@@ -10,14 +10,24 @@ import java.util.Arrays;
 /** Arrays for the values of a stage, one strip of elements each, and the loops over them. */
 public final class Strips {
   /** Elements of a strip: all values of a stage together stay in the first-level cache. */
-  public static final int STRIP = NarrowArrays.MOST;
+  public static final int STRIP = 512;
 
   private double[][] doubles = {};
   private float[][] floats = {};
-  final NarrowArrays narrow = new NarrowArrays();
+
+  /** Null until 16-bit types are converted: the start of a process needs no class for that. */
+  private NarrowArrays narrow;
 
   /** Float64 values that were rounded to float32. */
   final float[] rounded = new float[STRIP];
+
+  /** Converts 16-bit types. */
+  NarrowArrays narrow() {
+    if (narrow == null) {
+      narrow = new NarrowArrays();
+    }
+    return narrow;
+  }
 
   double[] doubles(int value) {
     if (value >= doubles.length) {
@@ -185,6 +195,7 @@ public final class Strips {
 
   /** Rounds n values to a type of 16 bits. */
   public void cast(float[] a, ElementType to, float[] into, int n) {
+    NarrowArrays narrow = narrow();
     narrow.encode(to, a, narrow.patterns, n);
     narrow.decode(to, narrow.patterns, into, n);
   }

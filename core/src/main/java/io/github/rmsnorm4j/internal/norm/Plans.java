@@ -25,6 +25,9 @@ public final class Plans {
   private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(KEPT);
   private volatile int next;
 
+  /** Whether loops are all that there is; finding out takes time, so it is kept. */
+  private volatile Boolean loopsAlone;
+
   /** Null until they are needed: the start of a process loads no class that it does not need. */
   private volatile List<BackEnd> backEnds;
 
@@ -57,7 +60,7 @@ public final class Plans {
 
   /** The plan of a call: one of the last ones if it fits. */
   Plan of(Call call, long rows) {
-    boolean start = startsPlain && StartUp.covers(rows * call.choices().width());
+    boolean start = startsPlain && isStart(rows * call.choices().width());
     OutputStores stores = OutputStores.of(call, rows);
     for (int i = 0; i < KEPT; i++) {
       Plan plan = plans.getPlain(i);
@@ -67,6 +70,19 @@ public final class Plans {
     }
     Plan plan = new Plan(call, stores, start, start ? List.of(new PlainBackEnd()) : backEnds());
     return plan.lasts() ? add(plan) : plan;
+  }
+
+  private boolean isStart(long elements) {
+    boolean loops = StartUp.isOverForKernels() && hasLoopsAlone();
+    return StartUp.covers(elements, loops ? StartUp.ELEMENTS_BEFORE_LOOPS : StartUp.ELEMENTS);
+  }
+
+  /** Whether there is neither machine code nor the Vector API. */
+  private boolean hasLoopsAlone() {
+    if (loopsAlone == null) {
+      loopsAlone = machineBits.getAsInt() == 0 && vectorBits.getAsInt() == 0;
+    }
+    return loopsAlone;
   }
 
   private List<BackEnd> backEnds() {

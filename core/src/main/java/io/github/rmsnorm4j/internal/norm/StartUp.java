@@ -10,18 +10,33 @@ public final class StartUp {
   /** About as many elements as plain Java normalises in the time that the first kernel takes. */
   public static final long ELEMENTS = 1 << 22;
 
+  /**
+   * The same before the first Java loops, which are not as much faster than plain Java: most of
+   * their time goes into the JDK's first class file.
+   */
+  public static final long ELEMENTS_BEFORE_LOOPS = 1 << 26;
+
   /** Counted without synchronisation: the exact end of the start does not matter. */
   private static long elements;
 
   private StartUp() {}
 
-  /** Whether a call of so many elements still takes plain Java. */
-  static boolean covers(long elements) {
+  /** Whether a process has done so many that the first kernel pays, unless it is of loops. */
+  static boolean isOverForKernels() {
+    return elements >= ELEMENTS;
+  }
+
+  /**
+   * Whether a call of so many elements still takes plain Java.
+   *
+   * @param most the elements of the start
+   */
+  static boolean covers(long elements, long most) {
     long before = StartUp.elements;
-    if (before >= ELEMENTS) {
+    if (before >= most) {
       return false;
     }
     StartUp.elements = before + elements;
-    return elements <= ELEMENTS;
+    return elements <= most;
   }
 }

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class StartUpTest {
   private static final long SEED = 7;
   private static final int ELEMENTS = 1 << 22;
+  private static final int BEFORE_LOOPS = 1 << 26;
   private static final String KERNEL = ".internal.lowering.KernelClass ";
 
   /** Normalises the same rows before and after so many elements, and says when. */
@@ -33,7 +34,7 @@ class StartUpTest {
         System.out.println("covers: " + covers(ELEMENTS + 1) + covers(1));
         return;
       }
-      Backend backend = args[0].equals("best") ? Backend.best() : vectors();
+      Backend backend = args[0].equals("vectors") ? vectors() : Backend.best();
       RmsNorm norm = RmsNorm.builder(WIDTH).backend(backend).build();
       SplittableRandom random = new SplittableRandom(SEED);
       float[] x = new float[ROWS * WIDTH];
@@ -42,7 +43,7 @@ class StartUpTest {
       }
       float[] first = new float[x.length];
       norm.apply(x, first);
-      int calls = ELEMENTS / x.length;
+      int calls = (args[0].equals("loops") ? BEFORE_LOOPS : ELEMENTS) / x.length;
       float[] y = first.clone();
       for (int call = 1; call < calls; call++) {
         Arrays.fill(y, 0);
@@ -57,7 +58,7 @@ class StartUpTest {
     }
 
     private static String covers(long elements) {
-      return StartUp.covers(elements) ? "true " : "false ";
+      return StartUp.covers(elements, ELEMENTS) ? "true " : "false ";
     }
 
     private static Backend vectors() {
@@ -111,6 +112,21 @@ class StartUpTest {
     assertThat(loads(lines, machineKernel)).isTrue();
     assertThat(loads(lines, "jdk.incubator.vector.FloatVector ")).isFalse();
     assertThat(loads(lines, KERNEL)).isFalse();
+  }
+
+  /** Without flags there are only loops, which follow later. */
+  @Test
+  void loopsFollowLater() throws Exception {
+    List<String> flags =
+        ChildJvm.flags("-Xlog:class+load:stdout").stream()
+            .filter(f -> !f.startsWith("--add-modules") && !f.startsWith("--enable-native-access"))
+            .toList();
+    List<String> lines = ChildJvm.output(flags, Program.class, "loops").lines().toList();
+    int before = lines.indexOf("before: -1");
+    assertThat(before).as("line of the bits before the change, seed %d", SEED).isPositive();
+    assertThat(lines.contains("after: -1")).as("bits after the change, seed %d", SEED).isTrue();
+    assertThat(kernels(lines.subList(0, before))).isEmpty();
+    assertThat(kernels(lines.subList(before, lines.size()))).hasSizeGreaterThanOrEqualTo(3);
   }
 
   /** A backend that was asked for is that from the first element on. */
