@@ -25,6 +25,9 @@ public final class Frame implements AutoCloseable {
   /** The most per-row scalars that the elements of a stage read. */
   public static final int MAX_TABLES = 8;
 
+  /** The most values at element 0 of a row. */
+  public static final int MAX_FIRSTS = 8;
+
   /** The most strips of a stage in loops. */
   public static final int MAX_STRIPS = 32;
 
@@ -89,7 +92,7 @@ public final class Frame implements AutoCloseable {
     strips = new Strips();
     floats = new float[MAX_TABLES * MAX_ROWS];
     doubles = new double[MAX_TABLES * MAX_ROWS];
-    firsts = new double[MAX_TABLES];
+    firsts = new double[MAX_FIRSTS];
     sumLanes = new double[Stage.MAX_SUMS * SumOrder.LANES];
     sumTotals = new double[Stage.MAX_SUMS * SumOrder.LANES];
     floatStrips = new float[MAX_STRIPS][];

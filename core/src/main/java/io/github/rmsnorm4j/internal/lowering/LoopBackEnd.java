@@ -13,7 +13,6 @@ import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
-import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,7 +46,7 @@ public record LoopBackEnd(boolean isThere) implements BackEnd {
     for (Program.Step step : program.steps()) {
       LoopKernel kernel = kernel(step.stage());
       if (kernel == null) {
-        throw new Refusal("a stage needs more than " + Frame.MAX_STRIPS + " arrays");
+        throw new Refusal("a stage needs too many arrays");
       }
       kernels.add(kernel);
     }

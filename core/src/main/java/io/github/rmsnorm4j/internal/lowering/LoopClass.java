@@ -5,8 +5,8 @@ import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
-import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
@@ -30,18 +30,11 @@ final class LoopClass {
   private static final int TO_ROW = 2;
 
   private final LoopPlan plan;
-  private final List<Value> firsts;
   private final StringBuilder text = new StringBuilder();
   private final String name;
 
-  /**
-   * A class.
-   *
-   * @param firsts the values at element 0 of a row, which a frame has in this order
-   */
-  LoopClass(LoopPlan plan, List<Value> firsts) {
+  LoopClass(LoopPlan plan) {
     this.plan = plan;
-    this.firsts = firsts;
     String kind = !plan.stage().hasElements() ? "numbers" : hasSums() ? "sums" : "rows";
     name = "loops_" + kind + "_" + COUNT.incrementAndGet();
   }
@@ -90,7 +83,7 @@ final class LoopClass {
         method,
         MethodTypeDesc.of(result, Code.ints(new ClassDesc[] {Code.FRAME}, ints)),
         ClassFile.ACC_STATIC,
-        c -> body.accept(new LoopCode(new Code(c, text, 1 + ints), plan, firsts)));
+        c -> body.accept(new LoopCode(new Code(c, text, 1 + ints), plan)));
   }
 
   /** Keeps numbers of rows; returns whether all rows are in range. */

@@ -25,16 +25,11 @@ final class LoopCode {
   final LoopPlan plan;
   private final List<Value> firsts;
 
-  /**
-   * The code of a method.
-   *
-   * @param firsts the values at element 0 of a row, which a frame has in this order
-   */
-  LoopCode(Code code, LoopPlan plan, List<Value> firsts) {
+  LoopCode(Code code, LoopPlan plan) {
     this.code = code;
     c = code.c;
     this.plan = plan;
-    this.firsts = firsts;
+    firsts = plan.firsts();
   }
 
   /** Values of a row. */

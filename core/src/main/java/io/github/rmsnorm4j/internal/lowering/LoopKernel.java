@@ -9,7 +9,6 @@ import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import io.github.rmsnorm4j.internal.kernel.Strips;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * A stage in ordinary loops, which the JIT compiles to vectors by itself. Loops access arrays of
@@ -43,10 +42,12 @@ final class LoopKernel implements Kernel {
 
   private final int[] columns;
 
-  /** The kernel of a stage; null if it needs too many arrays. */
+  /** The kernel of a stage; null if a frame has too few arrays for it. */
   static LoopKernel of(Stage stage) {
     LoopPlan plan = new LoopPlan(stage);
-    return plan.arrays().size() > Frame.MAX_STRIPS ? null : new LoopKernel(plan);
+    boolean fits =
+        plan.arrays().size() <= Frame.MAX_STRIPS && plan.firsts().size() <= Frame.MAX_FIRSTS;
+    return fits ? new LoopKernel(plan) : null;
   }
 
   private LoopKernel(LoopPlan plan) {
@@ -54,10 +55,7 @@ final class LoopKernel implements Kernel {
     ofRows = stage.isOfRows();
     hasElements = stage.hasElements();
     float64 = plan.float64();
-    firsts =
-        stage.values().stream()
-            .filter(value -> value.kind() == Value.Kind.FIRST)
-            .toArray(Value[]::new);
+    firsts = plan.firsts().toArray(Value[]::new);
     usesFirst = stage.rowValues().stream().anyMatch(LoopKernel::usesFirst);
     keeps = stage.statements().stream().anyMatch(Stage.Keep.class::isInstance);
     boolean wide = stage.rows().values().stream().allMatch(type -> type.bytes() > Short.BYTES);
@@ -67,7 +65,7 @@ final class LoopKernel implements Kernel {
     lanes = sums.length * SumOrder.LANES;
     rows = plan.rows();
     columns = plan.columns();
-    loops = new Loops(plan, new LoopClass(plan, List.of(firsts)).define());
+    loops = new Loops(plan, new LoopClass(plan).define());
     strips = new LoopStrips(plan, loops);
   }
 

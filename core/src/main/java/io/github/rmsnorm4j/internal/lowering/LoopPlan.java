@@ -170,6 +170,11 @@ final class LoopPlan {
     return stage;
   }
 
+  /** The values at element 0 of a row, in the order in which a frame has them. */
+  List<Value> firsts() {
+    return stage.values().stream().filter(value -> value.kind() == Value.Kind.FIRST).toList();
+  }
+
   List<Array> arrays() {
     return arrays;
   }
