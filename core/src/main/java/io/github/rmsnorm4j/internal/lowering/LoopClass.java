@@ -5,8 +5,8 @@ import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
-import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
