@@ -13,7 +13,7 @@ import jdk.incubator.vector.VectorSpecies;
  *
  * <p>The library writes machine code itself, for x86-64 processors with AVX2 under Linux, if native
  * access is enabled. Rows that have to be copied first take the Vector API, or Java loops without
- * it. Java loops are made for each norm at run time, as hidden classes; the JIT compiles them to
+ * it. Java loops are made at run time for each stage of a formula; the JIT compiles them to
  * vectors. They need no flag. {@link #best} also takes the Vector API, if it is there, for
  * gradients of float64 rows, of partial norms and of rows of more than 65,536 elements, and for
  * float64 rows as long. The system property {@code rmsnorm4j.machineCode=false} switches machine
@@ -123,7 +123,7 @@ public final class Backend {
     return new Backend(0, new Vectors(0, "plain Java was asked for"), false, false);
   }
 
-  /** {@return the backend of Java loops, which are made for each norm and need no flag} */
+  /** {@return the backend of Java loops, which are made at run time and need no flag} */
   public static Backend loops() {
     return new Backend(0, new Vectors(0, "Java loops were asked for"), true, false);
   }
@@ -195,10 +195,10 @@ public final class Backend {
   }
 
   /**
-   * {@return whether native access is enabled for this library: whether kernels address native
+   * {@return whether native access is enabled for this library: whether kernels may address native
    * memory directly} If they may not, rows in native memory are copied through a small buffer,
-   * which takes time: the rows "safe()" of docs/performance.md show how much. Rows in Java arrays
-   * are not affected.
+   * which takes time: the rows "safe()" of docs/performance.md show how much. Java loops always
+   * copy such rows. Rows in Java arrays are not affected.
    */
   public boolean nativeAccess() {
     return nativeAccess;

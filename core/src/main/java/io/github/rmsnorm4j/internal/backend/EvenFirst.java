@@ -22,7 +22,8 @@ public final class EvenFirst implements Columns {
 
   /** The gain or bias of a norm in the order in which the kernels read it. */
   @Override
-  public Object of(Tensor column, Object natural) {
+  public Object of(Call call, Tensor column) {
+    Object natural = call.column(column);
     if (!paired || natural == null) {
       return natural;
     }

@@ -22,8 +22,28 @@ public final class NormColumns {
   /** A key for these columns. A reference to the key does not keep their memory. */
   public final Object key = new Object();
 
+  /** For loops, in arrays. */
+  private final AtomicReferenceArray<double[]> widened =
+      new AtomicReferenceArray<>(Tensor.Access.COLUMN.places());
+
   private final AtomicReferenceArray<MemorySegment> copies =
       new AtomicReferenceArray<>(Tensor.Access.COLUMN.places());
+
+  /** A column as float64, copied once if it is float32; null for null. */
+  double[] widened(Tensor column, Object numbers) {
+    if (!(numbers instanceof float[] narrow)) {
+      return (double[]) numbers;
+    }
+    double[] copy = widened.get(column.place());
+    if (copy == null) {
+      copy = new double[narrow.length];
+      for (int i = 0; i < copy.length; i++) {
+        copy[i] = narrow[i];
+      }
+      widened.set(column.place(), copy);
+    }
+    return copy;
+  }
 
   /** The copy of a column; null beyond the limit. */
   MemorySegment of(Tensor column, Object numbers, int width) {

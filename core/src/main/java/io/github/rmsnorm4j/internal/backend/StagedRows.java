@@ -76,8 +76,8 @@ public final class StagedRows implements Worker {
     }
     frame.set(Forward.K, part);
     frame.set(Forward.EPSILON, call.choices().epsilon());
-    frame.point(Forward.GAIN, program.columns.of(Forward.GAIN, call.column(Forward.GAIN)));
-    frame.point(Forward.BIAS, program.columns.of(Forward.BIAS, call.column(Forward.BIAS)));
+    frame.point(Forward.GAIN, program.columns.of(call, Forward.GAIN));
+    frame.point(Forward.BIAS, program.columns.of(call, Forward.BIAS));
     numbers.begin(call);
   }
 

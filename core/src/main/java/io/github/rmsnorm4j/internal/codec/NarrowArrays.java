@@ -19,7 +19,7 @@ import java.nio.ShortBuffer;
  */
 public final class NarrowArrays {
   /** The most elements that {@link #patterns} has, and that a loop converts. */
-  private static final int MOST = 512;
+  public static final int MOST = 512;
 
   /** Below this the copies take longer than the conversion. */
   private static final int FEW = 128;

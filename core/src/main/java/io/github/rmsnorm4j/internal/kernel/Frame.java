@@ -79,7 +79,7 @@ public final class Frame implements AutoCloseable {
   /** What a back end keeps for the thread of a frame. The frame's owner closes it. */
   public Own own;
 
-  /** Intermediate results in plain Java. */
+  /** Strips of plain Java, and what converts 16-bit types. */
   public final Strips strips;
 
   /** A frame that shares nothing. */

@@ -120,8 +120,7 @@ public enum Memory {
   }
 
   /** Writes n elements, rounded once if the rows have 16 bits; see {@link NarrowArrays}. */
-  public static void write(
-      ElementType type, Object base, long at, float[] from, Strips strips, int n) {
+  static void write(ElementType type, Object base, long at, float[] from, Strips strips, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
         MemorySegment.copy(

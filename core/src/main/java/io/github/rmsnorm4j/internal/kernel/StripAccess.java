@@ -46,7 +46,7 @@ public final class StripAccess {
   }
 
   /** The first column of the frame. */
-  public static int column(Frame frame, int slot) {
+  static int column(Frame frame, int slot) {
     int bytes = frame.base[slot] instanceof double[] ? Double.BYTES : Float.BYTES;
     return (int) (frame.offset[slot] / bytes);
   }

@@ -10,7 +10,7 @@ import java.util.Arrays;
 /** Arrays for the values of a stage, one strip of elements each, and the loops over them. */
 public final class Strips {
   /** Elements of a strip: all values of a stage together stay in the first-level cache. */
-  public static final int STRIP = 512;
+  public static final int STRIP = NarrowArrays.MOST;
 
   private double[][] doubles = {};
   private float[][] floats = {};

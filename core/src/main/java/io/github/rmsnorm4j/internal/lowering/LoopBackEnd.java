@@ -50,10 +50,9 @@ public record LoopBackEnd(boolean isThere) implements BackEnd {
       }
       kernels.add(kernel);
     }
-    boolean widens = call.ofNorm() != null && !call.float64();
-    Columns columns = widens ? new WidenedColumns() : Columns.NATURAL;
     return new Rows(
-        new StagedProgram(call, storage, program, kernels, new PlainBackEnd(), columns, true));
+        new StagedProgram(
+            call, storage, program, kernels, new PlainBackEnd(), Columns.WIDENED, true));
   }
 
   /** The kernel of a stage, made once; null if it needs too many arrays. */

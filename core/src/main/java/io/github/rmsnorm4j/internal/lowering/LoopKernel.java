@@ -15,8 +15,6 @@ import java.util.Arrays;
  * the caller where they can. Otherwise rows are copied, a strip of elements at a time.
  */
 final class LoopKernel implements Kernel {
-  private static final int STRIP = Strips.STRIP;
-
   private final boolean ofRows;
   private final boolean hasElements;
   private final boolean float64;
@@ -58,9 +56,8 @@ final class LoopKernel implements Kernel {
     firsts = plan.firsts().toArray(Value[]::new);
     usesFirst = stage.rowValues().stream().anyMatch(LoopKernel::usesFirst);
     keeps = stage.statements().stream().anyMatch(Stage.Keep.class::isInstance);
-    boolean wide = stage.rows().values().stream().allMatch(type -> type.bytes() > Short.BYTES);
-    mayReachRows = plan.mayReachRows() && wide;
-    mayReachColumns = mayReachRows && plan.mayReachColumns();
+    mayReachRows = plan.mayReachRows();
+    mayReachColumns = plan.mayReachColumns();
     sums = stage.sums().stream().mapToInt(sum -> sum.number().place()).toArray();
     lanes = sums.length * SumOrder.LANES;
     rows = plan.rows();
@@ -121,7 +118,6 @@ final class LoopKernel implements Kernel {
 
   /** The way for elements of the rows of a frame. */
   Way way(Frame frame, int from, int to) {
-    boolean sums = lanes > 0;
     boolean ordered = mayReachRows && isInOneOrder(frame);
     if (!hasElements || usesFirst) {
       return Way.ROW_BY_ROW;
@@ -129,8 +125,8 @@ final class LoopKernel implements Kernel {
       return Way.SUMS_AT_ONCE;
     } else if (ordered && mayReachColumns && areColumnsWide(frame)) {
       return Way.IN_PLACE;
-    } else if (ordered && !float64 && to - from <= STRIP && !loops.hasLanes()) {
-      return sums ? Way.SUMS_IN_PLACE : Way.COLUMNS_COPIED;
+    } else if (ordered && !float64 && to - from <= Strips.STRIP && !loops.hasLanes()) {
+      return lanes > 0 ? Way.SUMS_IN_PLACE : Way.COLUMNS_COPIED;
     }
     return Way.ROW_BY_ROW;
   }
@@ -138,7 +134,7 @@ final class LoopKernel implements Kernel {
   /** Whether the sums of rows are those of one block of whole lanes. */
   private boolean sumsAtOnce(int from, int to) {
     boolean whole = from == 0 && to <= SumOrder.BLOCK && to % SumOrder.LANES == 0;
-    return lanes > 0 && loops.hasLanes() && whole;
+    return loops.hasLanes() && whole;
   }
 
   /**

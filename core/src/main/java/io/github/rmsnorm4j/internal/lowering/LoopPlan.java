@@ -21,6 +21,8 @@ import java.util.Set;
  * arithmetic and values between loops, all with one index; double[] for columns and terms of sums,
  * all with another index.
  *
+ * <p>Rows are float32 or float64: those of 16-bit types are converted before.
+ *
  * <p>The JIT makes no vectors for a change of the bits of a float. So a value that is rounded to 16
  * bits is computed by a loop of its own, between the loop that computes its operand and the loop
  * that reads it.
@@ -118,7 +120,7 @@ final class LoopPlan {
   }
 
   private int result(Stage.Statement statement, Set<Value> seen) {
-    Value value = withoutOneNan(statement);
+    Value value = statement.value();
     saveBefore(value, seen);
     if (isRounded(value)) {
       return arrayOf.get(value);
@@ -129,13 +131,6 @@ final class LoopPlan {
     boolean adds = statement instanceof Stage.ColumnSum;
     rounds.get(roundOf.get(value)).saved.add(new Saved(value, array, adds));
     return array;
-  }
-
-  /** The value of a statement. What encodes float16 rows makes every NaN the canonical one. */
-  private static Value withoutOneNan(Stage.Statement statement) {
-    Value value = statement.value();
-    boolean encoded = statement instanceof Stage.Store store && store.type() == ElementType.FLOAT16;
-    return encoded && value.kind() == Value.Kind.ONE_NAN ? value.a() : value;
   }
 
   /** Saves the values that later loops read, and those that are rounded between loops. */

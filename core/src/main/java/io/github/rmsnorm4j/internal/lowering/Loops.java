@@ -19,18 +19,16 @@ final class Loops {
 
   private final MethodHandle sums;
 
-  private final MethodHandle first;
-  private final MethodHandle[] later;
+  private final MethodHandle[] rounds;
 
   Loops(LoopPlan plan, MethodHandles.Lookup lookup) {
     int count = plan.stage().hasElements() ? plan.rounds().size() : 0;
     numbers = method(lookup, "numbers", boolean.class, 2);
     lanes = plan.terms() > 0 ? method(lookup, "lanes", void.class, LaneLoop.INTS) : null;
     sums = plan.terms() > 0 ? method(lookup, "sums", void.class, LaneLoop.INTS) : null;
-    first = count > 0 ? method(lookup, "loop0", void.class, SavingLoop.INTS) : null;
-    later = new MethodHandle[Math.max(1, count)];
-    for (int r = 1; r < count; r++) {
-      later[r] = method(lookup, "loop" + r, void.class, SavingLoop.INTS);
+    rounds = new MethodHandle[count];
+    for (int r = 0; r < count; r++) {
+      rounds[r] = method(lookup, "loop" + r, void.class, SavingLoop.INTS);
     }
   }
 
@@ -91,11 +89,7 @@ final class Loops {
    */
   void loop(int round, Frame frame, int row, int at, int n) {
     try {
-      if (round == 0) {
-        first.invokeExact(frame, 0, row, row + 1, at, at, n);
-      } else {
-        later[round].invokeExact(frame, 0, row, row + 1, at, at, n);
-      }
+      rounds[round].invokeExact(frame, 0, row, row + 1, at, at, n);
     } catch (Throwable e) {
       throw thrown(e);
     }
@@ -111,7 +105,7 @@ final class Loops {
   void direct(Frame frame, boolean columns, int row, int toRow, int at, int column, int n) {
     int direct = columns ? LoopCode.ROWS | LoopCode.COLUMNS : LoopCode.ROWS;
     try {
-      first.invokeExact(frame, direct, row, toRow, at, column, n);
+      rounds[0].invokeExact(frame, direct, row, toRow, at, column, n);
     } catch (Throwable e) {
       throw thrown(e);
     }

@@ -73,7 +73,7 @@ public final class Plans {
   }
 
   private boolean isStart(long elements) {
-    boolean loops = StartUp.isOverForKernels() && hasLoopsAlone();
+    boolean loops = StartUp.isOverForKernels(elements) && hasLoopsAlone();
     return StartUp.covers(elements, loops ? StartUp.ELEMENTS_BEFORE_LOOPS : StartUp.ELEMENTS);
   }
 

@@ -21,9 +21,9 @@ public final class StartUp {
 
   private StartUp() {}
 
-  /** Whether a process has done so many that the first kernel pays, unless it is of loops. */
-  static boolean isOverForKernels() {
-    return elements >= ELEMENTS;
+  /** Whether the first kernel pays for a call of so many elements, unless it is of loops. */
+  static boolean isOverForKernels(long elements) {
+    return StartUp.elements >= ELEMENTS || elements > ELEMENTS;
   }
 
   /**

@@ -11,6 +11,8 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process begins in plain Java, and goes over to vectors without a change of bits. */
 @Timeout(60)
@@ -24,6 +26,9 @@ class StartUpTest {
   static final class Program {
     private static final int WIDTH = 1000;
     private static final int ROWS = 64;
+
+    /** Rows of a call that kernels pay for, and loops do not. */
+    private static final int LONG = 100 * ROWS;
 
     public static void main(String[] args) {
       if (args[0].equals("covers")) {
@@ -43,7 +48,11 @@ class StartUpTest {
       }
       float[] first = new float[x.length];
       norm.apply(x, first);
-      int calls = (args[0].equals("loops") ? BEFORE_LOOPS : ELEMENTS) / x.length;
+      int calls = (args[0].startsWith("loops") ? BEFORE_LOOPS : ELEMENTS) / x.length;
+      if (args[0].equals("loops after a long call")) {
+        norm.apply(new float[LONG * WIDTH], new float[LONG * WIDTH]);
+        calls -= LONG / ROWS;
+      }
       float[] y = first.clone();
       for (int call = 1; call < calls; call++) {
         Arrays.fill(y, 0);
@@ -115,13 +124,14 @@ class StartUpTest {
   }
 
   /** Without flags there are only loops, which follow later. */
-  @Test
-  void loopsFollowLater() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"loops", "loops after a long call"})
+  void loopsFollowLater(String kernels) throws Exception {
     List<String> flags =
         ChildJvm.flags("-Xlog:class+load:stdout").stream()
             .filter(f -> !f.startsWith("--add-modules") && !f.startsWith("--enable-native-access"))
             .toList();
-    List<String> lines = ChildJvm.output(flags, Program.class, "loops").lines().toList();
+    List<String> lines = ChildJvm.output(flags, Program.class, kernels).lines().toList();
     int before = lines.indexOf("before: -1");
     assertThat(before).as("line of the bits before the change, seed %d", SEED).isPositive();
     assertThat(lines.contains("after: -1")).as("bits after the change, seed %d", SEED).isTrue();
