@@ -6,12 +6,9 @@ import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
-import java.lang.classfile.attribute.SourceFileAttribute;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -28,26 +25,13 @@ final class KernelClass {
   KernelClass(Target target) {
     this.target = target;
     name = target.name() + "_" + COUNT.incrementAndGet();
-    ClassDesc type = ClassDesc.of(KernelClass.class.getPackageName(), name);
-    bytes =
-        ClassFile.of()
-            .build(
-                type,
-                builder -> {
-                  builder.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SYNTHETIC);
-                  builder.with(SourceFileAttribute.of(name + ".txt"));
-                  methods(builder);
-                });
+    bytes = HiddenClass.bytes(name, this::methods);
   }
 
   /** Writes the listing, and defines the class. */
   MethodHandles.Lookup define() {
     Listings.write(name, text, target.stages());
-    try {
-      return MethodHandles.lookup().defineHiddenClass(bytes, true);
-    } catch (IllegalAccessException e) {
-      throw new IllegalStateException("kernel " + name + " cannot be made", e);
-    }
+    return HiddenClass.define(name, bytes);
   }
 
   private void methods(ClassBuilder builder) {
@@ -104,15 +88,5 @@ final class KernelClass {
   /** Calls of the Vector API in the loop over elements. */
   int calls() {
     return calls;
-  }
-
-  /** A static method of a kernel's class; it returns nothing. */
-  static MethodHandle method(MethodHandles.Lookup lookup, String name, Class<?>... parameters) {
-    try {
-      return lookup.findStatic(
-          lookup.lookupClass(), name, MethodType.methodType(void.class, parameters));
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("kernel " + lookup.lookupClass() + " has no " + name, e);
-    }
   }
 }

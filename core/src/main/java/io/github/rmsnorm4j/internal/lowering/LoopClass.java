@@ -12,7 +12,6 @@ import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
-import java.lang.classfile.attribute.SourceFileAttribute;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandles;
@@ -45,22 +44,9 @@ final class LoopClass {
 
   /** Defines it, and writes the listing. */
   MethodHandles.Lookup define() {
-    ClassDesc type = ClassDesc.of(LoopClass.class.getPackageName(), name);
-    byte[] bytes =
-        ClassFile.of()
-            .build(
-                type,
-                builder -> {
-                  builder.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SYNTHETIC);
-                  builder.with(SourceFileAttribute.of(name + ".txt"));
-                  methods(builder);
-                });
+    byte[] bytes = HiddenClass.bytes(name, this::methods);
     Listings.write(name, text, List.of(plan.stage()));
-    try {
-      return MethodHandles.lookup().defineHiddenClass(bytes, true);
-    } catch (IllegalAccessException e) {
-      throw new IllegalStateException("loops " + name + " cannot be made", e);
-    }
+    return HiddenClass.define(name, bytes);
   }
 
   private void methods(ClassBuilder builder) {

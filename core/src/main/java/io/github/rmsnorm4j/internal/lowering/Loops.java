@@ -3,9 +3,7 @@ package io.github.rmsnorm4j.internal.lowering;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 
 /**
  * The methods of a class of loops. They are called through method handles that are fields, so the
@@ -32,19 +30,13 @@ final class Loops {
     }
   }
 
+  /** A method with a frame and so many ints. */
   private static MethodHandle method(
       MethodHandles.Lookup lookup, String name, Class<?> result, int ints) {
-    List<Class<?>> parameters = new ArrayList<>();
-    parameters.add(Frame.class);
-    for (int k = 0; k < ints; k++) {
-      parameters.add(int.class);
-    }
-    MethodType type = MethodType.methodType(result, parameters);
-    try {
-      return lookup.findStatic(lookup.lookupClass(), name, type);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("loops " + lookup.lookupClass() + " have no " + name, e);
-    }
+    Class<?>[] parameters = new Class<?>[1 + ints];
+    Arrays.fill(parameters, int.class);
+    parameters[0] = Frame.class;
+    return HiddenClass.method(lookup, name, result, parameters);
   }
 
   boolean hasLanes() {

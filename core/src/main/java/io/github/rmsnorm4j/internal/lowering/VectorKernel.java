@@ -64,14 +64,15 @@ public final class VectorKernel implements Kernel {
     given = target.rowNumbers();
     rows =
         target.hasVectorsOfRows()
-            ? KernelClass.method(lookup, "rows", Frame.class, int.class)
+            ? HiddenClass.method(lookup, "rows", void.class, Frame.class, int.class)
             : null;
     boolean hasElements = target.stages().getFirst().hasElements();
     elements =
         hasElements
-            ? KernelClass.method(
+            ? HiddenClass.method(
                 lookup,
                 "elements",
+                void.class,
                 Frame.class,
                 Frame.class,
                 int.class,
@@ -82,11 +83,13 @@ public final class VectorKernel implements Kernel {
     tail =
         width > 0
             ? null
-            : KernelClass.method(lookup, "tail0", Frame.class, int.class, int.class, int.class);
+            : HiddenClass.method(
+                lookup, "tail0", void.class, Frame.class, int.class, int.class, int.class);
     secondTail =
         width > 0 || target.stages().size() == 1
             ? null
-            : KernelClass.method(lookup, "tail1", Frame.class, int.class, int.class, int.class);
+            : HiddenClass.method(
+                lookup, "tail1", void.class, Frame.class, int.class, int.class, int.class);
   }
 
   /** The kernel of a target, made once. */
