@@ -3,13 +3,13 @@ package io.github.rmsnorm4j;
 /**
  * Where RMSNorm rounds between a row of 16-bit numbers and the output. Models with the same formula
  * differ here: {@link #FLOAT32} and {@link #LLAMA} give different results in about a quarter of the
- * elements of bfloat16 rows. Each order has the name of a model family or framework that uses it.
- * On float32 rows with a float32 gain, and on float64 rows, all orders except {@link #ONNX} give
- * the same bits.
+ * elements of bfloat16 rows. On float32 rows with a float32 gain, and on float64 rows, all orders
+ * give the same bits, except those that divide, {@link #ONNX} and {@link #DIVIDED}, and {@link
+ * #GAIN_FIRST}.
  *
  * <p>In the formulas x is the row, r its rstd, g the gain, T the type of x and W the type of the
- * gain; {@code (v)T} is v rounded to T once. Everything else is float32, or float64 if x is
- * float64. At the end every order rounds to the type of the output.
+ * gain; {@code (v)T} is v rounded to T once if T has 16 bits. Everything else is float32, or
+ * float64 if x is float64. At the end every order rounds to the type of the output.
  */
 public enum CastOrder {
   /** {@code (x * r) * g}: nothing is rounded before the end. PyTorch, Gemma, OLMo 2, JAX models. */
@@ -28,5 +28,26 @@ public enum CastOrder {
    * {@code ((x / root)T) * g}, with {@code root = sqrt(mean(x^2) + eps)}: x is divided by the root,
    * not multiplied by r. RMSNormalization-23 of ONNX with the stash type float32.
    */
-  ONNX
+  ONNX,
+
+  /** {@code (x / root) * g}: ONNX Runtime, and the code published with the paper. */
+  DIVIDED,
+
+  /** {@code x * (r * g)}: Flax, whose norms multiply rstd by the gain first. */
+  GAIN_FIRST,
+
+  /**
+   * {@code ((x * (r)T)T) * g}: DeepseekV4UnweightedRMSNorm of Hugging Face, which has no gain. r is
+   * rounded to float32 and then to T.
+   */
+  ROUNDED_ROOT,
+
+  /**
+   * Every step in T, the squares too: {@code m = (sum((x * x)T) / k)T}, {@code root = (sqrt((m +
+   * eps)T))T}, {@code r = (1 / root)T} and {@code (((x * r)T) * g)T}. Liger with casting mode none,
+   * and ONNX with the type of the row as the stash type. The sum is float64, because a sum in T
+   * depends on its order most of all; these systems state none. Squares of float16 rows above 255
+   * overflow to infinity, and their output is 0, as there.
+   */
+  NONE
 }

@@ -41,7 +41,7 @@ public final class LayerNorm extends Norm {
    *
    * @param spec the choices
    * @param width elements per row
-   * @throws IllegalArgumentException if the spec is that of an RMSNorm, or the width is below 1
+   * @throws IllegalArgumentException if the spec is of another kind, or the width is below 1
    */
   public static Builder builder(NormSpec spec, int width) {
     return new Builder(spec, width);

@@ -15,8 +15,8 @@ import io.github.rmsnorm4j.internal.norm.SumsOverRows;
 import java.lang.ref.Reference;
 
 /**
- * A normalisation of rows: {@link RmsNorm} or {@link LayerNorm}, with its width, epsilon, gain and
- * bias.
+ * A normalisation of rows: {@link RmsNorm}, {@link LayerNorm} or {@link L2Norm}, with its width,
+ * epsilon, gain and bias.
  *
  * <p><b>Threads.</b> A norm is immutable and may be used by any number of threads at once. A call
  * spreads its rows over up to {@link Builder#threads(int)} threads, the caller among them, and
@@ -40,7 +40,7 @@ import java.lang.ref.Reference;
  * statistic of a finite float32 row never overflows or underflows, whatever the scale of the row.
  * docs/numerics.md of the project defines every result to the bit.
  */
-public abstract sealed class Norm permits RmsNorm, LayerNorm {
+public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private final int width;
   private final NormSpec spec;
 
@@ -86,6 +86,17 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   private NormChoices choices(ElementType rows) {
     return new NormChoices(spec, width, spec.part().elements(width), spec.epsilon(rows));
+  }
+
+  /**
+   * {@return a builder of an L2 norm without gain and bias: {@link NormSpec#L2}, {@code x /
+   * max(length, 1e-12)}}
+   *
+   * @param width elements per row
+   * @throws IllegalArgumentException if the width is below 1
+   */
+  public static L2Norm.Builder l2(int width) {
+    return L2Norm.builder(width);
   }
 
   /** {@return the width of the rows, in elements} */
@@ -440,6 +451,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * <pre>h = dy * g,  xh = (x - mean) * rstd
    * dx = ( (h - mean(h)) - xh * mean(h * xh) ) * rstd            LayerNorm
    * dx = ( h - xh * sum(h * xh) / k ) * rstd                     RMSNorm
+   * dx = ( h - xh * sum(h * xh) ) * rstd                         L2 norm
    * </pre>
    *
    * <p>In a partial norm only the first k elements have the term with xh. With epsilon {@link
@@ -622,7 +634,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
 
   private void check(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
-    NormArguments.check(width, x, residual, gain, bias, y, mean, rstd);
+    String name = spec.isOfLength() ? "length" : "mean";
+    NormArguments.check(width, x, residual, gain, bias, y, mean, name, rstd);
     spec.requireFormula(bias != null);
   }
 
@@ -718,7 +731,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
    * @param <B> the builder's own type
    */
   public abstract static sealed class Builder<B extends Builder<B>>
-      permits RmsNorm.Builder, LayerNorm.Builder {
+      permits RmsNorm.Builder, LayerNorm.Builder, L2Norm.Builder {
     private final int width;
     private NormSpec spec;
     private Parameter gain;

@@ -19,6 +19,7 @@ final class NormArguments {
       Rows bias,
       Rows y,
       double[] mean,
+      String meanName,
       double[] rstd) {
     requireWidth(x, width, "x");
     requireWidth(y, width, "y");
@@ -42,7 +43,7 @@ final class NormArguments {
       throw new IllegalArgumentException(
           "residual overlaps the gain or the bias: they would be overwritten while in use");
     }
-    checkStatistics(x, residual, y, mean, "mean");
+    checkStatistics(x, residual, y, mean, meanName);
     checkStatistics(x, residual, y, rstd, "rstd");
     if (mean != null && mean == rstd) {
       throw new IllegalArgumentException("mean and rstd are one array: each needs its own");

@@ -17,7 +17,7 @@ import java.util.OptionalDouble;
  * text is the name of a preset. Settings that differ follow in parentheses: {@code
  * gemma(eps=1e-5)}, {@code rmsnorm(eps=1e-8 outside, part=1/16)}. {@link #parse} has all settings.
  *
- * @param kind RMSNorm or LayerNorm
+ * @param kind RMSNorm, LayerNorm or L2 norm
  * @param epsilon epsilon, finite and not negative; empty for that of the type of the rows, as
  *     {@link #epsilon(ElementType)} gives it
  * @param epsilonPlacement where epsilon goes
@@ -36,12 +36,14 @@ public record NormSpec(
     RowPart part,
     ResidualRounding residualRounding) {
 
-  /** Which of the two norms. */
+  /** Which norm. */
   public enum Kind {
     /** {@link io.github.rmsnorm4j.RmsNorm}. */
     RMS_NORM,
     /** {@link io.github.rmsnorm4j.LayerNorm}. */
-    LAYER_NORM
+    LAYER_NORM,
+    /** {@link io.github.rmsnorm4j.L2Norm}. */
+    L2_NORM
   }
 
   /** RMSNorm with epsilon 1e-6, the epsilon of Hugging Face's models and Keras. */
@@ -89,6 +91,14 @@ public record NormSpec(
   public static final NormSpec ONNX = RMSNORM.withEpsilon(1e-5).withCastOrder(CastOrder.ONNX);
 
   /**
+   * The L2 norm of torch.nn.functional.normalize: a row is divided by its length, or by epsilon if
+   * the length is less. Epsilon is 1e-12. Gated DeltaNet and Kimi Delta Attention have {@code
+   * l2(eps=1e-6 inside)}.
+   */
+  public static final NormSpec L2 =
+      of(Kind.L2_NORM, L2Norm.DEFAULT_EPSILON).withEpsilonPlacement(EpsilonPlacement.FLOOR);
+
+  /**
    * A spec with a name.
    *
    * @param name as texts have it
@@ -107,14 +117,15 @@ public record NormSpec(
           new Preset("t5", T5, "T5LayerNorm in Hugging Face's transformers: T5"),
           new Preset("paper", PAPER, "the PyTorch code published with the paper, bzhangGo/rmsnorm"),
           new Preset("pytorch", PYTORCH, "torch.nn.RMSNorm with eps=None"),
-          new Preset("onnx", ONNX, "ONNX RMSNormalization-23 with stash type float32"));
+          new Preset("onnx", ONNX, "ONNX RMSNormalization-23 with stash type float32"),
+          new Preset("l2", L2, "torch.nn.functional.normalize: x / max(length, eps)"));
 
   /**
    * Checks each choice.
    *
    * @throws NullPointerException if one is null
    * @throws IllegalArgumentException if epsilon is negative or not finite, the offset is not
-   *     finite, or a LayerNorm has a cast order or a part of the row
+   *     finite, or a LayerNorm or an L2 norm has a cast order or a part of the row
    */
   public NormSpec {
     NormArguments.requireNonNull(kind, "kind");
@@ -126,10 +137,13 @@ public record NormSpec(
     require(
         eps >= 0 && eps <= Double.MAX_VALUE, "epsilon", eps, "it must be finite and not negative");
     require(Double.isFinite(gainOffset), "gain offset", gainOffset, "it must be finite");
-    if (kind == Kind.LAYER_NORM) {
+    if (kind != Kind.RMS_NORM) {
       require(
-          castOrder == CastOrder.FLOAT32, "cast order", castOrder, "a LayerNorm has only FLOAT32");
-      require(part.isWhole(), "part", part, "a LayerNorm has only 1");
+          castOrder == CastOrder.FLOAT32,
+          "cast order",
+          castOrder,
+          "only an RMSNorm may have another than FLOAT32");
+      require(part.isWhole(), "part", part, "only an RMSNorm may have another than 1");
     }
     // -0 is 0, so that equal choices are equal.
     epsilon = epsilon.isPresent() ? OptionalDouble.of(eps + 0.0) : epsilon;
@@ -165,7 +179,8 @@ public record NormSpec(
    * <ul>
    *   <li>{@code eps=1e-5}: epsilon; {@code eps=type}: that of the type of the rows; {@code
    *       eps=1e-8 outside}, {@code inside} or {@code floor}: the place too
-   *   <li>{@code cast=float32}, {@code llama}, {@code t5} or {@code onnx}: the cast order
+   *   <li>{@code cast=float32}, {@code llama}, {@code t5}, {@code onnx}, {@code divided}, {@code
+   *       gain-first}, {@code rounded-root} or {@code none}: the cast order
    *   <li>{@code offset=1}: the gain offset
    *   <li>{@code part=1/16} or {@code part=0.0625}: the part of the row that the mean square is
    *       taken from; {@code part=1/16 down}: rounded down to whole elements
@@ -180,9 +195,9 @@ public record NormSpec(
   }
 
   /**
-   * {@return a builder of a norm of these choices, without gain and bias} RMSNorm and LayerNorm
-   * have a builder of their own type too: {@link RmsNorm#builder(NormSpec, int)} and {@link
-   * LayerNorm#builder(NormSpec, int)}.
+   * {@return a builder of a norm of these choices, without gain and bias} Each kind has a builder
+   * of its own type too: {@link RmsNorm#builder(NormSpec, int)}, {@link LayerNorm#builder(NormSpec,
+   * int)} and {@link L2Norm#builder(NormSpec, int)}.
    *
    * @param width elements per row
    * @throws IllegalArgumentException if the width is below 1, or the part leaves no element
@@ -191,12 +206,18 @@ public record NormSpec(
     return switch (kind) {
       case RMS_NORM -> RmsNorm.builder(this, width);
       case LAYER_NORM -> LayerNorm.builder(this, width);
+      case L2_NORM -> L2Norm.builder(this, width);
     };
   }
 
-  /** {@return whether the mean of a row is subtracted: true for LayerNorm, false for RMSNorm} */
+  /** {@return whether the mean of a row is subtracted: true for LayerNorm alone} */
   public boolean isCentred() {
     return kind == Kind.LAYER_NORM;
+  }
+
+  /** {@return whether a row is divided by its length: true for an L2 norm alone} */
+  public boolean isOfLength() {
+    return kind == Kind.L2_NORM;
   }
 
   /**
@@ -236,8 +257,8 @@ public record NormSpec(
   /**
    * {@return another spec of the same choices with another cast order}
    *
-   * @param order {@link CastOrder#FLOAT32} for a LayerNorm
-   * @throws IllegalArgumentException if this is a LayerNorm and the order another
+   * @param order {@link CastOrder#FLOAT32} unless it is an RMSNorm
+   * @throws IllegalArgumentException if this is no RMSNorm and the order is another
    */
   public NormSpec withCastOrder(CastOrder order) {
     return with(order, "castOrder");
@@ -256,8 +277,8 @@ public record NormSpec(
   /**
    * {@return another spec of the same choices with the statistic of another part of the row}
    *
-   * @param part {@link RowPart#WHOLE} for a LayerNorm
-   * @throws IllegalArgumentException if this is a LayerNorm and the part not the whole row
+   * @param part {@link RowPart#WHOLE} unless it is an RMSNorm
+   * @throws IllegalArgumentException if this is no RMSNorm and the part is not the whole row
    */
   public NormSpec withPart(RowPart part) {
     return with(part, "part");

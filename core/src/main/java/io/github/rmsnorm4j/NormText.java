@@ -33,7 +33,7 @@ final class NormText {
         NormText::withEpsilon,
         NormText::epsilon),
     CAST(
-        names(CastOrder.values()) + "; float32 for layernorm",
+        names(CastOrder.values()) + "; float32 for layernorm and l2",
         (spec, text) -> spec.withCastOrder(constant(CastOrder.class, text)),
         spec -> lower(spec.castOrder())),
     OFFSET(
@@ -42,7 +42,7 @@ final class NormText {
         spec -> number(spec.gainOffset())),
     PART(
         "a share above 0 and at most 1, such as 1/16 or 0.0625, which down may follow;"
-            + " 1 for layernorm",
+            + " 1 for layernorm and l2",
         (spec, text) -> spec.withPart(RowPart.parse(text)),
         spec -> spec.part().toString()),
     RESIDUAL(
@@ -123,7 +123,7 @@ final class NormText {
     }
   }
 
-  /** The text of a preset, or of the first preset with this cast order and offset. */
+  /** The text of a preset, or that of the first preset of this kind, cast order and offset. */
   static String of(NormSpec spec) {
     Optional<Preset> same = preset(preset -> preset.spec().equals(spec));
     if (same.isPresent()) {
@@ -135,6 +135,7 @@ final class NormText {
     Preset base =
         preset(order.and(preset -> preset.spec().gainOffset() == spec.gainOffset()))
             .or(() -> preset(order))
+            .or(() -> preset(preset -> preset.spec().kind() == spec.kind()))
             .orElseThrow();
     return base.name() + "(" + settings(spec, base.spec()) + ")";
   }
@@ -163,7 +164,8 @@ final class NormText {
   private static String epsilon(NormSpec spec) {
     String epsilon = spec.epsilon().isEmpty() ? "type" : number(spec.epsilon().getAsDouble());
     EpsilonPlacement place = spec.epsilonPlacement();
-    return place == EpsilonPlacement.INSIDE ? epsilon : epsilon + " " + lower(place);
+    EpsilonPlacement usual = spec.isOfLength() ? EpsilonPlacement.FLOOR : EpsilonPlacement.INSIDE;
+    return place == usual ? epsilon : epsilon + " " + lower(place);
   }
 
   private static double decimal(String text) {
@@ -194,7 +196,7 @@ final class NormText {
   }
 
   private static String lower(Enum<?> constant) {
-    return constant.name().toLowerCase(Locale.ROOT);
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /** One line, cut where it is long. */

@@ -44,8 +44,8 @@ public final class RmsNorm extends Norm {
    *
    * @param spec the choices
    * @param width elements per row
-   * @throws IllegalArgumentException if the spec is that of a LayerNorm, the width is below 1, or
-   *     the part leaves no element of a row
+   * @throws IllegalArgumentException if the spec is of another kind, the width is below 1, or the
+   *     part leaves no element of a row
    */
   public static Builder builder(NormSpec spec, int width) {
     return new Builder(spec, width);

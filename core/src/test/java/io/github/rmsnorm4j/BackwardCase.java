@@ -144,7 +144,14 @@ final class BackwardCase {
         // The statistic is that of the sum as it was stored.
         forward = forward(new Values(added.type(), kept[r]), null);
       }
-      mean[r] = forward.mean();
+      if (keep == Keep.NOTHING) {
+        // It is computed again, and the gradient knows no cast.
+        Values again = added == null ? Operand.row(x, r) : new Values(added.type(), kept[r]);
+        Variant uncast = norm.withoutCasts();
+        forward =
+            Contract.row(uncast, again, null, Operand.row(gain, 0), Operand.row(bias, 0), y.type());
+      }
+      mean[r] = norm.centred() ? forward.mean() : 0;
       rstd[r] = forward.rstd();
       means[r] = output ? 0 : mean[r];
       outOfRange[r] = forward.outOfRange();
@@ -154,6 +161,7 @@ final class BackwardCase {
         new BackwardContract.Choice(
             norm.centred(),
             norm.part(),
+            norm.count(),
             norm.epsilon(),
             norm.placement(),
             float64,

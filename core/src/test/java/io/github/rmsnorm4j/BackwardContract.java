@@ -11,10 +11,15 @@ import java.util.function.IntToDoubleFunction;
 final class BackwardContract {
   private static final int BLOCK = 32;
 
-  /** What a norm is, as far as its gradient depends on it. */
+  /**
+   * What a norm is, as far as its gradient depends on it.
+   *
+   * @param count what the sum of squares was divided by
+   */
   record Choice(
       boolean centred,
       int part,
+      int count,
       double epsilon,
       EpsilonPlacement placement,
       boolean float64,
@@ -134,7 +139,7 @@ final class BackwardContract {
       products[i] = choice.fromOutput ? slope * scaled : product * normalised;
     }
     double used = exact ? rstd : r;
-    double m = product(Moments.rowSum(products) / choice.part, used);
+    double m = product(Moments.rowSum(products) / choice.count, used);
     double c = Moments.rowSum(h) / width;
     double[] dx = new double[width];
     for (int i = 0; i < width; i++) {

@@ -139,7 +139,7 @@ final class BackwardEdge {
     }
     BackwardContract.Choice choice =
         new BackwardContract.Choice(
-            centred, part, epsilon, placement, type == FLOAT64, output, gain, null);
+            centred, part, part, epsilon, placement, type == FLOAT64, output, gain, null);
     return BackwardContract.of(choice, kept, dy, mean, rstd, dresidual, type);
   }
 

@@ -53,6 +53,7 @@ record CallKind(
   enum Formula {
     RMS,
     LAYER,
+    LENGTH,
     PARTIAL
   }
 
@@ -87,7 +88,8 @@ record CallKind(
     boolean casts = isNot(order, CastOrder.FLOAT32);
     boolean backward = pass != null && pass.isBackward();
     boolean adds = pass == null || pass == Pass.ADDED;
-    return !(casts && (formula == Formula.LAYER || is(bias) || backward))
+    boolean neverCasts = formula == Formula.LAYER || formula == Formula.LENGTH;
+    return !(casts && (neverCasts || is(bias) || backward))
         && (adds || !isNot(rounding, ResidualRounding.FIRST))
         && !(pass == Pass.FROM_OUTPUT && formula == Formula.PARTIAL)
         && (pass == null || backward || !isThere(sums));

@@ -68,8 +68,8 @@ final class Contract {
   private static ElementType cast(CastOrder order, ElementType x, ElementType gain) {
     ElementType type =
         switch (order) {
-          case FLOAT32 -> null;
-          case LLAMA, ONNX -> x;
+          case FLOAT32, DIVIDED, GAIN_FIRST -> null;
+          case LLAMA, ONNX, ROUNDED_ROOT, NONE -> x;
           case T5 -> gain;
         };
     return type == null || type.bytes() > 2 ? null : type;
@@ -84,10 +84,13 @@ final class Contract {
       double[] bias,
       ElementType out,
       double[] stored) {
-    Moments moments = Moments.of(measured, norm.centred(), 1.0);
-    double root = root(norm, moments.variance(), 1.0);
-    double rstd = 1.0 / root;
-    boolean divides = norm.order() == CastOrder.ONNX;
+    ElementType each = norm.order() == CastOrder.NONE ? cast : null;
+    Moments moments = Moments.of(measured, norm.centred(), 1.0, each);
+    double root = root(norm, moments, 1.0, each);
+    double rstd = to(each, 1.0 / root);
+    boolean divides = divides(norm);
+    boolean gainFirst = norm.order() == CastOrder.GAIN_FIRST && gain != null;
+    boolean roundsRoot = norm.order() == CastOrder.ROUNDED_ROOT && cast != null;
     float hi = (float) moments.mean();
     float lo = (float) (moments.mean() - hi);
     boolean wide =
@@ -98,22 +101,38 @@ final class Contract {
     for (int i = 0; i < x.length; i++) {
       if (wide) {
         double v = norm.centred() ? x[i] - moments.mean() : x[i];
-        v = divides ? v / root : v * rstd;
+        double by = roundsRoot ? Rounding.to(cast, rstd) : rstd;
+        by = gainFirst ? by * gain[i] : by;
+        v = divides ? v / root : v * by;
         v = cast == null ? v : Rounding.to(cast, v);
-        v = gain == null ? v : v * gain[i];
+        v = gain == null || gainFirst ? v : v * gain[i];
+        v = each == null ? v : Rounding.to(each, v);
         v = bias == null ? v : v + bias[i];
         y[i] = out == FLOAT64 ? (float) v : Rounding.to(out, v);
         continue;
       }
       float v = (float) x[i];
       v = norm.centred() ? (v - hi) - lo : v;
-      v = divides ? v / (float) root : v * (float) rstd;
+      float by = roundsRoot ? (float) Rounding.to(cast, (float) rstd) : (float) rstd;
+      by = gainFirst ? by * (float) gain[i] : by;
+      v = divides ? v / (float) root : v * by;
       v = cast == null ? v : (float) Rounding.to(cast, v);
-      v = gain == null ? v : v * (float) gain[i];
+      v = gain == null || gainFirst ? v : v * (float) gain[i];
+      v = each == null ? v : (float) Rounding.to(each, v);
       v = bias == null ? v : v + (float) bias[i];
       y[i] = Rounding.to(out, v);
     }
-    return new Result(y, moments.mean(), wide ? rstd : (float) rstd, wide, stored);
+    double mean = norm.spec().isOfLength() ? Math.sqrt(moments.s2()) : moments.mean();
+    return new Result(y, mean, wide ? rstd : (float) rstd, wide, stored);
+  }
+
+  private static boolean divides(Variant norm) {
+    return norm.order() == CastOrder.ONNX || norm.order() == CastOrder.DIVIDED;
+  }
+
+  /** Of a number of the row: rounded to float32 and then to a type, if there is one. */
+  private static double to(ElementType type, double v) {
+    return type == null ? v : Rounding.to(type, (float) v);
   }
 
   private static Result float64(
@@ -125,17 +144,18 @@ final class Contract {
       ElementType out,
       double[] stored) {
     boolean centred = norm.centred();
-    Moments moments = Moments.of(measured, centred, 1.0);
-    double mean = moments.mean();
-    double root = root(norm, moments.variance(), 1.0);
+    boolean length = norm.spec().isOfLength();
+    Moments moments = Moments.of(measured, centred, 1.0, null);
+    double mean = length ? Math.sqrt(moments.s2()) : moments.mean();
+    double root = root(norm, moments, 1.0, null);
     double rstd = 1.0 / root;
     double factor = rstd;
     double[] d = centred ? Moments.minus(x, mean) : x;
     double scale = scale(norm, moments, measured);
     if (scale != 1.0) {
-      Moments scaled = Moments.of(measured, centred, scale);
-      mean = scaled.mean();
-      root = root(norm, scaled.variance(), scale);
+      Moments scaled = Moments.of(measured, centred, scale, null);
+      mean = length ? Math.sqrt(scaled.s2()) / scale : scaled.mean();
+      root = root(norm, scaled, scale, null);
       factor = 1.0 / root;
       rstd = factor * scale;
       boolean normal = rstd >= Double.MIN_NORMAL && rstd <= Double.MAX_VALUE;
@@ -150,8 +170,9 @@ final class Contract {
     }
     double[] y = new double[x.length];
     for (int i = 0; i < x.length; i++) {
-      double v = norm.order() == CastOrder.ONNX ? d[i] / root : d[i] * factor;
-      v = gain == null ? v : v * gain[i];
+      boolean gainFirst = norm.order() == CastOrder.GAIN_FIRST && gain != null;
+      double v = divides(norm) ? d[i] / root : d[i] * (gainFirst ? factor * gain[i] : factor);
+      v = gain == null || gainFirst ? v : v * gain[i];
       v = bias == null ? v : v + bias[i];
       y[i] = Rounding.to(out, v);
     }
@@ -167,12 +188,13 @@ final class Contract {
     return moments.s2() < 0x1p-900 && norm.epsilon() < tinyEpsilon ? 0x1p600 : 1.0;
   }
 
-  private static double root(Variant norm, double variance, double scale) {
+  private static double root(Variant norm, Moments moments, double scale, ElementType each) {
     double epsilon = norm.epsilon() * scale;
+    double m = norm.spec().isOfLength() ? moments.s2() : to(each, moments.variance());
     return switch (norm.placement()) {
-      case INSIDE -> Math.sqrt(variance + epsilon * scale);
-      case OUTSIDE -> Math.sqrt(variance) + epsilon;
-      case FLOOR -> Math.max(Math.sqrt(variance), epsilon);
+      case INSIDE -> to(each, Math.sqrt(to(each, m + epsilon * scale)));
+      case OUTSIDE -> to(each, to(each, Math.sqrt(m)) + epsilon);
+      case FLOOR -> to(each, Math.max(to(each, Math.sqrt(m)), epsilon));
     };
   }
 

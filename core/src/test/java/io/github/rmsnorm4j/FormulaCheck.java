@@ -35,23 +35,30 @@ final class FormulaCheck {
     double m =
         is.centred()
             ? Definitions.variance(rows.measured())
-            : Definitions.meanSquare(rows.measured(), is.part());
-    double root = Definitions.root(m, is.epsilon(), is.placement());
+            : Definitions.meanSquare(rows.measured(), is.part()) * is.part() / is.count();
+    ElementType each =
+        is.order() == CastOrder.NONE && arithmetic != ElementType.FLOAT64 ? x.type() : null;
+    double root =
+        each != null
+            ? Casts.rootInType(rows.measured(), is.part(), is.epsilon(), is.placement(), each)
+            : Definitions.root(m, is.epsilon(), is.placement());
     double[] stored = gain == null ? null : rounded(gain.of(), arithmetic);
     double[] g = Definitions.offsetGain(stored, is.gainOffset());
     double[] b = bias == null ? null : rounded(bias.of(), arithmetic);
     ElementType weight = gain == null ? null : gain.type();
     double[] expected =
         switch (is.order()) {
-          case FLOAT32 -> Definitions.output(h, mean, root, g, b);
+          case FLOAT32, DIVIDED, GAIN_FIRST -> Definitions.output(h, mean, root, g, b);
+          case ROUNDED_ROOT -> Casts.roundedRoot(h, 1 / root, x.type(), g);
+          case NONE -> Casts.none(h, root, x.type(), g);
           case LLAMA -> Casts.llama(h, 1 / root, x.type(), g);
           case ONNX -> Casts.onnx(h, root, x.type(), g);
           case T5 -> Casts.t5(h, 1 / root, arithmetic == ElementType.FLOAT64 ? null : weight, g);
         };
     ElementType cast =
         switch (is.order()) {
-          case FLOAT32 -> null;
-          case LLAMA, ONNX -> x.type();
+          case FLOAT32, DIVIDED, GAIN_FIRST -> null;
+          case LLAMA, ONNX, ROUNDED_ROOT, NONE -> x.type();
           case T5 -> weight;
         };
     double[] y = run(norm, x, residual, rows.stored(), out);

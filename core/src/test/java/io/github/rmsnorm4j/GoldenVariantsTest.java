@@ -31,6 +31,8 @@ class GoldenVariantsTest {
       for (CastOrder order : CastOrder.values()) {
         lines.add(forward(order.name(), rms(order, INSIDE, 0, 1), type, false, backend));
       }
+      Choice length = width -> choice(false, width, INSIDE, ResidualRounding.FIRST).ofLength();
+      lines.add(forward("LENGTH", length, type, false, backend));
       lines.add(forward("OFFSET", rms(FLOAT32, INSIDE, 1, 1), type, false, backend));
       lines.add(forward("PART", rms(FLOAT32, INSIDE, 0, 0.4), type, false, backend));
       for (boolean centred : new boolean[] {false, true}) {
@@ -63,6 +65,8 @@ class GoldenVariantsTest {
           lines.add(backward("EPSILON " + placement, choice, type, Keep.INPUT, false, backend));
         }
       }
+      Choice length = width -> choice(false, width, INSIDE, ResidualRounding.FIRST).ofLength();
+      lines.add(backward("LENGTH", length, type, Keep.INPUT, false, backend));
       Choice part = rms(FLOAT32, INSIDE, 0, 0.4);
       lines.add(backward("PART", part, type, Keep.INPUT, false, backend));
       Choice offset = rms(FLOAT32, INSIDE, 1, 1);

@@ -90,7 +90,7 @@ class GradientTest {
       double m =
           is.centred()
               ? Definitions.variance(row.measured())
-              : Definitions.meanSquare(row.measured(), is.part());
+              : Definitions.meanSquare(row.measured(), is.part()) * is.part() / is.count();
       return Definitions.root(m, is.epsilon(), is.placement());
     }
 
@@ -103,7 +103,8 @@ class GradientTest {
       ElementType type = ElementType.FLOAT64;
       double[] y =
           switch (is.order()) {
-            case FLOAT32 -> Definitions.output(h, mean(sum), root, g, bias);
+            case FLOAT32, DIVIDED, GAIN_FIRST -> Definitions.output(h, mean(sum), root, g, bias);
+            case ROUNDED_ROOT, NONE -> Casts.roundedRoot(h, 1 / root, type, g);
             case LLAMA -> Casts.llama(h, 1 / root, type, g);
             case T5 -> Casts.t5(h, 1 / root, type, g);
             case ONNX -> Casts.onnx(h, root, type, g);
@@ -125,7 +126,9 @@ class GradientTest {
         double[] dx =
             is.centred()
                 ? Gradients.layerNorm(h, dy[r], g, is.epsilon(), is.placement())
-                : Gradients.rmsNorm(h, dy[r], g, is.part(), is.epsilon(), is.placement());
+                : is.spec().isOfLength()
+                    ? Gradients.l2Norm(h, dy[r], g, is.epsilon(), is.placement())
+                    : Gradients.rmsNorm(h, dy[r], g, is.part(), is.epsilon(), is.placement());
         double[] dgain = Gradients.gain(h, dy[r], mean(sum), root(sum));
         for (int i = 0; i < width; i++) {
           dx[i] += dresidual == null ? 0 : dresidual[r][i];

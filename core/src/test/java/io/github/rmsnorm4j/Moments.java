@@ -15,10 +15,15 @@ record Moments(double s2, boolean overflowed, double mean, double variance, doub
   private static final int SUPER_BLOCK = 65_536;
   private static final int ONE_PASS = 1 << 20;
 
-  static Moments of(double[] x, boolean centred, double scale) {
+  /** With squares that are rounded to a type, or to none. */
+  static Moments of(double[] x, boolean centred, double scale, ElementType type) {
     int n = x.length;
     if (!centred) {
-      double s2 = rowSum(squares(scaled(x, scale)));
+      double[] squares = squares(scaled(x, scale));
+      for (int i = 0; i < n && type != null; i++) {
+        squares[i] = Rounding.to(type, (float) squares[i]);
+      }
+      double s2 = rowSum(squares);
       return new Moments(s2, !Double.isFinite(s2), 0.0, s2 / n, null);
     }
     double x0 = x[0];

@@ -65,7 +65,7 @@ class NormSpecTest {
       delimiter = '|',
       quoteCharacter = '"',
       value = {
-        "lama | it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, and settings",
+        "lama | it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, and settings",
         "llama(eps=1e-5 | it may be rmsnorm, layernorm",
         "llama() | a setting is NAME=VALUE, NAME may be eps, cast, offset, part, residual",
         "llama(bias=1) | a setting is NAME=VALUE, NAME may be eps",
@@ -78,7 +78,7 @@ class NormSpecTest {
         "llama(eps=NaN) | eps may be a finite number of 0 or more",
         "llama(eps=1 under) | eps may be a finite number of 0 or more",
         "llama(cast=bfloat16) | cast may be float32, llama, t5, onnx",
-        "layernorm(cast=llama) | cast may be float32, llama, t5, onnx; float32 for layernorm",
+        "l2(cast=llama) | cast may be float32, llama, t5, onnx, divided, gain-first, rounded-root, none;",
         "rmsnorm(offset=Infinity) | offset may be a finite number",
         "rmsnorm(part=0) | part may be a share above 0 and at most 1",
         "rmsnorm(part=17/16) | part may be a share above 0 and at most 1",
@@ -86,6 +86,7 @@ class NormSpecTest {
         "rmsnorm(part=1e-999999999) | part may be a share above 0 and at most 1",
         "rmsnorm(part=1/2 up) | part may be a share above 0 and at most 1",
         "layernorm(part=1/2) | part may be a share above 0 and at most 1",
+        "l2(part=1/2) | part may be a share above 0 and at most 1",
         "rmsnorm(residual=never) | residual may be first, between, last",
         "t5(offset=1) | gain offset is 1.0, it must be 0 with cast order T5"
       })
@@ -194,7 +195,7 @@ class NormSpecTest {
         .withMessage("part is 1/16 down, it must leave at least one of the 15 elements of a row");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> NormSpec.LAYERNORM.withCastOrder(CastOrder.LLAMA))
-        .withMessage("cast order is LLAMA, a LayerNorm has only FLOAT32");
+        .withMessage("cast order is LLAMA, only an RMSNorm may have another than FLOAT32");
   }
 
   /** All that differ from the default RMSNorm, and epsilon in any case. */

@@ -47,9 +47,13 @@ final class PreparedCall {
   }
 
   private Norm norm(Backend backend, Rows gain, Rows bias) {
-    boolean centred = kind.formula() == CallKind.Formula.LAYER;
     int width = kind.width();
-    Norm.Builder<?> builder = centred ? LayerNorm.builder(width) : RmsNorm.builder(width);
+    Norm.Builder<?> builder =
+        switch (kind.formula()) {
+          case LAYER -> LayerNorm.builder(width);
+          case LENGTH -> Norm.l2(width);
+          case RMS, PARTIAL -> RmsNorm.builder(width);
+        };
     builder.backend(backend).threads(kind.threads());
     builder.epsilonPlacement(kind.placement()).residualRounding(kind.rounding());
     if (kind.safe()) {
@@ -64,6 +68,7 @@ final class PreparedCall {
     double share = kind.formula() == CallKind.Formula.PARTIAL ? 0.0625 : 1;
     return switch (builder) {
       case LayerNorm.Builder layer -> layer.build();
+      case L2Norm.Builder length -> length.build();
       case RmsNorm.Builder rms -> rms.partial(share).castOrder(kind.order()).build();
     };
   }

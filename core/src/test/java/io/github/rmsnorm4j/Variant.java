@@ -70,7 +70,26 @@ record Variant(int width, NormSpec spec) {
     return new Variant(width, usual.withEpsilon(epsilon));
   }
 
-  /** Any that can be built, RMSNorm or LayerNorm by chance too. */
+  /** The same of an L2 norm, which has no cast order and no part. */
+  Variant ofLength() {
+    return new Variant(
+        width,
+        new NormSpec(
+            NormSpec.Kind.L2_NORM,
+            spec.epsilon(),
+            spec.epsilonPlacement(),
+            CastOrder.FLOAT32,
+            spec.gainOffset(),
+            RowPart.WHOLE,
+            spec.residualRounding()));
+  }
+
+  /** What the sum of squares is divided by: nothing in an L2 norm. */
+  int count() {
+    return spec.isOfLength() ? 1 : part();
+  }
+
+  /** Any that can be built, of any kind by chance too. */
   static Variant any(SplittableRandom random, int width, double epsilon) {
     return any(random, random.nextBoolean(), width, epsilon);
   }
@@ -81,15 +100,17 @@ record Variant(int width, NormSpec spec) {
     boolean partial = !centred && random.nextInt(3) == 0;
     double[] offsets = {0, 0, 1, -1, 0.1};
     double offset = order == CastOrder.T5 ? 0 : offsets[random.nextInt(offsets.length)];
-    return new Variant(
-        centred,
-        width,
-        partial ? anyPart(random, width) : width,
-        epsilon,
-        random.nextBoolean() ? EpsilonPlacement.INSIDE : anyOf(random, PLACEMENTS),
-        order,
-        offset,
-        anyOf(random, ROUNDINGS));
+    Variant any =
+        new Variant(
+            centred,
+            width,
+            partial ? anyPart(random, width) : width,
+            epsilon,
+            random.nextBoolean() ? EpsilonPlacement.INSIDE : anyOf(random, PLACEMENTS),
+            order,
+            offset,
+            anyOf(random, ROUNDINGS));
+    return !centred && random.nextInt(6) == 0 ? any.ofLength() : any;
   }
 
   /** The same, measured whole. */
@@ -114,12 +135,18 @@ record Variant(int width, NormSpec spec) {
 
   /** The norm, with what else is said to its builder. */
   Norm norm(Consumer<Norm.Builder<?>> more) {
-    Norm.Builder<?> builder = centred() ? LayerNorm.builder(width) : RmsNorm.builder(width);
+    Norm.Builder<?> builder =
+        switch (spec.kind()) {
+          case RMS_NORM -> RmsNorm.builder(width);
+          case LAYER_NORM -> LayerNorm.builder(width);
+          case L2_NORM -> Norm.l2(width);
+        };
     builder.epsilon(epsilon()).epsilonPlacement(placement());
     builder.gainOffset(gainOffset()).residualRounding(rounding());
     more.accept(builder);
     return switch (builder) {
       case LayerNorm.Builder layer -> layer.build();
+      case L2Norm.Builder length -> length.build();
       case RmsNorm.Builder rms -> rms.part(part()).castOrder(order()).build();
     };
   }

@@ -23,8 +23,7 @@ import picocli.CommandLine.Parameters;
       "",
       "X holds the rows that were normalized. DY holds the gradient of the norm's output. OUT gets"
           + " the gradient of X. --dgain and --dbias get the gradients of gain and bias, which are"
-          + " sums over all rows. The options that describe the norm are those of normalize, except"
-          + " --l2.",
+          + " sums over all rows. The options that describe the norm are those of normalize.",
       "",
       "With --residual, the norm is that of the sum X + residual. OUT is then the gradient of X, and"
           + " also the gradient of the residual before the addition: the two are equal. Use"

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** An enum of the library on the command line: its constants in lower case. */
+/** An enum of the library on the command line: its constants in lower case, with hyphens. */
 abstract class LowerCase<E extends Enum<E>> implements ITypeConverter<E>, Iterable<String> {
   private final Class<E> type;
 
@@ -37,7 +37,7 @@ abstract class LowerCase<E extends Enum<E>> implements ITypeConverter<E>, Iterab
   }
 
   static String of(Enum<?> constant) {
-    return constant.name().toLowerCase(Locale.ROOT);
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   @Override

@@ -16,7 +16,7 @@ final class NormOptions {
       paramLabel = "NORM",
       completionCandidates = SpecText.class,
       description =
-          "A norm by its name, with settings that differ from it: layernorm, llama, \"llama(eps=1e-5)\","
+          "A norm by its name, with settings that differ from it: layernorm, l2, \"llama(eps=1e-5)\","
               + " \"rmsnorm(eps=1e-8 outside, part=1/16)\". --cast-order, --eps, --eps-at,"
               + " --gain-offset and --partial override its settings (default: rmsnorm).")
   private NormSpec like = NormSpec.RMSNORM;
@@ -55,7 +55,8 @@ final class NormOptions {
       names = "--eps",
       paramLabel = "E",
       description =
-          "Epsilon, which is added to the mean square or the variance (default: that of --like).")
+          "Epsilon, which is added to the mean square or the variance, or is the least length of l2"
+              + " (default: that of --like).")
   private Double epsilon;
 
   @Option(

@@ -11,11 +11,8 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code rmsnorm normalize}: what is wanted. {@link NormalizeJob} does it. */
 @Command(
@@ -44,14 +41,12 @@ import picocli.CommandLine.Spec;
       "  rmsnorm normalize acts.safetensors:layer.0 -o out.safetensors",
       "  rmsnorm normalize x.npy -o x.npy --force --like layernorm --dtype f16",
       "  rmsnorm normalize x.npy -o y.npy --like gemma --gain m.safetensors:norm.weight",
-      "  rmsnorm normalize embeddings.npy -o y.npy --l2",
+      "  rmsnorm normalize embeddings.npy -o y.npy --like l2",
       "  rmsnorm normalize x.npy -o y.npy --gain model.gguf:output_norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --gain Llama-3.2-1B:model.norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy"
     })
 final class Normalize implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-
   @Parameters(
       paramLabel = "IN",
       description = "The file to read, or one tensor of it as FILE:NAME.")
@@ -68,14 +63,6 @@ final class Normalize implements Callable<Integer> {
   private List<String> tensors = List.of();
 
   @Mixin private NormOptions norm;
-
-  @Option(
-      names = "--l2",
-      description =
-          "L2 normalization: divide each row by its length, or by 1e-12 if that is more, as"
-              + " torch.nn.functional.normalize does. Of the other options of a norm only --residual,"
-              + " --residual-out and --residual-rounding go with it.")
-  private boolean l2;
 
   @Mixin private ResidualOptions residuals;
 
@@ -137,9 +124,6 @@ final class Normalize implements Callable<Integer> {
       throws IOException {
     Path out = result.out;
     NormSettings settings = norm.settings(residuals.rounding);
-    if (l2) {
-      requireNoOther();
-    }
     TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
     List<Tensor> chosen = choice.choose(names);
     // One that is asked for by name may leave the others behind, for a format that holds one.
@@ -156,28 +140,8 @@ final class Normalize implements Callable<Integer> {
         alone ? chosen : file.tensors(),
         result.axis,
         result.type,
-        l2 ? l2(settings, chosen) : settings::norm,
+        settings::norm,
         residual);
-  }
-
-  /** A header can claim any width for no rows, so those get no gain. */
-  private NormalizeJob.Norms l2(NormSettings settings, List<Tensor> chosen) {
-    return (width, backend) ->
-        chosen.stream().anyMatch(t -> t.elements() > 0 && t.width(result.axis) == width)
-            ? settings.l2(width, backend)
-            : settings.norm(width, backend);
-  }
-
-  private void requireNoOther() {
-    spec.mixins().get("norm").options().stream()
-        .map(OptionSpec::longestName)
-        .filter(name -> spec.commandLine().getParseResult().hasMatchedOption(name))
-        .filter(name -> !name.equals("--threads"))
-        .findFirst()
-        .ifPresent(
-            name -> {
-              throw new IllegalArgumentException(name + " and --l2 exclude each other");
-            });
   }
 
   /**

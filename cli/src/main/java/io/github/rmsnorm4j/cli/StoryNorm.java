@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cli.story.Change;
+import java.util.List;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
@@ -84,8 +85,8 @@ final class StoryNorm {
   static boolean isWithoutEffect(Change change) {
     return change.type() == ElementType.FLOAT32
         && change.norm() != null
-        && (change.norm().castOrder() == CastOrder.LLAMA
-            || change.norm().castOrder() == CastOrder.T5);
+        && List.of(CastOrder.LLAMA, CastOrder.T5, CastOrder.ROUNDED_ROOT, CastOrder.NONE)
+            .contains(change.norm().castOrder());
   }
 
   private void require(boolean sense, String option, Object value, String allowed) {

@@ -21,7 +21,7 @@ class CompletionTest {
   @Test
   void bashCompletesOptionsAndTheirValues() throws IOException, InterruptedException {
     assertThat(completed("normalize --"))
-        .contains("--l2", "--like", "--gain-offset", "--eps-at", "--partial", "--threads")
+        .contains("--like", "--gain-offset", "--eps-at", "--partial", "--threads")
         .contains("--residual", "--residual-out", "--residual-rounding");
     assertThat(completed("gradient --"))
         .contains("--dy", "--dgain", "--dbias", "--dresidual", "--like", "--tensor", "--axis");

@@ -188,7 +188,6 @@ class VariantsPageTest {
     List<String> asked = new ArrayList<>();
     NormSpec.presets().forEach(preset -> asked.add("--like " + preset.name()));
     new LowerCase.Orders().forEach(order -> asked.add("--cast-order " + order));
-    asked.add("--l2");
     asked.add("--partial-rounding down");
     asked.addAll(List.of("--eps-at outside", "--eps-at floor", "--partial ", "--gain-offset "));
     asked.addAll(List.of("--bias ", "--residual-rounding between", "--residual-rounding last"));

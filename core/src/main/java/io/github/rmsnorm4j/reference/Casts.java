@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.reference;
 
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
 
 /**
  * The outputs of RMSNorm that round before the gain, each as its source does. Only that rounding
@@ -39,6 +40,65 @@ public final class Casts {
   public static double[] t5(double[] x, double rstd, ElementType weight, double[] gain) {
     boolean rounded = weight == ElementType.FLOAT16 || weight == ElementType.BFLOAT16;
     return llama(x, rstd, rounded ? weight : ElementType.FLOAT64, gain);
+  }
+
+  /**
+   * {@return the row normalised as {@link CastOrder#ROUNDED_ROOT} does: {@code y_i = (x_i *
+   * (rstd)T)T * g_i}}
+   *
+   * @param x the row
+   * @param rstd the number by which it is multiplied
+   * @param type the type of the row
+   * @param gain one factor per element, or null for none
+   */
+  public static double[] roundedRoot(double[] x, double rstd, ElementType type, double[] gain) {
+    boolean narrow = type == ElementType.FLOAT16 || type == ElementType.BFLOAT16;
+    ElementType to = narrow ? type : ElementType.FLOAT64;
+    return llama(x, round(rstd, to), to, gain);
+  }
+
+  /**
+   * {@return the row normalised as {@link CastOrder#NONE} does: {@code y_i = ((x_i * (1 / root)T)T
+   * * g_i)T}}
+   *
+   * @param x the row
+   * @param root the root, of {@link #rootInType}
+   * @param type the type of the row
+   * @param gain one factor per element, or null for none
+   */
+  public static double[] none(double[] x, double root, ElementType type, double[] gain) {
+    double[] y = roundedRoot(x, 1 / root, type, gain);
+    boolean narrow = type == ElementType.FLOAT16 || type == ElementType.BFLOAT16;
+    for (int i = 0; i < y.length && narrow; i++) {
+      y[i] = round(y[i], type);
+    }
+    return y;
+  }
+
+  /**
+   * {@return the root of {@link CastOrder#NONE}, whose every step is rounded to the type of the
+   * row, except the sum of the squares}
+   *
+   * @param x the row
+   * @param k the number of elements of the statistic
+   * @param epsilon not negative
+   * @param placement the placement of epsilon
+   * @param type the type of the row; only 16-bit types round
+   */
+  public static double rootInType(
+      double[] x, int k, double epsilon, EpsilonPlacement placement, ElementType type) {
+    boolean narrow = type == ElementType.FLOAT16 || type == ElementType.BFLOAT16;
+    ElementType to = narrow ? type : ElementType.FLOAT64;
+    double sum = 0;
+    for (int i = 0; i < k; i++) {
+      sum += round(x[i] * x[i], to);
+    }
+    double m = round(sum / k, to);
+    return switch (placement) {
+      case INSIDE -> round(Math.sqrt(round(m + epsilon, to)), to);
+      case OUTSIDE -> round(round(Math.sqrt(m), to) + epsilon, to);
+      case FLOOR -> round(Math.max(round(Math.sqrt(m), to), epsilon), to);
+    };
   }
 
   /**

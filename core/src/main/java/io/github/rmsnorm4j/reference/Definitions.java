@@ -41,6 +41,20 @@ public final class Definitions {
   }
 
   /**
+   * {@return the row normalised by the L2 norm of torch.nn.functional.normalize: {@code y_i = x_i /
+   * max(sqrt(x_1^2 + ... + x_n^2), eps) * g_i + b_i}}
+   *
+   * @param x the row
+   * @param gain one factor per element, or null for none
+   * @param bias one term per element, or null for none
+   * @param epsilon the least number that a row is divided by
+   */
+  public static double[] l2Norm(double[] x, double[] gain, double[] bias, double epsilon) {
+    double root = root(meanSquare(x, x.length) * x.length, epsilon, EpsilonPlacement.FLOOR);
+    return output(x, 0, root, gain, bias);
+  }
+
+  /**
    * {@return the mean square of the first k elements, {@code (x_1^2 + ... + x_k^2) / k}} With k
    * below the width it is the mean square of partial RMSNorm (section 4 of the paper).
    *

@@ -29,9 +29,37 @@ public final class Gradients {
   public static double[] rmsNorm(
       double[] x, double[] dy, double[] gain, int k, double epsilon, EpsilonPlacement placement) {
     double m = Definitions.meanSquare(x, k);
+    return ofSquares(x, scaled(dy, gain), m, k, k, epsilon, placement);
+  }
+
+  /**
+   * {@return the gradient of a row of the L2 norm: that of {@link #rmsNorm} with the sum of the
+   * squares instead of their mean, {@code droot/dx_j = s * x_j}}
+   *
+   * @param x the row
+   * @param dy the gradient of the output
+   * @param gain one factor per element, or null for none
+   * @param epsilon not negative
+   * @param placement the placement of epsilon
+   */
+  public static double[] l2Norm(
+      double[] x, double[] dy, double[] gain, double epsilon, EpsilonPlacement placement) {
+    int n = x.length;
+    double m = Definitions.meanSquare(x, n) * n;
+    return ofSquares(x, scaled(dy, gain), m, n, 1, epsilon, placement);
+  }
+
+  /** Of a root of m, which is the sum of k squares divided by a count. */
+  private static double[] ofSquares(
+      double[] x,
+      double[] h,
+      double m,
+      int k,
+      int count,
+      double epsilon,
+      EpsilonPlacement placement) {
     double root = Definitions.root(m, epsilon, placement);
-    double[] h = scaled(dy, gain);
-    double along = dot(h, x) / (root * root) * rootSlope(m, epsilon, placement) / k;
+    double along = dot(h, x) / (root * root) * rootSlope(m, epsilon, placement) / count;
     double[] dx = new double[x.length];
     for (int j = 0; j < x.length; j++) {
       dx[j] = h[j] / root - (j < k ? along * x[j] : 0);

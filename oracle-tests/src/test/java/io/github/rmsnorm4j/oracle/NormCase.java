@@ -42,9 +42,10 @@ record NormCase(
     Rows out = Elements.rows(new double[x.length], type, width);
     double[] mean = new double[rows()];
     double[] rstd = new double[rows()];
-    switch (norm()) {
-      case RmsNorm rms -> rms.apply(in, out, rstd);
-      case LayerNorm layer -> layer.apply(in, out, mean, rstd);
+    if (norm() instanceof LayerNorm layer) {
+      layer.apply(in, out, mean, rstd);
+    } else {
+      ((RmsNorm) norm()).apply(in, out, rstd);
     }
     return new Statistics(mean, rstd);
   }

@@ -59,7 +59,7 @@ record GroupText(NormGroup group, Prospects prospects) {
             site.width(),
             epsilon(spec.epsilon(ElementType.FLOAT32)),
             site.epsilonAssumed() ? " (default of the family, the model does not set it)" : "",
-            spec.castOrder().name().toLowerCase(Locale.ROOT),
+            spec.castOrder().name().toLowerCase(Locale.ROOT).replace('_', '-'),
             stored,
             site.bias().isPresent() ? "; with a bias" : "");
   }

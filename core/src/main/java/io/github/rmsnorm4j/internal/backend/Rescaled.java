@@ -87,6 +87,7 @@ final class Rescaled {
       return 1.0; // The row itself is not finite: the result of the usual formula stands.
     }
     roots(norm, frame, scale);
+    double length = frame.of(Forward.LENGTH)[0];
     double root = frame.of(Forward.ROOT)[0];
     double rstd = frame.of(Forward.RSTD)[0];
     double unscaled = rstd * scale;
@@ -94,6 +95,9 @@ final class Rescaled {
     boolean wide = !normal || centred && scale == DOWN;
     frame.of(Forward.MEAN)[0] =
         !centred ? before : scale == UP ? x0 + mean * DOWN : (x0 * DOWN + mean) * UP;
+    if (norm.spec().isOfLength()) {
+      frame.of(Forward.LENGTH)[0] = length / scale;
+    }
     frame.of(Forward.RSTD)[0] = wide ? rstd : unscaled;
     frame.of(Forward.ROOT)[0] = wide ? root : root / scale;
     return wide ? scale : 1.0;

@@ -127,10 +127,12 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
   /**
    * From row sums to m and c. With {@code rstd = 1 / sqrt(mean(x^2) + eps)} the derivative is
    * {@code d rstd / dx = -rstd^3 * x / k}, so m is the mean of h * xh. Another placement of epsilon
-   * adds a factor: {@code (q + eps) / q} outside the root q, and 0 on the floor.
+   * adds a factor: {@code (q + eps) / q} outside the root q, and 0 on the floor. An L2 norm has the
+   * sum of h * xh, because its root is that of a sum of squares.
    */
   public Stage means() {
-    Stage.Builder stage = new Stage.Builder().keep(M, m(row(H_XH).over(COUNT)));
+    Value along = spec().isOfLength() ? row(H_XH) : row(H_XH).over(COUNT);
+    Stage.Builder stage = new Stage.Builder().keep(M, m(along));
     return (spec().isCentred() ? stage.keep(C, row(H).over(COUNT)) : stage).build();
   }
 

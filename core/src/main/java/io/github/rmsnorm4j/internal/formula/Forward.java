@@ -63,6 +63,10 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   public static final Tensor SQUARES = Tensor.ofRows("S2", 2);
 
   public static final Tensor MEAN = Tensor.ofRows("mean", 3);
+
+  /** The length of the row, of an L2 norm. It is kept where others keep the mean. */
+  public static final Tensor LENGTH = Tensor.ofRows("length", MEAN.place());
+
   public static final Tensor ROOT = Tensor.ofRows("root", 4);
   public static final Tensor RSTD = Tensor.ofRows("rstd", 5);
 
@@ -99,7 +103,17 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
 
   /** Whether elements are divided by the root, and not multiplied by rstd. */
   private boolean divides() {
-    return spec().castOrder() == CastOrder.ONNX;
+    return spec().castOrder() == CastOrder.ONNX || spec().castOrder() == CastOrder.DIVIDED;
+  }
+
+  /** Whether every step is rounded to the 16-bit type of the row. */
+  private boolean isInRowType() {
+    return spec().castOrder() == CastOrder.NONE && formula.cast() != null;
+  }
+
+  /** A number of the row, rounded to the type of the row if every step is. */
+  private Value inRowType(Value number) {
+    return isInRowType() ? number.rounded().cast(formula.cast()).widened() : number;
   }
 
   Value column(Tensor column) {
@@ -189,7 +203,10 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   }
 
   private Stage squares() {
-    return squares(summed().widened());
+    Value v = summed();
+    return isInRowType()
+        ? new Stage.Builder().sum(SQUARES, v.times(v).cast(formula.cast()).widened()).build()
+        : squares(v.widened());
   }
 
   private Stage moments(Value shift) {
@@ -227,10 +244,12 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** From row sums to mean, root and rstd, in float64; and the range. */
   public Stage roots() {
     Stage.Builder stage = new Stage.Builder();
-    Value m = row(SQUARES).over(COUNT);
+    Value m = spec().isOfLength() ? row(SQUARES) : inRowType(row(SQUARES).over(COUNT));
     if (spec().isCentred()) {
       stage.keep(MEAN, mean());
       m = row(SQUARES).minus(row(SUM).times(row(SUM)).over(COUNT)).over(COUNT).max(ZERO);
+    } else if (spec().isOfLength()) {
+      stage.keep(LENGTH, m.root());
     }
     roots(stage, m, mean());
     if (storage.float64() && spec().isCentred()) {
@@ -252,7 +271,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
 
   private void roots(Stage.Builder stage, Value m, Value mean) {
     Value root = root(m);
-    Value rstd = ONE.over(root);
+    Value rstd = inRowType(ONE.over(root));
     stage.keep(ROOT, root).keep(RSTD, rstd);
     if (storage.float64()) {
       stage.add(squaresRange());
@@ -294,9 +313,9 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
 
   private Value root(Value m) {
     return switch (spec().epsilonPlacement()) {
-      case INSIDE -> m.plus(EPS).root();
-      case OUTSIDE -> m.root().plus(EPS);
-      case FLOOR -> m.root().max(EPS);
+      case INSIDE -> inRowType(inRowType(m.plus(EPS)).root());
+      case OUTSIDE -> inRowType(inRowType(m.root()).plus(EPS));
+      case FLOOR -> inRowType(inRowType(m.root()).max(EPS));
     };
   }
 
@@ -306,11 +325,8 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
 
   /** {@code y = round(x * rstd) * g + b}, each operation rounded to the compute type. */
   public Stage output() {
-    Value v = centre(normalised(), storage.float64());
-    boolean float64 = storage.float64();
     Value by = row(divides() ? ROOT : RSTD);
-    by = float64 ? by : by.rounded();
-    return output(divides() ? v.over(by) : v.times(by));
+    return output(centre(normalised(), storage.float64()), storage.float64() ? by : by.rounded());
   }
 
   /**
@@ -318,14 +334,13 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
    * in float64, rounded once.
    */
   public Stage wideOutput() {
-    Value v = centre(normalised().widened(), true);
-    return output(divides() ? v.over(row(ROOT)) : v.times(row(RSTD)));
+    return output(centre(normalised().widened(), true), row(divides() ? ROOT : RSTD));
   }
 
   /** The output of a float64 row, from elements times s. */
   public Stage scaledOutput(boolean down) {
     Value v = spec().isCentred() ? scaled(down).minus(row(SCALED_MEAN)) : scaled(down);
-    return output(divides() ? v.over(row(ROOT)) : v.times(row(RSTD)));
+    return output(v, row(divides() ? ROOT : RSTD));
   }
 
   /** LayerNorm's {@code x - mean}; in float32 the mean is subtracted in two pieces. */
@@ -333,10 +348,13 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     return spec().isCentred() ? Mean.takenOff(v, float64) : v;
   }
 
-  /** Gain, bias and the stores; an absent gain or bias is no operation. */
-  private Stage output(Value v) {
-    v = storage.float64() ? v : v.cast(formula.cast());
-    v = formula.gain() ? v.times(parameter(GAIN, v)) : v;
+  /**
+   * Root or rstd, gain, bias and the stores; an absent gain or bias is no operation.
+   *
+   * @param by what elements are divided by, or multiplied by
+   */
+  private Stage output(Value v, Value by) {
+    v = normalised(v, by);
     v = formula.bias() ? v.plus(parameter(BIAS, v)) : v;
     Stage.Builder stage = new Stage.Builder();
     if (storage.has(RESIDUAL) && !onTheWay) {
@@ -344,6 +362,17 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     }
     storage.store(stage, Y, v);
     return stage.build();
+  }
+
+  /** An element with its rstd and gain, in the cast order. */
+  private Value normalised(Value v, Value by) {
+    if (formula.gain() && spec().castOrder() == CastOrder.GAIN_FIRST) {
+      return v.times(by.times(parameter(GAIN, v)));
+    }
+    Value factor = spec().castOrder() == CastOrder.ROUNDED_ROOT ? by.cast(formula.cast()) : by;
+    v = (divides() ? v.over(factor) : v.times(factor)).cast(formula.cast());
+    v = formula.gain() ? v.times(parameter(GAIN, v)) : v;
+    return isInRowType() ? v.cast(formula.cast()) : v;
   }
 
   private Value parameter(Tensor column, Value v) {

@@ -25,8 +25,8 @@ public record ForwardFormula(NormSpec spec, ElementType cast, boolean gain, bool
   public static ForwardFormula of(NormSpec spec, ElementType x, ElementType gain, boolean bias) {
     ElementType cast =
         switch (spec.castOrder()) {
-          case FLOAT32 -> null;
-          case LLAMA, ONNX -> x;
+          case FLOAT32, DIVIDED, GAIN_FIRST -> null;
+          case LLAMA, ONNX, ROUNDED_ROOT, NONE -> x;
           case T5 -> gain;
         };
     boolean casts = cast != null && cast.bytes() == Short.BYTES && x != ElementType.FLOAT64;

@@ -143,6 +143,12 @@ final class DrawnCall {
             .withEpsilonPlacement(of(EpsilonPlacement.values()))
             .withResidualRounding(of(ResidualRounding.values()));
     NormSpec cast = centred ? any : any.withCastOrder(of(CastOrder.values()));
+    if (!centred && random.nextInt(8) == 0) {
+      return NormSpec.L2
+          .withEpsilon(any.epsilon().getAsDouble())
+          .withEpsilonPlacement(any.epsilonPlacement())
+          .withResidualRounding(any.residualRounding());
+    }
     boolean partial = !centred && size != Size.CHUNKS && random.nextBoolean();
     return partial ? cast.withPart(RowPart.of(random.nextInt(1, width + 1), width)) : cast;
   }

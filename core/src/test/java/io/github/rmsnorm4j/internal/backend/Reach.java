@@ -84,7 +84,8 @@ final class Reach {
         for (EpsilonPlacement placement : EpsilonPlacement.values()) {
           NormSpec rms = NormSpec.RMSNORM.withEpsilonPlacement(placement);
           NormSpec layer = NormSpec.LAYERNORM.withEpsilonPlacement(placement);
-          for (NormSpec spec : whole ? List.of(rms, layer) : List.of(rms)) {
+          NormSpec length = NormSpec.L2.withEpsilonPlacement(placement);
+          for (NormSpec spec : whole ? List.of(rms, layer, length) : List.of(rms)) {
             boolean ofOutput = output && whole;
             add.accept(new ForwardFormula(spec, null, true, true));
             add.accept(

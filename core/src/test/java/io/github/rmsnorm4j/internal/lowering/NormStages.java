@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
+import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.NormSpec;
@@ -16,7 +17,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
-/** RMSNorm and LayerNorm with drawn choices. */
+/** Norms with drawn choices. */
 final class NormStages {
   private final SplittableRandom random;
   private final boolean float64;
@@ -45,7 +46,8 @@ final class NormStages {
   }
 
   private NormSpec spec() {
-    NormSpec usual = one(List.of(NormSpec.RMSNORM, NormSpec.ONNX, NormSpec.LAYERNORM));
+    NormSpec any = NormSpec.RMSNORM.withCastOrder(one(List.of(CastOrder.values())));
+    NormSpec usual = one(List.of(NormSpec.RMSNORM, any, NormSpec.LAYERNORM, NormSpec.L2));
     return usual
         .withEpsilonPlacement(one(List.of(EpsilonPlacement.values())))
         .withResidualRounding(one(List.of(ResidualRounding.values())));

@@ -31,7 +31,13 @@ record ForwardKind(
       List.of(ElementType.FLOAT32, ElementType.BFLOAT16, ElementType.FLOAT16);
 
   private static final List<CastOrder> ORDERS =
-      List.of(CastOrder.FLOAT32, CastOrder.LLAMA, CastOrder.ONNX);
+      List.of(
+          CastOrder.FLOAT32,
+          CastOrder.LLAMA,
+          CastOrder.ONNX,
+          CastOrder.GAIN_FIRST,
+          CastOrder.ROUNDED_ROOT,
+          CastOrder.NONE);
 
   /** Some of all kinds. */
   static List<ForwardKind> drawn(int bits, SplittableRandom random) {
@@ -84,7 +90,8 @@ record ForwardKind(
       types.put(Forward.RESIDUAL, x);
     }
     NormSpec spec = spec(centred, placement).withCastOrder(order);
-    ElementType cast = order == CastOrder.FLOAT32 || x.bytes() > Short.BYTES ? null : x;
+    boolean casts = order != CastOrder.FLOAT32 && order != CastOrder.GAIN_FIRST;
+    ElementType cast = !casts || x.bytes() > Short.BYTES ? null : x;
     return new Forward(
         new Storage(isFloat64(), PlainBackEnd.NARROW, types),
         new ForwardFormula(spec, cast, true, biased()),
