@@ -77,8 +77,7 @@ record KeptFigures(Path folder) implements MarkedFigures.Source {
 
   private static double ofPeers(PeerResults results, String... rule) {
     if (rule[0].startsWith("targets")) {
-      TargetTable table =
-          new TargetTable(results.versions().isEmpty() ? results : results.withoutLoops());
+      TargetTable table = new TargetTable(results);
       return count(rule[0], table.judged(), table.missed().size());
     }
     String[] systems = rule.length == 3 ? rule[2].split(" / ") : new String[0];

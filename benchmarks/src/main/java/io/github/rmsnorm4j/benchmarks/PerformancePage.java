@@ -111,7 +111,7 @@ public final class PerformancePage {
   }
 
   private static String loops(Path file) throws IOException {
-    return isOfPeers(file) ? LoopTable.of(PeerResults.read(file)) : "";
+    return file.toString().endsWith(LOOPS_ENDING) ? LoopTable.of(PeerResults.read(file)) : "";
   }
 
   /** Whether a file holds what {@code rmsnorm bench} measured. */

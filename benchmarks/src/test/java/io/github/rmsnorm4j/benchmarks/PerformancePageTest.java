@@ -102,7 +102,7 @@ class PerformancePageTest {
     Contest contest = Contest.forward(Kernel.RMS_NORM, 1, 4096);
     Figure besidePeer = figure(contest, Systems.OWN, Systems.ONEDNN);
     Figure besideLoop = figure(contest, Start.NO_FLAGS.system(), Systems.JAVA_LOOP);
-    PeerResults peers = results(own, List.of("oneDNN 3"), List.of(besidePeer, besideLoop));
+    PeerResults peers = results(own, List.of("oneDNN 3"), List.of(besidePeer));
     PeerResults loops = results(own, List.of(), List.of(besideLoop));
     PerformancePage page = new PerformancePage(checkout);
 
@@ -123,12 +123,11 @@ class PerformancePageTest {
             flags
             <!-- begin LoopTable -->
 
-            %s%s<!-- end -->
+            %s<!-- end -->
             """
                 .formatted(
                     section(Table.of(own), "a"),
                     section(PeerTables.of(peers), "a-peers"),
-                    section(LoopTable.of(peers), "a-peers"),
                     section(LoopTable.of(loops), "a-loops")));
   }
 

@@ -156,9 +156,9 @@ final class Bench implements Callable<Integer> {
   }
 
   private List<String> arguments() {
-    if (write && (quick || traps || polluted || only != null)) {
+    if (write && (quick || traps || only != null)) {
       throw new WrongUseException(
-          "--write takes a whole run: it excludes --quick, --only, --polluted and --traps");
+          "--write takes a whole run: it excludes --quick, --only and --traps");
     }
     if (check && traps) {
       throw new WrongUseException(

@@ -68,8 +68,8 @@ final class PeerOptions {
   }
 
   private String wrong() {
-    if (write && (quick || traps || polluted || !only.isEmpty())) {
-      return "--write takes a whole run: no --quick, --only, --polluted or --traps";
+    if (write && (quick || traps || !only.isEmpty())) {
+      return "--write takes a whole run: no --quick, --only or --traps";
     }
     if (check && traps) {
       return "--check and --traps exclude each other: traps have no targets";

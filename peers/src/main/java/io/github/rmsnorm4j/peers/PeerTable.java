@@ -28,7 +28,7 @@ public final class PeerTable {
           + " answer.\n";
 
   private static final String LOOPS_LEGEND =
-      "\nIn the table of the plain loop the ratios are this library's times in three kinds of JVMs,"
+      "In the table of the plain loop the ratios are this library's times in three kinds of JVMs,"
           + " each divided by the loop's. (!) marks a missed target.\n";
 
   /** With other systems. */
@@ -42,7 +42,7 @@ public final class PeerTable {
   PeerTable(PeerOptions options) {
     this.options = options;
     contests = options.traps || options.loops ? List.of() : wanted(Contests.all());
-    loops = options.loops || options.measuresAll() ? wanted(Contests.loops()) : List.of();
+    loops = options.loops ? wanted(Contests.loops()) : List.of();
     if (contests.isEmpty() && loops.isEmpty() && !options.traps) {
       List<Contest> all = options.loops ? Contests.loops() : Contests.all();
       throw new IllegalArgumentException(
@@ -87,8 +87,8 @@ public final class PeerTable {
     double load = system.getSystemLoadAverage();
     PeerResults results = measure();
     String notes = notes(options, load, system.getAvailableProcessors());
-    String peers = options.loops ? "" : PeerTables.of(results);
-    TerminalText.of(peers + LoopTable.of(results) + notes).forEach(System.out::println);
+    String tables = options.loops ? LoopTable.of(results) : PeerTables.of(results);
+    TerminalText.of(tables + notes).forEach(System.out::println);
     if (options.json != null) {
       results.write(options.json);
     }
@@ -103,10 +103,7 @@ public final class PeerTable {
     if (options.traps) {
       return "(!) marks a wrong answer.\n";
     }
-    String notes = options.loops ? "" : LEGEND;
-    if (options.loops || options.measuresAll()) {
-      notes += LOOPS_LEGEND;
-    }
+    String notes = options.loops ? LOOPS_LEGEND : LEGEND;
     if (options.quick) {
       notes +=
           "\nThis was a quick run, of short rounds and few shapes: do not quote its figures.\n";

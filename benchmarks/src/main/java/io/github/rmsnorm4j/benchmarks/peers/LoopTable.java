@@ -29,7 +29,7 @@ public final class LoopTable {
    * @param results of a run
    */
   public static String of(PeerResults results) {
-    LoopTable table = new LoopTable(results.onlyLoops());
+    LoopTable table = new LoopTable(results);
     return table.results.figures().isEmpty() ? "" : table.markdown();
   }
 

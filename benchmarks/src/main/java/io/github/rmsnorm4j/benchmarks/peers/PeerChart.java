@@ -113,7 +113,7 @@ public final class PeerChart {
    * @param theme its colours
    */
   public static String of(PeerResults results, Theme theme) {
-    return new PeerChart(results.withoutLoops(), theme).render();
+    return new PeerChart(results, theme).render();
   }
 
   private String render() {

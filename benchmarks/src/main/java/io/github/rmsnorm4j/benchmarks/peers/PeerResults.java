@@ -9,8 +9,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /**
  * All that a run against other libraries measured: every round, so that each figure can be computed
@@ -54,13 +52,6 @@ public record PeerResults(
      */
     public Optional<Entry> entry(String system) {
       return entries.stream().filter(entry -> entry.system().equals(system)).findFirst();
-    }
-
-    /**
-     * {@return whether this library meets only the plain loop here, in a JVM of a {@link Start}}
-     */
-    boolean againstLoop() {
-      return Stream.of(Start.values()).anyMatch(start -> entry(start.system()).isPresent());
     }
   }
 
@@ -142,21 +133,6 @@ public record PeerResults(
         part,
         JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this) + System.lineSeparator());
     Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
-  }
-
-  /** {@return this run without the contests in which only the plain loop takes part} */
-  public PeerResults withoutLoops() {
-    return having(figure -> !figure.againstLoop());
-  }
-
-  /** {@return only the contests in which only the plain loop takes part} */
-  public PeerResults onlyLoops() {
-    return having(Figure::againstLoop);
-  }
-
-  private PeerResults having(Predicate<Figure> wanted) {
-    List<Figure> some = figures.stream().filter(wanted).toList();
-    return new PeerResults(date, machine, versions, some, traps, changes);
   }
 
   /**

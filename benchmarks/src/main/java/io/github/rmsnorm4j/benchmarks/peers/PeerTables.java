@@ -24,7 +24,7 @@ public final class PeerTables {
    * @param results of a run
    */
   public static String of(PeerResults results) {
-    PeerTables tables = new PeerTables(results.withoutLoops());
+    PeerTables tables = new PeerTables(results);
     return tables.machine()
         + new TargetTable(tables.results).markdown()
         + tables.times()

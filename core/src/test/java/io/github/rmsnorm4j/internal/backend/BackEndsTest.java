@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  */
 class BackEndsTest {
   private static final Map<Size, Integer> DRAWS =
-      new EnumMap<>(Map.of(Size.SMALL, 160, Size.CHUNKS, 16, Size.LONG, 48, Size.TWO_PASSES, 4));
+      new EnumMap<>(Map.of(Size.SMALL, 240, Size.CHUNKS, 24, Size.LONG, 64, Size.TWO_PASSES, 4));
 
   private static final int WIDEST = FloatVector.SPECIES_PREFERRED.vectorBitSize();
   private static final int MACHINE = Machine.here().bits();

@@ -43,7 +43,7 @@ final class DrawnCall {
 
   private static final double[] EPSILONS = {0, 1e-5, 1e-12, 0.1, 1e-200, 1e-300, 1e100};
   private static final int[] WIDTHS = {768, 1000, 1023, 1024, 1025, 2048, 4096, 4100};
-  private static final int[] OF_CHUNKS = {32, 64, 128, 256, 512, 1024, 1056, 2048, 4096};
+  private static final int[] OF_CHUNKS = {32, 64, 128, 256, 512, 1056, 2048, 2048, 4096, 4096};
 
   final Formula formula;
   final int width;
