@@ -135,7 +135,8 @@ class NormCheckTest {
     int solved = 0;
     for (int seed = 0; seed < 60; seed++) {
       Pair pair = new Pair(seed, null, 0.37);
-      if (pair.layer) {
+      // A root with the few digits of a 16-bit type hides the part.
+      if (pair.layer || pair.order == CastOrder.NONE) {
         continue;
       }
       pair.scale = 1; // Small rows would hide the part behind epsilon.
