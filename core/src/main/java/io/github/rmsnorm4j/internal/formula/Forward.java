@@ -370,9 +370,15 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
       return v.times(by.times(parameter(GAIN, v)));
     }
     Value factor = spec().castOrder() == CastOrder.ROUNDED_ROOT ? by.cast(formula.cast()) : by;
-    v = (divides() ? v.over(factor) : v.times(factor)).cast(formula.cast());
+    v = divides() ? v.over(factor) : v.times(factor);
+    v = formula.gain() || !isStoredNext() ? v.cast(formula.cast()) : v;
     v = formula.gain() ? v.times(parameter(GAIN, v)) : v;
-    return isInRowType() ? v.cast(formula.cast()) : v;
+    return isInRowType() && !isStoredNext() ? v.cast(formula.cast()) : v;
+  }
+
+  /** Whether the product with the gain is stored in the type of the cast, which rounds it. */
+  private boolean isStoredNext() {
+    return !formula.bias() && storage.type(Y) == formula.cast();
   }
 
   private Value parameter(Tensor column, Value v) {
