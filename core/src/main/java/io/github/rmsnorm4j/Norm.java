@@ -488,7 +488,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     try (Call call = forwardCall(x, residual, null, null, output, null, null, null, null)) {
       boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
       QuantizedRunner.run(
-          call, plans, x.rows(), shared ? threads : 1, q.memory(), quantizer.rule());
+          call,
+          plans,
+          x.rows(),
+          shared ? threads : 1,
+          q.memory(),
+          quantizer.rule(),
+          backend.machineBits() > 0);
     } finally {
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);

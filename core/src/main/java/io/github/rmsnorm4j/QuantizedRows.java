@@ -313,7 +313,7 @@ public final class QuantizedRows {
   public void dequantize(Rows y) {
     QuantizedArguments.checkDequantized(this, y);
     RowMemory into = y.memory(y.rowStride() * y.type().bytes(), false);
-    try (QuantizedChunks chunks = QuantizedChunks.open(memory, Quantizer.DEFAULTS.rule())) {
+    try (QuantizedChunks chunks = QuantizedChunks.open(memory, Quantizer.DEFAULTS.rule(), false)) {
       int n;
       for (long row = 0; row < rows; row += n) {
         n = (int) Math.min(chunks.rows(), rows - row);

@@ -166,7 +166,8 @@ public final class Quantizer {
         x.rows(),
         shared ? threads : 1,
         q.memory(),
-        rule);
+        rule,
+        () -> Backend.best().machineBits() > 0);
   }
 
   CodeRule rule() {

@@ -73,17 +73,14 @@ class QuantizedArgumentsTest {
         "width is 2147483616, a row of q8_0 may have 2^31 - 1 bytes at most");
     refuses(() -> QuantizedType.int8(48), "block is 48, it may be 32, 64 or 128");
     refuses(
-        () -> QuantizedType.ofName("q9"),
-        "type is 'q9', it may be one of " + QuantizedType.all());
+        () -> QuantizedType.ofName("q9"), "type is 'q9', it may be one of " + QuantizedType.all());
   }
 
   @Test
   void shapesOfACall() {
     Rows x = Rows.of(new float[128], 64);
-    refuses(
-        () -> NORM.apply(x, ofBlocks(2, 32)), "q has rows 32 wide, the norm is 64 wide");
-    refuses(
-        () -> NORM.apply(x, ofBlocks(3, 64)), "q has 3 rows, x has 2: they must be the same");
+    refuses(() -> NORM.apply(x, ofBlocks(2, 32)), "q has rows 32 wide, the norm is 64 wide");
+    refuses(() -> NORM.apply(x, ofBlocks(3, 64)), "q has 3 rows, x has 2: they must be the same");
     refuses(
         () -> NORM.apply(Rows.of(new float[64], 32), ofBlocks(2, 64)),
         "x has rows 32 wide, the norm is 64 wide");
@@ -113,7 +110,9 @@ class QuantizedArgumentsTest {
         () -> NORM.apply(x, QuantizedRows.of(all.asSlice(255), QuantizedType.Q8_0, 1, 64)),
         "codes of q overlap x: they must be memory of their own");
     refuses(
-        () -> NORM.addAndApply(x, residual, QuantizedRows.of(all.asSlice(500), QuantizedType.Q8_0, 1, 64)),
+        () ->
+            NORM.addAndApply(
+                x, residual, QuantizedRows.of(all.asSlice(500), QuantizedType.Q8_0, 1, 64)),
         "codes of q overlap residual: they must be memory of their own");
     Rows y = Rows.of(array, 128, 1, 64);
     refuses(

@@ -134,8 +134,7 @@ class QuantizedBitsTest {
       Block y = block(keepsOutput ? stored : rounds ? elements : ElementType.FLOAT32);
       Block output = block(y.rows.type());
       apply(oracle, x, sameResidual, y);
-      QuantizedBlock q =
-          new QuantizedBlock(arena, random.nextBoolean(), type, rows, width, random);
+      QuantizedBlock q = new QuantizedBlock(arena, random.nextBoolean(), type, rows, width, random);
       if (adds && keepsOutput) {
         norm.addAndApply(x.rows, residual.rows, output.rows, q.rows);
       } else if (adds) {

@@ -60,7 +60,8 @@ final class QuantizedContract {
   private static float largest(float[] y) {
     float largest = 0;
     for (float value : y) {
-      largest = value != value || largest != largest ? Float.NaN : Math.max(largest, Math.abs(value));
+      largest =
+          value != value || largest != largest ? Float.NaN : Math.max(largest, Math.abs(value));
     }
     return largest;
   }
@@ -161,9 +162,7 @@ final class QuantizedContract {
   }
 
   private static double[] magnitudes(float most) {
-    return IntStream.range(0, 0x7f)
-        .mapToDouble(code -> magnitude(code, most))
-        .toArray();
+    return IntStream.range(0, 0x7f).mapToDouble(code -> magnitude(code, most)).toArray();
   }
 
   /** Of a finite code without its sign. */

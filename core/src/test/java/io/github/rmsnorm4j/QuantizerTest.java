@@ -95,8 +95,7 @@ class QuantizerTest {
         assertThat(k).isEqualTo(new byte[292]);
       }
     }
-    assertThat(bytes(QuantizedType.Q8_0, Quantizer.defaults(), block(32)))
-        .isEqualTo(new byte[34]);
+    assertThat(bytes(QuantizedType.Q8_0, Quantizer.defaults(), block(32))).isEqualTo(new byte[34]);
     assertThat(scales(QuantizedType.int8(32), Quantizer.vllm(), block(32)))
         .containsExactly(0x1p-23f);
     assertThat(scales(QuantizedType.e4m3PerRow(), Quantizer.vllm(), block(7)))
@@ -152,7 +151,8 @@ class QuantizerTest {
   /** Every code of FP8, and the numbers in the middle between two. */
   @Test
   void float8NumbersAreRoundedToEvenAndSaturate() {
-    for (QuantizedType type : new QuantizedType[] {QuantizedType.e4m3Given(), QuantizedType.e5m2Given()}) {
+    for (QuantizedType type :
+        new QuantizedType[] {QuantizedType.e4m3Given(), QuantizedType.e5m2Given()}) {
       float most = type == QuantizedType.e4m3Given() ? 448 : 57344;
       float[] y = new float[4 * 256];
       byte[] all = new byte[256];
@@ -201,7 +201,9 @@ class QuantizerTest {
     assertThat(HEX.formatHex(k, 0, 7)).isEqualTo("0402813c" + "814020");
     assertThat(HEX.formatHex(k, 260, 264)).isEqualTo("e1ff" + "0000");
     // 448 / 2 is 224: 224 is 0x76, 112 is 0x6e, 2.24 is nearest to 2.25, 0x41.
-    assertThat(HEX.formatHex(bytes(QuantizedType.e4m3(128), Quantizer.vllm(), block(128, -2, 1, 0.01f)), 0, 3))
+    assertThat(
+            HEX.formatHex(
+                bytes(QuantizedType.e4m3(128), Quantizer.vllm(), block(128, -2, 1, 0.01f)), 0, 3))
         .isEqualTo("fe7641");
   }
 
@@ -232,6 +234,7 @@ class QuantizerTest {
           .isSameAs(type);
     }
     assertThat(QuantizedType.ofName("int8:32")).isSameAs(QuantizedType.int8(32));
-    assertThat(Quantizer.vllm()).hasToString("quantizer(INVERSE, EVEN, floor VLLM, of rounded output)");
+    assertThat(Quantizer.vllm())
+        .hasToString("quantizer(INVERSE, EVEN, floor VLLM, of rounded output)");
   }
 }

@@ -57,6 +57,7 @@ public final class QuantizedChunks implements AutoCloseable {
   private Encoder encoder;
 
   private CodeRule rule;
+  private boolean machine;
 
   private QuantizedChunks() {}
 
@@ -65,11 +66,16 @@ public final class QuantizedChunks implements AutoCloseable {
     return ANY[type.ordinal()];
   }
 
-  /** For rows of a call of this thread. */
-  public static QuantizedChunks open(CodeMemory to, CodeRule rule) {
+  /**
+   * For rows of a call of this thread.
+   *
+   * @param machine whether machine code may be used
+   */
+  public static QuantizedChunks open(CodeMemory to, CodeRule rule, boolean machine) {
     QuantizedChunks chunks = POOL.take();
     if (chunks.encoder == null || !chunks.rule.equals(rule) || !chunks.encoder.isOf(to.format())) {
-      chunks.encoder = new Encoder(to.format(), rule);
+      chunks.encoder = new Encoder(to.format(), rule, machine);
+      chunks.machine = machine;
       chunks.rule = rule;
     }
     chunks.to = to;
@@ -79,7 +85,7 @@ public final class QuantizedChunks implements AutoCloseable {
     if (chunks.codes.length < chunks.rows() * to.rowBytes()) {
       chunks.codes = new byte[chunks.rows() * to.rowBytes()];
     }
-    int ofChunk = to.format().given() ? 0 : n / chunks.block;
+    int ofChunk = to.format().given() ? 0 : n / chunks.block + MachineBlocks.SLACK;
     if (chunks.scales.length < ofChunk) {
       chunks.scales = new float[ofChunk];
     }
