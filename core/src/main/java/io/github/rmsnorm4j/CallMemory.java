@@ -31,6 +31,11 @@ record CallMemory(boolean addresses) {
     return fits && segment.address() % rows.type().bytes() == 0;
   }
 
+  /** Whether other threads than the caller's may access memory. */
+  static boolean isOfAnyThread(MemorySegment segment) {
+    return RowMemory.isOfAnyThread(segment);
+  }
+
   /** Whether other threads than the caller's can work on all rows: copies check the owner. */
   static boolean isShared(RowMemory... rows) {
     for (RowMemory one : rows) {

@@ -10,8 +10,10 @@ import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.norm.Plans;
+import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.norm.SumsOverRows;
+import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.ref.Reference;
 
 /**
@@ -53,6 +55,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private final int threads;
   private final Backend backend;
   private final CallMemory memory;
+  private final Quantizer quantizer;
 
   /** The kernels of the last calls, which the next call will most often need. */
   private final Plans plans;
@@ -73,6 +76,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     threads = builder.threads;
     backend = builder.backend == null ? Backend.best() : builder.backend;
     memory = new CallMemory(backend.nativeAccess() && !builder.safe);
+    quantizer = builder.quantizer;
     plans = plans();
     backwardPlans = plans();
     choices = choices(ElementType.FLOAT32);
@@ -117,6 +121,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final long parameterCount() {
     return (gain == null ? 0L : width) + (bias == null ? 0L : width);
+  }
+
+  /** {@return the rule by which output becomes codes and scales, where a call wants these} */
+  public final Quantizer quantizer() {
+    return quantizer;
   }
 
   /** {@return the backend, which the kernels run on} */
@@ -407,6 +416,103 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     train(x, NormArguments.requireNonNull(residual, "residual"), gain, bias, y, saved);
   }
 
+  /**
+   * Normalises rows and quantises the result, which itself is not stored: {@code q =
+   * quantise(norm(x))}. {@link Builder#quantizer} says by which rule. The codes are those of the
+   * result in float32, unless the rule rounds it to the type of x; that of float64 rows is rounded
+   * to float32.
+   *
+   * @param x the rows, of the norm's width
+   * @param q where the codes and scales go: as many rows of the same width
+   * @throws IllegalArgumentException if the shapes do not fit, codes or scales are read-only, or
+   *     they overlap each other or x
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void apply(Rows x, QuantizedRows q) {
+    NormArguments.checkQuantized(width, x, null);
+    quantize(x, null, null, q);
+  }
+
+  /**
+   * Normalises rows, and quantises the result that is stored in y. The bytes of q are those of
+   * {@code apply(x, y)} and then {@link Quantizer#quantize(Rows, QuantizedRows)}.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes; x itself for in place
+   * @param q where the codes and scales go: as many rows of the same width
+   * @throws IllegalArgumentException as for {@link #apply(Rows, Rows)}, or if q does not have the
+   *     shape of x, codes or scales are read-only, or they overlap each other or rows of the call
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void apply(Rows x, Rows y, QuantizedRows q) {
+    check(x, null, null, null, y, null, null);
+    quantize(x, null, y, q);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum, and quantises the result, which itself is not
+   * stored: {@code residual += x; q = quantise(norm(residual))}.
+   *
+   * @param x the rows that are added, of the norm's width
+   * @param residual takes the sum, as in {@link #addAndApply(Rows, Rows, Rows)}
+   * @param q where the codes and scales go: as many rows of the same width
+   * @throws IllegalArgumentException if the shapes or types do not fit, something to be written is
+   *     read-only, or codes, scales, residual and x overlap each other
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void addAndApply(Rows x, Rows residual, QuantizedRows q) {
+    NormArguments.requireNonNull(residual, "residual");
+    NormArguments.checkQuantized(width, x, residual);
+    quantize(x, residual, null, q);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum, and quantises the result that is stored in y.
+   *
+   * @param x the rows that are added, of the norm's width
+   * @param residual takes the sum, as in {@link #addAndApply(Rows, Rows, Rows)}
+   * @param y where the normalised sum goes; x itself for in place
+   * @param q where the codes and scales go: as many rows of the same width
+   * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
+   *     #apply(Rows, Rows, QuantizedRows)}
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void addAndApply(Rows x, Rows residual, Rows y, QuantizedRows q) {
+    check(x, NormArguments.requireNonNull(residual, "residual"), null, null, y, null, null);
+    quantize(x, residual, y, q);
+  }
+
+  private void quantize(Rows x, Rows residual, Rows y, QuantizedRows q) {
+    QuantizedArguments.check(width, x, residual, q);
+    QuantizedArguments.requireApart(y, q, "y");
+    spec.requireFormula(bias != null);
+    if (x.rows() == 0) {
+      return;
+    }
+    boolean rounds = quantizer.roundsOutput() && x.type() != ElementType.FLOAT64;
+    ElementType type = rounds ? x.type() : ElementType.FLOAT32;
+    RowMemory output = y == null ? QuantizedChunks.any(type) : memory.of(y);
+    try (Call call = forwardCall(x, residual, null, null, output, null, null, null, null)) {
+      boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
+      QuantizedRunner.run(
+          call,
+          plans,
+          x.rows(),
+          shared ? threads : 1,
+          q.memory(),
+          quantizer.rule(),
+          backend.machineBits() > 0);
+    } finally {
+      Reference.reachabilityFence(x);
+      Reference.reachabilityFence(residual);
+      Reference.reachabilityFence(y);
+    }
+  }
+
   private void train(Rows x, Rows residual, Rows gain, Rows bias, Rows y, Saved saved) {
     NormArguments.requireNonNull(saved, "saved");
     saved.requireRoom(NormArguments.requireNonNull(x, "x").rows());
@@ -647,7 +753,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
     Staging gains = gain == null ? null : Staging.take();
     Staging biases = bias == null ? null : Staging.take();
-    try (Call call = forwardCall(x, residual, gain, bias, y, mean, rstd, gains, biases)) {
+    RowMemory output = memory.of(y);
+    try (Call call = forwardCall(x, residual, gain, bias, output, mean, rstd, gains, biases)) {
       Runner.run(call, plans, x.rows(), CallMemory.isShared(call.rows()) ? threads : 1);
     } finally {
       if (gains != null) {
@@ -668,13 +775,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Rows residual,
       Rows gain,
       Rows bias,
-      Rows y,
+      RowMemory output,
       double[] mean,
       double[] rstd,
       Staging gains,
       Staging biases) {
     boolean float64 = x.type() == ElementType.FLOAT64;
-    RowMemory[] rows = {memory.of(x), residual == null ? null : memory.of(residual), memory.of(y)};
+    RowMemory[] rows = {memory.of(x), residual == null ? null : memory.of(residual), output};
     Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
     boolean ofNorm = gain == null && bias == null;
     return new Call(
@@ -739,6 +846,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     private int threads = Runtime.getRuntime().availableProcessors();
     private boolean safe;
     private Backend backend;
+    private Quantizer quantizer = Quantizer.DEFAULTS;
 
     Builder(NormSpec spec, NormSpec.Kind kind, int width) {
       if (NormArguments.requireNonNull(spec, "spec").kind() != kind) {
@@ -936,6 +1044,17 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
      */
     public B backend(Backend backend) {
       this.backend = backend;
+      return self();
+    }
+
+    /**
+     * The rule by which calls with {@link QuantizedRows} quantise.
+     *
+     * @param quantizer {@link Quantizer#defaults()} by default
+     * @return this
+     */
+    public B quantizer(Quantizer quantizer) {
+      this.quantizer = NormArguments.requireNonNull(quantizer, "quantizer");
       return self();
     }
 

@@ -50,6 +50,13 @@ final class NormArguments {
     }
   }
 
+  /** Checks the rows of a call whose output is quantised only. */
+  static void checkQuantized(int width, Rows x, Rows residual) {
+    requireWidth(x, width, "x");
+    requireAccess(x, "x");
+    checkResidual(residual, width, x, null);
+  }
+
   private static void checkResidual(Rows residual, int width, Rows x, Rows y) {
     if (residual == null) {
       return;
@@ -75,7 +82,7 @@ final class NormArguments {
       throw new IllegalArgumentException("residual is read-only, it must be writable");
     }
     requireAccess(residual, "residual");
-    if (Overlap.any(residual, x) || Overlap.any(residual, y)) {
+    if (Overlap.any(residual, x) || y != null && Overlap.any(residual, y)) {
       throw new IllegalArgumentException("residual overlaps x or y: it must be memory of its own");
     }
   }
@@ -250,7 +257,10 @@ final class NormArguments {
   }
 
   static void requireAccess(Rows rows, String name) {
-    MemorySegment segment = rows.segment();
+    requireAccess(rows.segment(), name);
+  }
+
+  static void requireAccess(MemorySegment segment, String name) {
     if (!segment.scope().isAlive()) {
       throw new IllegalStateException(name + " is in memory that has been closed");
     }

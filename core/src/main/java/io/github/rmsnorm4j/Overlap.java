@@ -18,18 +18,36 @@ final class Overlap {
    * of a fused projection interleave without sharing anything.
    */
   static boolean any(Rows x, Rows y) {
-    if (!sameMemory(x.segment(), y.segment())) {
+    return any(x.segment(), x.rows(), rowBytes(x), stride(x), y);
+  }
+
+  /** The same for rows of so many bytes at a stride in bytes. */
+  static boolean any(MemorySegment x, long rows, long bytes, long stride, Rows y) {
+    return any(x, rows, bytes, stride, y.segment(), y.rows(), rowBytes(y), stride(y));
+  }
+
+  /** Whether any row of x shares a byte with any row of y: rows of so many bytes at a stride. */
+  static boolean any(
+      MemorySegment x,
+      long xRows,
+      long xBytes,
+      long xStride,
+      MemorySegment y,
+      long yRows,
+      long yBytes,
+      long yStride) {
+    if (!sameMemory(x, y)) {
       return false;
     }
-    long distance = y.segment().address() - x.segment().address();
-    if (stride(x) == stride(y) || y.rows() == 1) {
-      return meet(x, stride(x), y, y.rows(), distance);
+    long distance = y.address() - x.address();
+    if (xStride == yStride || yRows == 1) {
+      return meet(xRows, xBytes, xStride, yRows, yBytes, distance);
     }
-    if (x.rows() < y.rows()) {
-      return any(y, x);
+    if (xRows < yRows) {
+      return any(y, yRows, yBytes, yStride, x, xRows, xBytes, xStride);
     }
-    for (long j = 0; j < y.rows(); j++) {
-      if (meet(x, stride(x), y, 1, distance + j * stride(y))) {
+    for (long j = 0; j < yRows; j++) {
+      if (meet(xRows, xBytes, xStride, 1, yBytes, distance + j * yStride)) {
         return true;
       }
     }
@@ -65,14 +83,15 @@ final class Overlap {
   }
 
   /**
-   * Whether a row of x overlaps one of {@code rowsOfY} rows of y, which have the same stride and
-   * begin {@code distance} bytes after x. The distance between row i of x and row j of y then
-   * depends on i - j alone, and they overlap for i - j in an interval.
+   * Whether a row of x overlaps one of y, which have the same stride and begin {@code distance}
+   * bytes after x. The distance between row i of x and row j of y then depends on i - j alone, and
+   * they overlap for i - j in an interval.
    */
-  private static boolean meet(Rows x, long stride, Rows y, long rowsOfY, long distance) {
-    long lowest = Math.floorDiv(distance - rowBytes(x), stride) + 1;
-    long highest = Math.ceilDiv(distance + rowBytes(y), stride) - 1;
-    return Math.max(lowest, 1 - rowsOfY) <= Math.min(highest, x.rows() - 1);
+  private static boolean meet(
+      long xRows, long xBytes, long stride, long yRows, long yBytes, long distance) {
+    long lowest = Math.floorDiv(distance - xBytes, stride) + 1;
+    long highest = Math.ceilDiv(distance + yBytes, stride) - 1;
+    return Math.max(lowest, 1 - yRows) <= Math.min(highest, xRows - 1);
   }
 
   private static long rowBytes(Rows rows) {

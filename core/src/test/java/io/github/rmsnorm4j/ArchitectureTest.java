@@ -88,8 +88,10 @@ class ArchitectureTest {
     "internal.lowering.machine, ElementType internal.formula internal.kernel internal.machine"
         + " internal.backend",
     "internal.parallel,",
+    "internal.quantized, ElementType CodeFactor CodeRounding ScaleFloor internal.codec"
+        + " internal.backend internal.machine",
     "internal.norm, ElementType internal.formula internal.backend internal.lowering"
-        + " internal.lowering.machine internal.parallel",
+        + " internal.lowering.machine internal.parallel internal.quantized",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding"
   })
   void arrowsPointDownwards(String from, String allowed) {

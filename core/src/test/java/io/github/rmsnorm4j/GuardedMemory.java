@@ -8,12 +8,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** Memory between two guard pages, on Linux. Any access to a guard page ends the process. */
-final class GuardedMemory implements AutoCloseable {
+public final class GuardedMemory implements AutoCloseable {
   private final MemorySegment all;
   private final MemorySegment inside;
 
   /** At most so many bytes at a time. */
-  GuardedMemory(long bytes) {
+  public GuardedMemory(long bytes) {
     long pages = SystemMemory.wholePages(bytes);
     all =
         SystemMemory.map(pages + 2 * PAGE, Access.NONE)
@@ -25,7 +25,7 @@ final class GuardedMemory implements AutoCloseable {
   }
 
   /** Bytes that end where the memory ends, or that begin where it begins. */
-  MemorySegment bytes(long bytes, boolean atEnd) {
+  public MemorySegment bytes(long bytes, boolean atEnd) {
     return inside.asSlice(atEnd ? inside.byteSize() - bytes : 0, bytes);
   }
 

@@ -62,6 +62,13 @@ public record Call(
             : null);
   }
 
+  /** The same call with its output elsewhere. */
+  public Call withOutput(RowMemory output) {
+    RowMemory[] own = rows.clone();
+    own[formula.output().place()] = output;
+    return new Call(choices, formula, own, columns, ofNorm, mean, rstd, numbersGiven, copies);
+  }
+
   /** The rows of a tensor, or null. */
   public RowMemory rows(Tensor tensor) {
     return rows(tensor.place());

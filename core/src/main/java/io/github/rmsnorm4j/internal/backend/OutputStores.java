@@ -21,11 +21,14 @@ public enum OutputStores {
   /** Bytes that such an output is aligned to: those of the longest vectors. */
   private static final long ALIGNMENT = 64;
 
-  /** Of a call. An output over its own input is in a cache when it is written. */
+  /**
+   * Of a call. An output over its own input is in a cache when it is written, and so is memory for
+   * a few rows.
+   */
   public static OutputStores of(Call call, long rows) {
     RowMemory output = call.rows(call.formula().output());
     long row = (long) call.choices().width() * output.type().bytes();
-    if (rows * row < STREAMED_BYTES || isInPlace(call)) {
+    if (rows * row < STREAMED_BYTES || output.window() != null || isInPlace(call)) {
       return CACHED;
     }
     long places = output.segment().address() | output.stride();

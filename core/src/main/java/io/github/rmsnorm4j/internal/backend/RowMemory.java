@@ -17,9 +17,15 @@ import java.lang.foreign.ValueLayout;
  * @param stride bytes from one row to the next
  * @param access how kernels reach the rows
  * @param kind a positive number, the same for all rows of one type and access
+ * @param window the rows that the memory has room for, one after the other; null if it has all
  */
 public record RowMemory(
-    MemorySegment segment, ElementType type, long stride, Access access, int kind) {
+    MemorySegment segment,
+    ElementType type,
+    long stride,
+    Access access,
+    int kind,
+    RowWindow window) {
   /** How kernels reach rows. */
   public enum Access {
     /** At an address. */
@@ -59,11 +65,22 @@ public record RowMemory(
    *     type
    */
   public RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
-    this(segment, type, stride, Access.of(segment.isNative(), addressable));
+    this(segment, type, stride, Access.of(segment.isNative(), addressable), null);
   }
 
-  private RowMemory(MemorySegment segment, ElementType type, long stride, Access access) {
-    this(segment, type, stride, access, 1 + type.ordinal() * ACCESSES + access.ordinal());
+  /** Memory that has room for a few rows of a call at a time. */
+  public RowMemory(MemorySegment segment, ElementType type, long stride, RowWindow window) {
+    this(segment, type, stride, Access.of(segment.isNative(), true), window);
+  }
+
+  private RowMemory(
+      MemorySegment segment, ElementType type, long stride, Access access, RowWindow window) {
+    this(segment, type, stride, access, 1 + type.ordinal() * ACCESSES + access.ordinal(), window);
+  }
+
+  /** Bytes from the first byte of the memory to a row. */
+  public long offset(long row) {
+    return (window == null ? row : row - window.first) * stride;
   }
 
   /** Whether kernels may address the rows, or the rows are in an array of their type. */
@@ -83,6 +100,11 @@ public record RowMemory(
 
   /** Whether any thread may access the memory through its segment. */
   public boolean isOfAnyThread() {
+    return isOfAnyThread(segment);
+  }
+
+  /** Whether any thread may access memory. */
+  public static boolean isOfAnyThread(MemorySegment segment) {
     return segment.isAccessibleBy(ANOTHER_THREAD);
   }
 
@@ -106,7 +128,7 @@ public record RowMemory(
 
   /** The place of an element in {@link #source}. */
   long at(long row, long column) {
-    long at = row * stride + column * type.bytes();
+    long at = offset(row) + column * type.bytes();
     return isOfOneThread() ? segment.address() + at : at;
   }
 

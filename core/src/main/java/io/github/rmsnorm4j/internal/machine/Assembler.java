@@ -69,6 +69,16 @@ public final class Assembler {
     return constant(IntStream.of(elements).mapToLong(e -> e).boxed().toList());
   }
 
+  /** A vector of 256 bits, and once more, behind the code, with given elements of 32 bits. */
+  public Constant places(int... elements) {
+    List<Long> patterns = new ArrayList<>();
+    for (int i = 0; i < 2 * elements.length; i += 2) {
+      int at = i % elements.length;
+      patterns.add((long) elements[at + 1] << Integer.SIZE | elements[at]);
+    }
+    return constant(patterns);
+  }
+
   private Constant constant(List<Long> patterns) {
     Constant constant = vectors.get(patterns);
     if (constant == null) {

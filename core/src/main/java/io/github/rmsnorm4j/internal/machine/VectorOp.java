@@ -26,6 +26,7 @@ public enum VectorOp implements Instruction.Op {
   // Conversions.
   VCVTPS2PD(FROM, 0, 1, 0x5a, 0, 0, HALF),
   VCVTPD2PS(FROM, 1, 1, 0x5a, 0, 1, null),
+  VCVTPS2DQ(FROM, 1, 1, 0x5b, 0, -1, WHOLE),
   VCVTPH2PS(FROM, 1, 2, 0x13, 0, 0, HALF),
   VCVTPS2PH_TO(TO, 1, 3, 0x1d, 0, 0, HALF),
   VPMOVZXWD(FROM, 1, 2, 0x33, 0, 0, HALF),
@@ -49,9 +50,12 @@ public enum VectorOp implements Instruction.Op {
   VPAND(OF_TWO, 1, 1, 0xdb, 0, -1, WHOLE),
   VPANDD(OF_TWO, 1, 1, 0xdb, -1, 0, WHOLE),
   VPADDD(OF_TWO, 1, 1, 0xfe, 0, 0, WHOLE),
+  VPMAXSD(OF_TWO, 1, 2, 0x3d, 0, -1, WHOLE),
   VPSLLD(SHIFT, 1, 1, 0x72, 0, 0, WHOLE, 6),
   VPSRLD(SHIFT, 1, 1, 0x72, 0, 0, WHOLE, 2),
   VPACKUSDW(OF_TWO, 1, 2, 0x2b, 0, 0, WHOLE),
+  VPACKSSDW(OF_TWO, 1, 1, 0x6b, 0, -1, WHOLE),
+  VPACKSSWB(OF_TWO, 1, 1, 0x63, 0, -1, WHOLE),
   // Comparisons and choices.
   VCMPPS(OF_TWO, 0, 1, 0xc2, 0, 0, WHOLE),
   VCMPPD(OF_TWO, 1, 1, 0xc2, 0, 1, WHOLE),
@@ -67,6 +71,7 @@ public enum VectorOp implements Instruction.Op {
   VEXTRACTF64X4_TO(TO, 1, 3, 0x1b, -1, 1, HALF),
   VPERM2F128(OF_TWO, 1, 3, 0x06, 0, -1, WHOLE),
   VPERMQ(FROM, 1, 3, 0x00, 1, 1, WHOLE),
+  VPERMD(OF_TWO, 1, 2, 0x36, 0, -1, WHOLE),
   VPERMPD(OF_TWO, 1, 2, 0x16, -1, 1, WHOLE),
   VSHUFF64X2(OF_TWO, 1, 3, 0x23, -1, 1, WHOLE),
   VUNPCKLPD(OF_TWO, 1, 1, 0x14, 0, 1, WHOLE),

@@ -67,6 +67,11 @@ final class Plan {
     return !forNow;
   }
 
+  /** Whether it is for the start of a process. */
+  boolean isForStart() {
+    return start;
+  }
+
   /** Whether it runs a call. */
   boolean fits(Call call, OutputStores stores, boolean start) {
     boolean same =

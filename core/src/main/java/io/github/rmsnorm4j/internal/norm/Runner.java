@@ -44,7 +44,11 @@ public final class Runner {
     if (call.rows(Forward.Y) != null && call.rows(Forward.RESIDUAL) != null) {
       elementBytes += call.rows(Forward.RESIDUAL).type().bytes(); // It is read and written.
     }
-    double bytes = (double) rows * call.choices().width() * elementBytes;
+    return useful((double) rows * call.choices().width() * elementBytes, threads);
+  }
+
+  /** The threads that pay for so many bytes. */
+  static int useful(double bytes, int threads) {
     return Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
   }
 

@@ -49,7 +49,7 @@ final class DrawnInstructions {
   private int vectorBits(VectorOp op) {
     return switch (op) {
       case VMOVSD_TO, VMOVD, VMOVDDUP -> 128;
-      case VEXTRACTF128_TO, VPERM2F128 -> 256;
+      case VEXTRACTF128_TO, VPERM2F128, VPERMD -> 256;
       case VEXTRACTF64X4_TO -> 512;
       case VBROADCASTSD, VPERMQ, VPERMPD, VSHUFF64X2 -> evex ? 256 << random.nextInt(2) : 256;
       default -> 128 << random.nextInt(evex ? 3 : 2);

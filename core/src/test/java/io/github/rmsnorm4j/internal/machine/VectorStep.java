@@ -136,7 +136,22 @@ final class VectorStep {
         floats(size, i -> from.getShort(2 * i) & 0xffff);
       }
       case VPMOVDW_TO -> shorts(size, pattern -> (short) pattern);
-      case VPACKUSDW -> packed(size);
+      case VPACKUSDW, VPACKSSDW -> packed(size);
+      case VPACKSSWB -> packedBytes(size);
+      case VCVTPS2DQ -> {
+        ByteBuffer from = bytes(operand(1), size);
+        floats(size, i -> integer(from.getFloat(4 * i)));
+      }
+      case VPMAXSD -> {
+        ByteBuffer a = bytes(operand(1), size);
+        ByteBuffer b = bytes(operand(2), size);
+        floats(size, i -> Math.max(a.getInt(4 * i), b.getInt(4 * i)));
+      }
+      case VPERMD -> {
+        ByteBuffer order = bytes(operand(1), size);
+        ByteBuffer from = bytes(operand(2), size);
+        floats(size, i -> from.getInt(4 * (order.getInt(4 * i) & 7)));
+      }
       case VSQRTPD -> {
         ByteBuffer from = bytes(operand(1), size);
         doubles(
@@ -257,9 +272,31 @@ final class VectorStep {
     for (int i = 0; i < size / 2; i++) {
       int within = i & 7;
       int value = (within < 4 ? a : b).getInt((i & -8) * 2 + (within & 3) * 4);
-      result.putShort(2 * i, (short) Math.clamp(value, 0, 0xffff));
+      boolean signed = op == VectorOp.VPACKSSDW;
+      int least = signed ? Short.MIN_VALUE : 0;
+      result.putShort(2 * i, (short) Math.clamp(value, least, signed ? Short.MAX_VALUE : 0xffff));
     }
     put(operand(0), result);
+  }
+
+  /** The same from 16 bits to 8. */
+  private void packedBytes(int size) {
+    ByteBuffer a = bytes(operand(1), size);
+    ByteBuffer b = bytes(operand(2), size);
+    ByteBuffer result = buffer(size);
+    for (int i = 0; i < size; i++) {
+      int within = i & 15;
+      int value = (within < 8 ? a : b).getShort((i & -16) + (within & 7) * 2);
+      result.put(i, (byte) Math.clamp(value, Byte.MIN_VALUE, Byte.MAX_VALUE));
+    }
+    put(operand(0), result);
+  }
+
+  /** To nearest, ties to even; all that an int cannot hold is the least int. */
+  private static int integer(float value) {
+    double nearest = Math.rint(value);
+    boolean fits = nearest >= Integer.MIN_VALUE && nearest <= Integer.MAX_VALUE;
+    return fits ? (int) nearest : Integer.MIN_VALUE;
   }
 
   private void classify() {

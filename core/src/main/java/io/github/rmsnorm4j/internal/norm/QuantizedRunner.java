@@ -1,0 +1,93 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.Worker;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.parallel.RowScheduler;
+import io.github.rmsnorm4j.internal.quantized.CodeMemory;
+import io.github.rmsnorm4j.internal.quantized.CodeRule;
+import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
+import java.util.function.BooleanSupplier;
+
+/** Runs a checked call whose output is quantised, on as many threads as pay. */
+public final class QuantizedRunner {
+  private QuantizedRunner() {}
+
+  /**
+   * Does all rows; returns when they are written.
+   *
+   * @param call its output is the caller's, or stands for rows of a chunk
+   * @param machine whether machine code may be used
+   */
+  public static void run(
+      Call call,
+      Plans plans,
+      long rows,
+      int threads,
+      CodeMemory codes,
+      CodeRule rule,
+      boolean machine) {
+    Plan plan = plans.of(call, rows);
+    boolean vectors = machine && !plan.isForStart();
+    int useful = Runner.useful(call, rows, threads);
+    if (useful == 1) {
+      rows(call, plan, 0, rows, codes, rule, vectors);
+    } else {
+      RowScheduler.run(
+          rows, useful, (from, to) -> rows(call, plan, from, to, codes, rule, vectors));
+    }
+  }
+
+  private static void rows(
+      Call call, Plan plan, long from, long to, CodeMemory codes, CodeRule rule, boolean machine) {
+    RowMemory output = call.rows(Forward.Y);
+    boolean isOfCaller = output.window() == null;
+    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, machine)) {
+      Call own = isOfCaller ? call : call.withOutput(chunks.output(output.type()));
+      try (Worker worker = plan.compiled.open(own)) {
+        int rows;
+        for (long row = from; row < to; row += rows) {
+          rows = (int) Math.min(chunks.rows(), to - row);
+          chunks.moveTo(row);
+          Runner.rows(own, plan, worker, row, row + rows, null);
+          if (isOfCaller) {
+            chunks.encode(output, row, rows);
+          } else {
+            chunks.encodeOutput(row, rows);
+          }
+        }
+      }
+    }
+  }
+
+  /**
+   * Quantises rows of a caller as they are.
+   *
+   * @param machine whether machine code may be used; asked after the start of the process
+   */
+  public static void run(
+      RowMemory x,
+      long rows,
+      int threads,
+      CodeMemory codes,
+      CodeRule rule,
+      BooleanSupplier machine) {
+    double bytes = (double) rows * codes.width() * x.type().bytes();
+    int useful = Runner.useful(bytes, threads);
+    boolean start = StartUp.covers(rows * codes.width(), StartUp.ELEMENTS);
+    boolean vectors = !start && machine.getAsBoolean();
+    RowScheduler.run(rows, useful, (from, to) -> rows(x, from, to, codes, rule, vectors));
+  }
+
+  private static void rows(
+      RowMemory x, long from, long to, CodeMemory codes, CodeRule rule, boolean machine) {
+    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, machine)) {
+      int rows;
+      for (long row = from; row < to; row += rows) {
+        rows = (int) Math.min(chunks.rows(), to - row);
+        chunks.encode(x, row, rows);
+      }
+    }
+  }
+}

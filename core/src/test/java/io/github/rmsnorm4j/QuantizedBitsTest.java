@@ -1,0 +1,185 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Quantised rows have the bytes of docs/numerics.md on every backend, byte for byte. */
+class QuantizedBitsTest {
+  private static final int CALLS = Integer.getInteger("quantised.calls", 170);
+  private static final Place[] PLACES = {Place.ARRAY, Place.NATIVE, Place.BYTES, Place.ODD};
+
+  /** A multiple of all blocks, many of some, one row of more than a chunk, and a long row. */
+  private static final int[] WIDTHS = {256, 256, 512, 768, 768, 4096, 4352, 66048};
+
+  /** For types without blocks. */
+  private static final int[] ANY_WIDTHS = {1, 2, 7, 31, 33, 100, 1023, 5001};
+
+  static List<Backend> backends() {
+    return Backends.of(1 << 20);
+  }
+
+  @ParameterizedTest
+  @MethodSource("backends")
+  void ofDrawnCalls(Backend backend) {
+    SplittableRandom random = new SplittableRandom(27);
+    for (int i = 0; i < CALLS; i++) {
+      try (Arena arena = Arena.ofShared()) {
+        new DrawnCall(arena, backend, random.split(), i).check();
+      }
+    }
+  }
+
+  /** One call, with what a norm of plain Java gives and the contract makes of it. */
+  private static final class DrawnCall {
+    private final Arena arena;
+    private final SplittableRandom random;
+    private final String name;
+    private final QuantizedType type;
+    private final Quantizer rule;
+    private final ElementType elements;
+    private final int width;
+    private final int rows;
+    private final boolean adds;
+    private final boolean keepsOutput;
+    private final Norm norm;
+    private final Norm oracle;
+
+    DrawnCall(Arena arena, Backend backend, SplittableRandom random, int i) {
+      this.arena = arena;
+      this.random = random;
+      type = QuantizedType.all().get(i % QuantizedType.all().size());
+      rule = rule();
+      elements = ElementType.values()[random.nextInt(4)];
+      boolean blocks = type.block(3) > 3;
+      width = blocks || random.nextInt(4) == 0 ? width(WIDTHS) : width(ANY_WIDTHS);
+      rows = random.nextInt(1, Math.min(300, 9_000 / width + 2));
+      adds = random.nextBoolean();
+      keepsOutput = random.nextInt(4) == 0;
+      int threads = random.nextInt(1, 4);
+      boolean centred = random.nextBoolean();
+      CastOrder cast = CastOrder.values()[random.nextInt(CastOrder.values().length)];
+      float[] gain = new float[width];
+      for (int c = 0; c < width; c++) {
+        gain[c] = (float) random.nextDouble(-2, 2);
+      }
+      norm = norm(centred, cast, gain).backend(backend).threads(threads).quantizer(rule).build();
+      oracle = norm(centred, cast, gain).backend(Backend.scalar()).threads(1).build();
+      name =
+          "%s of %d x %d %s, call %d: %s by %s, %s%s"
+              .formatted(
+                  norm,
+                  rows,
+                  width,
+                  elements,
+                  i,
+                  type,
+                  rule,
+                  adds ? "with residual" : "",
+                  keepsOutput ? " and output" : "");
+    }
+
+    private int width(int[] widths) {
+      return widths[random.nextInt(widths.length)];
+    }
+
+    private Quantizer rule() {
+      List<Quantizer> presets =
+          List.of(
+              Quantizer.defaults(),
+              Quantizer.ggmlReference(),
+              Quantizer.vllm(),
+              Quantizer.jlama(),
+              Quantizer.defaults().withFactor(CodeFactor.DIVISION));
+      Quantizer preset = presets.get(random.nextInt(presets.size()));
+      return random.nextBoolean()
+          ? preset
+          : preset
+              .withFactor(CodeFactor.values()[random.nextInt(3)])
+              .withRounding(CodeRounding.values()[random.nextInt(3)])
+              .withFloor(ScaleFloor.values()[random.nextInt(2)])
+              .withRoundedOutput(random.nextBoolean());
+    }
+
+    private Norm.Builder<?> norm(boolean centred, CastOrder cast, float[] gain) {
+      return centred
+          ? LayerNorm.builder(width).gain(gain)
+          : RmsNorm.builder(width).castOrder(cast).gain(gain);
+    }
+
+    private Place place() {
+      return PLACES[random.nextInt(PLACES.length)];
+    }
+
+    private Block block(ElementType of) {
+      return new Block(arena, place(), of, rows, width, width + random.nextInt(3));
+    }
+
+    void check() {
+      Block x = block(elements);
+      Block residual = block(elements);
+      Block sameResidual = block(elements);
+      double[][] values = new RandomRows(random).of(mix(), elements, rows, width, 4, true);
+      for (int r = 0; r < rows; r++) {
+        x.put(r, values[r]);
+        residual.put(r, values[rows - 1 - r]);
+        sameResidual.put(r, values[rows - 1 - r]);
+      }
+      ElementType stored = ElementType.values()[random.nextInt(4)];
+      boolean rounds = rule.roundsOutput() && elements != ElementType.FLOAT64;
+      Block y = block(keepsOutput ? stored : rounds ? elements : ElementType.FLOAT32);
+      Block output = block(y.rows.type());
+      apply(oracle, x, sameResidual, y);
+      QuantizedBlock q = new QuantizedBlock(arena, random.nextBoolean(), type, rows, width, random);
+      if (adds && keepsOutput) {
+        norm.addAndApply(x.rows, residual.rows, output.rows, q.rows);
+      } else if (adds) {
+        norm.addAndApply(x.rows, residual.rows, q.rows);
+      } else if (keepsOutput) {
+        norm.apply(x.rows, output.rows, q.rows);
+      } else {
+        norm.apply(x.rows, q.rows);
+      }
+      assertThat(q.mismatch(contract(), floats(y))).as(name).isNull();
+      for (int r = 0; r < rows; r++) {
+        assertThat(residual.mismatch(r, sameResidual.values(r))).as(name).isEqualTo(-1);
+        assertThat(keepsOutput ? output.mismatch(r, y.values(r)) : -1).as(name).isEqualTo(-1);
+      }
+      assertThat(residual.isGuardIntact() && output.isGuardIntact()).as(name).isTrue();
+      QuantizedBlock again =
+          new QuantizedBlock(arena, random.nextBoolean(), type, rows, width, random);
+      rule.quantize(y.rows, again.rows, random.nextInt(1, 3));
+      assertThat(again.mismatch(contract(), floats(y))).as("rows as they are, %s", name).isNull();
+    }
+
+    private QuantizedContract contract() {
+      return new QuantizedContract(type, rule, QuantizedBlock.GIVEN);
+    }
+
+    private RandomRows.Mix mix() {
+      return RandomRows.Mix.values()[random.nextInt(RandomRows.Mix.values().length)];
+    }
+
+    private void apply(Norm norm, Block x, Block residual, Block y) {
+      if (adds) {
+        norm.addAndApply(x.rows, residual.rows, y.rows);
+      } else {
+        norm.apply(x.rows, y.rows);
+      }
+    }
+
+    private float[][] floats(Block y) {
+      float[][] floats = new float[rows][width];
+      for (int r = 0; r < rows; r++) {
+        for (int i = 0; i < width; i++) {
+          floats[r][i] = (float) y.value(r, i);
+        }
+      }
+      return floats;
+    }
+  }
+}
