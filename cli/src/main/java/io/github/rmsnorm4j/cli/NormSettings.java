@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.Quantizer;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.List;
@@ -33,7 +34,12 @@ record NormSettings(NormSpec spec, StoredParameter gain, StoredParameter bias, I
    * @throws IllegalArgumentException if a choice cannot be
    */
   Norm norm(int width, Backend backend) throws IOException {
-    Norm.Builder<?> builder = spec.builder(width).backend(backend);
+    return norm(width, backend, Quantizer.defaults());
+  }
+
+  /** Likewise, with the rule of codes and scales. */
+  Norm norm(int width, Backend backend, Quantizer quantizer) throws IOException {
+    Norm.Builder<?> builder = spec.builder(width).backend(backend).quantizer(quantizer);
     if (threads != null) {
       builder.threads(threads);
     }

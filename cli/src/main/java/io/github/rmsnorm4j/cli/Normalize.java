@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.Quantizer;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
@@ -31,6 +32,9 @@ import picocli.CommandLine.Parameters;
       "",
       "With --residual, IN is added to a residual, and OUT is the norm of the sum. The file of"
           + " --residual-out holds that sum and nothing else. It appears just before OUT.",
+      "",
+      "With --quantize, a tensor NAME becomes codes and scales. The metadata of OUT has the type"
+          + " under quantized.NAME, and show and stats read the tensor as numbers.",
       ""
     },
     footer = {
@@ -44,7 +48,8 @@ import picocli.CommandLine.Parameters;
       "  rmsnorm normalize embeddings.npy -o y.npy --like l2",
       "  rmsnorm normalize x.npy -o y.npy --gain model.gguf:output_norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --gain Llama-3.2-1B:model.norm.weight",
-      "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy"
+      "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy",
+      "  rmsnorm normalize hidden.npy -o codes.safetensors --quantize q8_0"
     })
 final class Normalize implements Callable<Integer> {
   @Parameters(
@@ -63,6 +68,8 @@ final class Normalize implements Callable<Integer> {
   private List<String> tensors = List.of();
 
   @Mixin private NormOptions norm;
+
+  @Mixin private QuantizeOptions quantized;
 
   @Mixin private ResidualOptions residuals;
 
@@ -124,6 +131,7 @@ final class Normalize implements Callable<Integer> {
       throws IOException {
     Path out = result.out;
     NormSettings settings = norm.settings(residuals.rounding);
+    Quantizer rule = quantized.rule(out, result.axis, result.type);
     TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
     List<Tensor> chosen = choice.choose(names);
     // One that is asked for by name may leave the others behind, for a format that holds one.
@@ -140,7 +148,8 @@ final class Normalize implements Callable<Integer> {
         alone ? chosen : file.tensors(),
         result.axis,
         result.type,
-        settings::norm,
+        quantized.type,
+        (width, backend) -> settings.norm(width, backend, rule),
         residual);
   }
 

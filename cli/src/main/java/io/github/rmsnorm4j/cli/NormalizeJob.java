@@ -3,8 +3,10 @@ package io.github.rmsnorm4j.cli;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.NpyFile;
+import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
@@ -19,6 +21,7 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** One file's way into another: which tensors go how, the going, and a line about it. */
 final class NormalizeJob {
@@ -31,6 +34,7 @@ final class NormalizeJob {
   private final Set<String> chosenNames;
   private final int axis;
   private final ElementType type;
+  private final QuantizedType quantized;
   private final StoredRows residual;
 
   /** By the width of their rows. */
@@ -38,6 +42,9 @@ final class NormalizeJob {
 
   /** The tensors of IN that OUT will hold, by the name that each gets there. */
   private final Map<String, Tensor> sources = new LinkedHashMap<>();
+
+  /** Those whose codes, or scales, are what a tensor of OUT holds; by its name. */
+  private final Map<String, QuantizedTensor> codes = new LinkedHashMap<>();
 
   private final List<Tensor> results = new ArrayList<>();
 
@@ -55,6 +62,7 @@ final class NormalizeJob {
    * @param chosen the tensors to normalise, which must fit the settings
    * @param kept all tensors that OUT will hold
    * @param type the type of the result, or null to keep each tensor's own
+   * @param quantized how the result is quantised, or null
    * @param residual what the one tensor is added to before, or null
    * @throws IllegalArgumentException if it cannot be done so
    */
@@ -65,6 +73,7 @@ final class NormalizeJob {
       List<Tensor> kept,
       int axis,
       ElementType type,
+      QuantizedType quantized,
       Norms wanted,
       StoredRows residual)
       throws IOException {
@@ -74,6 +83,7 @@ final class NormalizeJob {
     this.chosenNames = chosen.stream().map(Tensor::name).collect(Collectors.toSet());
     this.axis = axis;
     this.type = type;
+    this.quantized = quantized;
     this.residual = residual;
     if (residual != null) {
       requireOne(chosen);
@@ -88,8 +98,30 @@ final class NormalizeJob {
     }
     for (Tensor tensor : kept) {
       Tensor result = becomes(tensor);
-      results.add(result);
-      sources.put(result.name(), tensor);
+      if (quantized != null && isChosen(tensor)) {
+        addQuantized(tensor, result);
+      } else {
+        add(tensor, result);
+      }
+    }
+  }
+
+  private void add(Tensor source, Tensor result) {
+    results.add(result);
+    sources.put(result.name(), source);
+  }
+
+  private void addQuantized(Tensor source, Tensor result) {
+    QuantizedTensor as;
+    try {
+      as = new QuantizedTensor(result.name(), quantized, result.shape());
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "%s: %s: %s".formatted(in.path(), source, e.getMessage()), e);
+    }
+    for (Tensor part : Stream.concat(Stream.of(as.codes()), as.scales().stream()).toList()) {
+      codes.put(part.name(), as);
+      add(source, part);
     }
   }
 
@@ -144,7 +176,10 @@ final class NormalizeJob {
           "%s: a .npy file holds one tensor, %s has %s: choose one with --tensor or write .safetensors"
               .formatted(out, in.path(), sources.size()));
     }
-    Map<String, String> metadata = isNpy(out) ? Map.of() : in.metadata();
+    Map<String, String> metadata = new LinkedHashMap<>(isNpy(out) ? Map.of() : in.metadata());
+    codes.values().stream()
+        .map(QuantizedTensor::metadata)
+        .forEach(entry -> metadata.put(entry.getKey(), entry.getValue()));
     return TensorWriter.create(out, results, metadata, force);
   }
 
@@ -158,7 +193,10 @@ final class NormalizeJob {
     try (PieceWorker worker = new PieceWorker(in, writer, residual, added, progress)) {
       for (Tensor tensor : writer.order()) {
         Tensor source = sources.get(tensor.name());
-        if (isChosen(source)) {
+        QuantizedTensor as = codes.get(tensor.name());
+        if (as != null) {
+          worker.quantize(source, norms.get(width(source)), as, tensor);
+        } else if (isChosen(source)) {
           worker.normalize(source, axis, norms.get(width(source)), typeOf(source));
         } else {
           worker.copy(source);
@@ -186,7 +224,8 @@ final class NormalizeJob {
             residual == null ? "" : " added to " + residual.type().shortName(),
             VectorApi.describe(norm.backend(), chosen),
             Throughput.of(moved, nanos));
-    return nonFinite == 0 ? line : line + "; " + nonFinite + " output elements are not finite";
+    String what = quantized == null ? "output elements" : "scales";
+    return nonFinite == 0 ? line : line + "; %s %s are not finite".formatted(nonFinite, what);
   }
 
   private String widths() {
@@ -200,7 +239,7 @@ final class NormalizeJob {
         .map(
             tensor -> {
               String from = tensor.dtype().name().toLowerCase(Locale.ROOT);
-              String to = typeOf(tensor).shortName();
+              String to = quantized == null ? typeOf(tensor).shortName() : "" + quantized;
               return from.equals(to) ? from : from + " to " + to;
             })
         .distinct()

@@ -2,7 +2,10 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.QuantizedRows;
+import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
@@ -45,7 +48,7 @@ final class PieceWorker implements AutoCloseable {
     this.progress = progress;
   }
 
-  /** How many of the elements written by {@link #normalize} are NaN or infinite. */
+  /** How many of the elements or scales that were written are NaN or infinite. */
   long nonFinite() {
     return nonFinite;
   }
@@ -90,6 +93,69 @@ final class PieceWorker implements AutoCloseable {
       out.write(y.segment());
       progress.step(count * (inRow + residualRow));
     }
+  }
+
+  /**
+   * Writes the codes of a tensor's rows, normalised, or their scales. Where these are two tensors,
+   * the rows are read and normalised for each of them, so that no memory grows with the tensor.
+   *
+   * @param part the codes, or the scales
+   */
+  void quantize(Tensor tensor, Norm norm, QuantizedTensor as, Tensor part) throws IOException {
+    long rows = tensor.rows(-1);
+    if (rows == 0) {
+      return;
+    }
+    ElementType inType = tensor.dtype().elementType().orElseThrow();
+    int width = norm.width();
+    boolean isCodes = part.equals(as.codes());
+    long codeRow = as.type().rowBytes(width);
+    long scaleRow = (long) as.type().scales(width) * Float.BYTES;
+    long inRow = (long) width * inType.bytes();
+    long residualRow = residual == null ? 0 : (long) width * residual.type().bytes();
+    long pieceRows = Math.clamp(PIECE / Math.max(residualRow, Math.max(inRow, codeRow)), 1, rows);
+    inBuffer = atLeast(inBuffer, pieceRows * inRow);
+    outBuffer = atLeast(outBuffer, pieceRows * (codeRow + scaleRow));
+    residualBuffer = atLeast(residualBuffer, pieceRows * residualRow);
+    for (long row = 0; row < rows; row += pieceRows) {
+      long count = Math.min(pieceRows, rows - row);
+      MemorySegment codes = outBuffer.asSlice(scaleRow * count, codeRow * count);
+      MemorySegment scales = outBuffer.asSlice(0, scaleRow * count);
+      QuantizedRows q =
+          scaleRow == 0
+              ? QuantizedRows.of(codes, as.type(), count, width)
+              : QuantizedRows.of(codes, scales, as.type(), count, width);
+      in.read(tensor, row * width, count * width, inBuffer);
+      Rows x = Rows.of(inBuffer, inType, count, width);
+      if (residual == null) {
+        norm.apply(x, q);
+      } else {
+        residual.read(row * width, count * width, residualBuffer);
+        Rows sums = Rows.of(residualBuffer, residual.type(), count, width);
+        norm.addAndApply(x, sums, q);
+        if (added != null && isCodes) {
+          added.write(sums.segment());
+        }
+      }
+      nonFinite += isCodes ? nonFiniteScales(q) : 0;
+      out.write(isCodes ? codes : scales);
+      progress.step(count * (inRow + residualRow));
+    }
+  }
+
+  private static long nonFiniteScales(QuantizedRows q) {
+    if (q.scales() != null) {
+      return new NonFinite(ElementType.FLOAT32).count(q.scales());
+    }
+    // Each block begins with its scale.
+    ElementType type = q.type() == QuantizedType.Q8_K ? ElementType.FLOAT32 : ElementType.FLOAT16;
+    NonFinite counter = new NonFinite(type);
+    long block = q.type().rowBytes(q.type().block(q.width()));
+    long count = 0;
+    for (long at = 0; at < q.codes().byteSize(); at += block) {
+      count += counter.count(q.codes().asSlice(at, type.bytes()));
+    }
+    return count;
   }
 
   /** Writes a tensor's bytes as they are. */

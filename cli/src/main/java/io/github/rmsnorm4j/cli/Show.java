@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.formats.DequantizedFile;
 import io.github.rmsnorm4j.formats.GgufFile;
 import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.Tensor;
@@ -77,14 +78,14 @@ final class Show implements Callable<Integer> {
   }
 
   private int show(TensorReference wanted, RowRange range) throws IOException {
-    try (TensorFile file = TensorFile.open(wanted.file())) {
+    try (DequantizedFile file = DequantizedFile.open(wanted.file())) {
       List<Tensor> chosen = wanted.allIn(file, tensors);
       if (rows == null && chosen.size() != 1 && tensors.isEmpty()) {
         list(file);
         return ExitCode.OK;
       }
       for (Tensor tensor : chosen) {
-        out().println(tensor);
+        out().println(label(file, tensor));
         print(file, tensor, range);
       }
     }
@@ -95,8 +96,14 @@ final class Show implements Callable<Integer> {
     return spec.commandLine().getOut();
   }
 
-  private void list(TensorFile file) {
-    file.tensors().forEach(out()::println);
+  /** With the type in which it is stored. */
+  private static String label(DequantizedFile file, Tensor tensor) {
+    return tensor + file.type(tensor).map(type -> ", stored as " + type).orElse("");
+  }
+
+  private void list(DequantizedFile dequantized) {
+    dequantized.tensors().forEach(tensor -> out().println(label(dequantized, tensor)));
+    TensorFile file = dequantized.stored();
     if (file instanceof GgufFile gguf) {
       gguf.fieldLabels().forEach(out()::println);
       return;

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.formats.DequantizedFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.measure.Paragraph;
@@ -74,7 +75,7 @@ final class Stats implements Callable<Integer> {
     TensorReference wanted =
         WrongUseException.checked(() -> TensorReference.parse("FILE", reference));
     List<String> lines = new ArrayList<>();
-    try (TensorFile file = TensorFile.open(wanted.file())) {
+    try (TensorFile file = DequantizedFile.open(wanted.file())) {
       TensorChoice choice = new TensorChoice(file, axis, List.of());
       List<Tensor> chosen = WrongUseException.checked(() -> chosen(file, wanted, choice));
       List<Tensor> measured = chosen.stream().filter(t -> choice.problem(t) == null).toList();

@@ -349,12 +349,12 @@ class NormalizeErrorsTest {
   @CsvSource(
       delimiter = ';',
       value = {
-        "--like=bert; norm is 'bert', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, and settings",
+        "--like=bert; norm is 'bert', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, and settings",
         "--like=llama --bias={g}; cast order is LLAMA, with a bias it must be FLOAT32",
         "--like=t5 --gain={g} --gain-offset=1; gain offset is 1.0, it must be 0 with cast order T5",
         "--gain-offset=1; --gain-offset is 1.0, it needs --gain, which it is added to",
         "--gain={g} --gain-offset=NaN; gain offset is NaN, it must be finite",
-        "--cast-order=t5 --like=layernorm; cast order is T5, a LayerNorm has only FLOAT32",
+        "--cast-order=t5 --like=layernorm; cast order is T5, only an RMSNorm may have another than FLOAT32",
         "--cast-order=onnx --bias={g}; cast order is ONNX, with a bias it must be FLOAT32",
         "--cast-order=t5 --gain={g} --gain-offset=1; gain offset is 1.0, it must be 0 with cast order T5",
         "--like=gemma --cast-order=t5 --gain={g}; gain offset is 1.0, it must be 0 with cast order T5",

@@ -19,7 +19,8 @@ import java.util.Map;
  * meanwhile gives a {@link FormatException} and not a crash. Several threads may read at the same
  * time.
  */
-public abstract sealed class TensorFile implements Closeable permits SingleFile, ShardedFile {
+public abstract sealed class TensorFile implements Closeable
+    permits SingleFile, ShardedFile, DequantizedFile {
   private static final String MODEL = "model.safetensors";
   private static final String INDEX = "model.safetensors.index.json";
 

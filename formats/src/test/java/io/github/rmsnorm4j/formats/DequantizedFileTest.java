@@ -1,0 +1,143 @@
+package io.github.rmsnorm4j.formats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.rmsnorm4j.QuantizedRows;
+import io.github.rmsnorm4j.QuantizedType;
+import io.github.rmsnorm4j.Quantizer;
+import io.github.rmsnorm4j.Rows;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class DequantizedFileTest {
+  @TempDir Path folder;
+
+  static Stream<QuantizedType> types() {
+    return QuantizedType.all().stream().filter(type -> !type.toString().endsWith(":given"));
+  }
+
+  /** Writes rows of drawn numbers, and returns them as they are after that. */
+  private static float[] write(Path path, QuantizedType type, int rows, int width)
+      throws IOException {
+    QuantizedTensor tensor = new QuantizedTensor("h", type, List.of((long) rows, (long) width));
+    SplittableRandom random = new SplittableRandom(width);
+    float[] x = new float[rows * width];
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment codes = arena.allocate(tensor.codes().bytes());
+      MemorySegment scales = arena.allocate(tensor.scales().map(Tensor::bytes).orElse(0L), 4);
+      QuantizedRows q =
+          tensor.scales().isEmpty()
+              ? QuantizedRows.of(codes, type, rows, width)
+              : QuantizedRows.of(codes, scales, type, rows, width);
+      Quantizer.defaults().quantize(Rows.of(x, width), q);
+      q.dequantize(Rows.of(x, width));
+      List<Tensor> tensors =
+          Stream.concat(Stream.of(tensor.codes()), tensor.scales().stream()).toList();
+      Map<String, String> metadata = Map.ofEntries(tensor.metadata());
+      try (TensorWriter writer = TensorWriter.create(path, tensors, metadata, true)) {
+        for (Tensor next : writer.order()) {
+          writer.write(next.equals(tensor.codes()) ? codes : scales);
+        }
+        writer.commit();
+      }
+    }
+    return x;
+  }
+
+  @ParameterizedTest
+  @MethodSource("types")
+  void anyRangeIsReadAsTheLibraryReadsTheWhole(QuantizedType type) throws IOException {
+    Path path = folder.resolve("q.safetensors");
+    // More elements than a piece has; one row of them, where the row is the block.
+    for (int width : new int[] {256, 70_400}) {
+      int rows = width == 256 ? 500 : 2;
+      int whole = width / type.block(width) * type.block(width);
+      float[] wanted = write(path, type, rows, whole);
+      SplittableRandom random = new SplittableRandom(3);
+      try (DequantizedFile file = DequantizedFile.open(path);
+          Arena arena = Arena.ofConfined()) {
+        Tensor tensor = file.tensor("h");
+        assertThat(file.tensors()).containsExactly(tensor);
+        assertThat(tensor.shape()).containsExactly((long) rows, (long) whole);
+        assertThat(file.type(tensor)).contains(type);
+        MemorySegment into = arena.allocate(wanted.length * 4L, 4);
+        for (int k = 0; k < 50; k++) {
+          int first = k == 0 ? 0 : random.nextInt(wanted.length);
+          int count = k == 0 ? wanted.length : random.nextInt(wanted.length - first + 1);
+          count = k % 2 == 0 ? count : Math.min(count, 40);
+          file.read(tensor, first, count, into);
+          for (int i = 0; i < count; i++) {
+            assertThat(into.getAtIndex(ValueLayout.JAVA_FLOAT, i)).isEqualTo(wanted[first + i]);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void otherTensorsAreAsStored() throws IOException {
+    Path path = folder.resolve("x.safetensors");
+    Tensor tensor = new Tensor("x", Dtype.F32, List.of(2L));
+    try (TensorWriter writer = TensorWriter.create(path, List.of(tensor), Map.of(), true)) {
+      writer.write(MemorySegment.ofArray(new byte[8]));
+      writer.commit();
+    }
+    try (DequantizedFile file = DequantizedFile.open(path)) {
+      assertThat(file.tensors()).containsExactly(tensor);
+      assertThat(file.type(tensor)).isEmpty();
+      byte[] bytes = new byte[8];
+      file.readBytes(tensor, 0, MemorySegment.ofArray(bytes));
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "q9, U8, 34",
+    "q8_0, U8, 35",
+    "q8_0, U8, 0",
+    "q8_0, I8, 34",
+    "int8:32, I8, 32",
+    "int8:32, U8, 32",
+    "f8e4m3:given, F8_E4M3, 32",
+  })
+  void metadataThatIsNotTrueIsOneError(String type, Dtype dtype, long last) throws IOException {
+    Path path = folder.resolve("x.safetensors");
+    Tensor tensor = new Tensor("x", dtype, List.of(2L, last));
+    try (TensorWriter writer =
+        TensorWriter.create(path, List.of(tensor), Map.of("quantized.x", type), true)) {
+      writer.write(MemorySegment.ofArray(new byte[(int) tensor.bytes()]));
+      writer.commit();
+    }
+    assertThatThrownBy(() -> DequantizedFile.open(path))
+        .isInstanceOf(FormatException.class)
+        .hasMessageContaining(
+            "says that the tensor x is " + type + ", but has no such codes and scales");
+  }
+
+  @Test
+  void rowsAreWholeBlocks() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new QuantizedTensor("x", QuantizedType.Q8_K, List.of(2L, 300L)))
+        .withMessage("rows are 300 wide, for q8_k they must be a multiple of 256");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new QuantizedTensor("x", QuantizedType.Q8_0, List.of()))
+        .withMessage("rows are 0 wide, for q8_0 they must be a multiple of 32");
+  }
+}
