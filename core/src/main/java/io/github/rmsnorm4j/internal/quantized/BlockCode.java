@@ -36,8 +36,8 @@ import io.github.rmsnorm4j.internal.machine.VectorOp;
  * </pre>
  *
  * <p>A block has groups of 32 elements. The function writes the scale and the factor of each block,
- * and up to four bytes after them. It returns 1; or 0, and writes no code, if a block has a NaN, an
- * infinity, or an infinite factor.
+ * and up to eight floats after them. It returns 1; or 0, and writes no code, if a block has a NaN,
+ * an infinity, or an infinite factor.
  */
 final class BlockCode {
   private static final int BITS = 256;
@@ -115,20 +115,34 @@ final class BlockCode {
     a.op(ADD, R11, new Immediate(GROUP * Float.BYTES));
     a.op(SUB, RAX, new Immediate(1));
     a.op(JNE, group);
-    for (int order = 14; order >= 12; order--) {
-      a.op(VectorOp.VPERMD, v(1), v(order), v(0));
-      max(0, 1);
-    }
-    a.op(VectorOp.VDIVPS, low(1), low(0), low(11));
-    MachineOperand from = inverse ? low(1) : low(0);
-    a.op(VectorOp.VDIVPS, low(2), low(inverse ? 10 : 11), from);
-    max(9, 0);
-    a.op(VectorOp.VPMAXSD, low(9), low(9), low(2));
-    a.op(VectorOp.VMOVSD_TO, at(R8, R10), low(1));
-    a.op(VectorOp.VMOVSD_TO, at(RCX, R10), low(2));
+    spread(0);
+    a.op(VectorOp.VMOVSD_TO, at(RCX, R10), low(0));
     a.op(ADD, R10, new Immediate(1));
     a.op(CMP, R10, RDI);
     a.op(JB, block);
+    a.comment("# scales and factors of eight blocks; after the last one the magnitude is 1");
+    a.op(VectorOp.VMOVUPS_TO, at(RCX, RDI), v(10));
+    a.op(MOV, R10.of(32), new Immediate(0));
+    Label eight = begin("eight");
+    a.op(VectorOp.VMOVUPS, v(0), at(RCX, R10));
+    a.op(VectorOp.VDIVPS, v(1), v(0), v(11));
+    a.op(VectorOp.VDIVPS, v(2), v(inverse ? 10 : 11), v(inverse ? 1 : 0));
+    max(9, 0);
+    max(9, 2);
+    a.op(VectorOp.VMOVUPS_TO, at(R8, R10), v(1));
+    a.op(VectorOp.VMOVUPS_TO, at(RCX, R10), v(2));
+    a.op(ADD, R10, new Immediate(VECTOR / Float.BYTES));
+    a.op(CMP, R10, RDI);
+    a.op(JB, eight);
+    spread(9);
+  }
+
+  /** The largest element becomes all elements. */
+  private void spread(int vector) {
+    for (int order = 14; order >= 12; order--) {
+      a.op(VectorOp.VPERMD, v(1), v(order), v(vector));
+      max(vector, 1);
+    }
   }
 
   private void max(int to, int other) {

@@ -17,10 +17,10 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Codes of blocks by machine code, for the rules and layouts that it has. */
 final class MachineBlocks {
   /** Elements of 32 bits that the code writes after scales and factors. */
-  static final int SLACK = 2;
+  static final int SLACK = 8;
 
   private static final int GROUP = 32;
-  private static final int TRIED = 8 * GROUP;
+  private static final int TRIED = 11 * GROUP;
 
   /** The garbage collector waits for the end of a call with arrays. */
   private static final int MOST_ELEMENTS = 1 << 17;

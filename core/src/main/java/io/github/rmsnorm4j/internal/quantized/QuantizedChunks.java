@@ -73,7 +73,10 @@ public final class QuantizedChunks implements AutoCloseable {
    */
   public static QuantizedChunks open(CodeMemory to, CodeRule rule, boolean machine) {
     QuantizedChunks chunks = POOL.take();
-    if (chunks.encoder == null || !chunks.rule.equals(rule) || !chunks.encoder.isOf(to.format())) {
+    if (chunks.encoder == null
+        || chunks.machine != machine
+        || !chunks.rule.equals(rule)
+        || !chunks.encoder.isOf(to.format())) {
       chunks.encoder = new Encoder(to.format(), rule, machine);
       chunks.machine = machine;
       chunks.rule = rule;
