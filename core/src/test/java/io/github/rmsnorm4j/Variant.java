@@ -64,6 +64,10 @@ record Variant(int width, NormSpec spec) {
     return spec.residualRounding();
   }
 
+  Gate gate() {
+    return spec.gate();
+  }
+
   /** As the papers have it. */
   static Variant plain(boolean centred, int width, double epsilon) {
     NormSpec usual = centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM;
@@ -97,6 +101,11 @@ record Variant(int width, NormSpec spec) {
     return new Variant(width, spec.withPart(RowPart.WHOLE));
   }
 
+  /** The same with a gate. */
+  Variant with(Gate gate) {
+    return new Variant(width, spec.withGate(gate));
+  }
+
   /** The same with cast order FLOAT32, because the other orders refuse a bias. */
   Variant withoutCasts() {
     return new Variant(width, spec.withCastOrder(CastOrder.FLOAT32));
@@ -116,7 +125,7 @@ record Variant(int width, NormSpec spec) {
   Norm norm(Consumer<Norm.Builder<?>> more) {
     Norm.Builder<?> builder = centred() ? LayerNorm.builder(width) : RmsNorm.builder(width);
     builder.epsilon(epsilon()).epsilonPlacement(placement());
-    builder.gainOffset(gainOffset()).residualRounding(rounding());
+    builder.gainOffset(gainOffset()).residualRounding(rounding()).gate(gate());
     more.accept(builder);
     return switch (builder) {
       case LayerNorm.Builder layer -> layer.build();
