@@ -9,8 +9,8 @@ public enum Gate {
   NONE("none"),
 
   /**
-   * {@code y = (norm(x) * g + b) * silu(z)}: the gated RMSNorm of Qwen3-Next and Qwen3.5, and {@code
-   * norm_before_gate=True} in Mamba-2's RMSNormGated.
+   * {@code y = (norm(x) * g + b) * silu(z)}: the gated RMSNorm of Qwen3-Next and Qwen3.5, and
+   * {@code norm_before_gate=True} in Mamba-2's RMSNormGated.
    */
   SILU("silu"),
 

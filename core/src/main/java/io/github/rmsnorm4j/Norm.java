@@ -397,8 +397,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * Normalises rows with a gate, in the way that {@link NormSpec#gate} says: {@code y = (norm(x) * g
-   * + b) * silu(z)}, the same with a sigmoid, or {@code y = norm(x * silu(z)) * g + b}.
+   * Normalises rows with a gate, in the way that {@link NormSpec#gate} says: {@code y = (norm(x) *
+   * g + b) * silu(z)}, the same with a sigmoid, or {@code y = norm(x * silu(z)) * g + b}.
    *
    * @param x the rows, of the norm's width
    * @param z the gate: as many rows of the same width. Its type may differ from that of x, but if
@@ -430,15 +430,15 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
   }
 
   /**
-   * Normalises rows with a gate and keeps what {@link #backwardGated} needs: x and z, which must not
-   * change until the backward pass is done.
+   * Normalises rows with a gate and keeps what {@link #backwardGated} needs: x and z, which must
+   * not change until the backward pass is done.
    *
    * @param x the rows, of the norm's width
    * @param z the gate
    * @param y where the result goes; neither x nor z itself
    * @param saved takes what is kept; not with {@link Keep#OUTPUT}
-   * @throws IllegalArgumentException as for {@link #applyGated(Rows, Rows, Rows)}, or if y is x or z,
-   *     saved has room for fewer rows, or it keeps the output
+   * @throws IllegalArgumentException as for {@link #applyGated(Rows, Rows, Rows)}, or if y is x or
+   *     z, saved has room for fewer rows, or it keeps the output
    */
   public final void applyGated(Rows x, Rows z, Rows y, Saved saved) {
     NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"), y);
@@ -464,8 +464,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm {
     applyGated(rows(x, "x"), rows(z, "z"), rows(y, "y"), saved);
   }
 
-  private void train(
-      Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
+  private void train(Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
     NormArguments.requireNonNull(saved, "saved");
     saved.requireRoom(NormArguments.requireNonNull(x, "x").rows());
     if (z == null) {

@@ -133,7 +133,8 @@ public record NormSpec(
       require(
           castOrder == CastOrder.FLOAT32, "cast order", castOrder, "a LayerNorm has only FLOAT32");
       require(part.isWhole(), "part", part, "a LayerNorm has only 1");
-      require(gate != Gate.SILU_BEFORE, "gate", gate, "a LayerNorm has only none, silu and sigmoid");
+      require(
+          gate != Gate.SILU_BEFORE, "gate", gate, "a LayerNorm has only none, silu and sigmoid");
     }
     // -0 is 0, so that equal choices are equal.
     epsilon = epsilon.isPresent() ? OptionalDouble.of(eps + 0.0) : epsilon;

@@ -78,7 +78,7 @@ class ArchitectureTest {
   @ParameterizedTest
   @CsvSource({
     "internal.codec, ElementType",
-    "internal.formula, NormSpec ElementType CastOrder EpsilonPlacement ResidualRounding",
+    "internal.formula, NormSpec ElementType CastOrder EpsilonPlacement ResidualRounding Gate",
     "internal.kernel, ElementType internal.formula internal.codec",
     "internal.machine,",
     "internal.backend, NormSpec ElementType EpsilonPlacement internal.formula internal.codec"
@@ -90,7 +90,7 @@ class ArchitectureTest {
     "internal.parallel,",
     "internal.norm, ElementType internal.formula internal.backend internal.lowering"
         + " internal.lowering.machine internal.parallel",
-    "reference, ElementType CastOrder EpsilonPlacement ResidualRounding"
+    "reference, ElementType CastOrder EpsilonPlacement ResidualRounding Gate"
   })
   void arrowsPointDownwards(String from, String allowed) {
     List<String> may = allowed == null ? List.of() : Arrays.asList(allowed.split(" "));

@@ -105,14 +105,15 @@ final class BackwardContract {
     double[][] dx = new double[kept.length][];
     for (int r = 0; r < kept.length; r++) {
       double[] added = dresidual == null ? null : dresidual[r];
-      dx[r] = contract.row(
-              r, kept[r], z == null ? null : z[r], dy[r], mean[r], rstd[r], added, out);
+      dx[r] =
+          contract.row(r, kept[r], z == null ? null : z[r], dy[r], mean[r], rstd[r], added, out);
     }
     double[] dgain = new double[width];
     double[] dbias = new double[width];
     for (int i = 0; i < width; i++) {
       int c = i;
-      dgain[i] = contract.sum(r -> contract.round(contract.slopes[r][c] * contract.xh[r][c]), kept.length);
+      dgain[i] =
+          contract.sum(r -> contract.round(contract.slopes[r][c] * contract.xh[r][c]), kept.length);
       dbias[i] = contract.sum(r -> contract.round(contract.slopes[r][c]), kept.length);
     }
     return new Result(dx, dgain, dbias, z == null ? null : contract.dz);

@@ -155,11 +155,7 @@ final class GateCase {
       compare(norm, "dx", ofX, r, wanted.dx()[r]);
       double[] rounded = wanted.dz()[r];
       compare(
-          norm,
-          "dz",
-          ofZ,
-          r,
-          Arrays.stream(rounded).map(v -> Rounding.to(dz.type(), v)).toArray());
+          norm, "dz", ofZ, r, Arrays.stream(rounded).map(v -> Rounding.to(dz.type(), v)).toArray());
     }
     require(norm, Arrays.equals(dgain, wanted.dgain()) && Arrays.equals(dbias, wanted.dbias()));
     require(norm, ofX.isGuardIntact() && ofZ.isGuardIntact());
@@ -223,6 +219,8 @@ final class GateCase {
     return ("seed " + seed + ", " + norm + ", " + rows + " rows, over " + over + ", " + keep)
         + (", x " + Operand.text(x) + ", z " + Operand.text(z) + ", y " + Operand.text(y))
         + (", dy " + Operand.text(dy) + ", dx " + Operand.text(dx) + ", dz " + Operand.text(dz))
-        + ((gain == null ? "" : ", gain") + (bias == null ? "" : ", bias") + (safe ? ", safe" : ""));
+        + ((gain == null ? "" : ", gain")
+            + (bias == null ? "" : ", bias")
+            + (safe ? ", safe" : ""));
   }
 }

@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.checkpoint.check;
 
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;

@@ -8,8 +8,8 @@ import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 
 /**
- * {@link Power} of arrays. The JIT makes no vectors for {@link Float#intBitsToFloat}, so the bits go
- * through a byte array to integers and back. One thread uses it at a time.
+ * {@link Power} of arrays. The JIT makes no vectors for {@link Float#intBitsToFloat}, so the bits
+ * go through a byte array to integers and back. One thread uses it at a time.
  */
 public final class PowerArrays {
   private static final int MOST = NarrowArrays.MOST;

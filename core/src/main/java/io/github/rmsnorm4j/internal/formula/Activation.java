@@ -27,6 +27,6 @@ final class Activation {
   }
 
   private static Value one(Value z) {
-    return z.float64() ? Value.literal(1.0) : Value.literal(1f);
+    return z.float64() ? Value.literal(1.0) : Value.floatLiteral(1f);
   }
 }

@@ -4,8 +4,8 @@ package io.github.rmsnorm4j.internal.formula;
  * {@code exp(-z)} as docs/numerics.md defines it: a sequence of operations of the type of z, each
  * rounded once.
  *
- * <p>With {@code -z = n * ln 2 + r} it is {@code 2 * e^r * 2^(n - 1)}, so that the power of two is a
- * number of the type where the result is one. The polynomial is that of 2 * e^r in -r. It is the
+ * <p>With {@code -z = n * ln 2 + r} it is {@code 2 * e^r * 2^(n - 1)}, so that the power of two is
+ * a number of the type where the result is one. The polynomial is that of 2 * e^r in -r. It is the
  * one with the least relative error in the interval of r, among those whose first two terms are
  * exact, with coefficients rounded to the type.
  *
@@ -27,12 +27,12 @@ record Exponential(
     Value[] polynomial) {
   private static final Exponential OF_FLOAT32 =
       new Exponential(
-          Value.literal(-89f),
-          Value.literal(87.25f),
-          Value.literal(0x1.8p23f - 1),
-          Value.literal(-0x1.715476p0f),
-          Value.literal(0x1.62e4p-1f),
-          Value.literal(0x1.7f7d1cp-20f),
+          Value.floatLiteral(-89f),
+          Value.floatLiteral(87.25f),
+          Value.floatLiteral(0x1.8p23f - 1),
+          Value.floatLiteral(-0x1.715476p0f),
+          Value.floatLiteral(0x1.62e4p-1f),
+          Value.floatLiteral(0x1.7f7d1cp-20f),
           floats(
               0x1.6a2426p-9f,
               -0x1.1239ecp-6f,
@@ -67,7 +67,7 @@ record Exponential(
   private static Value[] floats(float... numbers) {
     Value[] literals = new Value[numbers.length];
     for (int i = 0; i < literals.length; i++) {
-      literals[i] = Value.literal(numbers[i]);
+      literals[i] = Value.floatLiteral(numbers[i]);
     }
     return literals;
   }

@@ -43,9 +43,9 @@ public final class Value {
     MAX,
     MIN,
     /**
-     * Two to the power of k, where the operand is {@code 1.5 * 2^23 + k} as float32, or {@code 1.5 *
-     * 2^52 + k} as float64. k is within the exponents of the type; at one below them the result is
-     * 0. Of other operands the result is any number.
+     * Two to the power of k, where the operand is {@code 1.5 * 2^23 + k} as float32, or {@code 1.5
+     * * 2^52 + k} as float64. k is within the exponents of the type; at one below them the result
+     * is 0. Of other operands the result is any number.
      */
     POWER,
     /** Of four float64 the third if the first is above the second, otherwise the fourth. */
@@ -55,7 +55,12 @@ public final class Value {
 
     /** Whether it has two operands of one type, to which its result is rounded. */
     public boolean isBinary() {
-      return this == PLUS || this == MINUS || this == TIMES || this == OVER || this == MAX || this == MIN;
+      return this == PLUS
+          || this == MINUS
+          || this == TIMES
+          || this == OVER
+          || this == MAX
+          || this == MIN;
     }
   }
 
@@ -128,7 +133,7 @@ public final class Value {
   }
 
   /** A float32 constant. */
-  public static Value literal(float number) {
+  public static Value floatLiteral(float number) {
     return of(Kind.LITERAL, null, ElementType.FLOAT32, number);
   }
 

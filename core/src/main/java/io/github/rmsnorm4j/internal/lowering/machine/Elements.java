@@ -57,9 +57,7 @@ record Elements(
 
   @Override
   public boolean has(Value value) {
-    return isInMemory(value)
-        || value.kind() == Value.Kind.LITERAL
-        || ofRow.containsKey(value);
+    return isInMemory(value) || value.kind() == Value.Kind.LITERAL || ofRow.containsKey(value);
   }
 
   private static boolean isInMemory(Value value) {

@@ -291,8 +291,8 @@ final class Values {
   }
 
   /**
-   * A maximum with 0 or a number of the call, which is no NaN: the instruction gives its
-   * second operand where one is NaN, or both are 0. Adding 0 makes -0 to 0.
+   * A maximum with 0 or a number of the call, which is no NaN: the instruction gives its second
+   * operand where one is NaN, or both are 0. Adding 0 makes -0 to 0.
    */
   private Vector max(Value b) {
     boolean constant = b.b().kind() == Value.Kind.LITERAL || b.b().kind() == Value.Kind.CALL;
