@@ -369,7 +369,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, Rows gain, Rows bias, Rows y, Saved saved) {
-    train(x, null, gain, bias, y, saved);
+    train(x, null, null, gain, bias, y, saved);
   }
 
   /**
@@ -381,7 +381,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalArgumentException as for {@link #apply(Rows, Rows, Rows, Rows, Saved)}
    */
   public final void apply(Rows x, Rows y, Saved saved) {
-    train(x, null, null, null, y, saved);
+    train(x, null, null, null, null, y, saved);
   }
 
   /**
@@ -396,7 +396,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     #apply(Rows, Rows, Rows, Rows, Saved)}
    */
   public final void addAndApply(Rows x, Rows residual, Rows y, Saved saved) {
-    train(x, NormArguments.requireNonNull(residual, "residual"), null, null, y, saved);
+    train(x, NormArguments.requireNonNull(residual, "residual"), null, null, null, y, saved);
   }
 
   /**
@@ -413,7 +413,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     #apply(Rows, Rows, Rows, Rows, Saved)}
    */
   public final void addAndApply(Rows x, Rows residual, Rows gain, Rows bias, Rows y, Saved saved) {
-    train(x, NormArguments.requireNonNull(residual, "residual"), gain, bias, y, saved);
+    train(x, NormArguments.requireNonNull(residual, "residual"), null, gain, bias, y, saved);
   }
 
   /**
@@ -490,13 +490,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     QuantizedArguments.check(width, x, residual, q);
     QuantizedArguments.requireApart(y, q, "y");
     spec.requireFormula(bias != null);
+    NormArguments.requireNoGate(spec.gate(), "applyGated");
     if (x.rows() == 0) {
       return;
     }
     boolean rounds = quantizer.roundsOutput() && x.type() != ElementType.FLOAT64;
     ElementType type = rounds ? x.type() : ElementType.FLOAT32;
     RowMemory output = y == null ? QuantizedChunks.any(type) : memory.of(y);
-    try (Call call = forwardCall(x, residual, null, null, output, null, null, null, null)) {
+    try (Call call = forwardCall(x, residual, null, null, null, output, null, null, null, null)) {
       boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
       QuantizedRunner.run(
           call,
@@ -513,9 +514,80 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
   }
 
-  private void train(Rows x, Rows residual, Rows gain, Rows bias, Rows y, Saved saved) {
+  /**
+   * Normalises rows with a gate, in the way that {@link NormSpec#gate} says: {@code y = (norm(x) *
+   * g + b) * silu(z)}, the same with a sigmoid, or {@code y = norm(x * silu(z)) * g + b}.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate: as many rows of the same width. Its type may differ from that of x, but if
+   *     either is float64, both must be
+   * @param y where the result goes; x or z itself for in place
+   * @throws IllegalArgumentException if the norm has no gate, the shapes or types do not fit, y is
+   *     read-only, or rows of y overlap rows of x or z and are not the same
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void applyGated(Rows x, Rows z, Rows y) {
+    NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"), y);
+    check(x, null, null, null, y, null, null);
+    compute(x, null, z, null, null, y, null, null);
+  }
+
+  /**
+   * Normalises whole float32 arrays with a gate, as {@link #applyGated(Rows, Rows, Rows)} does. The
+   * arrays are rows x width.
+   *
+   * @param x the rows
+   * @param z the gate
+   * @param y where the result goes; x or z itself for in place
+   * @throws IllegalArgumentException if the norm has no gate, an array is not whole rows, or the
+   *     arrays have different lengths
+   */
+  public final void applyGated(float[] x, float[] z, float[] y) {
+    applyGated(rows(x, "x"), rows(z, "z"), rows(y, "y"));
+  }
+
+  /**
+   * Normalises rows with a gate and keeps what {@link #backwardGated} needs: x and z, which must
+   * not change until the backward pass is done.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param y where the result goes; neither x nor z itself
+   * @param saved takes what is kept; not with {@link Keep#OUTPUT}
+   * @throws IllegalArgumentException as for {@link #applyGated(Rows, Rows, Rows)}, or if y is x or
+   *     z, saved has room for fewer rows, or it keeps the output
+   */
+  public final void applyGated(Rows x, Rows z, Rows y, Saved saved) {
+    NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"), y);
+    if (NormArguments.requireNonNull(saved, "saved").keep() == Keep.OUTPUT) {
+      throw new IllegalArgumentException(
+          "saved keeps the output, with a gate it must keep the input or nothing");
+    }
+    NormArguments.requireDistinct(z, y, "z");
+    train(x, null, z, null, null, y, saved);
+  }
+
+  /**
+   * Normalises whole float32 arrays with a gate and keeps what {@link #backwardGated} needs, as
+   * {@link #applyGated(Rows, Rows, Rows, Saved)} does. The arrays are rows x width.
+   *
+   * @param x the rows
+   * @param z the gate
+   * @param y where the result goes; neither x nor z itself
+   * @param saved takes what is kept
+   * @throws IllegalArgumentException as for {@link #applyGated(Rows, Rows, Rows, Saved)}
+   */
+  public final void applyGated(float[] x, float[] z, float[] y, Saved saved) {
+    applyGated(rows(x, "x"), rows(z, "z"), rows(y, "y"), saved);
+  }
+
+  private void train(Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
     NormArguments.requireNonNull(saved, "saved");
     saved.requireRoom(NormArguments.requireNonNull(x, "x").rows());
+    if (z == null) {
+      NormArguments.requireNoGate(spec.gate(), "applyGated");
+    }
     double[] mean = choices.isCentred() ? saved.mean() : null;
     check(x, residual, gain, bias, y, mean, saved.rstd());
     boolean output = saved.keep() == Keep.OUTPUT;
@@ -523,11 +595,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       NormArguments.requireArithmetic(y, x, "y");
       requireWayBack(gain, x.type() == ElementType.FLOAT64);
     } else if (residual == null) {
-      NormArguments.requireDistinct(x, y);
+      NormArguments.requireDistinct(x, y, "x");
     }
     saved.begin(this, choices.isCentred());
-    compute(x, residual, gain, bias, y, saved.mean(), saved.rstd());
-    saved.end(output ? y : residual == null ? x : residual, gain, bias);
+    compute(x, residual, z, gain, bias, y, saved.mean(), saved.rstd());
+    saved.end(output ? y : residual == null ? x : residual, z, gain, bias);
   }
 
   /** The output must determine the normalised row. */
@@ -603,7 +675,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void backward(Rows dy, Saved saved, Rows dx, ParameterGradients gradients) {
-    runBackward(dy, saved, null, dx, gradients);
+    runBackward(dy, saved, null, dx, null, gradients);
   }
 
   /**
@@ -620,7 +692,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void backward(
       Rows dy, Saved saved, Rows dresidual, Rows dx, ParameterGradients gradients) {
-    runBackward(dy, saved, NormArguments.requireNonNull(dresidual, "dresidual"), dx, gradients);
+    runBackward(
+        dy, saved, NormArguments.requireNonNull(dresidual, "dresidual"), dx, null, gradients);
   }
 
   /**
@@ -663,21 +736,70 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     backward(rows(dy, "dy"), saved, rows(dresidual, "dresidual"), rows(dx, "dx"), gradients);
   }
 
+  /**
+   * The backward pass of a norm with a gate. {@link NormSpec#gate} says which formula it has. With
+   * {@code a = silu(z)}, or {@code sigmoid(z)}:
+   *
+   * <pre>after:  dx, dgain, dbias are those of the norm from dy * a,  dz = dy * (xh * g + b) * a'
+   * before: du is dx of the norm from u = x * a,  dx = du * a,  dz = du * x * a'</pre>
+   *
+   * @param dy the gradient of the output, as many rows as the forward pass had
+   * @param saved what {@link #applyGated(Rows, Rows, Rows, Saved)} kept
+   * @param dx where the gradient of x goes; it may be dy
+   * @param dz where the gradient of z goes; it may be dy if dx is not
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   * @throws IllegalArgumentException if the norm has no gate, the shapes or types do not fit, dx or
+   *     dz is read-only, or they overlap each other, what is kept or, other than in place, dy
+   * @throws IllegalStateException if there was no forward pass, or a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void backwardGated(
+      Rows dy, Saved saved, Rows dx, Rows dz, ParameterGradients gradients) {
+    NormArguments.requireGate(spec.gate());
+    Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
+    NormArguments.checkBackwardOfGate(width, dy, kept, saved.z(), dx, dz);
+    runBackward(dy, saved, null, dx, dz, gradients);
+  }
+
+  /**
+   * The backward pass of whole float32 arrays with a gate, as {@link #backwardGated(Rows, Saved,
+   * Rows, Rows, ParameterGradients)} does it. The arrays are rows x width.
+   *
+   * @param dy the gradient of the output
+   * @param saved what {@link #applyGated(float[], float[], float[], Saved)} kept
+   * @param dx where the gradient of x goes
+   * @param dz where the gradient of z goes
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   * @throws IllegalArgumentException as for {@link #backwardGated(Rows, Saved, Rows, Rows,
+   *     ParameterGradients)}, or if an array is not whole rows
+   * @throws IllegalStateException if there was no forward pass
+   */
+  public final void backwardGated(
+      float[] dy, Saved saved, float[] dx, float[] dz, ParameterGradients gradients) {
+    backwardGated(rows(dy, "dy"), saved, rows(dx, "dx"), rows(dz, "dz"), gradients);
+  }
+
   private Rows rows(float[] array, String name) {
     NormArguments.requireWholeRows(NormArguments.requireNonNull(array, name).length, width, name);
     return Rows.of(array, width);
   }
 
   private void runBackward(
-      Rows dy, Saved saved, Rows dresidual, Rows dx, ParameterGradients given) {
+      Rows dy, Saved saved, Rows dresidual, Rows dx, Rows dz, ParameterGradients given) {
+    if (dz == null) {
+      NormArguments.requireNoGate(spec.gate(), "backwardGated");
+    }
     ParameterGradients gradients = given == null ? ParameterGradients.NONE : given;
     Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
     NormArguments.checkBackward(width, dy, kept, dresidual, dx);
-    NormArguments.checkGradients(gradients, width, dy, kept, dresidual, dx);
-    NormArguments.checkStays(saved, dx);
+    NormArguments.checkGradients(gradients, width, dy, kept, dresidual, dx, saved.z(), dz);
+    NormArguments.checkStays(saved, dx, "dx");
+    if (dz != null) {
+      NormArguments.checkStays(saved, dz, "dz");
+    }
     Staging gains = Staging.take();
     Staging biases = Staging.take();
-    try (Call call = backwardCall(dy, kept, saved, dresidual, dx, gradients, gains, biases);
+    try (Call call = backwardCall(dy, kept, saved, dresidual, dx, dz, gradients, gains, biases);
         SumsOverRows sums =
             SumsOverRows.run(
                 call, backwardPlans, kept.rows(), CallMemory.isShared(call.rows()) ? threads : 1)) {
@@ -689,6 +811,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Reference.reachabilityFence(kept);
       Reference.reachabilityFence(dresidual);
       Reference.reachabilityFence(dx);
+      Reference.reachabilityFence(dz);
     }
   }
 
@@ -698,18 +821,24 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Saved saved,
       Rows dresidual,
       Rows dx,
+      Rows dz,
       ParameterGradients gradients,
       Staging gains,
       Staging biases) {
     boolean output = saved.keep() == Keep.OUTPUT;
     boolean float64 = kept.type() == ElementType.FLOAT64;
-    RowMemory[] rows = new RowMemory[Backward.DX.place() + 1];
+    RowMemory[] rows = new RowMemory[(dz == null ? Backward.DX : Backward.DZ).place() + 1];
     rows[Forward.X.place()] = memory.of(kept);
     rows[Forward.RESIDUAL.place()] = dresidual == null ? null : memory.of(dresidual);
     rows[Backward.DY.place()] = memory.of(dy);
     rows[Backward.DX.place()] = memory.of(dx);
+    if (dz != null) {
+      rows[Forward.Z.place()] = memory.of(saved.z());
+      rows[Backward.DZ.place()] = memory.of(dz);
+    }
     Object gain = gain(saved.gain(), float64, gains);
-    Object bias = output ? bias(saved.bias(), float64, biases) : null;
+    boolean biased = output || spec.gate().isAfter();
+    Object bias = biased ? bias(saved.bias(), float64, biases) : null;
     boolean ofNorm = saved.gain() == null && saved.bias() == null;
     BackwardFormula formula =
         new BackwardFormula(
@@ -734,8 +863,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /** A forward call that keeps nothing for a backward pass. */
   final void run(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+    NormArguments.requireNoGate(spec.gate(), "applyGated");
     check(x, residual, gain, bias, y, mean, rstd);
-    compute(x, residual, gain, bias, y, mean, rstd);
+    compute(x, residual, null, gain, bias, y, mean, rstd);
   }
 
   private void check(
@@ -747,14 +877,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /** Every forward call ends here. It relies on the checks. */
   private void compute(
-      Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+      Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     if (x.rows() == 0) {
       return;
     }
     Staging gains = gain == null ? null : Staging.take();
     Staging biases = bias == null ? null : Staging.take();
     RowMemory output = memory.of(y);
-    try (Call call = forwardCall(x, residual, gain, bias, output, mean, rstd, gains, biases)) {
+    try (Call call = forwardCall(x, residual, z, gain, bias, output, mean, rstd, gains, biases)) {
       Runner.run(call, plans, x.rows(), CallMemory.isShared(call.rows()) ? threads : 1);
     } finally {
       if (gains != null) {
@@ -766,6 +896,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       // Kernels hold addresses, which keep nothing alive.
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);
+      Reference.reachabilityFence(z);
       Reference.reachabilityFence(y);
     }
   }
@@ -773,6 +904,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private Call forwardCall(
       Rows x,
       Rows residual,
+      Rows z,
       Rows gain,
       Rows bias,
       RowMemory output,
@@ -781,7 +913,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Staging gains,
       Staging biases) {
     boolean float64 = x.type() == ElementType.FLOAT64;
-    RowMemory[] rows = {memory.of(x), residual == null ? null : memory.of(residual), output};
+    RowMemory[] rows = new RowMemory[(z == null ? Forward.Y : Forward.Z).place() + 1];
+    rows[Forward.X.place()] = memory.of(x);
+    rows[Forward.RESIDUAL.place()] = residual == null ? null : memory.of(residual);
+    rows[Forward.Y.place()] = output;
+    if (z != null) {
+      rows[Forward.Z.place()] = memory.of(z);
+    }
     Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
     boolean ofNorm = gain == null && bias == null;
     return new Call(
@@ -924,6 +1062,18 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
      */
     public B residualRounding(ResidualRounding rounding) {
       return with(spec.withResidualRounding(rounding));
+    }
+
+    /**
+     * Whether {@link Norm#applyGated} multiplies the norm, or its input, by the activation of a
+     * second row.
+     *
+     * @param gate {@link Gate#NONE} by default
+     * @return this
+     * @throws IllegalArgumentException if this is a LayerNorm and the gate before it
+     */
+    public B gate(Gate gate) {
+      return with(spec.withGate(gate));
     }
 
     /**

@@ -87,6 +87,67 @@ final class NormArguments {
     }
   }
 
+  /** Checks the rows of a gate; {@link #check} checks the others. */
+  static void checkGate(Gate gate, int width, Rows x, Rows z, Rows y) {
+    requireGate(gate);
+    requireWidth(x, width, "x");
+    requireWidth(z, width, "z");
+    requireWidth(y, width, "y");
+    if (z.rows() != x.rows()) {
+      throw new IllegalArgumentException(
+          "z has " + z.rows() + " rows, x has " + x.rows() + ": they must be the same");
+    }
+    if ((z.type() == ElementType.FLOAT64) != (x.type() == ElementType.FLOAT64)) {
+      throw new IllegalArgumentException(
+          "z is " + z.type() + ", x is " + x.type() + ": both must be float64, or neither");
+    }
+    requireAccess(z, "z");
+    requireAccess(y, "y");
+    requireSameOrDisjoint(y, z, "y", "z");
+  }
+
+  static void requireGate(Gate gate) {
+    if (gate == Gate.NONE) {
+      throw new IllegalArgumentException(
+          "gate is none, for a call with z it must be silu, sigmoid or silu before");
+    }
+  }
+
+  /**
+   * Refuses a call without the rows of a gate.
+   *
+   * @param call the method that takes them
+   */
+  static void requireNoGate(Gate gate, String call) {
+    if (gate != Gate.NONE) {
+      throw new IllegalArgumentException(
+          "gate is " + gate + ", this call has no z and needs a norm without a gate: call " + call);
+    }
+  }
+
+  /** Checks the rows of a gate and its gradient; {@link #checkBackward} checks the others. */
+  static void checkBackwardOfGate(int width, Rows dy, Rows kept, Rows z, Rows dx, Rows dz) {
+    requireWidth(dy, width, "dy");
+    requireWidth(dx, width, "dx");
+    requireWidth(dz, width, "dz");
+    requireAccess(dy, "dy");
+    requireAccess(dx, "dx");
+    requireAccess(dz, "dz");
+    requireAccess(z, "z");
+    requireRows(dz, kept, "dz");
+    requireArithmetic(dz, kept, "dz");
+    if (dz.segment().isReadOnly()) {
+      throw new IllegalArgumentException("dz is read-only, it must be writable");
+    }
+    if (Overlap.any(dz, kept) || Overlap.any(dz, z) || Overlap.any(dx, z)) {
+      throw new IllegalArgumentException("dx or dz overlaps x or z: it must be other memory");
+    }
+    if (Overlap.any(dx, dz)) {
+      throw new IllegalArgumentException("dx overlaps dz: each must be memory of its own");
+    }
+    requireSameOrDisjoint(dz, dy, "dz", "dy");
+  }
+
   /** Checks the rows of a backward pass; the forward pass has checked the kept rows. */
   static void checkBackward(int width, Rows dy, Rows kept, Rows dresidual, Rows dx) {
     requireWidth(dy, width, "dy");
@@ -104,13 +165,13 @@ final class NormArguments {
     if (Overlap.any(dx, kept)) {
       throw new IllegalArgumentException("dx overlaps what was kept: it must be other memory");
     }
-    requireSameOrDisjoint(dx, dy, "dy");
+    requireSameOrDisjoint(dx, dy, "dx", "dy");
     if (dresidual != null) {
       requireWidth(dresidual, width, "dresidual");
       requireAccess(dresidual, "dresidual");
       requireRows(dresidual, kept, "dresidual");
       requireArithmetic(dresidual, kept, "dresidual");
-      requireSameOrDisjoint(dx, dresidual, "dresidual");
+      requireSameOrDisjoint(dx, dresidual, "dx", "dresidual");
     }
   }
 
@@ -140,13 +201,13 @@ final class NormArguments {
   }
 
   /** dx must not overlap the parameters and per-row scalars that a backward pass reads. */
-  static void checkStays(Saved saved, Rows dx) {
+  static void checkStays(Saved saved, Rows dx, String name) {
     if (overlaps(saved.gain(), dx) || overlaps(saved.bias(), dx)) {
       throw new IllegalArgumentException(
-          "dx overlaps the gain or the bias: they would be overwritten while in use");
+          name + " overlaps the gain or the bias: they would be overwritten while in use");
     }
     if (overlapsArray(saved.rstd(), dx) || overlapsArray(saved.mean(), dx)) {
-      throw new IllegalArgumentException("dx overlaps what was kept: it must be other memory");
+      throw new IllegalArgumentException(name + " overlaps what was kept: it must be other memory");
     }
   }
 
@@ -154,24 +215,26 @@ final class NormArguments {
     return array != null && Overlap.withArray(rows, array);
   }
 
-  private static void requireSameOrDisjoint(Rows dx, Rows other, String name) {
+  private static void requireSameOrDisjoint(Rows dx, Rows other, String written, String name) {
     if (Overlap.any(dx, other) && !Overlap.isInPlace(dx, other)) {
       throw new IllegalArgumentException(
-          "rows of dx overlap rows of "
+          "rows of "
+              + written
+              + " overlap rows of "
               + name
               + ": they must be the same rows, or share no memory");
     }
   }
 
-  static void requireDistinct(Rows x, Rows y) {
+  static void requireDistinct(Rows x, Rows y, String name) {
     if (Overlap.any(x, y)) {
       throw new IllegalArgumentException(
-          "y is x, but the input is to be kept: keep the output, or write elsewhere");
+          "y is " + name + ", but the input is to be kept: keep the output, or write elsewhere");
     }
   }
 
   static void checkGradients(
-      ParameterGradients gradients, int width, Rows dy, Rows kept, Rows dresidual, Rows dx) {
+      ParameterGradients gradients, int width, Rows dy, Rows kept, Rows... others) {
     if (gradients.gain() != null) {
       requireLength(Array.getLength(gradients.gain()), width, "dgain");
     }
@@ -180,8 +243,9 @@ final class NormArguments {
     }
     requireOwn(gradients, dy);
     requireOwn(gradients, kept);
-    requireOwn(gradients, dresidual);
-    requireOwn(gradients, dx);
+    for (Rows rows : others) {
+      requireOwn(gradients, rows);
+    }
     if (gradients.gain() != null && gradients.gain() == gradients.bias()) {
       throw new IllegalArgumentException("dgain and dbias are one array: each needs its own");
     }

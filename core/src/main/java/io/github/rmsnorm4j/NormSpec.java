@@ -26,6 +26,7 @@ import java.util.OptionalDouble;
  *     gain
  * @param part the part of the row that the mean square is taken from
  * @param residualRounding when the sum with a residual is rounded
+ * @param gate whether a second row multiplies the norm or its input; then the norm adds no residual
  */
 public record NormSpec(
     Kind kind,
@@ -34,7 +35,8 @@ public record NormSpec(
     CastOrder castOrder,
     double gainOffset,
     RowPart part,
-    ResidualRounding residualRounding) {
+    ResidualRounding residualRounding,
+    Gate gate) {
 
   /** Which norm. */
   public enum Kind {
@@ -133,6 +135,7 @@ public record NormSpec(
     NormArguments.requireNonNull(castOrder, "castOrder");
     NormArguments.requireNonNull(part, "part");
     NormArguments.requireNonNull(residualRounding, "residualRounding");
+    NormArguments.requireNonNull(gate, "gate");
     double eps = NormArguments.requireNonNull(epsilon, "epsilon").orElse(0);
     require(
         eps >= 0 && eps <= Double.MAX_VALUE, "epsilon", eps, "it must be finite and not negative");
@@ -144,6 +147,7 @@ public record NormSpec(
           castOrder,
           "only an RMSNorm may have another than FLOAT32");
       require(part.isWhole(), "part", part, "only an RMSNorm may have another than 1");
+      require(gate != Gate.SILU_BEFORE, "gate", gate, "only an RMSNorm may have it");
     }
     // -0 is 0, so that equal choices are equal.
     epsilon = epsilon.isPresent() ? OptionalDouble.of(eps + 0.0) : epsilon;
@@ -164,7 +168,8 @@ public record NormSpec(
         CastOrder.FLOAT32,
         0,
         RowPart.WHOLE,
-        ResidualRounding.FIRST);
+        ResidualRounding.FIRST,
+        Gate.NONE);
   }
 
   /** {@return all presets, the specs that have names, in the order of the project's pages} */
@@ -185,6 +190,7 @@ public record NormSpec(
    *   <li>{@code part=1/16} or {@code part=0.0625}: the part of the row that the mean square is
    *       taken from; {@code part=1/16 down}: rounded down to whole elements
    *   <li>{@code residual=first}, {@code between} or {@code last}: the rounding of the residual
+   *   <li>{@code gate=none}, {@code silu}, {@code sigmoid} or {@code silu before}: the gate
    * </ul>
    *
    * @param text for example {@code llama(eps=1e-5)}
@@ -293,17 +299,38 @@ public record NormSpec(
     return with(rounding, "residualRounding");
   }
 
+  /**
+   * {@return another spec of the same choices with another gate}
+   *
+   * @param gate not {@link Gate#SILU_BEFORE} for a LayerNorm
+   * @throws IllegalArgumentException if this is a LayerNorm and the gate before it
+   */
+  public NormSpec withGate(Gate gate) {
+    return with(gate, "gate");
+  }
+
+  /**
+   * {@return another spec of the same choices of another kind}
+   *
+   * @param kind of norm
+   * @throws IllegalArgumentException if it does not have the cast order, part or gate
+   */
+  public NormSpec withKind(Kind kind) {
+    return with(kind, "kind");
+  }
+
   /** The same choices but one, which its type tells: no two choices have the same type. */
   private NormSpec with(Object choice, String name) {
     NormArguments.requireNonNull(choice, name);
     return new NormSpec(
-        kind,
+        choice instanceof Kind other ? other : kind,
         choice instanceof OptionalDouble other ? other : epsilon,
         choice instanceof EpsilonPlacement other ? other : epsilonPlacement,
         choice instanceof CastOrder other ? other : castOrder,
         choice instanceof Double other ? other : gainOffset,
         choice instanceof RowPart other ? other : part,
-        choice instanceof ResidualRounding other ? other : residualRounding);
+        choice instanceof ResidualRounding other ? other : residualRounding,
+        choice instanceof Gate other ? other : gate);
   }
 
   /**

@@ -48,7 +48,11 @@ final class NormText {
     RESIDUAL(
         names(ResidualRounding.values()),
         (spec, text) -> spec.withResidualRounding(constant(ResidualRounding.class, text)),
-        spec -> lower(spec.residualRounding()));
+        spec -> lower(spec.residualRounding())),
+    GATE(
+        gates() + "; not silu before for layernorm",
+        (spec, text) -> spec.withGate(gate(text)),
+        spec -> spec.gate().toString());
 
     private final String allowed;
     private final BiFunction<NormSpec, String, NormSpec> reader;
@@ -189,6 +193,18 @@ final class NormText {
         .filter(constant -> lower(constant).equals(text))
         .findFirst()
         .orElseThrow(() -> new IllegalArgumentException(text));
+  }
+
+  private static Gate gate(String text) {
+    String words = text.replaceAll("\\s+", " ");
+    return Stream.of(Gate.values())
+        .filter(gate -> gate.toString().equals(words))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException(text));
+  }
+
+  private static String gates() {
+    return Stream.of(Gate.values()).map(Gate::toString).collect(Collectors.joining(", "));
   }
 
   private static String names(Enum<?>[] constants) {

@@ -20,6 +20,7 @@ public final class Saved {
   private double[] rstd;
   private Norm norm;
   private Rows kept;
+  private Rows z;
   private Rows gain;
   private Rows bias;
 
@@ -80,8 +81,9 @@ public final class Saved {
     this.norm = norm;
   }
 
-  void end(Rows kept, Rows gain, Rows bias) {
+  void end(Rows kept, Rows z, Rows gain, Rows bias) {
     this.kept = kept;
+    this.z = z;
     this.gain = gain;
     this.bias = bias;
   }
@@ -95,6 +97,11 @@ public final class Saved {
           "saved is of a forward pass of " + this.norm + ", this is " + norm);
     }
     return kept;
+  }
+
+  /** The rows of the gate; null without one. */
+  Rows z() {
+    return z;
   }
 
   Rows gain() {

@@ -78,7 +78,7 @@ class ArchitectureTest {
   @ParameterizedTest
   @CsvSource({
     "internal.codec, ElementType",
-    "internal.formula, NormSpec ElementType CastOrder EpsilonPlacement ResidualRounding",
+    "internal.formula, NormSpec ElementType CastOrder EpsilonPlacement ResidualRounding Gate",
     "internal.kernel, ElementType internal.formula internal.codec",
     "internal.machine,",
     "internal.backend, NormSpec ElementType EpsilonPlacement internal.formula internal.codec"
@@ -92,7 +92,7 @@ class ArchitectureTest {
         + " internal.backend internal.machine",
     "internal.norm, ElementType internal.formula internal.backend internal.lowering"
         + " internal.lowering.machine internal.parallel internal.quantized",
-    "reference, ElementType CastOrder EpsilonPlacement ResidualRounding"
+    "reference, ElementType CastOrder EpsilonPlacement ResidualRounding Gate"
   })
   void arrowsPointDownwards(String from, String allowed) {
     List<String> may = allowed == null ? List.of() : Arrays.asList(allowed.split(" "));

@@ -25,19 +25,50 @@ final class BackwardContract {
       boolean float64,
       boolean fromOutput,
       double[] gain,
-      double[] bias) {}
+      double[] bias,
+      Gate gate) {
+    /** Without a gate. */
+    Choice(
+        boolean centred,
+        int part,
+        int count,
+        double epsilon,
+        EpsilonPlacement placement,
+        boolean float64,
+        boolean fromOutput,
+        double[] gain,
+        double[] bias) {
+      this(centred, part, count, epsilon, placement, float64, fromOutput, gain, bias, Gate.NONE);
+    }
+  }
 
-  /** All rows' answer. */
-  record Result(double[][] dx, double[] dgain, double[] dbias) {}
+  /**
+   * All rows' answer.
+   *
+   * @param dz not rounded to the type of its rows; null without a gate
+   */
+  record Result(double[][] dx, double[] dgain, double[] dbias, double[][] dz) {
+    /** Without a gate. */
+    Result(double[][] dx, double[] dgain, double[] dbias) {
+      this(dx, dgain, dbias, null);
+    }
+  }
 
   private final Choice choice;
   private final int width;
   private final double[][] xh;
 
+  /** The gradient of the norm's output: dy, or dy times the gate after it. */
+  private final double[][] slopes;
+
+  private final double[][] dz;
+
   private BackwardContract(Choice choice, int rows, int width) {
     this.choice = choice;
     this.width = width;
     xh = new double[rows][width];
+    slopes = new double[rows][];
+    dz = new double[rows][width];
   }
 
   /**
@@ -55,21 +86,43 @@ final class BackwardContract {
       double[] rstd,
       double[][] dresidual,
       ElementType out) {
+    return of(choice, kept, null, dy, mean, rstd, dresidual, out);
+  }
+
+  /**
+   * The gradients of some rows.
+   *
+   * @param kept input or output
+   * @param z the gate, or null
+   * @param mean of each row, zeros where it is not used
+   * @param dresidual what is added to dx, or null
+   */
+  static Result of(
+      Choice choice,
+      double[][] kept,
+      double[][] z,
+      double[][] dy,
+      double[] mean,
+      double[] rstd,
+      double[][] dresidual,
+      ElementType out) {
     int width = kept[0].length;
     BackwardContract contract = new BackwardContract(choice, kept.length, width);
     double[][] dx = new double[kept.length][];
     for (int r = 0; r < kept.length; r++) {
       double[] added = dresidual == null ? null : dresidual[r];
-      dx[r] = contract.row(r, kept[r], dy[r], mean[r], rstd[r], added, out);
+      dx[r] =
+          contract.row(r, kept[r], z == null ? null : z[r], dy[r], mean[r], rstd[r], added, out);
     }
     double[] dgain = new double[width];
     double[] dbias = new double[width];
     for (int i = 0; i < width; i++) {
       int c = i;
-      dgain[i] = contract.sum(r -> contract.round(dy[r][c] * contract.xh[r][c]), kept.length);
-      dbias[i] = contract.sum(r -> contract.round(dy[r][c]), kept.length);
+      dgain[i] =
+          contract.sum(r -> contract.round(contract.slopes[r][c] * contract.xh[r][c]), kept.length);
+      dbias[i] = contract.sum(r -> contract.round(contract.slopes[r][c]), kept.length);
     }
-    return new Result(dx, dgain, dbias);
+    return new Result(dx, dgain, dbias, z == null ? null : contract.dz);
   }
 
   /** Sums of nothing. */
@@ -101,8 +154,9 @@ final class BackwardContract {
 
   private double[] row(
       int row,
-      double[] kept,
-      double[] dy,
+      double[] x,
+      double[] z,
+      double[] ofOutput,
       double mean,
       double rstd,
       double[] added,
@@ -111,6 +165,14 @@ final class BackwardContract {
     float hi = (float) mean;
     boolean normal = r >= Float.MIN_NORMAL && r <= Float.MAX_VALUE;
     boolean exact = choice.float64 || !normal || choice.centred && Math.abs(hi) >= 0x1p103f;
+    ElementType arithmetic = choice.float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    double[] act = z == null ? null : ContractGate.backward(choice.gate, z, arithmetic);
+    boolean before = choice.gate == Gate.SILU_BEFORE;
+    boolean after = act != null && !before;
+    double[] kept = before ? ContractGate.product(x, act, arithmetic) : x;
+    ElementType exactly = exact ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    double[] dy = after ? ContractGate.product(ofOutput, act, exactly) : ofOutput;
+    slopes[row] = dy;
     double[] h = new double[width];
     double[] products = new double[width];
     for (int i = 0; i < width; i++) {
@@ -147,15 +209,37 @@ final class BackwardContract {
       double d;
       if (exact) {
         d = ((choice.centred ? h[i] - c : h[i]) - xh[row][i] * inPart) * rstd;
+        dz[row][i] = d;
+        d = before ? d * act[i] : d;
         d = added == null ? d : d + added[i];
       } else {
         float centred = choice.centred ? (float) h[i] - (float) c : (float) h[i];
         float f = (centred - (float) xh[row][i] * (float) inPart) * r;
+        dz[row][i] = f;
+        f = before ? f * (float) act[i] : f;
         d = added == null ? f : f + (float) added[i];
       }
       dx[i] = Rounding.to(out, d);
     }
+    if (act != null) {
+      double[] other = before ? x : output(xh[row], exactly);
+      double[] first = ContractGate.product(before ? dz[row] : ofOutput, other, exactly);
+      double[] slope = ContractGate.derivative(choice.gate, z, arithmetic);
+      dz[row] = ContractGate.product(first, slope, exactly);
+    }
     return dx;
+  }
+
+  /** What a gate after the norm multiplies. */
+  private double[] output(double[] normalised, ElementType arithmetic) {
+    double[] y =
+        choice.gain == null
+            ? normalised.clone()
+            : ContractGate.product(normalised, choice.gain, arithmetic);
+    for (int i = 0; choice.bias != null && i < y.length; i++) {
+      y[i] = Rounding.to(arithmetic, y[i] + choice.bias[i]);
+    }
+    return y;
   }
 
   /** With what epsilon's place adds to it. */

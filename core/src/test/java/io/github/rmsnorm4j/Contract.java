@@ -44,8 +44,25 @@ final class Contract {
   /** Any norm of one row; residual, gain and bias may be null. */
   static Result row(
       Variant norm, Values x, Values residual, Values gain, Values bias, ElementType out) {
+    return row(norm, x, residual, null, gain, bias, out);
+  }
+
+  /** Any norm of one row; residual, z, gain and bias may be null. */
+  static Result row(
+      Variant norm,
+      Values x,
+      Values residual,
+      Values z,
+      Values gain,
+      Values bias,
+      ElementType out) {
     ElementType arithmetic = x.type() == FLOAT64 ? FLOAT64 : FLOAT32;
     double[] h = residual == null ? x.of() : sum(x.of(), residual.of(), arithmetic);
+    double[] gate = z == null ? null : ContractGate.forward(norm.gate(), z.of(), arithmetic);
+    if (norm.gate() == Gate.SILU_BEFORE) {
+      h = ContractGate.product(h, gate, arithmetic);
+      gate = null;
+    }
     double[] stored = residual == null ? null : rounded(h, residual.type());
     boolean first = residual != null && norm.rounding() == ResidualRounding.FIRST;
     boolean last = residual == null || norm.rounding() == ResidualRounding.LAST;
@@ -60,8 +77,8 @@ final class Contract {
     double[] b = bias == null ? null : rounded(bias.of(), arithmetic);
     ElementType cast = cast(norm.order(), x.type(), gain == null ? null : gain.type());
     return arithmetic == FLOAT64
-        ? float64(norm, measured, normalised, g, b, out, stored)
-        : float32(norm, measured, normalised, cast, g, b, out, stored);
+        ? float64(norm, measured, normalised, g, b, gate, out, stored)
+        : float32(norm, measured, normalised, cast, g, b, gate, out, stored);
   }
 
   /** What the normalised row is rounded to before the gain, if that has 16 bits; null if not. */
@@ -82,6 +99,7 @@ final class Contract {
       ElementType cast,
       double[] gain,
       double[] bias,
+      double[] gate,
       ElementType out,
       double[] stored) {
     ElementType each = norm.order() == CastOrder.NONE ? cast : null;
@@ -108,6 +126,7 @@ final class Contract {
         v = gain == null || gainFirst ? v : v * gain[i];
         v = each == null ? v : Rounding.to(each, v);
         v = bias == null ? v : v + bias[i];
+        v = gate == null ? v : (cast == null ? v : Rounding.to(cast, v)) * gate[i];
         y[i] = out == FLOAT64 ? (float) v : Rounding.to(out, v);
         continue;
       }
@@ -120,6 +139,7 @@ final class Contract {
       v = gain == null || gainFirst ? v : v * (float) gain[i];
       v = each == null ? v : (float) Rounding.to(each, v);
       v = bias == null ? v : v + (float) bias[i];
+      v = gate == null ? v : (cast == null ? v : (float) Rounding.to(cast, v)) * (float) gate[i];
       y[i] = Rounding.to(out, v);
     }
     double mean = norm.spec().isOfLength() ? Math.sqrt(moments.s2()) : moments.mean();
@@ -141,6 +161,7 @@ final class Contract {
       double[] x,
       double[] gain,
       double[] bias,
+      double[] gate,
       ElementType out,
       double[] stored) {
     boolean centred = norm.centred();
@@ -174,6 +195,7 @@ final class Contract {
       double v = divides(norm) ? d[i] / root : d[i] * (gainFirst ? factor * gain[i] : factor);
       v = gain == null || gainFirst ? v : v * gain[i];
       v = bias == null ? v : v + bias[i];
+      v = gate == null ? v : v * gate[i];
       y[i] = Rounding.to(out, v);
     }
     return new Result(y, mean, rstd, moments.overflowed() || scale != 1.0, stored);

@@ -49,7 +49,7 @@ class KernelsPageTest {
       import java.lang.foreign.MemorySegment;
       import java.util.Arrays;
 
-      /** The gated norm on a backend against the norm and a product. */
+      /** The masked norm on a backend against the norm and a product. */
       class Example {
         static final int ROWS = 3;
         final Backend backend;
@@ -93,24 +93,24 @@ class KernelsPageTest {
           boolean float64 = type == ElementType.FLOAT64;
           ElementType compute = float64 ? type : ElementType.FLOAT32;
           Rows x = of(type, 17), z = of(type, 13), dy = of(type, 11);
-          Rows y = of(type, 3), dx = of(type, 3), dz = of(type, 3);
+          Rows y = of(type, 3), dx = of(type, 3);
           double[] gain = new double[width];
           float[] floats = new float[width];
           Arrays.setAll(gain, i -> floats[i] = 1 + (i % 5) / 4f);
           Norm norm = spec.builder(width).gain(gain).backend(backend).threads(1).build();
 
-          Rows plain = of(compute, 3), gated = of(compute, 3), wantedDx = of(type, 3);
+          Rows plain = of(compute, 3), masked = of(compute, 3), wantedDx = of(type, 3);
           Saved saved = new Saved(Keep.INPUT, ROWS);
           norm.apply(x, plain, saved);
           for (int i = 0; i < ROWS * width; i++) {
-            compute.set(gated.segment(), i, product(dy, z, i));
+            compute.set(masked.segment(), i, product(dy, z, i));
           }
           double[] wantedSums = new double[width];
           ParameterGradients gradients = ParameterGradients.assigned(wantedSums, null);
-          norm.backward(gated, saved, wantedDx, gradients);
+          norm.backward(masked, saved, wantedDx, gradients);
 
           CallMemory memory = new CallMemory(isNative);
-          for (Object[] row : new Object[][] {{Forward.X, x}, {Forward.Z, z}, {Forward.Y, y}}) {
+          for (Object[] row : new Object[][] {{Forward.X, x}, {Forward.MASK, z}, {Forward.Y, y}}) {
             rows[((Tensor) row[0]).place()] = memory.of((Rows) row[1]);
           }
           NormChoices choices = new NormChoices(spec, width, width, spec.epsilon(type));
@@ -125,13 +125,11 @@ class KernelsPageTest {
           rows[Forward.Y.place()] = null;
           rows[Backward.DY.place()] = memory.of(dy);
           rows[Backward.DX.place()] = memory.of(dx);
-          rows[Backward.DZ.place()] = memory.of(dz);
           BackwardFormula backward = new BackwardFormula(spec, false, false, true, false, true, false);
           Call call = new Call(choices, backward, rows, columns, null, null, null, false);
           SumsOverRows sums = SumsOverRows.run(call, plans, ROWS, 1);
           for (int i = 0; i < ROWS * width; i++) {
             require("dx", i, dx, type.get(wantedDx.segment(), i));
-            require("dz", i, dz, product(dy, plain, i));
           }
           for (int i = 0; i < width; i++) {
             double sum = float64 ? ((double[]) sums.gain())[i] : ((float[]) sums.gain())[i];
@@ -182,7 +180,7 @@ class KernelsPageTest {
 
     // Without the stage of the output the bits are others.
     Path forward = Path.of("Forward.java");
-    String line = "    v = storage.has(Z) ?";
+    String line = "    v = storage.has(MASK) ?";
     Path changed = folder.resolve(FORMULA).resolve(forward);
     List<String> without =
         Files.readAllLines(changed).stream().filter(l -> !l.startsWith(line)).toList();

@@ -64,6 +64,10 @@ record Variant(int width, NormSpec spec) {
     return spec.residualRounding();
   }
 
+  Gate gate() {
+    return spec.gate();
+  }
+
   /** As the papers have it. */
   static Variant plain(boolean centred, int width, double epsilon) {
     NormSpec usual = centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM;
@@ -72,16 +76,8 @@ record Variant(int width, NormSpec spec) {
 
   /** The same of an L2 norm, which has no cast order and no part. */
   Variant ofLength() {
-    return new Variant(
-        width,
-        new NormSpec(
-            NormSpec.Kind.L2_NORM,
-            spec.epsilon(),
-            spec.epsilonPlacement(),
-            CastOrder.FLOAT32,
-            spec.gainOffset(),
-            RowPart.WHOLE,
-            spec.residualRounding()));
+    NormSpec plain = spec.withCastOrder(CastOrder.FLOAT32).withPart(RowPart.WHOLE);
+    return new Variant(width, plain.withKind(NormSpec.Kind.L2_NORM));
   }
 
   /** What the sum of squares is divided by: nothing in an L2 norm. */
@@ -118,6 +114,11 @@ record Variant(int width, NormSpec spec) {
     return new Variant(width, spec.withPart(RowPart.WHOLE));
   }
 
+  /** The same with a gate. */
+  Variant with(Gate gate) {
+    return new Variant(width, spec.withGate(gate));
+  }
+
   /** The same with cast order FLOAT32, because the other orders refuse a bias. */
   Variant withoutCasts() {
     return new Variant(width, spec.withCastOrder(CastOrder.FLOAT32));
@@ -142,7 +143,7 @@ record Variant(int width, NormSpec spec) {
           case L2_NORM -> Norm.l2(width);
         };
     builder.epsilon(epsilon()).epsilonPlacement(placement());
-    builder.gainOffset(gainOffset()).residualRounding(rounding());
+    builder.gainOffset(gainOffset()).residualRounding(rounding()).gate(gate());
     more.accept(builder);
     return switch (builder) {
       case LayerNorm.Builder layer -> layer.build();

@@ -84,7 +84,7 @@ class GradientErrorsTest {
         "@x.npy --dy @dy.npy -o @dx.npy --axis 2; axis is 2, the shape [3, 8] allows -2 to 1",
         "@x.npy --dy @dy.npy -o @dx.npy --threads 0; threads is 0, it must be at least 1",
         "@x.npy --dy @dy.npy -o @dx.npy --eps -1; epsilon is -1.0, it must be finite",
-        "@x.npy --dy @dy.npy -o @dx.npy --like layernorm --cast-order t5; cast order is T5, a LayerNorm has only FLOAT32",
+        "@x.npy --dy @dy.npy -o @dx.npy --like layernorm --cast-order t5; cast order is T5, only an RMSNorm may have another than FLOAT32",
         "@x.npy --dy @dy.npy -o @dx.npy --gain @short.npy; the gain has 7 elements, the rows are 8",
         "@x.npy --dy @dy.npy -o @dx.npy --residual=; --residual is empty, it must name a file",
         "@x.npy --dy @dy.npy -o @dx.npy --residual-rounding last; --residual-rounding is last, it needs --residual",

@@ -34,7 +34,7 @@ class SparkTest {
   void wrongUseIsSaidBeforeAnythingIsBuilt() {
     assertThat(wrongUse("--like", "lama")).contains("norm is 'lama', it may be rmsnorm, ");
     assertThat(wrongUse("--like", "layernorm", "--cast-order", "llama"))
-        .contains("cast order is LLAMA, a LayerNorm has only FLOAT32");
+        .contains("cast order is LLAMA, only an RMSNorm may have another than FLOAT32");
     assertThat(wrongUse("--gain-offset", "1")).contains("--gain-offset is 1.0, it needs --gain");
     assertThat(wrongUse("--threads", "2", "--master", "local"))
         .contains("--threads and --master exclude each other");

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.reference;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 
@@ -152,6 +153,23 @@ public final class Definitions {
       y[i] = normalised * (gain == null ? 1 : gain[i]) + (bias == null ? 0 : bias[i]);
     }
     return y;
+  }
+
+  /**
+   * {@return what a gate multiplies by, the activation of each z} It is {@code silu(z) = z / (1 +
+   * exp(-z))} (Elfwing, Uchibe and Doya 2017), or {@code sigmoid(z) = 1 / (1 + exp(-z))}. The gate
+   * multiplies the output (Qwen3-Next, Kimi's KDA) or the input of the norm (Mamba-2, Dao and Gu
+   * 2024).
+   *
+   * @param z the row of the gate
+   * @param gate not NONE
+   */
+  public static double[] gate(double[] z, Gate gate) {
+    double[] factors = new double[z.length];
+    for (int i = 0; i < z.length; i++) {
+      factors[i] = (gate == Gate.SIGMOID ? 1 : z[i]) / (1 + Math.exp(-z[i]));
+    }
+    return factors;
   }
 
   /**

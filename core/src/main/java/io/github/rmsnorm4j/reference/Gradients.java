@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.reference;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
 
 /**
  * The gradients of {@link Definitions}: from dy, the gradient of the output, to the gradients of
@@ -114,6 +115,23 @@ public final class Gradients {
       return 0;
     }
     return 1 / (placement == EpsilonPlacement.INSIDE ? Math.sqrt(m + epsilon) : q);
+  }
+
+  /**
+   * {@return the derivative of {@link Definitions#gate} at each z: {@code s * (1 - s)} of a
+   * sigmoid, {@code s * (1 + z * (1 - s))} of SiLU, where {@code s = sigmoid(z)}} The gradient of z
+   * is this times the gradient of the activation.
+   *
+   * @param z the row of the gate
+   * @param gate not NONE
+   */
+  public static double[] gate(double[] z, Gate gate) {
+    double[] s = Definitions.gate(z, Gate.SIGMOID);
+    double[] slopes = new double[z.length];
+    for (int i = 0; i < z.length; i++) {
+      slopes[i] = s[i] * (gate == Gate.SIGMOID ? 1 - s[i] : 1 + z[i] * (1 - s[i]));
+    }
+    return slopes;
   }
 
   private static double[] scaled(double[] dy, double[] gain) {

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
 import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RowPart;
@@ -51,7 +52,8 @@ record Hypothesis(Form form, List<CastForm> orders, Statistic statistic) {
         order,
         form.offset(),
         RowPart.of(statistic.part(), width),
-        form.residual() == null ? ResidualRounding.FIRST : form.residual());
+        form.residual() == null ? ResidualRounding.FIRST : form.residual(),
+        Gate.NONE);
   }
 
   /** In the field's words, for example "RMSNorm, llama, eps 1e-5". */

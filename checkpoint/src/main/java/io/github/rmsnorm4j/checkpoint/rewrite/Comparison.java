@@ -67,15 +67,6 @@ record Comparison(
   }
 
   private static NormSite rms(NormSite site) {
-    NormSpec spec = site.spec();
-    return site.withSpec(
-        new NormSpec(
-            NormSpec.Kind.RMS_NORM,
-            spec.epsilon(),
-            spec.epsilonPlacement(),
-            spec.castOrder(),
-            spec.gainOffset(),
-            spec.part(),
-            spec.residualRounding()));
+    return site.withSpec(site.spec().withKind(NormSpec.Kind.RMS_NORM));
   }
 }

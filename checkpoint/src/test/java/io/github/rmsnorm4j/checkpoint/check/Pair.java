@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint.check;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
@@ -81,7 +82,8 @@ final class Pair {
         order,
         offset,
         RowPart.of(part, width),
-        rounding);
+        rounding,
+        Gate.NONE);
   }
 
   private Norm norm(NormSpec of) {

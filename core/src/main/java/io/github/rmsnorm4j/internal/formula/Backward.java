@@ -6,6 +6,7 @@ import static io.github.rmsnorm4j.internal.formula.Forward.ONE;
 import static io.github.rmsnorm4j.internal.formula.Forward.ZERO;
 import static io.github.rmsnorm4j.internal.formula.Value.row;
 
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,10 @@ import java.util.List;
 public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
   public static final Tensor DY = Tensor.ofElements("dy", 3);
   public static final Tensor DX = Tensor.ofElements("dx", 4);
+
+  /** The gradient of the gate. */
+  public static final Tensor DZ = Tensor.ofElements("dz", 6);
+
   public static final Tensor GAIN_GRADIENT = Tensor.ofColumns("dgain", 2);
   public static final Tensor BIAS_GRADIENT = Tensor.ofColumns("dbias", 3);
 
@@ -90,12 +95,29 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
     return wide || storage.float64() ? row(number) : row(number).rounded();
   }
 
-  private Value gradient() {
-    return element(DY);
+  private Gate gate() {
+    return spec().gate();
   }
 
-  /** The kept element, less the bias if it is an output. */
+  /** The gradient of the norm: dy, or dy times the activation of a gate after it. */
+  private Value gradient() {
+    return gate().isAfter() ? ofGate(activation()).times(element(DY)) : element(DY);
+  }
+
+  private Value activation() {
+    return Activation.ofBackward(gate(), storage.element(Forward.Z));
+  }
+
+  /** A value of the gate, which rows out of the range of float32 have as float32, too. */
+  private Value ofGate(Value v) {
+    return wide ? v.widened() : v;
+  }
+
+  /** The kept element, less the bias if it is an output, or times the gate before the norm. */
   private Value kept() {
+    if (gate() == Gate.SILU_BEFORE) {
+      return ofGate(storage.element(Forward.X).times(activation()));
+    }
     Value v = element(Forward.X);
     return formula.fromOutput() && formula.bias() ? v.minus(column(Forward.BIAS)) : v;
   }
@@ -166,7 +188,13 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
     Value d = h.minus(xh.times(number(M))).times(rstd);
     d = !storage.has(Forward.RESIDUAL) ? d : d.plus(element(Forward.RESIDUAL));
     Stage.Builder stage = new Stage.Builder();
-    storage.store(stage, DX, d);
+    storage.store(stage, DX, gate() == Gate.SILU_BEFORE ? d.times(ofGate(activation())) : d);
+    if (gate() != Gate.NONE) {
+      Value ofActivation =
+          gate().isAfter() ? element(DY).times(norm(xh)) : d.times(element(Forward.X));
+      Value derivative = Activation.derivative(gate(), storage.element(Forward.Z));
+      storage.store(stage, DZ, ofActivation.times(ofGate(derivative)));
+    }
     if (formula.gainGradient()) {
       stage.sum(GAIN_GRADIENT, columnTerm(dy.times(xh)));
     }
@@ -174,6 +202,12 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
       stage.sum(BIAS_GRADIENT, columnTerm(dy));
     }
     return stage.build();
+  }
+
+  /** The output before the gate. */
+  private Value norm(Value xh) {
+    Value v = formula.gain() ? xh.times(column(Forward.GAIN)) : xh;
+    return formula.bias() ? v.plus(column(Forward.BIAS)) : v;
   }
 
   private Value columnTerm(Value term) {

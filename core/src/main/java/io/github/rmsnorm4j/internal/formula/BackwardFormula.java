@@ -24,7 +24,7 @@ public record BackwardFormula(
     boolean biasGradient)
     implements Formula {
   private static final List<Tensor> ROWS =
-      List.of(Forward.X, Forward.RESIDUAL, Backward.DY, Backward.DX);
+      List.of(Forward.X, Forward.RESIDUAL, Backward.DY, Backward.DX, Forward.Z, Backward.DZ);
 
   @Override
   public List<Tensor> rows() {

@@ -5,6 +5,7 @@ import static io.github.rmsnorm4j.internal.formula.Value.row;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import java.util.ArrayList;
@@ -24,7 +25,10 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** For the statistic of rows that were kept, which are not written, so no root divides. */
   public static Forward ofKept(Storage storage, NormSpec spec) {
     NormSpec times = spec.withCastOrder(CastOrder.FLOAT32);
-    Map<Tensor, ElementType> kept = Map.of(X, storage.type(X));
+    Map<Tensor, ElementType> kept =
+        spec.gate() == Gate.SILU_BEFORE
+            ? Map.of(X, storage.type(X), Z, storage.type(Z))
+            : Map.of(X, storage.type(X));
     Storage alone = new Storage(storage.float64(), storage.narrow(), kept);
     return new Forward(alone, new ForwardFormula(times, null, false, false), false);
   }
@@ -49,6 +53,9 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   public static final Tensor RESIDUAL = Tensor.ofElements("residual", 1);
 
   public static final Tensor Y = Tensor.ofElements("y", 2);
+
+  /** The gate. */
+  public static final Tensor Z = Tensor.ofElements("z", 5);
 
   public static final Tensor GAIN = Tensor.ofColumns("gain", 0);
   public static final Tensor BIAS = Tensor.ofColumns("bias", 1);
@@ -120,10 +127,17 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     return Value.column(column, storage.float64());
   }
 
-  /** x, or x + residual. */
+  /** x, x + residual, or x times the gate before the norm. */
   private Value sum() {
     Value v = storage.element(X);
+    if (spec().gate() == Gate.SILU_BEFORE) {
+      return v.times(activation());
+    }
     return !storage.has(RESIDUAL) ? v : v.plus(storage.element(RESIDUAL));
+  }
+
+  private Value activation() {
+    return Activation.of(spec().gate(), storage.element(Z));
   }
 
   /** The element from which the statistic is computed. */
@@ -356,6 +370,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   private Stage output(Value v, Value by) {
     v = normalised(v, by);
     v = formula.bias() ? v.plus(parameter(BIAS, v)) : v;
+    v = spec().gate().isAfter() ? gated(v) : v;
     Stage.Builder stage = new Stage.Builder();
     if (storage.has(RESIDUAL) && !onTheWay) {
       storage.store(stage, RESIDUAL, sum());
@@ -378,7 +393,13 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
 
   /** Whether the product with the gain is stored in the type of the cast, which rounds it. */
   private boolean isStoredNext() {
-    return !formula.bias() && storage.type(Y) == formula.cast();
+    return !formula.bias() && !spec().gate().isAfter() && storage.type(Y) == formula.cast();
+  }
+
+  /** A cast order rounds the product with the gain, too, before the gate. */
+  private Value gated(Value v) {
+    Value rounded = formula.gain() && !storage.float64() ? v.cast(formula.cast()) : v;
+    return rounded.times(v.float64() ? activation().widened() : activation());
   }
 
   private Value parameter(Tensor column, Value v) {

@@ -13,7 +13,8 @@ import java.util.List;
  */
 public record ForwardFormula(NormSpec spec, ElementType cast, boolean gain, boolean bias)
     implements Formula {
-  private static final List<Tensor> ROWS = List.of(Forward.X, Forward.RESIDUAL, Forward.Y);
+  private static final List<Tensor> ROWS =
+      List.of(Forward.X, Forward.RESIDUAL, Forward.Y, Forward.Z);
 
   /**
    * The forward pass of a call.

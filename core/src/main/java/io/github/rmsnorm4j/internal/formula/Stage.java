@@ -259,14 +259,25 @@ public final class Stage {
     return false;
   }
 
-  /** The largest values of a row that its elements need. */
+  /** The largest values of a row that its elements need, apart from constants. */
   public Set<Value> rowValues() {
+    return ofRow(false);
+  }
+
+  /** The constants that its elements need. */
+  public Set<Value> literals() {
+    return ofRow(true);
+  }
+
+  private Set<Value> ofRow(boolean literals) {
     Set<Value> found = new LinkedHashSet<>();
+    Set<Value> seen = new HashSet<>();
     for (Statement statement : statements) {
       if (statement.isOfElements()) {
-        collect(statement.value(), new HashSet<>(), found);
+        collect(statement.value(), seen, found);
       }
     }
+    found.removeIf(value -> literals != (value.kind() == Value.Kind.LITERAL));
     return found;
   }
 

@@ -41,6 +41,13 @@ public final class Value {
     TIMES,
     OVER,
     MAX,
+    MIN,
+    /**
+     * Two to the power of k, where the operand is {@code 1.5 * 2^23 + k} as float32, or {@code 1.5
+     * * 2^52 + k} as float64. k is within the exponents of the type; at one below them the result
+     * is 0. Of other operands the result is any number.
+     */
+    POWER,
     /** Of four float64 the third if the first is above the second, otherwise the fourth. */
     ABOVE,
     /** Of four float64 the third if the first is at least the second, otherwise the fourth. */
@@ -48,7 +55,12 @@ public final class Value {
 
     /** Whether it has two operands of one type, to which its result is rounded. */
     public boolean isBinary() {
-      return this == PLUS || this == MINUS || this == TIMES || this == OVER || this == MAX;
+      return this == PLUS
+          || this == MINUS
+          || this == TIMES
+          || this == OVER
+          || this == MAX
+          || this == MIN;
     }
   }
 
@@ -72,7 +84,8 @@ public final class Value {
     float64 =
         switch (key.kind) {
           case ELEMENT, COLUMN -> key.type == ElementType.FLOAT64;
-          case ROW, CALL, LITERAL, WIDENED -> true;
+          case LITERAL -> key.type != ElementType.FLOAT32;
+          case ROW, CALL, WIDENED -> true;
           case ROUNDED -> false;
           default -> key.operands.getFirst().float64;
         };
@@ -114,9 +127,14 @@ public final class Value {
     return of(Kind.CALL, number, null, 0);
   }
 
-  /** A constant. */
+  /** A float64 constant. */
   public static Value literal(double number) {
     return of(Kind.LITERAL, null, null, number);
+  }
+
+  /** A float32 constant. */
+  public static Value floatLiteral(float number) {
+    return of(Kind.LITERAL, null, ElementType.FLOAT32, number);
   }
 
   public Kind kind() {
@@ -128,7 +146,7 @@ public final class Value {
     return key.tensor;
   }
 
-  /** The type in memory of an element, and what a cast rounds to; null for others. */
+  /** The type in memory of an element, what a cast rounds to, FLOAT32 for a float32 constant. */
   public ElementType type() {
     return key.type;
   }
@@ -190,6 +208,15 @@ public final class Value {
 
   public Value max(Value b) {
     return binary(Kind.MAX, b);
+  }
+
+  public Value min(Value b) {
+    return binary(Kind.MIN, b);
+  }
+
+  /** Two to the power of this less {@code 1.5 * 2^23}, or {@code 1.5 * 2^52} of a float64. */
+  public Value power() {
+    return of(Kind.POWER, this);
   }
 
   /** An operation on this and another value of the same type. */
@@ -260,18 +287,20 @@ public final class Value {
     return switch (key.kind) {
       case ELEMENT, COLUMN -> key.tensor + "[i]";
       case ROW, CALL -> key.tensor.name();
-      case LITERAL -> Double.toString(key.number);
+      case LITERAL -> float64 ? Double.toString(key.number) : (float) key.number + "f";
       case FIRST -> a().text().replace("[i]", "[0]");
       case WIDENED -> "(double) " + a().text();
       case ROUNDED -> "(float) " + a().text();
       case CAST -> "(" + key.type + ") " + a().text();
       case ONE_NAN -> "oneNaN(" + a().text() + ")";
       case ROOT -> "sqrt(" + a().text() + ")";
+      case POWER -> "power(" + a().text() + ")";
       case PLUS -> binary(" + ");
       case MINUS -> binary(" - ");
       case TIMES -> binary(" * ");
       case OVER -> binary(" / ");
       case MAX -> "max(" + a().text() + ", " + b().text() + ")";
+      case MIN -> "min(" + a().text() + ", " + b().text() + ")";
       case ABOVE -> choice(" > ");
       case AT_LEAST -> choice(" >= ");
     };

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.kernel;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.codec.NarrowArrays;
+import io.github.rmsnorm4j.internal.codec.PowerArrays;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
@@ -18,6 +19,9 @@ public final class Strips {
   /** Null until 16-bit types are converted: the start of a process needs no class for that. */
   private NarrowArrays narrow;
 
+  /** Null until powers of two are computed. */
+  private PowerArrays powers;
+
   /** Float64 values that were rounded to float32. */
   final float[] rounded = new float[STRIP];
 
@@ -27,6 +31,14 @@ public final class Strips {
       narrow = new NarrowArrays();
     }
     return narrow;
+  }
+
+  /** Computes powers of two. */
+  PowerArrays powers() {
+    if (powers == null) {
+      powers = new PowerArrays();
+    }
+    return powers;
   }
 
   double[] doubles(int value) {
@@ -79,6 +91,12 @@ public final class Strips {
     }
   }
 
+  static void min(float[] a, float[] b, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Math.min(a[i], b[i]);
+    }
+  }
+
   static void plus(double[] a, double[] b, double[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = a[i] + b[i];
@@ -106,6 +124,12 @@ public final class Strips {
   static void max(double[] a, double[] b, double[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = Math.max(a[i], b[i]);
+    }
+  }
+
+  static void min(double[] a, double[] b, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Math.min(a[i], b[i]);
     }
   }
 
@@ -156,6 +180,13 @@ public final class Strips {
           cast(floats(of[0]), operation.type(), floats(v), n);
         }
       }
+      case POWER -> {
+        if (operation.float64()) {
+          power(doubles(of[0]), doubles(v), n);
+        } else {
+          power(floats(of[0]), floats(v), n);
+        }
+      }
       case ABOVE, AT_LEAST -> {
         boolean orEqual = operation.kind() == Value.Kind.AT_LEAST;
         double[] then = doubles(of[2]);
@@ -178,6 +209,7 @@ public final class Strips {
       case TIMES -> times(a, b, into, n);
       case OVER -> over(a, b, into, n);
       case MAX -> max(a, b, into, n);
+      case MIN -> min(a, b, into, n);
       default -> throw new IllegalArgumentException("no operation of two numbers: " + operation);
     }
   }
@@ -189,6 +221,7 @@ public final class Strips {
       case TIMES -> times(a, b, into, n);
       case OVER -> over(a, b, into, n);
       case MAX -> max(a, b, into, n);
+      case MIN -> min(a, b, into, n);
       default -> throw new IllegalArgumentException("no operation of two numbers: " + operation);
     }
   }
@@ -198,6 +231,16 @@ public final class Strips {
     NarrowArrays narrow = narrow();
     narrow.encode(to, a, narrow.patterns, n);
     narrow.decode(to, narrow.patterns, into, n);
+  }
+
+  /** Two to the power of n values, as {@link Value.Kind#POWER} says. */
+  public void power(float[] a, float[] into, int n) {
+    powers().of(a, into, n);
+  }
+
+  /** Two to the power of n values, as {@link Value.Kind#POWER} says. */
+  public void power(double[] a, double[] into, int n) {
+    powers().of(a, into, n);
   }
 
   /** Rounds n values to a type. */

@@ -26,6 +26,14 @@ final class Broadcasts {
     for (Value value : place.stage().rowValues()) {
       add(value, () -> scalars.push(value));
     }
+    literals(place);
+  }
+
+  /** Makes the vectors of the constants of a stage. */
+  void literals(Place place) {
+    for (Value value : place.stage().literals()) {
+      add(value, () -> code.literal(value));
+    }
   }
 
   /**

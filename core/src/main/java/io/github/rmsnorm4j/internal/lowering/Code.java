@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import static java.lang.constant.ConstantDescs.CD_int;
 
+import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -136,6 +137,15 @@ final class Code {
           body.accept(i);
           release(mark);
         });
+  }
+
+  /** Leaves a constant value on the stack. */
+  void literal(Value value) {
+    if (value.float64()) {
+      c.loadConstant(value.number());
+    } else {
+      c.loadConstant((float) value.number());
+    }
   }
 
   /** A new int local with a constant. */

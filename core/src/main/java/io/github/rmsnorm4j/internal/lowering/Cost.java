@@ -34,6 +34,7 @@ final class Cost {
       case ELEMENT -> bfloat16 ? READ_BFLOAT16 : 1;
       case CAST -> bfloat16 ? ROUND_TO_BFLOAT16 : ROUND_TO_FLOAT16;
       case ONE_NAN -> 2;
+      case POWER -> 4;
       default -> 1;
     };
   }

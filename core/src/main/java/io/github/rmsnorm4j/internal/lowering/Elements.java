@@ -78,7 +78,7 @@ final class Elements {
         code.line("load %s", value.text());
         vectors.fromArray(DOUBLES, place.bits(true), () -> address(value.tensor(), 0));
       }
-      case WIDENED, ROUNDED, CAST, ONE_NAN, ROOT -> {
+      case WIDENED, ROUNDED, CAST, ONE_NAN, ROOT, POWER -> {
         int of = value(value.a());
         boolean widens = value.kind() == Value.Kind.WIDENED;
         code.line(widens ? "widen %s" : "%s", (widens ? value.a() : value).text());
@@ -105,6 +105,7 @@ final class Elements {
       case ROUNDED -> vectors.cast("D2F", FLOATS, place.bits(false));
       case ROOT -> vectors.root();
       case ONE_NAN -> codecs.oneNan();
+      case POWER -> vectors.power(value.float64(), place.bits(value.float64()));
       default -> {
         if (value.float64()) {
           throw new IllegalArgumentException("no vectors of " + value.text());
@@ -124,6 +125,7 @@ final class Elements {
       case TIMES -> "MUL";
       case OVER -> "DIV";
       case MAX -> "MAX";
+      case MIN -> "MIN";
       default -> throw new IllegalArgumentException("no operation of two vectors: " + operation);
     };
   }

@@ -24,8 +24,8 @@ import java.util.Set;
  * <p>Rows are float32 or float64: those of 16-bit types are converted before.
  *
  * <p>The JIT makes no vectors for a change of the bits of a float. So a value that is rounded to 16
- * bits is computed by a loop of its own, between the loop that computes its operand and the loop
- * that reads it.
+ * bits, or a power of two, is computed by a loop of its own, between the loop that computes its
+ * operand and the loop that reads it.
  */
 final class LoopPlan {
   /** What the numbers of an array are. */
@@ -54,7 +54,7 @@ final class LoopPlan {
    */
   record Saved(Value value, int array, boolean adds) {}
 
-  /** A value that is rounded to 16 bits between two arrays. */
+  /** A value that is rounded to 16 bits, or a power of two, between two arrays. */
   record Rounded(Value value, int from, int to) {}
 
   /** A loop over elements, and what is rounded after it. */
@@ -103,7 +103,8 @@ final class LoopPlan {
 
   /** Whether it is computed between two loops. */
   static boolean isRounded(Value value) {
-    return value.kind() == Value.Kind.CAST && value.perElement();
+    boolean changesBits = value.kind() == Value.Kind.CAST || value.kind() == Value.Kind.POWER;
+    return changesBits && value.perElement();
   }
 
   private int add(Array array) {

@@ -179,6 +179,11 @@ final class LoopStrips {
 
   private void round(Frame frame, LoopPlan.Rounded of, int n) {
     Value value = of.value();
+    boolean power = value.kind() == Value.Kind.POWER;
+    if (power && value.float64()) {
+      frame.strips.power(frame.doubleStrips[of.from()], frame.doubleStrips[of.to()], n);
+      return;
+    }
     if (value.float64()) {
       Strips.cast(frame.doubleStrips[of.from()], value.type(), frame.doubleStrips[of.to()], n);
       return;
@@ -190,7 +195,11 @@ final class LoopStrips {
       Strips.round(frame.doubleStrips[of.from()], into, n);
       from = into;
     }
-    frame.strips.cast(from, value.type(), into, n);
+    if (power) {
+      frame.strips.power(from, into, n);
+    } else {
+      frame.strips.cast(from, value.type(), into, n);
+    }
   }
 
   private static void addToLanes(Frame frame, Result result, int from, int n) {

@@ -5,6 +5,7 @@ import static java.lang.constant.ConstantDescs.CD_float;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.codec.Power;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -76,7 +77,7 @@ final class LoopValues {
     boolean d = value.float64();
     ClassDesc type = d ? CD_double : CD_float;
     switch (value.kind()) {
-      case LITERAL -> c.loadConstant(value.number());
+      case LITERAL -> code.literal(value);
       case WIDENED -> c.f2d();
       case ROUNDED -> c.d2f();
       case ONE_NAN -> code.call(Narrow.class, "oneNan", CD_float, CD_float);
@@ -86,6 +87,8 @@ final class LoopValues {
       }
       case ROOT -> code.call(Math.class, "sqrt", CD_double, CD_double);
       case MAX -> code.call(Math.class, "max", type, type, type);
+      case MIN -> code.call(Math.class, "min", type, type, type);
+      case POWER -> code.call(Power.class, "of", type, type);
       case PLUS -> operate(d, c::dadd, c::fadd);
       case MINUS -> operate(d, c::dsub, c::fsub);
       case TIMES -> operate(d, c::dmul, c::fmul);

@@ -66,6 +66,7 @@ final class RowTable {
             code.c.arrayLoad(Scalars.kind(number));
           });
     }
+    ofRow.literals(place);
     return ofRow;
   }
 }

@@ -6,6 +6,7 @@ import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_long;
 
 import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.codec.Power;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -103,7 +104,7 @@ final class Scalars {
         c.iload(row).daload();
       }
       case CALL -> code.element(frame, "ofCall", CD_double, value.tensor().place());
-      case LITERAL -> c.loadConstant(value.number());
+      case LITERAL -> code.literal(value);
       case ABOVE, AT_LEAST -> choose(value);
       default -> operate(value);
     }
@@ -126,6 +127,8 @@ final class Scalars {
       case TIMES -> or(value, c::dmul, c::fmul);
       case OVER -> or(value, c::ddiv, c::fdiv);
       case MAX -> code.call(Math.class, "max", type, type, type);
+      case MIN -> code.call(Math.class, "min", type, type, type);
+      case POWER -> code.call(Power.class, "of", type, type);
       default -> throw new IllegalStateException(value.text());
     }
   }

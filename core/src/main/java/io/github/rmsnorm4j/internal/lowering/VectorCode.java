@@ -9,6 +9,7 @@ import static java.lang.constant.ConstantDescs.CD_long;
 import static java.lang.constant.ConstantDescs.CD_short;
 import static java.lang.constant.ConstantDescs.CD_void;
 
+import io.github.rmsnorm4j.internal.codec.Power;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.constant.ClassDesc;
 import java.lang.foreign.MemorySegment;
@@ -32,6 +33,7 @@ final class VectorCode {
   static final ClassDesc FLOATS = vector("FloatVector");
   static final ClassDesc DOUBLES = vector("DoubleVector");
   static final ClassDesc INTS = vector("IntVector");
+  private static final ClassDesc LONGS = vector("LongVector");
   static final ClassDesc SHORTS = vector("ShortVector");
   private static final ClassDesc OPERATORS = vector("VectorOperators");
   private static final ClassDesc CONVERSION = vector("VectorOperators$Conversion");
@@ -201,6 +203,22 @@ final class VectorCode {
   VectorCode ints(String operator, int number) {
     code.c.getstatic(OPERATORS, operator, kind(operator)).loadConstant(number);
     return call(INTS, "lanewise", INTS, BINARY, CD_int);
+  }
+
+  /** {@link Power} of the vector on the stack. */
+  void power(boolean float64, int bits) {
+    if (float64) {
+      reinterpret(LONGS, bits).longs("LSHL", Power.DOUBLE_BITS).longs("ADD", Power.DOUBLE_ONE);
+      reinterpret(DOUBLES, bits);
+    } else {
+      reinterpret(INTS, bits).ints("LSHL", Power.FLOAT_BITS).ints("ADD", Power.FLOAT_ONE);
+      reinterpret(FLOATS, bits);
+    }
+  }
+
+  private VectorCode longs(String operator, long number) {
+    code.c.getstatic(OPERATORS, operator, kind(operator)).loadConstant(number);
+    return call(LONGS, "lanewise", LONGS, BINARY, CD_long);
   }
 
   /** A mask of the ints on the stack that are above a constant. */

@@ -211,10 +211,19 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
             case TIMES -> a * b;
             case OVER -> a / b;
             case MAX -> Math.max(a, b);
+            case MIN -> Math.min(a, b);
+            case POWER -> power(v.float64(), a);
             case ABOVE -> value(of.get(a > b ? 2 : 3), i);
             case AT_LEAST -> value(of.get(a >= b ? 2 : 3), i);
           };
       return v.float64() ? value : (float) value;
+    }
+
+    /** At one below the exponents of normal numbers it is 0. */
+    private static double power(boolean float64, double shifted) {
+      double power = shifted - (float64 ? 0x1.8p52 : 0x1.8p23);
+      boolean zero = power < (float64 ? Double.MIN_EXPONENT : Float.MIN_EXPONENT);
+      return zero ? 0 : Math.scalb(1.0, (int) power);
     }
 
     /** The elements of the row, which must be stored as a step has them. */

@@ -106,17 +106,25 @@ record ByDefinition(
       case CAST -> cast((float) value(value.a(), row, i), value.type());
       case ONE_NAN -> oneNan(value(value.a(), row, i));
       case ROOT -> Math.sqrt(value(value.a(), row, i));
+      case POWER -> power(value.float64(), value(value.a(), row, i));
       case ABOVE, AT_LEAST -> {
         double a = value(value.a(), row, i);
         double b = value(value.b(), row, i);
         boolean first = a > b || value.kind() == Value.Kind.AT_LEAST && a == b;
         yield value(value.operands().get(first ? 2 : 3), row, i);
       }
-      case PLUS, MINUS, TIMES, OVER, MAX -> {
+      case PLUS, MINUS, TIMES, OVER, MAX, MIN -> {
         double result = binary(value.kind(), value(value.a(), row, i), value(value.b(), row, i));
         yield value.float64() ? result : (float) result;
       }
     };
+  }
+
+  /** At one below the exponents of normal numbers it is 0. */
+  private static double power(boolean float64, double shifted) {
+    double power = shifted - (float64 ? 0x1.8p52 : 0x1.8p23);
+    boolean zero = power < (float64 ? Double.MIN_EXPONENT : Float.MIN_EXPONENT);
+    return zero ? 0 : Math.scalb(1.0, (int) power);
   }
 
   private static double oneNan(double number) {
@@ -130,6 +138,7 @@ record ByDefinition(
       case TIMES -> a * b;
       case OVER -> a / b;
       case MAX -> Math.max(a, b);
+      case MIN -> Math.min(a, b);
       default -> throw new IllegalArgumentException(operation.toString());
     };
   }

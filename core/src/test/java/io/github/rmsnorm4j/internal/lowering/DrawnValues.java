@@ -120,11 +120,20 @@ final class DrawnValues {
         default -> element().widened();
       };
     }
-    return switch (random.nextInt(6)) {
+    return switch (random.nextInt(7)) {
       case 0 -> wide(depth - 1).max(ZERO).root();
+      case 2 -> float64 ? power(wide(depth - 1)) : wide(depth - 1);
       case 1 -> float64 ? wide(depth - 1) : single(depth - 1).widened();
       default -> binary(wide(depth - 1), wide(depth - 1));
     };
+  }
+
+  /** A number times two to the power of it, rounded; NaN stays NaN. */
+  private static Value power(Value v) {
+    Value most = v.float64() ? Value.literal(1000.5) : Value.floatLiteral(100.5f);
+    Value least = v.float64() ? Value.literal(-1023.0) : Value.floatLiteral(-127f);
+    Value shift = v.float64() ? Value.literal(0x1.8p52) : Value.floatLiteral(0x1.8p23f);
+    return v.times(v.min(most).max(least).plus(shift).power());
   }
 
   private Value column() {
@@ -144,7 +153,8 @@ final class DrawnValues {
     if (casts && random.nextInt(3) > 0) {
       return single(depth - 1).cast(one(NARROW));
     }
-    return switch (random.nextInt(8)) {
+    return switch (random.nextInt(9)) {
+      case 3 -> power(single(depth - 1));
       case 0 -> single(depth - 1).oneNan();
       case 1 -> single(depth - 1).cast(one(NARROW));
       case 2 -> widens ? wide(depth - 1).rounded() : single(depth - 1);

@@ -29,6 +29,9 @@ final class Arithmetic {
       case VSUBPS -> (a, b) -> Ieee.result(a, b, f(a) - f(b));
       case VMULPS -> (a, b) -> Ieee.result(a, b, f(a) * f(b));
       case VDIVPS -> (a, b) -> Ieee.result(a, b, f(a) / f(b));
+      // The second one where they are equal, or one is NaN.
+      case VMAXPS -> (a, b) -> f(a) > f(b) ? a : b;
+      case VMINPS -> (a, b) -> f(a) < f(b) ? a : b;
       case VXORPS -> (a, b) -> a ^ b;
       case VANDPS, VPAND, VPANDD -> (a, b) -> a & b;
       case VPADDD -> Integer::sum;
@@ -45,6 +48,8 @@ final class Arithmetic {
       case VDIVPD -> (a, b) -> Ieee.result(a, b, d(a) / d(b));
       // The second one where they are equal, or one is NaN.
       case VMAXPD -> (a, b) -> d(a) > d(b) ? a : b;
+      case VMINPD -> (a, b) -> d(a) < d(b) ? a : b;
+      case VPADDQ -> Long::sum;
       default -> null;
     };
   }

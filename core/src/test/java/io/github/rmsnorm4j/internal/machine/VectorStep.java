@@ -167,6 +167,11 @@ final class VectorStep {
         int by = number(2);
         floats(size, i -> by > 31 ? 0 : shifted(from.getInt(4 * i), by));
       }
+      case VPSLLQ -> {
+        ByteBuffer from = bytes(operand(1), size);
+        int by = number(2);
+        doubles(size, i -> by > 63 ? 0 : from.getLong(8 * i) << by);
+      }
       case VMOVMSKPS, VMOVMSKPD -> {
         int bytes = op == VectorOp.VMOVMSKPS ? Float.BYTES : Double.BYTES;
         ByteBuffer from = bytes(operand(1), operand(1).bits() / 8);

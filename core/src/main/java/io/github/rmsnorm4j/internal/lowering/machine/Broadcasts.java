@@ -15,7 +15,10 @@ import java.util.Map;
 /** The values of a stage that are one for a row, each in all elements of a vector. */
 final class Broadcasts {
   /** Registers that values of elements need at most, apart from accumulators. */
-  static final int TEMPORARIES = 5;
+  private static final int TEMPORARIES = 5;
+
+  /** The same of a stage with an exponential. */
+  private static final int TEMPORARIES_OF_POWER = 14;
 
   private final Assembler a;
   private final Registers registers;
@@ -36,6 +39,11 @@ final class Broadcasts {
     if (needed.size() > Frame.MAX_TABLES) {
       throw new IllegalArgumentException(needed.size() + " per-row scalars in one stage");
     }
+  }
+
+  /** Registers that values of a stage's elements need at most, apart from accumulators. */
+  static int temporaries(Stage stage) {
+    return stage.has(Value.Kind.POWER) ? TEMPORARIES_OF_POWER : TEMPORARIES;
   }
 
   /**
@@ -96,7 +104,7 @@ final class Broadcasts {
   private void keep(Value value, Vector all) {
     int accumulators =
         stage.sums().isEmpty() ? 0 : target.accumulators(stage) * stage.sums().size();
-    if (registers.free() >= accumulators + TEMPORARIES) {
+    if (registers.free() >= accumulators + temporaries(stage)) {
       places.put(value, all);
       return;
     }

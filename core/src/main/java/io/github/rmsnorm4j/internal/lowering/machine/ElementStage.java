@@ -75,7 +75,7 @@ final class ElementStage {
   private boolean canJoin(int rows) {
     int waiting = target.halves(stage) * Integer.numberOfTrailingZeros(rows);
     int lanes = stage.sums().size() * (waiting + target.accumulators(stage));
-    return lanes + Broadcasts.TEMPORARIES <= registers.free();
+    return lanes + Broadcasts.temporaries(stage) <= registers.free();
   }
 
   /** The lanes of some rows, by vectors as of one row, joined. */

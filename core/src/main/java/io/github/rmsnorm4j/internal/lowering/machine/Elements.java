@@ -57,7 +57,7 @@ record Elements(
 
   @Override
   public boolean has(Value value) {
-    return isInMemory(value) || ofRow.containsKey(value);
+    return isInMemory(value) || value.kind() == Value.Kind.LITERAL || ofRow.containsKey(value);
   }
 
   private static boolean isInMemory(Value value) {
@@ -66,6 +66,9 @@ record Elements(
 
   @Override
   public MachineOperand inPlace(Value value) {
+    if (value.kind() == Value.Kind.LITERAL) {
+      return Values.constant(a, value);
+    }
     if (!isInMemory(value)) {
       return ofRow.get(value);
     }

@@ -42,7 +42,7 @@ record RowValues(Assembler a, Pointers pointers, int rows, int ahead, int k)
   @Override
   public MachineOperand inPlace(Value value) {
     if (value.kind() == Value.Kind.LITERAL) {
-      return a.constant(Double.doubleToRawLongBits(value.number()));
+      return Values.constant(a, value);
     }
     return rows > 1 && value.kind() == Value.Kind.ROW ? address(value.tensor()) : null;
   }

@@ -239,13 +239,26 @@ final class SumLoop {
   private void loadTotals() {
     for (int s = 0; s < lanes.size(); s++) {
       for (int j = 0; j < accumulators; j++) {
-        Vector register = lanes.get(s).get(j);
-        a.op(VectorOp.VMOVUPS, register, total(s, j));
-        for (int sweep = 1; sweep < sweeps; sweep++) {
-          a.op(VectorOp.VADDPD, register, register, total(s, sweep * accumulators + j));
-        }
+        loadTotals(lanes.get(s).get(j), s, j, 1);
       }
     }
+  }
+
+  /** Adds the totals of a vector and of those that are so many sweeps apart from it. */
+  private void loadTotals(Vector into, int sum, int vector, int apart) {
+    if (apart == sweeps) {
+      a.op(VectorOp.VMOVUPS, into, total(sum, vector));
+      return;
+    }
+    loadTotals(into, sum, vector, 2 * apart);
+    if (2 * apart == sweeps) {
+      a.op(VectorOp.VADDPD, into, into, total(sum, vector + apart * accumulators));
+      return;
+    }
+    Vector other = registers.take(target.bits());
+    loadTotals(other, sum, vector + apart * accumulators, 2 * apart);
+    a.op(VectorOp.VADDPD, into, into, other);
+    registers.giveBack(other);
   }
 
   /** Adds the lanes that are in different vectors: each and the one 16 on, then 8, and so on. */

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -34,6 +35,9 @@ record Target(
     int prefetched) {
   /** Accumulators of all row sums of a stage, at most. */
   private static final int ACCUMULATORS = 8;
+
+  /** The same of a stage with an exponential, which needs the other ones of 16 registers. */
+  private static final int ACCUMULATORS_OF_POWER = 4;
 
   /** What its listing is called: rows with their types, and the vectors. */
   String name() {
@@ -122,7 +126,16 @@ record Target(
 
   /** Elements of a vector of a stage, which are all of them as many. */
   int elements(Stage stage) {
-    return bits / (stage.hasFloat64Elements() ? Double.SIZE : Float.SIZE);
+    boolean half = stage.hasFloat64Elements() || isCrowded(stage);
+    return bits / (half ? Double.SIZE : Float.SIZE);
+  }
+
+  /** Whether 16 registers are too few for two vectors of a stage at a time. */
+  private boolean isCrowded(Stage stage) {
+    return !avx512()
+        && stage.has(Value.Kind.POWER)
+        && stage.written().size() > 1
+        && stage.written().containsValue(ElementType.BFLOAT16);
   }
 
   /**
@@ -146,7 +159,9 @@ record Target(
 
   /** Accumulators of each row sum of a stage: of all lanes, or of some that a sweep is for. */
   int accumulators(Stage stage) {
-    return Math.min(SumOrder.LANES * Double.SIZE / bits, ACCUMULATORS / stage.sums().size());
+    boolean few = !avx512() && stage.has(Value.Kind.POWER);
+    int most = few ? ACCUMULATORS_OF_POWER : ACCUMULATORS;
+    return Math.min(SumOrder.LANES * Double.SIZE / bits, most / stage.sums().size());
   }
 
   /** How often a block is gone through, each time for some of the lanes. */

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
+import io.github.rmsnorm4j.internal.codec.Power;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand;
@@ -129,7 +130,8 @@ final class Values {
       case FIRST -> one(VectorOp.VMOVUPS, value);
       case CAST, ONE_NAN -> rounded(value);
       case ABOVE, AT_LEAST -> choice(value);
-      case MAX -> max(value);
+      case MAX, MIN -> extreme(value);
+      case POWER -> power(value);
       case PLUS, MINUS, TIMES, OVER -> two(value);
       default -> throw new UnsupportedOperationException("no machine code for " + value.text());
     };
@@ -239,17 +241,62 @@ final class Values {
       case MINUS -> float64 ? VectorOp.VSUBPD : VectorOp.VSUBPS;
       case TIMES -> float64 ? VectorOp.VMULPD : VectorOp.VMULPS;
       case OVER -> float64 ? VectorOp.VDIVPD : VectorOp.VDIVPS;
+      case MAX -> float64 ? VectorOp.VMAXPD : VectorOp.VMAXPS;
+      case MIN -> float64 ? VectorOp.VMINPD : VectorOp.VMINPS;
       default -> throw new IllegalArgumentException("not one instruction: " + operation);
     };
   }
 
   /**
-   * A maximum with a constant or a number of the call, which is no NaN: the instruction gives its
-   * second operand where one is NaN, or both are 0. Adding 0 makes -0 to 0.
+   * A maximum or minimum with a constant that is not 0: the instruction gives its second operand
+   * where one is NaN.
+   */
+  private Vector extreme(Value b) {
+    if (b.b().kind() != Value.Kind.LITERAL || b.b().number() == 0) {
+      return max(b);
+    }
+    Vector x = get(b.a());
+    Vector limit = get(b.b());
+    done(b.a());
+    done(b.b());
+    Vector result = registers.take(bits(b.float64()));
+    a.op(op(b.kind(), b.float64()), result, limit, x);
+    return result;
+  }
+
+  /** The last bits of the operand become the exponent. */
+  private Vector power(Value value) {
+    boolean d = value.float64();
+    Vector of = get(value.a());
+    done(value.a());
+    Vector result = registers.take(bits(d));
+    int by = d ? Power.DOUBLE_BITS : Power.FLOAT_BITS;
+    a.op(d ? VectorOp.VPSLLQ : VectorOp.VPSLLD, result, of, new Immediate(by));
+    long one = d ? Power.DOUBLE_ONE : floats(Power.FLOAT_ONE);
+    a.op(d ? VectorOp.VPADDQ : VectorOp.VPADDD, result, result, a.constant(one));
+    return result;
+  }
+
+  /** A constant in all elements. */
+  static MachineOperand constant(Assembler a, Value literal) {
+    return a.constant(
+        literal.float64()
+            ? Double.doubleToRawLongBits(literal.number())
+            : floats(Float.floatToRawIntBits((float) literal.number())));
+  }
+
+  /** Two elements with a pattern. */
+  private static long floats(int pattern) {
+    return Integer.toUnsignedLong(pattern) * 0x1_0000_0001L;
+  }
+
+  /**
+   * A maximum with 0 or a number of the call, which is no NaN: the instruction gives its second
+   * operand where one is NaN, or both are 0. Adding 0 makes -0 to 0.
    */
   private Vector max(Value b) {
     boolean constant = b.b().kind() == Value.Kind.LITERAL || b.b().kind() == Value.Kind.CALL;
-    if (!constant || !b.float64()) {
+    if (!constant || !b.float64() || b.kind() == Value.Kind.MIN) {
       throw new UnsupportedOperationException("no machine code for " + b.text());
     }
     Vector x = get(b.a());
