@@ -160,6 +160,9 @@ public final class Quantizer {
   public void quantize(Rows x, QuantizedRows q, int threads) {
     QuantizedArguments.requireThreads(threads);
     QuantizedArguments.check(x, q);
+    if (x.rows() == 0) {
+      return;
+    }
     boolean shared = QuantizedArguments.isOfAnyThread(x, q);
     QuantizedRunner.run(
         x.memory(x.rowStride() * x.type().bytes(), false),
