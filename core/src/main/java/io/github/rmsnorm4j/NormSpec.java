@@ -147,8 +147,12 @@ public record NormSpec(
           castOrder,
           "only an RMSNorm may have another than FLOAT32");
       require(part.isWhole(), "part", part, "only an RMSNorm may have another than 1");
-      require(gate != Gate.SILU_BEFORE, "gate", gate, "only an RMSNorm may have it");
     }
+    require(
+        kind != Kind.LAYER_NORM || gate != Gate.SILU_BEFORE,
+        "gate",
+        gate,
+        "a LayerNorm has only none, silu and sigmoid");
     // -0 is 0, so that equal choices are equal.
     epsilon = epsilon.isPresent() ? OptionalDouble.of(eps + 0.0) : epsilon;
     gainOffset += 0.0;

@@ -38,15 +38,28 @@ record CallKind(
     FORWARD,
     /** Forward, added to a residual. */
     ADDED,
+    GATED,
+    /** Forward, with a gate before the norm. */
+    GATED_BEFORE,
     FROM_INPUT,
     /** From the input without its statistic. */
     FROM_INPUT_ALONE,
     FROM_OUTPUT,
     /** From the input, with the gradient of the residual. */
-    WITH_DRESIDUAL;
+    WITH_DRESIDUAL,
+    FROM_GATED,
+    FROM_GATED_BEFORE;
 
     boolean isBackward() {
-      return this != FORWARD && this != ADDED;
+      return ordinal() >= FROM_INPUT.ordinal();
+    }
+
+    Gate gate() {
+      return switch (this) {
+        case GATED, FROM_GATED -> Gate.SILU;
+        case GATED_BEFORE, FROM_GATED_BEFORE -> Gate.SILU_BEFORE;
+        default -> Gate.NONE;
+      };
     }
   }
 
@@ -92,7 +105,13 @@ record CallKind(
     return !(casts && (neverCasts || is(bias) || backward))
         && (adds || !isNot(rounding, ResidualRounding.FIRST))
         && !(pass == Pass.FROM_OUTPUT && formula == Formula.PARTIAL)
+        && isPossibleGate(pass == null ? Gate.NONE : pass.gate())
         && (pass == null || backward || !isThere(sums));
+  }
+
+  private boolean isPossibleGate(Gate gate) {
+    return gate == Gate.NONE
+        || gain != Gain.GIVEN && !(gate == Gate.SILU_BEFORE && formula == Formula.LAYER);
   }
 
   private boolean arePossibleTypes() {

@@ -20,6 +20,10 @@ final class PreparedCall {
   private final Rows in;
   private final Rows out;
   private final Rows beside;
+
+  /** Where the gradient of a gate goes. */
+  private final Rows dz;
+
   private final Saved saved;
   private final ParameterGradients gradients;
 
@@ -41,6 +45,8 @@ final class PreparedCall {
     out = (kind.overwrites() ? from.as(kind.out()) : block(kind.to(), kind.out())).rows;
     beside =
         kind.beside().isEmpty() ? null : block(kind.besideIn().get(), kind.beside().get()).rows;
+    boolean gated = kind.pass().isBackward() && kind.pass().gate() != Gate.NONE;
+    dz = gated ? block(kind.to(), kind.out()).rows : null;
     before = kind.overwrites() ? copy(in.segment()) : null;
     saved = kind.pass().isBackward() ? kept() : new Saved(Keep.NOTHING, kind.rows());
     gradients = gradients();
@@ -56,6 +62,7 @@ final class PreparedCall {
         };
     builder.backend(backend).threads(kind.threads());
     builder.epsilonPlacement(kind.placement()).residualRounding(kind.rounding());
+    builder.gate(kind.pass().gate());
     if (kind.safe()) {
       builder.safe();
     }
@@ -115,7 +122,11 @@ final class PreparedCall {
     Block x = block(place, third ? kind.beside().get() : kind.in());
     Block y = block(place, x.rows.type());
     Saved saved = new Saved(keep, kind.rows());
-    norm.apply(x.rows, gain, bias, y.rows, saved);
+    if (kind.pass().gate() != Gate.NONE) {
+      norm.applyGated(x.rows, block(place, x.rows.type()).rows, y.rows, saved);
+    } else {
+      norm.apply(x.rows, gain, bias, y.rows, saved);
+    }
     return saved;
   }
 
@@ -145,6 +156,8 @@ final class PreparedCall {
         }
       }
       case FROM_INPUT, FROM_INPUT_ALONE, FROM_OUTPUT -> norm.backward(in, saved, out, gradients);
+      case GATED, GATED_BEFORE -> norm.applyGated(in, beside, out);
+      case FROM_GATED, FROM_GATED_BEFORE -> norm.backwardGated(in, saved, out, dz, gradients);
       case WITH_DRESIDUAL -> norm.backward(in, saved, beside, out, gradients);
     }
   }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RowPart;
@@ -106,6 +107,10 @@ final class NormOptions {
   NormSettings settings(ResidualRounding residualRounding) throws IOException {
     require(partial != null, "--partial-rounding", partialRounding, "it needs --partial");
     require(gain != null, "--gain-offset", gainOffset, "it needs --gain, which it is added to");
+    if (like.gate() != Gate.NONE) {
+      throw new IllegalArgumentException(
+          "--like is %s, it must have no gate: there is no second row".formatted(like));
+    }
     NormSpec spec = with(like, castOrder, NormSpec::withCastOrder);
     spec = with(spec, gainOffset, NormSpec::withGainOffset);
     spec = with(spec, epsilon, NormSpec::withEpsilon);

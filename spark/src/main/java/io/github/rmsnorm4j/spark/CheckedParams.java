@@ -58,7 +58,7 @@ record CheckedParams(Params stage) {
 
   /** The text of a norm, refused in the words of {@link NormSpec}. */
   Param<String> norm(String name, String doc) {
-    return new Param<>(stage, name, doc, refuse(text -> NormSpec.parse(String.valueOf(text))));
+    return new Param<>(stage, name, doc, refuse(text -> NormSettings.spec(String.valueOf(text))));
   }
 
   /** A part of all values. */

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.spark;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
@@ -22,7 +23,7 @@ record NormSettings(String norm, Integer width, double[] gain, ElementType gainT
     implements Serializable {
   NormSettings {
     // Equal norms make equal plans.
-    norm = NormSpec.parse(norm).toString();
+    norm = spec(norm).toString();
     // A plan may be run long after, when the caller has other numbers in the arrays.
     gain = gain == null ? null : gain.clone();
     bias = bias == null ? null : bias.clone();
@@ -31,6 +32,16 @@ record NormSettings(String norm, Integer width, double[] gain, ElementType gainT
     }
     double[] parameter = gain != null ? gain : bias;
     width = width == null && parameter != null ? (Integer) parameter.length : width;
+  }
+
+  /** A norm of one column; others are refused in the words of {@link NormSpec}. */
+  static NormSpec spec(String text) {
+    NormSpec spec = NormSpec.parse(text);
+    if (spec.gate() != Gate.NONE) {
+      throw new IllegalArgumentException(
+          "norm is '%s', it must have no gate: a column has no second row".formatted(spec));
+    }
+    return spec;
   }
 
   /**
