@@ -26,6 +26,7 @@ import java.util.OptionalDouble;
  *     gain
  * @param part the part of the row that the mean square is taken from
  * @param residualRounding when the sum with a residual is rounded
+ * @param groups the groups of a row, each with a statistic of its own
  */
 public record NormSpec(
     Kind kind,
@@ -34,7 +35,8 @@ public record NormSpec(
     CastOrder castOrder,
     double gainOffset,
     RowPart part,
-    ResidualRounding residualRounding) {
+    ResidualRounding residualRounding,
+    RowGroups groups) {
 
   /** Which of the two norms. */
   public enum Kind {
@@ -114,7 +116,7 @@ public record NormSpec(
    *
    * @throws NullPointerException if one is null
    * @throws IllegalArgumentException if epsilon is negative or not finite, the offset is not
-   *     finite, or a LayerNorm has a cast order or a part of the row
+   *     finite, a LayerNorm has a cast order or a part of the row, or groups have a part
    */
   public NormSpec {
     NormArguments.requireNonNull(kind, "kind");
@@ -122,6 +124,7 @@ public record NormSpec(
     NormArguments.requireNonNull(castOrder, "castOrder");
     NormArguments.requireNonNull(part, "part");
     NormArguments.requireNonNull(residualRounding, "residualRounding");
+    NormArguments.requireNonNull(groups, "groups");
     double eps = NormArguments.requireNonNull(epsilon, "epsilon").orElse(0);
     require(
         eps >= 0 && eps <= Double.MAX_VALUE, "epsilon", eps, "it must be finite and not negative");
@@ -131,6 +134,7 @@ public record NormSpec(
           castOrder == CastOrder.FLOAT32, "cast order", castOrder, "a LayerNorm has only FLOAT32");
       require(part.isWhole(), "part", part, "a LayerNorm has only 1");
     }
+    require(part.isWhole() || groups.isWhole(), "part", part, "with groups of a row it must be 1");
     // -0 is 0, so that equal choices are equal.
     epsilon = epsilon.isPresent() ? OptionalDouble.of(eps + 0.0) : epsilon;
     gainOffset += 0.0;
@@ -150,7 +154,8 @@ public record NormSpec(
         CastOrder.FLOAT32,
         0,
         RowPart.WHOLE,
-        ResidualRounding.FIRST);
+        ResidualRounding.FIRST,
+        RowGroups.WHOLE);
   }
 
   /** {@return all presets, the specs that have names, in the order of the project's pages} */
@@ -170,6 +175,7 @@ public record NormSpec(
    *   <li>{@code part=1/16} or {@code part=0.0625}: the part of the row that the mean square is
    *       taken from; {@code part=1/16 down}: rounded down to whole elements
    *   <li>{@code residual=first}, {@code between} or {@code last}: the rounding of the residual
+   *   <li>{@code groupcount=8}, or {@code groupsize=512}: the groups of a row
    * </ul>
    *
    * @param text for example {@code llama(eps=1e-5)}
@@ -185,7 +191,8 @@ public record NormSpec(
    * LayerNorm#builder(NormSpec, int)}.
    *
    * @param width elements per row
-   * @throws IllegalArgumentException if the width is below 1, or the part leaves no element
+   * @throws IllegalArgumentException if the width is below 1, the part leaves no element, or the
+   *     groups do not divide the width
    */
   public Norm.Builder<?> builder(int width) {
     return switch (kind) {
@@ -272,6 +279,16 @@ public record NormSpec(
     return with(rounding, "residualRounding");
   }
 
+  /**
+   * {@return another spec of the same choices with other groups of a row}
+   *
+   * @param groups {@link RowGroups#WHOLE} for a partial norm
+   * @throws IllegalArgumentException if this is a partial norm and the groups are not the whole row
+   */
+  public NormSpec withGroups(RowGroups groups) {
+    return with(groups, "groups");
+  }
+
   /** The same choices but one, which its type tells: no two choices have the same type. */
   private NormSpec with(Object choice, String name) {
     NormArguments.requireNonNull(choice, name);
@@ -282,7 +299,8 @@ public record NormSpec(
         choice instanceof CastOrder other ? other : castOrder,
         choice instanceof Double other ? other : gainOffset,
         choice instanceof RowPart other ? other : part,
-        choice instanceof ResidualRounding other ? other : residualRounding);
+        choice instanceof ResidualRounding other ? other : residualRounding,
+        choice instanceof RowGroups other ? other : groups);
   }
 
   /**

@@ -48,7 +48,15 @@ final class NormText {
     RESIDUAL(
         names(ResidualRounding.values()),
         (spec, text) -> spec.withResidualRounding(constant(ResidualRounding.class, text)),
-        spec -> lower(spec.residualRounding()));
+        spec -> lower(spec.residualRounding())),
+    GROUPCOUNT(
+        "a whole number from 1 on, without groupsize and part",
+        (spec, text) -> withGroups(spec, RowGroups.ofCount(whole(text))),
+        spec -> number(Math.max(1, spec.groups().count()))),
+    GROUPSIZE(
+        "a whole number from 1 on, without groupcount and part",
+        (spec, text) -> withGroups(spec, RowGroups.ofSize(whole(text))),
+        spec -> number(spec.groups().size()));
 
     private final String allowed;
     private final BiFunction<NormSpec, String, NormSpec> reader;
@@ -164,6 +172,20 @@ final class NormText {
     String epsilon = spec.epsilon().isEmpty() ? "type" : number(spec.epsilon().getAsDouble());
     EpsilonPlacement place = spec.epsilonPlacement();
     return place == EpsilonPlacement.INSIDE ? epsilon : epsilon + " " + lower(place);
+  }
+
+  private static NormSpec withGroups(NormSpec spec, RowGroups groups) {
+    if (!spec.groups().isWhole()) {
+      throw new IllegalArgumentException("groups by count and by size");
+    }
+    return spec.withGroups(groups);
+  }
+
+  private static int whole(String text) {
+    if (!text.matches("\\d{1,10}")) {
+      throw new IllegalArgumentException(text);
+    }
+    return Integer.parseInt(text);
   }
 
   private static double decimal(String text) {

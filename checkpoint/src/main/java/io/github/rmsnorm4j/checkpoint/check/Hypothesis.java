@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint.check;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import java.util.List;
 import java.util.Optional;
@@ -51,7 +52,8 @@ record Hypothesis(Form form, List<CastForm> orders, Statistic statistic) {
         order,
         form.offset(),
         RowPart.of(statistic.part(), width),
-        form.residual() == null ? ResidualRounding.FIRST : form.residual());
+        form.residual() == null ? ResidualRounding.FIRST : form.residual(),
+        RowGroups.WHOLE);
   }
 
   /** In the field's words, for example "RMSNorm, llama, eps 1e-5". */

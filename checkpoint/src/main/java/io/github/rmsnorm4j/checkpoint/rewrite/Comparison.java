@@ -76,6 +76,7 @@ record Comparison(
             spec.castOrder(),
             spec.gainOffset(),
             spec.part(),
-            spec.residualRounding()));
+            spec.residualRounding(),
+            spec.groups()));
   }
 }

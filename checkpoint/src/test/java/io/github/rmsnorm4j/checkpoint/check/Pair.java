@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import java.util.List;
@@ -80,7 +81,8 @@ final class Pair {
         order,
         offset,
         RowPart.of(part, width),
-        rounding);
+        rounding,
+        RowGroups.WHOLE);
   }
 
   private Norm norm(NormSpec of) {

@@ -87,7 +87,7 @@ final class RowAccess {
   /** Points a given frame at a rectangle of rows. */
   void place(Frame frame, long row, long column, int rows, int columns) {
     if (staging == null) {
-      long at = row * this.rows.stride() + column * this.rows.type().bytes();
+      long at = this.rows.offset(row) + column * this.rows.type().bytes();
       frame.place(operand, base, offset + at, this.rows.stride());
     } else {
       frame.place(operand, array(rows * columns), 0, (long) columns * stored.bytes());

@@ -15,11 +15,21 @@ import java.lang.foreign.ValueLayout;
  *
  * @param segment holds every row, from its first byte on
  * @param stride bytes from one row to the next
+ * @param period rows that are one after the other at the stride, if they are groups of wider rows
+ *     that are apart; 0 where all rows are
+ * @param outerStride bytes from the first of such rows to the first of the next ones; 0 where they
+ *     are the same rows again
  * @param access how kernels reach the rows
  * @param kind a positive number, the same for all rows of one type and access
  */
 public record RowMemory(
-    MemorySegment segment, ElementType type, long stride, Access access, int kind) {
+    MemorySegment segment,
+    ElementType type,
+    long stride,
+    int period,
+    long outerStride,
+    Access access,
+    int kind) {
   /** How kernels reach rows. */
   public enum Access {
     /** At an address. */
@@ -59,11 +69,45 @@ public record RowMemory(
    *     type
    */
   public RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
-    this(segment, type, stride, Access.of(segment.isNative(), addressable));
+    this(segment, type, stride, 0, 0, addressable);
   }
 
-  private RowMemory(MemorySegment segment, ElementType type, long stride, Access access) {
-    this(segment, type, stride, access, 1 + type.ordinal() * ACCESSES + access.ordinal());
+  /** Rows that are groups of wider rows. */
+  public RowMemory(
+      MemorySegment segment,
+      ElementType type,
+      long stride,
+      int period,
+      long outerStride,
+      boolean addressable) {
+    this(segment, type, stride, period, outerStride, Access.of(segment.isNative(), addressable));
+  }
+
+  private RowMemory(
+      MemorySegment segment,
+      ElementType type,
+      long stride,
+      int period,
+      long outerStride,
+      Access access) {
+    this(
+        segment,
+        type,
+        stride,
+        period,
+        outerStride,
+        access,
+        1 + type.ordinal() * ACCESSES + access.ordinal());
+  }
+
+  /** Bytes from the first row to another. */
+  public long offset(long row) {
+    return period == 0 ? row * stride : row / period * outerStride + row % period * stride;
+  }
+
+  /** Whether the same rows serve all rows of the call, period by period. */
+  public boolean isRepeated() {
+    return period > 0 && outerStride == 0;
   }
 
   /** Whether kernels may address the rows, or the rows are in an array of their type. */
@@ -106,7 +150,7 @@ public record RowMemory(
 
   /** The place of an element in {@link #source}. */
   long at(long row, long column) {
-    long at = row * stride + column * type.bytes();
+    long at = offset(row) + column * type.bytes();
     return isOfOneThread() ? segment.address() + at : at;
   }
 

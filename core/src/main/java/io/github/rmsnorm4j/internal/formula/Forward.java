@@ -53,6 +53,12 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   public static final Tensor GAIN = Tensor.ofColumns("gain", 0);
   public static final Tensor BIAS = Tensor.ofColumns("bias", 1);
 
+  /** A gain of which each row has a part of its own, where rows are groups of wider rows. */
+  public static final Tensor GAIN_OF_GROUPS = Tensor.ofElements("gain", 7);
+
+  /** Likewise a bias. */
+  public static final Tensor BIAS_OF_GROUPS = Tensor.ofElements("bias", 6);
+
   /** The first element of the row, which LayerNorm subtracts from each element before it sums. */
   public static final Tensor SHIFT = Tensor.ofRows("x0", 0);
 
@@ -336,8 +342,8 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** Gain, bias and the stores; an absent gain or bias is no operation. */
   private Stage output(Value v) {
     v = storage.float64() ? v : v.cast(formula.cast());
-    v = formula.gain() ? v.times(parameter(GAIN, v)) : v;
-    v = formula.bias() ? v.plus(parameter(BIAS, v)) : v;
+    v = formula.gain() ? v.times(parameter(GAIN, GAIN_OF_GROUPS, v)) : v;
+    v = formula.bias() ? v.plus(parameter(BIAS, BIAS_OF_GROUPS, v)) : v;
     Stage.Builder stage = new Stage.Builder();
     if (storage.has(RESIDUAL) && !onTheWay) {
       storage.store(stage, RESIDUAL, sum());
@@ -346,7 +352,8 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     return stage.build();
   }
 
-  private Value parameter(Tensor column, Value v) {
-    return v.float64() ? column(column).widened() : column(column);
+  private Value parameter(Tensor column, Tensor ofGroups, Value v) {
+    Value p = storage.has(ofGroups) ? storage.element(ofGroups) : column(column);
+    return v.float64() ? p.widened() : p;
   }
 }

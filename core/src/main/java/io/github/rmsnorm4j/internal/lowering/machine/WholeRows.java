@@ -160,7 +160,7 @@ final class WholeRows implements Worker {
       if (rows != null) {
         MemorySegment segment = rows.segment();
         boolean isNative = rows.access() == RowMemory.Access.NATIVE;
-        long offset = (isNative ? segment.address() : 0) + row * rows.stride();
+        long offset = (isNative ? segment.address() : 0) + rows.offset(row);
         frame.place(tensor, isNative ? null : segment, offset, rows.stride());
       }
     }
