@@ -54,9 +54,9 @@ public final class Runner {
     }
   }
 
-  /** Does rows, as many at a time as are at one stride. */
+  /** Does rows, as many at a time as are at one stride, if the worker needs that. */
   static void rows(Call call, Plan plan, Worker worker, long from, long to, Object[] sums) {
-    long period = call.period();
+    long period = worker.crossesPeriods() ? Long.MAX_VALUE : call.period();
     long end;
     for (long row = from; row < to; row = end) {
       end = row + Math.min(to - row, period - row % period);

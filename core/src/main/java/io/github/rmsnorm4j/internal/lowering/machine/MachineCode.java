@@ -39,6 +39,9 @@ final class MachineCode {
   /** Where a row that is out of range goes, and whoever has done all rows. */
   private final Label leave = a.label("leave");
 
+  /** Where whoever has done all rows at one stride goes. */
+  private final Label done = a.label("done");
+
   private MachineCode(Target target) {
     this.target = target;
     registers = new Registers(target.avx512());
@@ -52,11 +55,14 @@ final class MachineCode {
 
   private void emit() {
     begin();
+    Label period = a.label("period");
+    a.bind(period);
     if (target.hasStrips()) {
       strips();
     } else {
       rows();
     }
+    nextPeriod(period);
     end();
   }
 
@@ -65,14 +71,14 @@ final class MachineCode {
       groups();
     }
     Label row = a.label("row");
-    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
-    a.op(GeneralOp.JAE, leave);
+    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.END_OF_PERIOD));
+    a.op(GeneralOp.JAE, done);
     a.bind(row);
     for (Stage stage : target.stages()) {
       stage(stage, 1);
     }
     a.op(GeneralOp.ADD, ROW, new Immediate(1));
-    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.END_OF_PERIOD));
     a.op(GeneralOp.JB, row);
   }
 
@@ -82,7 +88,7 @@ final class MachineCode {
     Label rest = a.label("rest");
     a.bind(group);
     a.op(GeneralOp.LEA, General.RAX, Address.at(ROW, target.group()));
-    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.END_OF_PERIOD));
     a.op(GeneralOp.JA, rest);
     for (Stage stage : target.stages()) {
       stage(stage, target.group());
@@ -97,7 +103,7 @@ final class MachineCode {
     RowGroup rows = new RowGroup(a);
     Label group = a.label("group");
     a.bind(group);
-    rows.begin(target.group(), leave);
+    rows.begin(target.group(), done);
     Stage last = target.stages().getLast();
     for (Stage stage : target.stages()) {
       if (stage != last) {
@@ -109,6 +115,33 @@ final class MachineCode {
     a.comment("%s", new Text(last));
     new ElementStage(a, registers, target, last).emitStrips(rows);
     a.op(GeneralOp.JMP, group);
+  }
+
+  /** Goes on to rows at another stride, if there are more rows. */
+  private void nextPeriod(Label period) {
+    a.bind(done);
+    a.comment("the next rows at one stride");
+    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.END_OF_PERIOD));
+    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.JAE, leave);
+    for (Tensor rows : target.rows()) {
+      a.op(GeneralOp.MOV, General.RCX, Address.at(AREA, Area.start(rows)));
+      a.op(GeneralOp.ADD, General.RCX, Address.at(AREA, Area.jump(rows)));
+      a.op(GeneralOp.MOV, Address.at(AREA, Area.start(rows)), General.RCX);
+    }
+    a.op(GeneralOp.ADD, General.RAX, Address.at(AREA, Area.PERIOD));
+    endOfPeriod();
+    a.op(GeneralOp.JMP, period);
+  }
+
+  /** Keeps the end of the rows at one stride, which is not after that of all rows. */
+  private void endOfPeriod() {
+    Label within = a.label("within");
+    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.JBE, within);
+    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.ROWS));
+    a.bind(within);
+    a.op(GeneralOp.MOV, Address.at(AREA, Area.END_OF_PERIOD), General.RAX);
   }
 
   private void stage(Stage stage, int rows) {
@@ -135,6 +168,8 @@ final class MachineCode {
     a.op(GeneralOp.STMXCSR, Address.at(AREA, Area.CALLERS_MXCSR));
     whereDifferent("as_contract", Area.MXCSR);
     a.op(GeneralOp.XOR, ROW.of(32), ROW.of(32));
+    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.UNTIL));
+    endOfPeriod();
   }
 
   /** A register with a base. Those that are not passed in one are behind the return address. */

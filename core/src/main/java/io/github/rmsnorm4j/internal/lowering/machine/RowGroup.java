@@ -18,16 +18,16 @@ final class RowGroup {
     this.a = a;
   }
 
-  /** Takes so many rows from the next one on, or those that are left. */
-  void begin(int rows, Label leave) {
+  /** Takes so many rows from the next one on, or those that are left at one stride. */
+  void begin(int rows, Label done) {
     Label all = a.label("all");
     a.op(GeneralOp.MOV, Address.at(AREA, Area.FIRST), ROW);
-    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
-    a.op(GeneralOp.JAE, leave);
+    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.END_OF_PERIOD));
+    a.op(GeneralOp.JAE, done);
     a.op(GeneralOp.LEA, General.RAX, Address.at(ROW, rows));
-    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.END_OF_PERIOD));
     a.op(GeneralOp.JBE, all);
-    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.END_OF_PERIOD));
     a.bind(all);
     a.op(GeneralOp.MOV, Address.at(AREA, Area.AFTER), General.RAX);
   }
