@@ -222,17 +222,17 @@ final class NormArguments {
     if (parameter == null) {
       return;
     }
-    if (parameter.rows() == 1) {
-      requireParameterLength(parameter.width(), width, group, name);
-    } else {
+    boolean fits = parameter.width() == width || parameter.width() == group;
+    if (parameter.rows() != 1 || !fits) {
       throw new IllegalArgumentException(
           String.format(
               Locale.ROOT,
-              "%s has %d x %d elements, the rows are %d wide",
+              "%s has %d x %d elements, the rows are %d wide%s",
               name,
               parameter.rows(),
               parameter.width(),
-              width));
+              width,
+              ofGroups(width, group)));
     }
     requireAccess(parameter, name);
     if (Overlap.any(parameter, y)) {
@@ -315,8 +315,12 @@ final class NormArguments {
               + " elements, the rows are "
               + width
               + " wide"
-              + (group == width ? "" : ", their groups " + group + ": it must have one of both"));
+              + ofGroups(width, group));
     }
+  }
+
+  private static String ofGroups(int width, int group) {
+    return group == width ? "" : ", their groups " + group + ": it must have one of both";
   }
 
   /** Gain and bias, where there are both, are of the row or of the group; 0 stands for none. */

@@ -53,7 +53,9 @@ record CallKind(
   enum Formula {
     RMS,
     LAYER,
-    PARTIAL
+    PARTIAL,
+    /** RMSNorm of groups of a row. */
+    GROUPS
   }
 
   enum Gain {

@@ -55,6 +55,9 @@ final class PreparedCall {
     if (kind.safe()) {
       builder.safe();
     }
+    if (kind.formula() == CallKind.Formula.GROUPS) {
+      builder.groupCount(width % 4 == 0 ? 4 : width % 3 == 0 ? 3 : 1);
+    }
     if (gain != null) {
       builder.gain(gain);
     }

@@ -44,6 +44,21 @@ record Variant(int width, NormSpec spec) {
     return spec.part().elements(width);
   }
 
+  /** How many groups a row has. */
+  int groups() {
+    return spec.groups().count(width);
+  }
+
+  /** The same of rows with groups, unless it is partial. */
+  Variant withGroups(int count) {
+    return part() < width ? this : new Variant(width, spec.withGroups(RowGroups.ofCount(count)));
+  }
+
+  /** The norm of which each group is a row. */
+  Variant ofGroup() {
+    return new Variant(width / groups(), spec.withGroups(RowGroups.WHOLE));
+  }
+
   double epsilon() {
     return spec.epsilon().getAsDouble();
   }
@@ -116,7 +131,7 @@ record Variant(int width, NormSpec spec) {
   Norm norm(Consumer<Norm.Builder<?>> more) {
     Norm.Builder<?> builder = centred() ? LayerNorm.builder(width) : RmsNorm.builder(width);
     builder.epsilon(epsilon()).epsilonPlacement(placement());
-    builder.gainOffset(gainOffset()).residualRounding(rounding());
+    builder.gainOffset(gainOffset()).residualRounding(rounding()).groupCount(groups());
     more.accept(builder);
     return switch (builder) {
       case LayerNorm.Builder layer -> layer.build();

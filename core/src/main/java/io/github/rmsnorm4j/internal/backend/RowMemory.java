@@ -20,7 +20,8 @@ import java.lang.foreign.ValueLayout;
  * @param outerStride bytes from the first of such rows to the first of the next ones; 0 where they
  *     are the same rows again
  * @param access how kernels reach the rows
- * @param kind a positive number, the same for all rows of one type and access
+ * @param kind a positive number, the same for all rows of one type and access that have a period,
+ *     and for all others
  */
 public record RowMemory(
     MemorySegment segment,
@@ -97,7 +98,7 @@ public record RowMemory(
         period,
         outerStride,
         access,
-        1 + type.ordinal() * ACCESSES + access.ordinal());
+        1 + 2 * (type.ordinal() * ACCESSES + access.ordinal()) + (period > 0 ? 1 : 0));
   }
 
   /** Bytes from the first row to another. */

@@ -342,8 +342,8 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** Gain, bias and the stores; an absent gain or bias is no operation. */
   private Stage output(Value v) {
     v = storage.float64() ? v : v.cast(formula.cast());
-    v = formula.gain() ? v.times(parameter(GAIN, GAIN_OF_GROUPS, v)) : v;
-    v = formula.bias() ? v.plus(parameter(BIAS, BIAS_OF_GROUPS, v)) : v;
+    v = formula.gain() ? v.times(parameter(GAIN, v)) : v;
+    v = formula.bias() ? v.plus(parameter(BIAS, v)) : v;
     Stage.Builder stage = new Stage.Builder();
     if (storage.has(RESIDUAL) && !onTheWay) {
       storage.store(stage, RESIDUAL, sum());
@@ -352,7 +352,8 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     return stage.build();
   }
 
-  private Value parameter(Tensor column, Tensor ofGroups, Value v) {
+  private Value parameter(Tensor column, Value v) {
+    Tensor ofGroups = column.equals(GAIN) ? GAIN_OF_GROUPS : BIAS_OF_GROUPS;
     Value p = storage.has(ofGroups) ? storage.element(ofGroups) : column(column);
     return v.float64() ? p.widened() : p;
   }

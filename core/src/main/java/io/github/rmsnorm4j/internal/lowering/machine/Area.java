@@ -23,9 +23,6 @@ final class Area {
 
   static final int PERIOD = 40;
 
-  /** The row after those at the stride that the kernel is at, which it leaves there. */
-  static final int END_OF_PERIOD = 48;
-
   /** The state of the floating-point unit: the caller's, and that of the contract. */
   static final int CALLERS_MXCSR = 16;
 
@@ -63,7 +60,10 @@ final class Area {
 
   private static final int JUMPS = MASK + MASK_BYTES;
 
-  static final int BYTES = JUMPS + Long.BYTES * Tensor.Access.ELEMENT.places();
+  /** The row after those at the stride that the kernel is at, which it leaves there. */
+  static final int END_OF_PERIOD = JUMPS + Long.BYTES * Tensor.Access.ELEMENT.places();
+
+  static final int BYTES = END_OF_PERIOD + Long.BYTES;
 
   private Area() {}
 

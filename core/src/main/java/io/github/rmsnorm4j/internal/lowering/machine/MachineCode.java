@@ -40,11 +40,16 @@ final class MachineCode {
   private final Label leave = a.label("leave");
 
   /** Where whoever has done all rows at one stride goes. */
-  private final Label done = a.label("done");
+  private final Label done;
+
+  /** The end of these rows in the area. */
+  private final Address end;
 
   private MachineCode(Target target) {
     this.target = target;
     registers = new Registers(target.avx512());
+    done = target.periods() ? a.label("done") : leave;
+    end = Address.at(AREA, target.periods() ? Area.END_OF_PERIOD : Area.ROWS);
   }
 
   static Code of(Target target) {
@@ -56,13 +61,19 @@ final class MachineCode {
   private void emit() {
     begin();
     Label period = a.label("period");
-    a.bind(period);
+    if (target.periods()) {
+      a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.UNTIL));
+      endOfPeriod();
+      a.bind(period);
+    }
     if (target.hasStrips()) {
       strips();
     } else {
       rows();
     }
-    nextPeriod(period);
+    if (target.periods()) {
+      nextPeriod(period);
+    }
     end();
   }
 
@@ -71,14 +82,14 @@ final class MachineCode {
       groups();
     }
     Label row = a.label("row");
-    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.END_OF_PERIOD));
+    a.op(GeneralOp.CMP, ROW, end);
     a.op(GeneralOp.JAE, done);
     a.bind(row);
     for (Stage stage : target.stages()) {
       stage(stage, 1);
     }
     a.op(GeneralOp.ADD, ROW, new Immediate(1));
-    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.END_OF_PERIOD));
+    a.op(GeneralOp.CMP, ROW, end);
     a.op(GeneralOp.JB, row);
   }
 
@@ -88,7 +99,7 @@ final class MachineCode {
     Label rest = a.label("rest");
     a.bind(group);
     a.op(GeneralOp.LEA, General.RAX, Address.at(ROW, target.group()));
-    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.END_OF_PERIOD));
+    a.op(GeneralOp.CMP, General.RAX, end);
     a.op(GeneralOp.JA, rest);
     for (Stage stage : target.stages()) {
       stage(stage, target.group());
@@ -100,7 +111,7 @@ final class MachineCode {
 
   /** Each stage of several rows, and the last one strip by strip. */
   private void strips() {
-    RowGroup rows = new RowGroup(a);
+    RowGroup rows = new RowGroup(a, end);
     Label group = a.label("group");
     a.bind(group);
     rows.begin(target.group(), done);
@@ -121,7 +132,7 @@ final class MachineCode {
   private void nextPeriod(Label period) {
     a.bind(done);
     a.comment("the next rows at one stride");
-    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.END_OF_PERIOD));
+    a.op(GeneralOp.MOV, General.RAX, end);
     a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
     a.op(GeneralOp.JAE, leave);
     for (Tensor rows : target.rows()) {
@@ -141,7 +152,7 @@ final class MachineCode {
     a.op(GeneralOp.JBE, within);
     a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.ROWS));
     a.bind(within);
-    a.op(GeneralOp.MOV, Address.at(AREA, Area.END_OF_PERIOD), General.RAX);
+    a.op(GeneralOp.MOV, end, General.RAX);
   }
 
   private void stage(Stage stage, int rows) {
@@ -168,8 +179,6 @@ final class MachineCode {
     a.op(GeneralOp.STMXCSR, Address.at(AREA, Area.CALLERS_MXCSR));
     whereDifferent("as_contract", Area.MXCSR);
     a.op(GeneralOp.XOR, ROW.of(32), ROW.of(32));
-    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.UNTIL));
-    endOfPeriod();
   }
 
   /** A register with a base. Those that are not passed in one are behind the return address. */
@@ -196,7 +205,7 @@ final class MachineCode {
   private void end() {
     a.bind(leave);
     if (target.hasStrips()) {
-      new RowGroup(a).first();
+      new RowGroup(a, end).first();
     }
     if (target.streams()) {
       a.op(GeneralOp.SFENCE);

@@ -32,7 +32,6 @@ final class MachineFrame implements AutoCloseable {
   MachineFrame() {
     area.set(JAVA_INT, Area.MXCSR, FloatingPointState.CONTRACT);
     area.asSlice(Area.MASK - Area.MASK_BYTES, Area.MASK_BYTES).fill((byte) -1);
-    area.set(JAVA_LONG, Area.UNTIL, Long.MAX_VALUE);
   }
 
   /**
@@ -54,11 +53,10 @@ final class MachineFrame implements AutoCloseable {
   void clear() {
     Arrays.fill(bases, null);
     hasArrays = false;
-    area.set(JAVA_LONG, Area.UNTIL, Long.MAX_VALUE);
   }
 
   /**
-   * Says which rows are at one stride; without that, all are.
+   * Says which rows are at one stride, to a kernel of rows that are not all.
    *
    * @param until how many rows from the first one on
    * @param period how many each time after them

@@ -86,7 +86,6 @@ final class InterpretedKernel {
     given.operands().keySet().forEach(operand -> place(given, operand, false));
     given.columns().forEach(this::placeColumn);
     put(Area.ROWS, given.rows());
-    put(Area.UNTIL, Long.MAX_VALUE);
     put(Area.WIDTH, given.width());
     put(Area.SUMMED, given.width());
     put(Area.of(Forward.K), (double) given.width());
