@@ -32,6 +32,7 @@ final class MachineFrame implements AutoCloseable {
   MachineFrame() {
     area.set(JAVA_INT, Area.MXCSR, FloatingPointState.CONTRACT);
     area.asSlice(Area.MASK - Area.MASK_BYTES, Area.MASK_BYTES).fill((byte) -1);
+    setPeriod(Long.MAX_VALUE, 1);
   }
 
   /**
