@@ -10,9 +10,18 @@ import java.lang.foreign.MemorySegment;
  * @param addresses whether kernels may address native memory
  */
 record CallMemory(boolean addresses) {
-  RowMemory of(Rows rows) {
-    long stride = rows.rows() == 1 ? 0 : rows.rowStride() * rows.type().bytes();
-    return rows.memory(stride, isAddressable(rows));
+  /** Rows of which each group is a row. */
+  RowMemory of(Rows rows, int groups) {
+    int bytes = rows.type().bytes();
+    long apart = rows.rows() == 1 ? 0 : rows.rowStride() * bytes;
+    if (groups == 1) {
+      return rows.memory(apart, 0, 0, isAddressable(rows));
+    }
+    int width = rows.width() / groups;
+    boolean atOneStride = rows.rows() == 1 || rows.rowStride() == rows.width();
+    return atOneStride
+        ? rows.memory((long) width * bytes, 0, 0, isAddressable(rows))
+        : rows.memory((long) width * bytes, groups, apart, isAddressable(rows));
   }
 
   /** Whether kernels may address the rows in place, or the rows are in an array of their type. */

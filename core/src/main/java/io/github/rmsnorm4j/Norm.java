@@ -9,11 +9,13 @@ import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.norm.SumsOverRows;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
@@ -43,8 +45,16 @@ import java.lang.ref.Reference;
  * docs/numerics.md of the project defines every result to the bit.
  */
 public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
+  /** Stands for the number of a group. */
+  private static final int ALL_GROUPS = -1;
+
   private final int width;
   private final NormSpec spec;
+
+  /** How many groups a row has, and elements of each; most norms have one group. */
+  private final int groups;
+
+  private final int groupWidth;
 
   /** The choices for float64 rows, and for all others; they differ where epsilon is by the type. */
   private final NormChoices float64Choices;
@@ -71,8 +81,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     width = builder.width;
     spec = builder.spec;
     spec.requireFormula(builder.bias != null);
+    groups = spec.groups().count(width);
+    groupWidth = width / groups;
     gain = builder.gain == null ? null : builder.gain.plus(spec.gainOffset());
     bias = builder.bias;
+    parameterLength(null, null);
     threads = builder.threads;
     backend = builder.backend == null ? Backend.best() : builder.backend;
     memory = new CallMemory(backend.nativeAccess() && !builder.safe);
@@ -89,7 +102,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   private NormChoices choices(ElementType rows) {
-    return new NormChoices(spec, width, spec.part().elements(width), spec.epsilon(rows));
+    return new NormChoices(spec, groupWidth, spec.part().elements(groupWidth), spec.epsilon(rows));
   }
 
   /**
@@ -116,11 +129,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   /**
-   * {@return the number of learned numbers that the norm holds: the width for a gain, and again for
-   * a bias; so 0, one or two times the width}
+   * {@return the number of learned numbers that the norm holds: the elements of its gain and of its
+   * bias}
    */
   public final long parameterCount() {
-    return (gain == null ? 0L : width) + (bias == null ? 0L : width);
+    return (gain == null ? 0L : gain.length()) + (bias == null ? 0L : bias.length());
   }
 
   /** {@return the rule by which output becomes codes and scales, where a call wants these} */
@@ -172,8 +185,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void apply(float[] x, float[] gain, float[] y) {
     NormArguments.requireSameLength(x, y);
-    NormArguments.requireArray(gain, width, "gain");
-    apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(y, width));
+    apply(Rows.of(x, width), parameter(gain, "gain"), Rows.of(y, width));
   }
 
   /**
@@ -187,9 +199,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void apply(float[] x, float[] gain, float[] bias, float[] y) {
     NormArguments.requireSameLength(x, y);
-    NormArguments.requireArray(gain, width, "gain");
-    NormArguments.requireArray(bias, width, "bias");
-    apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(bias, width), Rows.of(y, width));
+    apply(Rows.of(x, width), parameter(gain, "gain"), parameter(bias, "bias"), Rows.of(y, width));
   }
 
   /**
@@ -280,8 +290,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void apply(double[] x, double[] gain, double[] y) {
     NormArguments.requireSameLength(x, y);
-    NormArguments.requireArray(gain, width, "gain");
-    apply(Rows.of(x, width), Rows.of(gain, width), Rows.of(y, width));
+    NormArguments.requireParameter(gain, width, groupWidth, "gain");
+    apply(Rows.of(x, width), Rows.of(gain, gain.length), Rows.of(y, width));
   }
 
   /**
@@ -491,12 +501,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     QuantizedArguments.requireApart(y, q, "y");
     spec.requireFormula(bias != null);
     NormArguments.requireNoGate(spec.gate(), "applyGated");
+    NormArguments.requireOneGroup(groups);
     if (x.rows() == 0) {
       return;
     }
     boolean rounds = quantizer.roundsOutput() && x.type() != ElementType.FLOAT64;
     ElementType type = rounds ? x.type() : ElementType.FLOAT32;
-    RowMemory output = y == null ? QuantizedChunks.any(type) : memory.of(y);
+    RowMemory output = y == null ? QuantizedChunks.any(type) : memory.of(y, 1);
     try (Call call = forwardCall(x, residual, null, null, null, output, null, null, null, null)) {
       boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
       QuantizedRunner.run(
@@ -582,9 +593,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     applyGated(rows(x, "x"), rows(z, "z"), rows(y, "y"), saved);
   }
 
+  private Rows parameter(float[] values, String name) {
+    NormArguments.requireParameter(values, width, groupWidth, name);
+    return Rows.of(values, values.length);
+  }
+
   private void train(Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
     NormArguments.requireNonNull(saved, "saved");
-    saved.requireRoom(NormArguments.requireNonNull(x, "x").rows());
+    saved.requireRoom(NormArguments.requireNonNull(x, "x").rows(), groups);
     if (z == null) {
       NormArguments.requireNoGate(spec.gate(), "applyGated");
     }
@@ -597,21 +613,22 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     } else if (residual == null) {
       NormArguments.requireDistinct(x, y, "x");
     }
-    saved.begin(this, choices.isCentred());
+    saved.begin(this, groups, choices.isCentred());
     compute(x, residual, z, gain, bias, y, saved.mean(), saved.rstd());
     saved.end(output ? y : residual == null ? x : residual, z, gain, bias);
   }
 
   /** The output must determine the normalised row. */
   private void requireWayBack(Rows ofCall, boolean float64) {
-    if (choices.part() < width) {
+    if (choices.part() < groupWidth) {
       throw new IllegalArgumentException(
           "part is " + choices.part() + ", to go back from the output it must be the width");
     }
     Staging staging = Staging.take();
     try {
       Object values = gain(ofCall, float64, staging);
-      for (int i = 0; values != null && i < width; i++) {
+      int n = values == null ? 0 : ofCall == null ? this.gain.length() : ofCall.width();
+      for (int i = 0; i < n; i++) {
         if ((float64 ? ((double[]) values)[i] : ((float[]) values)[i]) == 0) {
           throw new IllegalArgumentException(
               "gain[" + i + "] is 0, to go back from the output none may be: keep the input");
@@ -792,18 +809,30 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     ParameterGradients gradients = given == null ? ParameterGradients.NONE : given;
     Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
     NormArguments.checkBackward(width, dy, kept, dresidual, dx);
-    NormArguments.checkGradients(gradients, width, dy, kept, dresidual, dx, saved.z(), dz);
+    int parameters = parameterLength(saved.gain(), saved.bias());
+    NormArguments.checkGradients(
+        gradients, parameters, width, groupWidth, dy, kept, dresidual, dx, saved.z(), dz);
     NormArguments.checkStays(saved, dx, "dx");
     if (dz != null) {
       NormArguments.checkStays(saved, dz, "dz");
     }
+    boolean float64 = kept.type() == ElementType.FLOAT64;
     Staging gains = Staging.take();
     Staging biases = Staging.take();
-    try (Call call = backwardCall(dy, kept, saved, dresidual, dx, dz, gradients, gains, biases);
-        SumsOverRows sums =
-            SumsOverRows.run(
-                call, backwardPlans, kept.rows(), CallMemory.isShared(call.rows()) ? threads : 1)) {
-      gradients.take(sums.gain(), sums.bias());
+    try {
+      Object gain = gain(saved.gain(), float64, gains);
+      boolean biased = saved.keep() == Keep.OUTPUT || spec.gate().isAfter();
+      Object bias = biased ? bias(saved.bias(), float64, biases) : null;
+      if (Math.max(parameters, gradients.length()) > groupWidth) {
+        backwardOfGroups(dy, kept, saved, dresidual, dx, dz, gradients, gain, bias);
+      } else {
+        RowMemory[] rows = backwardRows(dy, kept, saved, dresidual, dx, dz, ALL_GROUPS);
+        NormColumns ofNorm = saved.gain() == null && saved.bias() == null ? columns(float64) : null;
+        Object[] columns = {gain, bias};
+        Call call =
+            backwardCall(saved, gradients, rows, columns, ofNorm, saved.mean(), saved.rstd());
+        backward(call, kept.rows() * groups, gradients, 0);
+      }
     } finally {
       gains.giveBack();
       biases.giveBack();
@@ -815,7 +844,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
   }
 
-  private Call backwardCall(
+  /** One group after the other: each is a norm of its own, with its part of the parameters. */
+  private void backwardOfGroups(
       Rows dy,
       Rows kept,
       Saved saved,
@@ -823,41 +853,72 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Rows dx,
       Rows dz,
       ParameterGradients gradients,
-      Staging gains,
-      Staging biases) {
-    boolean output = saved.keep() == Keep.OUTPUT;
-    boolean float64 = kept.type() == ElementType.FLOAT64;
-    RowMemory[] rows = new RowMemory[(dz == null ? Backward.DX : Backward.DZ).place() + 1];
-    rows[Forward.X.place()] = memory.of(kept);
-    rows[Forward.RESIDUAL.place()] = dresidual == null ? null : memory.of(dresidual);
-    rows[Backward.DY.place()] = memory.of(dy);
-    rows[Backward.DX.place()] = memory.of(dx);
-    if (dz != null) {
-      rows[Forward.Z.place()] = memory.of(saved.z());
-      rows[Backward.DZ.place()] = memory.of(dz);
+      Object gain,
+      Object bias) {
+    try (GroupParts parts = new GroupParts(groups, groupWidth)) {
+      long n = kept.rows();
+      for (int group = 0; group < groups; group++) {
+        RowMemory[] rows = backwardRows(dy, kept, saved, dresidual, dx, dz, group);
+        Object[] columns = {parts.gain(gain, group), parts.bias(bias, group)};
+        double[] mean = parts.mean(saved.mean(), group, n);
+        double[] rstd = parts.rstd(saved.rstd(), group, n);
+        Call call = backwardCall(saved, gradients, rows, columns, null, mean, rstd);
+        backward(call, n, gradients, group * groupWidth);
+      }
     }
-    Object gain = gain(saved.gain(), float64, gains);
-    boolean biased = output || spec.gate().isAfter();
-    Object bias = biased ? bias(saved.bias(), float64, biases) : null;
-    boolean ofNorm = saved.gain() == null && saved.bias() == null;
+  }
+
+  private RowMemory[] backwardRows(
+      Rows dy, Rows kept, Saved saved, Rows dresidual, Rows dx, Rows dz, int group) {
+    RowMemory[] rows = new RowMemory[(dz == null ? Backward.DX : Backward.DZ).place() + 1];
+    rows[Forward.X.place()] = ofGroup(kept, group);
+    rows[Forward.RESIDUAL.place()] = dresidual == null ? null : ofGroup(dresidual, group);
+    rows[Backward.DY.place()] = ofGroup(dy, group);
+    rows[Backward.DX.place()] = ofGroup(dx, group);
+    if (dz != null) {
+      rows[Forward.Z.place()] = ofGroup(saved.z(), group);
+      rows[Backward.DZ.place()] = ofGroup(dz, group);
+    }
+    return rows;
+  }
+
+  /** Rows of one group, or of all of them. */
+  private RowMemory ofGroup(Rows rows, int group) {
+    if (group == ALL_GROUPS) {
+      return memory.of(rows, groups);
+    }
+    return memory.of(rows.rows() == 0 ? rows : rows.group(group, groupWidth), 1);
+  }
+
+  private void backward(Call call, long rows, ParameterGradients gradients, int from) {
+    try (call;
+        SumsOverRows sums =
+            SumsOverRows.run(
+                call, backwardPlans, rows, CallMemory.isShared(call.rows()) ? threads : 1)) {
+      gradients.take(sums.gain(), sums.bias(), from, groupWidth);
+    }
+  }
+
+  private Call backwardCall(
+      Saved saved,
+      ParameterGradients gradients,
+      RowMemory[] rows,
+      Object[] columns,
+      NormColumns ofNorm,
+      double[] mean,
+      double[] rstd) {
     BackwardFormula formula =
         new BackwardFormula(
             spec,
-            output,
-            saved.rstd() != null,
-            gain != null,
-            bias != null,
+            saved.keep() == Keep.OUTPUT,
+            rstd != null,
+            columns[Forward.GAIN.place()] != null,
+            columns[Forward.BIAS.place()] != null,
             gradients.gain() != null,
             gradients.bias() != null);
-    return new Call(
-        float64 ? float64Choices : choices,
-        formula,
-        rows,
-        new Object[] {gain, bias},
-        ofNorm ? columns(float64) : null,
-        saved.mean(),
-        saved.rstd(),
-        saved.rstd() != null);
+    boolean float64 = rows[Forward.X.place()].type() == ElementType.FLOAT64;
+    NormChoices of = float64 ? float64Choices : choices;
+    return new Call(of, formula, rows, columns, ofNorm, mean, rstd, rstd != null);
   }
 
   /** A forward call that keeps nothing for a backward pass. */
@@ -865,14 +926,20 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     NormArguments.requireNoGate(spec.gate(), "applyGated");
     check(x, residual, gain, bias, y, mean, rstd);
+    NormArguments.requireRoom(mean, x.rows() * groups, meanName());
+    NormArguments.requireRoom(rstd, x.rows() * groups, "rstd");
     compute(x, residual, null, gain, bias, y, mean, rstd);
+  }
+
+  private String meanName() {
+    return spec.isOfLength() ? "length" : "mean";
   }
 
   private void check(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
-    String name = spec.isOfLength() ? "length" : "mean";
-    NormArguments.check(width, x, residual, gain, bias, y, mean, name, rstd);
+    NormArguments.check(width, groupWidth, x, residual, gain, bias, y, mean, meanName(), rstd);
     spec.requireFormula(bias != null);
+    parameterLength(gain, bias);
   }
 
   /** Every forward call ends here. It relies on the checks. */
@@ -883,9 +950,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
     Staging gains = gain == null ? null : Staging.take();
     Staging biases = bias == null ? null : Staging.take();
-    RowMemory output = memory.of(y);
+    RowMemory output = memory.of(y, groups);
     try (Call call = forwardCall(x, residual, z, gain, bias, output, mean, rstd, gains, biases)) {
-      Runner.run(call, plans, x.rows(), CallMemory.isShared(call.rows()) ? threads : 1);
+      Runner.run(call, plans, x.rows() * groups, CallMemory.isShared(call.rows()) ? threads : 1);
     } finally {
       if (gains != null) {
         gains.giveBack();
@@ -913,24 +980,61 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Staging gains,
       Staging biases) {
     boolean float64 = x.type() == ElementType.FLOAT64;
-    RowMemory[] rows = new RowMemory[(z == null ? Forward.Y : Forward.Z).place() + 1];
-    rows[Forward.X.place()] = memory.of(x);
-    rows[Forward.RESIDUAL.place()] = residual == null ? null : memory.of(residual);
+    boolean ofGroups = parameterLength(gain, bias) > groupWidth;
+    Tensor last = ofGroups ? Forward.GAIN_OF_GROUPS : z == null ? Forward.Y : Forward.Z;
+    RowMemory[] rows = new RowMemory[1 + last.place()];
+    rows[Forward.X.place()] = memory.of(x, groups);
+    rows[Forward.RESIDUAL.place()] = residual == null ? null : memory.of(residual, groups);
     rows[Forward.Y.place()] = output;
     if (z != null) {
-      rows[Forward.Z.place()] = memory.of(z);
+      rows[Forward.Z.place()] = memory.of(z, groups);
     }
     Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
-    boolean ofNorm = gain == null && bias == null;
-    return new Call(
-        float64 ? float64Choices : choices,
-        ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null),
-        rows,
-        columns,
-        ofNorm ? columns(float64) : null,
-        mean,
-        rstd,
-        false);
+    ForwardFormula formula =
+        ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null);
+    NormColumns ofNorm = gain == null && bias == null ? columns(float64) : null;
+    if (ofGroups) {
+      rows[Forward.GAIN_OF_GROUPS.place()] = ofGroups(Forward.GAIN, columns, ofNorm, x);
+      rows[Forward.BIAS_OF_GROUPS.place()] = ofGroups(Forward.BIAS, columns, ofNorm, x);
+    }
+    NormChoices of = float64 ? float64Choices : choices;
+    return new Call(of, formula, rows, columns, ofNorm, mean, rstd, false);
+  }
+
+  /** Takes a parameter of all groups from the columns, as rows that each row of x has again. */
+  private RowMemory ofGroups(Tensor column, Object[] columns, NormColumns ofNorm, Rows x) {
+    Object values = columns[column.place()];
+    if (values == null) {
+      return null;
+    }
+    columns[column.place()] = null;
+    // Beside rows in native memory an array would make each call of machine code a critical one.
+    boolean isNative = ofNorm != null && memory.of(x, groups).access() == RowMemory.Access.NATIVE;
+    MemorySegment there = isNative ? ofNorm.of(column, values, width) : null;
+    if (there == null) {
+      there =
+          values instanceof double[] doubles
+              ? MemorySegment.ofArray(doubles)
+              : MemorySegment.ofArray((float[]) values);
+    }
+    ElementType type = values instanceof double[] ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    int period = x.rows() == 1 ? 0 : groups;
+    return new RowMemory(there, type, (long) groupWidth * type.bytes(), period, 0, true);
+  }
+
+  /**
+   * The elements of gain and bias, those of the call or else those of the norm: of a row, or of a
+   * group if all groups share them; 0 if there are none.
+   */
+  private int parameterLength(Rows gainOfCall, Rows biasOfCall) {
+    int ofGain = length(gainOfCall, gain);
+    int ofBias = length(biasOfCall, bias);
+    NormArguments.requireParameters(ofGain, ofBias, width, groupWidth);
+    return Math.max(ofGain, ofBias);
+  }
+
+  private static int length(Rows ofCall, Parameter ofNorm) {
+    return ofCall != null ? ofCall.width() : ofNorm == null ? 0 : ofNorm.length();
   }
 
   private NormColumns columns(boolean float64) {
@@ -943,7 +1047,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
     Object values = Parameter.values(ofCall, float64, staging);
     double offset = spec.gainOffset();
-    return offset == 0 ? values : Parameter.plus(values, offset, width, staging);
+    return offset == 0 ? values : Parameter.plus(values, offset, ofCall.width(), staging);
   }
 
   private ElementType gainType(Rows ofCall) {
@@ -994,6 +1098,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
         throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
       }
       spec.part().elements(width);
+      spec.groups().count(width);
       this.width = width;
       this.spec = spec;
     }
@@ -1003,7 +1108,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     /**
      * {@return an immutable norm with the choices made so far}
      *
-     * @throws IllegalArgumentException if two choices exclude each other
+     * @throws IllegalArgumentException if two choices exclude each other, or gain or bias have
+     *     neither the width of the norm nor that of a group
      */
     public abstract Norm build();
 
@@ -1077,14 +1183,44 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
 
     /**
+     * How many groups a row has. Each has a statistic of its own: the norm is that of rows of
+     * {@code width / count} elements. Gain and bias have an element for each element of a row, or
+     * for each element of a group if all groups share them.
+     *
+     * @param count of groups, 1 by default
+     * @return this
+     * @throws IllegalArgumentException if it does not divide the width, or the norm is partial
+     */
+    public B groupCount(int count) {
+      return groups(RowGroups.ofCount(count));
+    }
+
+    /**
+     * How many elements a group of a row has; see {@link #groupCount}. For a norm per head, rows of
+     * all heads of a token have groups of the size of a head.
+     *
+     * @param size elements of a group, the width by default
+     * @return this
+     * @throws IllegalArgumentException if it does not divide the width, or the norm is partial
+     */
+    public B groupSize(int size) {
+      return groups(RowGroups.ofSize(size));
+    }
+
+    private B groups(RowGroups groups) {
+      groups.count(width);
+      return with(spec.withGroups(groups));
+    }
+
+    /**
      * The learned factor of each element of a row. Without a gain there is no multiplication.
      *
      * <p>Machine code reads gain and bias from native memory. All norms of a process together keep
      * 32 MiB of such copies; the calls of norms beyond that copy gain and bias each time.
      *
-     * @param gain as many elements as a row; copied
+     * @param gain as many elements as a row, or as a group; copied
      * @return this
-     * @throws IllegalArgumentException if the length is not the width
+     * @throws IllegalArgumentException if the length does not divide the width
      */
     public B gain(float[] gain) {
       this.gain = Parameter.of(NormArguments.requireArray(gain, width, "gain"));
@@ -1094,9 +1230,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     /**
      * The learned factor of each element of a row.
      *
-     * @param gain as many elements as a row; copied, and rounded to float32 for float32 arithmetic
+     * @param gain as many elements as a row, or as a group; copied, and rounded to float32 for
+     *     float32 arithmetic
      * @return this
-     * @throws IllegalArgumentException if the length is not the width
+     * @throws IllegalArgumentException if the length does not divide the width
      */
     public B gain(double[] gain) {
       this.gain = Parameter.of(NormArguments.requireArray(gain, width, "gain"));
@@ -1106,9 +1243,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     /**
      * The learned factor of each element of a row.
      *
-     * @param gain one row of the norm's width, of any type; copied
+     * @param gain one row of the width of the norm or of a group, of any type; copied
      * @return this
-     * @throws IllegalArgumentException if it is not one row of the width
+     * @throws IllegalArgumentException if it is not one row, or its width does not divide the
+     *     norm's
      * @throws IllegalStateException if its segment is closed
      * @throws WrongThreadException if its segment is confined to another thread
      */
@@ -1120,9 +1258,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     /**
      * The learned term added to each element of a row. Without a bias there is no addition.
      *
-     * @param bias as many elements as a row; copied
+     * @param bias as many elements as a row, or as a group; copied
      * @return this
-     * @throws IllegalArgumentException if the length is not the width
+     * @throws IllegalArgumentException if the length does not divide the width
      */
     public B bias(float[] bias) {
       this.bias = Parameter.of(NormArguments.requireArray(bias, width, "bias"));
@@ -1132,9 +1270,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     /**
      * The learned term added to each element of a row.
      *
-     * @param bias as many elements as a row; copied, and rounded to float32 for float32 arithmetic
+     * @param bias as many elements as a row, or as a group; copied, and rounded to float32 for
+     *     float32 arithmetic
      * @return this
-     * @throws IllegalArgumentException if the length is not the width
+     * @throws IllegalArgumentException if the length does not divide the width
      */
     public B bias(double[] bias) {
       this.bias = Parameter.of(NormArguments.requireArray(bias, width, "bias"));
@@ -1144,9 +1283,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     /**
      * The learned term added to each element of a row.
      *
-     * @param bias one row of the norm's width, of any type; copied
+     * @param bias one row of the width of the norm or of a group, of any type; copied
      * @return this
-     * @throws IllegalArgumentException if it is not one row of the width
+     * @throws IllegalArgumentException if it is not one row, or its width does not divide the
+     *     norm's
      * @throws IllegalStateException if its segment is closed
      * @throws WrongThreadException if its segment is confined to another thread
      */
@@ -1213,7 +1353,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
         throw new IllegalArgumentException(
             name + " has " + parameter.rows() + " rows, it must be one row");
       }
-      NormArguments.requireLength(parameter.width(), width, name);
+      NormArguments.requireDivisor(parameter.width(), width, name);
       NormArguments.requireAccess(parameter, name);
       return Parameter.of(parameter);
     }

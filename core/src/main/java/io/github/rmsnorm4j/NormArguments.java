@@ -13,6 +13,7 @@ final class NormArguments {
 
   static void check(
       int width,
+      int group,
       Rows x,
       Rows residual,
       Rows gain,
@@ -37,8 +38,8 @@ final class NormArguments {
           "rows of y overlap rows of x: they must be the same rows, or share no memory");
     }
     checkResidual(residual, width, x, y);
-    checkParameter(gain, width, y, "gain");
-    checkParameter(bias, width, y, "bias");
+    checkParameter(gain, width, group, y, "gain");
+    checkParameter(bias, width, group, y, "bias");
     if (residual != null && (overlaps(gain, residual) || overlaps(bias, residual))) {
       throw new IllegalArgumentException(
           "residual overlaps the gain or the bias: they would be overwritten while in use");
@@ -234,13 +235,16 @@ final class NormArguments {
   }
 
   static void checkGradients(
-      ParameterGradients gradients, int width, Rows dy, Rows kept, Rows... others) {
-    if (gradients.gain() != null) {
-      requireLength(Array.getLength(gradients.gain()), width, "dgain");
-    }
-    if (gradients.bias() != null) {
-      requireLength(Array.getLength(gradients.bias()), width, "dbias");
-    }
+      ParameterGradients gradients,
+      int parameters,
+      int width,
+      int group,
+      Rows dy,
+      Rows kept,
+      Rows... others) {
+    checkGradient(gradients.gain(), parameters, width, group, "dgain");
+    int one = gradients.gain() == null ? parameters : Array.getLength(gradients.gain());
+    checkGradient(gradients.bias(), one, width, group, "dbias");
     requireOwn(gradients, dy);
     requireOwn(gradients, kept);
     for (Rows rows : others) {
@@ -248,6 +252,28 @@ final class NormArguments {
     }
     if (gradients.gain() != null && gradients.gain() == gradients.bias()) {
       throw new IllegalArgumentException("dgain and dbias are one array: each needs its own");
+    }
+  }
+
+  /**
+   * Checks the length of a gradient.
+   *
+   * @param parameters the length of gain and bias; 0 if it may be that of a row or of a group
+   */
+  private static void checkGradient(
+      Object gradient, int parameters, int width, int group, String name) {
+    if (gradient == null) {
+      return;
+    }
+    int length = Array.getLength(gradient);
+    requireParameterLength(length, width, group, name);
+    if (parameters > 0 && length != parameters) {
+      throw new IllegalArgumentException(
+          name
+              + " has "
+              + length
+              + " elements, it must have as many as the other parameters, "
+              + parameters);
     }
   }
 
@@ -263,19 +289,21 @@ final class NormArguments {
     return parameter != null && Overlap.any(parameter, rows);
   }
 
-  private static void checkParameter(Rows parameter, int width, Rows y, String name) {
+  private static void checkParameter(Rows parameter, int width, int group, Rows y, String name) {
     if (parameter == null) {
       return;
     }
-    if (parameter.rows() != 1 || parameter.width() != width) {
+    boolean fits = parameter.width() == width || parameter.width() == group;
+    if (parameter.rows() != 1 || !fits) {
       throw new IllegalArgumentException(
           String.format(
               Locale.ROOT,
-              "%s has %d x %d elements, the rows are %d wide",
+              "%s has %d x %d elements, the rows are %d wide%s",
               name,
               parameter.rows(),
               parameter.width(),
-              width));
+              width,
+              ofGroups(width, group)));
     }
     requireAccess(parameter, name);
     if (Overlap.any(parameter, y)) {
@@ -284,13 +312,17 @@ final class NormArguments {
     }
   }
 
+  /** Statistics of so many rows, or of groups of rows; null where they are not wanted. */
+  static void requireRoom(double[] values, long rows, String name) {
+    if (values != null && values.length < rows) {
+      throw new IllegalArgumentException(
+          name + " has room for " + values.length + " rows, there are " + rows);
+    }
+  }
+
   private static void checkStatistics(Rows x, Rows residual, Rows y, double[] values, String name) {
     if (values == null) {
       return;
-    }
-    if (values.length < x.rows()) {
-      throw new IllegalArgumentException(
-          name + " has room for " + values.length + " rows, there are " + x.rows());
     }
     boolean overlaps = Overlap.withArray(x, values) || Overlap.withArray(y, values);
     if (overlaps || residual != null && Overlap.withArray(residual, values)) {
@@ -333,10 +365,64 @@ final class NormArguments {
     }
   }
 
+  /** Codes are of whole rows, and their blocks do not know groups. */
+  static void requireOneGroup(int groups) {
+    if (groups > 1) {
+      throw new IllegalArgumentException(
+          "the norm has " + groups + " groups, with quantised output it must have one");
+    }
+  }
+
   static void requireLength(int length, int width, String name) {
     if (length != width) {
       throw new IllegalArgumentException(
           name + " has " + length + " elements, the rows are " + width + " wide");
+    }
+  }
+
+  static void requireParameter(float[] values, int width, int group, String name) {
+    requireParameterLength(requireNonNull(values, name).length, width, group, name);
+  }
+
+  static void requireParameter(double[] values, int width, int group, String name) {
+    requireParameterLength(requireNonNull(values, name).length, width, group, name);
+  }
+
+  private static void requireParameterLength(int length, int width, int group, String name) {
+    if (length != width && length != group) {
+      throw new IllegalArgumentException(
+          name
+              + " has "
+              + length
+              + " elements, the rows are "
+              + width
+              + " wide"
+              + ofGroups(width, group));
+    }
+  }
+
+  private static String ofGroups(int width, int group) {
+    return group == width ? "" : ", their groups " + group + ": it must have one of both";
+  }
+
+  /** Gain and bias, where there are both, are of the row or of the group; 0 stands for none. */
+  static void requireParameters(int gain, int bias, int width, int group) {
+    if (gain > 0) {
+      requireParameterLength(gain, width, group, "gain");
+    }
+    if (bias > 0) {
+      requireParameterLength(bias, width, group, "bias");
+    }
+    if (gain > 0 && bias > 0 && gain != bias) {
+      throw new IllegalArgumentException(
+          "bias has " + bias + " elements, gain has " + gain + ": they must be the same");
+    }
+  }
+
+  /** A parameter of a row or of groups; how many groups there are is known when a norm is built. */
+  static void requireDivisor(int length, int width, String name) {
+    if (length == 0 || width % length != 0) {
+      requireLength(length, width, name);
     }
   }
 
@@ -349,12 +435,12 @@ final class NormArguments {
   }
 
   static float[] requireArray(float[] array, int width, String name) {
-    requireLength(requireNonNull(array, name).length, width, name);
+    requireDivisor(requireNonNull(array, name).length, width, name);
     return array;
   }
 
   static double[] requireArray(double[] array, int width, String name) {
-    requireLength(requireNonNull(array, name).length, width, name);
+    requireDivisor(requireNonNull(array, name).length, width, name);
     return array;
   }
 

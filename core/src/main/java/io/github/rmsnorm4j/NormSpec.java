@@ -27,6 +27,7 @@ import java.util.OptionalDouble;
  * @param part the part of the row that the mean square is taken from
  * @param residualRounding when the sum with a residual is rounded
  * @param gate whether a second row multiplies the norm or its input; then the norm adds no residual
+ * @param groups the groups of a row, each with a statistic of its own
  */
 public record NormSpec(
     Kind kind,
@@ -36,7 +37,8 @@ public record NormSpec(
     double gainOffset,
     RowPart part,
     ResidualRounding residualRounding,
-    Gate gate) {
+    Gate gate,
+    RowGroups groups) {
 
   /** Which norm. */
   public enum Kind {
@@ -127,7 +129,8 @@ public record NormSpec(
    *
    * @throws NullPointerException if one is null
    * @throws IllegalArgumentException if epsilon is negative or not finite, the offset is not
-   *     finite, or a LayerNorm or an L2 norm has a cast order or a part of the row
+   *     finite, a LayerNorm or an L2 norm has a cast order or a part of the row, or groups have a
+   *     part
    */
   public NormSpec {
     NormArguments.requireNonNull(kind, "kind");
@@ -136,6 +139,7 @@ public record NormSpec(
     NormArguments.requireNonNull(part, "part");
     NormArguments.requireNonNull(residualRounding, "residualRounding");
     NormArguments.requireNonNull(gate, "gate");
+    NormArguments.requireNonNull(groups, "groups");
     double eps = NormArguments.requireNonNull(epsilon, "epsilon").orElse(0);
     require(
         eps >= 0 && eps <= Double.MAX_VALUE, "epsilon", eps, "it must be finite and not negative");
@@ -153,6 +157,7 @@ public record NormSpec(
         "gate",
         gate,
         "a LayerNorm has only none, silu and sigmoid");
+    require(part.isWhole() || groups.isWhole(), "part", part, "with groups of a row it must be 1");
     // -0 is 0, so that equal choices are equal.
     epsilon = epsilon.isPresent() ? OptionalDouble.of(eps + 0.0) : epsilon;
     gainOffset += 0.0;
@@ -173,7 +178,8 @@ public record NormSpec(
         0,
         RowPart.WHOLE,
         ResidualRounding.FIRST,
-        Gate.NONE);
+        Gate.NONE,
+        RowGroups.WHOLE);
   }
 
   /** {@return all presets, the specs that have names, in the order of the project's pages} */
@@ -195,6 +201,7 @@ public record NormSpec(
    *       taken from; {@code part=1/16 down}: rounded down to whole elements
    *   <li>{@code residual=first}, {@code between} or {@code last}: the rounding of the residual
    *   <li>{@code gate=none}, {@code silu}, {@code sigmoid} or {@code silu before}: the gate
+   *   <li>{@code groupcount=8}, or {@code groupsize=512}: the groups of a row
    * </ul>
    *
    * @param text for example {@code llama(eps=1e-5)}
@@ -210,7 +217,8 @@ public record NormSpec(
    * int)} and {@link L2Norm#builder(NormSpec, int)}.
    *
    * @param width elements per row
-   * @throws IllegalArgumentException if the width is below 1, or the part leaves no element
+   * @throws IllegalArgumentException if the width is below 1, the part leaves no element, or the
+   *     groups do not divide the width
    */
   public Norm.Builder<?> builder(int width) {
     return switch (kind) {
@@ -323,6 +331,16 @@ public record NormSpec(
     return with(kind, "kind");
   }
 
+  /**
+   * {@return another spec of the same choices with other groups of a row}
+   *
+   * @param groups {@link RowGroups#WHOLE} for a partial norm
+   * @throws IllegalArgumentException if this is a partial norm and the groups are not the whole row
+   */
+  public NormSpec withGroups(RowGroups groups) {
+    return with(groups, "groups");
+  }
+
   /** The same choices but one, which its type tells: no two choices have the same type. */
   private NormSpec with(Object choice, String name) {
     NormArguments.requireNonNull(choice, name);
@@ -334,7 +352,8 @@ public record NormSpec(
         choice instanceof Double other ? other : gainOffset,
         choice instanceof RowPart other ? other : part,
         choice instanceof ResidualRounding other ? other : residualRounding,
-        choice instanceof Gate other ? other : gate);
+        choice instanceof Gate other ? other : gate,
+        choice instanceof RowGroups other ? other : groups);
   }
 
   /**

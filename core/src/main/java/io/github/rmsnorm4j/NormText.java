@@ -52,7 +52,15 @@ final class NormText {
     GATE(
         gates() + "; not silu before for layernorm",
         (spec, text) -> spec.withGate(gate(text)),
-        spec -> spec.gate().toString());
+        spec -> spec.gate().toString()),
+    GROUPCOUNT(
+        "a whole number from 1 on, without groupsize and part",
+        (spec, text) -> withGroups(spec, RowGroups.ofCount(whole(text))),
+        spec -> number(Math.max(1, spec.groups().count()))),
+    GROUPSIZE(
+        "a whole number from 1 on, without groupcount and part",
+        (spec, text) -> withGroups(spec, RowGroups.ofSize(whole(text))),
+        spec -> number(spec.groups().size()));
 
     private final String allowed;
     private final BiFunction<NormSpec, String, NormSpec> reader;
@@ -170,6 +178,20 @@ final class NormText {
     EpsilonPlacement place = spec.epsilonPlacement();
     EpsilonPlacement usual = spec.isOfLength() ? EpsilonPlacement.FLOOR : EpsilonPlacement.INSIDE;
     return place == usual ? epsilon : epsilon + " " + lower(place);
+  }
+
+  private static NormSpec withGroups(NormSpec spec, RowGroups groups) {
+    if (!spec.groups().isWhole()) {
+      throw new IllegalArgumentException("groups by count and by size");
+    }
+    return spec.withGroups(groups);
+  }
+
+  private static int whole(String text) {
+    if (!text.matches("\\d{1,10}")) {
+      throw new IllegalArgumentException(text);
+    }
+    return Integer.parseInt(text);
   }
 
   private static double decimal(String text) {

@@ -87,6 +87,10 @@ final class Parameter {
     return type;
   }
 
+  int length() {
+    return doubles.length;
+  }
+
   Object values(boolean float64) {
     return float64 ? doubles : floats;
   }

@@ -1,9 +1,13 @@
 package io.github.rmsnorm4j;
 
+import java.lang.reflect.Array;
+
 /**
  * The arrays that take the gradients of gain and bias: {@code dgain_j = sum over rows of dy_j *
- * xh_j} and {@code dbias_j = sum over rows of dy_j}, where xh is the normalised row. The sums are
- * float32, or float64 for float64 rows. They have the same bits on any number of threads.
+ * xh_j} and {@code dbias_j = sum over rows of dy_j}, where xh is the normalised row. Of rows with
+ * groups the arrays have the length of a row, or of a group if all groups share the parameter: then
+ * the sums are over the groups of all rows. The sums are float32, or float64 for float64 rows. They
+ * have the same bits on any number of threads.
  *
  * <pre>{@code
  * norm.backward(dy, saved, dx, ParameterGradients.added(dgain, null));
@@ -63,6 +67,12 @@ public final class ParameterGradients {
     return new ParameterGradients(gain, bias, true);
   }
 
+  /** The elements of each array; 0 if there is none. */
+  int length() {
+    Object one = gain != null ? gain : bias;
+    return one == null ? 0 : Array.getLength(one);
+  }
+
   Object gain() {
     return gain;
   }
@@ -71,23 +81,30 @@ public final class ParameterGradients {
     return bias;
   }
 
-  /** Takes the sums, float[] or double[] as the arithmetic is; null if there are no rows. */
-  void take(Object gainSum, Object biasSum) {
-    write(gainSum, gain);
-    write(biasSum, bias);
+  /**
+   * Takes the sums, float[] or double[] as the arithmetic is; null if there are no rows.
+   *
+   * @param from the first column that the sums are of
+   * @param n how many they are of
+   */
+  void take(Object gainSum, Object biasSum, int from, int n) {
+    write(gainSum, gain, from, n);
+    write(biasSum, bias, from, n);
   }
 
-  private void write(Object sum, Object into) {
+  private void write(Object sum, Object into, int from, int n) {
     if (sum == null && add) {
       return; // Adding 0 would turn -0 into +0.
     }
     if (into instanceof float[] floats) {
-      for (int i = 0; i < floats.length; i++) {
-        floats[i] = add ? floats[i] + (float) value(sum, i) : (float) value(sum, i);
+      for (int i = 0; i < n; i++) {
+        float value = (float) value(sum, i);
+        floats[from + i] = add ? floats[from + i] + value : value;
       }
     } else if (into instanceof double[] doubles) {
-      for (int i = 0; i < doubles.length; i++) {
-        doubles[i] = add ? doubles[i] + value(sum, i) : value(sum, i);
+      for (int i = 0; i < n; i++) {
+        double value = value(sum, i);
+        doubles[from + i] = add ? doubles[from + i] + value : value;
       }
     }
   }

@@ -312,7 +312,7 @@ public final class QuantizedRows {
    */
   public void dequantize(Rows y) {
     QuantizedArguments.checkDequantized(this, y);
-    RowMemory into = y.memory(y.rowStride() * y.type().bytes(), false);
+    RowMemory into = y.memory(y.rowStride() * y.type().bytes(), 0, 0, false);
     try (QuantizedChunks chunks = QuantizedChunks.open(memory, Quantizer.DEFAULTS.rule(), false)) {
       int n;
       for (long row = 0; row < rows; row += n) {

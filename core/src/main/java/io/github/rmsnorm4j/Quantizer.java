@@ -165,7 +165,7 @@ public final class Quantizer {
     }
     boolean shared = QuantizedArguments.isOfAnyThread(x, q);
     QuantizedRunner.run(
-        x.memory(x.rowStride() * x.type().bytes(), false),
+        x.memory(x.rowStride() * x.type().bytes(), 0, 0, false),
         x.rows(),
         shared ? threads : 1,
         q.memory(),

@@ -437,11 +437,20 @@ public final class Rows {
     return type;
   }
 
-  /** For kernels, with a stride in bytes. */
-  RowMemory memory(long stride, boolean addressable) {
+  /** The rows of one group of each row. */
+  Rows group(int group, int groupWidth) {
+    MemorySegment of = segment.asSlice((long) group * groupWidth * type.bytes());
+    return new Rows(of, type, rows, groupWidth, rowStride, maybeMapped);
+  }
+
+  /** For kernels, with strides in bytes. */
+  RowMemory memory(long stride, int period, long outerStride, boolean addressable) {
     RowMemory last = memory;
-    if (last == null || last.isAddressable() != addressable || last.stride() != stride) {
-      last = new RowMemory(segment, type, stride, addressable);
+    if (last == null
+        || last.isAddressable() != addressable
+        || last.stride() != stride
+        || last.period() != period) {
+      last = new RowMemory(segment, type, stride, period, outerStride, addressable);
       memory = last;
     }
     return last;

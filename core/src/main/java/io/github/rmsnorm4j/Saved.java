@@ -14,6 +14,9 @@ package io.github.rmsnorm4j;
  * }</pre>
  */
 public final class Saved {
+  /** The longest array that every JVM makes. */
+  private static final int MAX_NUMBERS = Integer.MAX_VALUE - 8;
+
   private final Keep keep;
   private final int capacity;
   private double[] mean;
@@ -46,39 +49,51 @@ public final class Saved {
 
   /**
    * {@return the rstd of each row, in the array itself, not a copy; its length is the number of
-   * rows given to the constructor} In float32 arithmetic an rstd is a float32 value, or a float64
-   * value if the row is out of the range of float32. Null with {@link Keep#NOTHING}, and before the
-   * first forward pass.
+   * rows given to the constructor} Of rows with groups it has the rstd of each group, row after
+   * row, and is as many times as long; it stays as long for later norms with fewer groups. In
+   * float32 arithmetic an rstd is a float32 value, or a float64 value if the row is out of the
+   * range of float32. Null with {@link Keep#NOTHING}, and before the first forward pass.
    */
   public double[] rstd() {
     return rstd;
   }
 
   /**
-   * {@return the mean of each row, in the array itself, not a copy; its length is the number of
-   * rows given to the constructor} Null for RMSNorm, and unless {@link Keep#INPUT} is chosen.
+   * {@return the mean of each row, or of each group, in the array itself like {@link #rstd}} Null
+   * for RMSNorm, and unless {@link Keep#INPUT} is chosen.
    */
   public double[] mean() {
     return mean;
   }
 
   /** What was kept before is still there if a call is refused. */
-  void requireRoom(long rows) {
+  void requireRoom(long rows, int groups) {
     if (rows > capacity) {
       throw new IllegalArgumentException(
           "saved has room for " + capacity + " rows, there are " + rows);
     }
+    if (keep != Keep.NOTHING && (long) capacity * groups > MAX_NUMBERS) {
+      throw new IllegalArgumentException(
+          "saved has room for "
+              + capacity
+              + " rows, with "
+              + groups
+              + " groups each it must be at most "
+              + MAX_NUMBERS / groups);
+    }
   }
 
   /** Begins a forward pass of a norm, after all checks; what was kept before is lost. */
-  void begin(Norm norm, boolean centred) {
-    if (keep != Keep.NOTHING && rstd == null) {
-      rstd = new double[capacity];
-    }
-    boolean means = keep == Keep.INPUT && centred;
-    mean = !means ? null : mean == null ? new double[capacity] : mean;
+  void begin(Norm norm, int groups, boolean centred) {
+    int numbers = keep == Keep.NOTHING ? 0 : capacity * groups;
+    rstd = keep == Keep.NOTHING ? null : room(rstd, numbers);
+    mean = keep == Keep.INPUT && centred ? room(mean, numbers) : null;
     kept = null;
     this.norm = norm;
+  }
+
+  private static double[] room(double[] array, int numbers) {
+    return array == null || array.length < numbers ? new double[numbers] : array;
   }
 
   void end(Rows kept, Rows z, Rows gain, Rows bias) {

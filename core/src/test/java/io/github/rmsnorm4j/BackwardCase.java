@@ -43,6 +43,10 @@ final class BackwardCase {
 
   private final String name;
   private final Draw draw;
+
+  /** Elements of gain and bias: of a row, or of a group. */
+  private final int length;
+
   private final Shape shape;
   private final boolean[] outOfRange;
 
@@ -53,7 +57,8 @@ final class BackwardCase {
     int width = shape.width();
     double epsilon = draw.epsilon(EPSILONS, width, mix);
     Variant any = Variant.any(draw.random, shape.centred(), width, epsilon);
-    norm = shape.plain() ? any.whole() : any;
+    norm = (shape.plain() ? any.whole() : any).withGroups(draw.groups(width));
+    length = draw.parameterLength(norm);
     boolean output = norm.part() == width && draw.onceIn(3);
     keep = output ? Keep.OUTPUT : draw.of(Keep.INPUT, Keep.NOTHING);
     ofCall = draw.evenly();
@@ -63,9 +68,9 @@ final class BackwardCase {
     x = filled(output ? inPlace : !adds, mix, epsilon < 1e-100 && !adds);
     residual = adds ? filled(!output, others, false) : null;
     y = inPlace ? x : empty(output);
-    gain = (choice & 1) != 0 ? draw.parameter(width, output ? 0.2 : 2, 1.5) : null;
+    gain = (choice & 1) != 0 ? draw.parameter(width, output ? 0.2 : 2, 1.5).first(length) : null;
     boolean mayHaveBias = norm.order() == CastOrder.FLOAT32;
-    bias = mayHaveBias && draw.evenly() ? draw.parameter(width, 1, 0) : null;
+    bias = mayHaveBias && draw.evenly() ? draw.parameter(width, 1, 0).first(length) : null;
     dy = filled(false, others, false);
     dresidual = (choice & 4) != 0 ? filled(false, others, false) : null;
     Operand own = empty(false);
@@ -76,8 +81,8 @@ final class BackwardCase {
     boolean added = draw.evenly();
     dgain = (choice & 2) != 0 ? learned(wide, added) : null;
     dbias = (choice & 8) != 0 ? learned(wide, added) : null;
-    mean = new double[shape.rows()];
-    rstd = new double[shape.rows()];
+    mean = new double[shape.rows() * norm.groups()];
+    rstd = new double[mean.length];
     outOfRange = new boolean[shape.rows()];
     expected = expected();
   }
@@ -125,7 +130,8 @@ final class BackwardCase {
   }
 
   private Learned learned(boolean wide, boolean added) {
-    double[] before = draw.rows.scaled(ElementType.FLOAT32, shape.width(), 3, 0);
+    double[] all = draw.rows.scaled(ElementType.FLOAT32, shape.width(), 3, 0);
+    double[] before = Arrays.copyOf(all, length);
     before[0] = -0.0;
     return new Learned(wide, added, before);
   }
@@ -134,47 +140,52 @@ final class BackwardCase {
   private BackwardContract.Result expected() {
     boolean output = keep == Keep.OUTPUT;
     boolean float64 = x.type() == ElementType.FLOAT64;
-    double[][] kept = new double[outOfRange.length][];
+    int groups = norm.groups();
+    double[][] kept = new double[mean.length][];
     double[] means = new double[kept.length];
-    for (int r = 0; r < kept.length; r++) {
+    for (int r = 0; r < outOfRange.length; r++) {
       Values added = Operand.row(residual, r);
-      Contract.Result forward = forward(Operand.row(x, r), added);
-      kept[r] = output ? forward.y() : added == null ? x.rows()[r] : forward.residual();
-      if (keep == Keep.NOTHING && added != null) {
-        // The statistic is that of the sum as it was stored.
-        forward = forward(new Values(added.type(), kept[r]), null);
+      Contract.Result[] forward = forward(norm, Operand.row(x, r), added);
+      for (int g = 0; g < groups; g++) {
+        int i = r * groups + g;
+        double[] in = added == null ? GroupRows.group(x.rows()[r], g, groups) : null;
+        kept[i] = output ? forward[g].y() : in != null ? in : forward[g].residual();
       }
       if (keep == Keep.NOTHING) {
-        // It is computed again, and the gradient knows no cast.
-        Values again = added == null ? Operand.row(x, r) : new Values(added.type(), kept[r]);
-        Variant uncast = norm.withoutCasts();
-        forward =
-            Contract.row(uncast, again, null, Operand.row(gain, 0), Operand.row(bias, 0), y.type());
+        // It is computed again from what was stored, and the gradient knows no cast.
+        double[] stored = GroupRows.joined(kept, r * groups, groups);
+        ElementType type = added == null ? x.type() : added.type();
+        forward = forward(norm.withoutCasts(), new Values(type, stored), null);
       }
-      mean[r] = norm.centred() ? forward.mean() : 0;
-      rstd[r] = forward.rstd();
-      means[r] = output ? 0 : mean[r];
-      outOfRange[r] = forward.outOfRange();
+      for (int g = 0; g < groups; g++) {
+        int i = r * groups + g;
+        mean[i] = norm.centred() ? forward[g].mean() : 0;
+        rstd[i] = forward[g].rstd();
+        means[i] = output ? 0 : mean[i];
+        outOfRange[r] |= forward[g].outOfRange();
+      }
     }
-    double[][] added = dresidual == null ? null : dresidual.rows();
     BackwardContract.Choice choice =
         new BackwardContract.Choice(
             norm.centred(),
-            norm.part(),
-            norm.count(),
+            norm.ofGroup().part(),
+            norm.ofGroup().count(),
             norm.epsilon(),
             norm.placement(),
             float64,
             output,
             gain == null ? null : rounded(gain.rows()[0], norm.gainOffset(), float64),
             bias == null ? null : rounded(bias.rows()[0], 0, float64));
-    return kept.length == 0
-        ? BackwardContract.ofNoRows(shape.width())
-        : BackwardContract.of(choice, kept, dy.rows(), means, rstd, added, dx.type());
+    if (kept.length == 0) {
+      return BackwardContract.ofNoRows(length);
+    }
+    double[][] added = dresidual == null ? null : GroupRows.groups(dresidual.rows(), groups);
+    GroupRows rows = new GroupRows(kept, GroupRows.groups(dy.rows(), groups), means, rstd, added);
+    return rows.gradients(choice, groups, length == norm.width(), dx.type());
   }
 
-  private Contract.Result forward(Values x, Values added) {
-    return Contract.row(norm, x, added, Operand.row(gain, 0), Operand.row(bias, 0), y.type());
+  private Contract.Result[] forward(Variant norm, Values x, Values added) {
+    return Contract.groups(norm, x, added, Operand.row(gain, 0), Operand.row(bias, 0), y.type());
   }
 
   /** To the arithmetic's type, and with an offset that is added in that. */

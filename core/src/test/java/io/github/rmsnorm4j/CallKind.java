@@ -67,7 +67,9 @@ record CallKind(
     RMS,
     LAYER,
     LENGTH,
-    PARTIAL
+    PARTIAL,
+    /** RMSNorm of groups of a row. */
+    GROUPS
   }
 
   enum Gain {

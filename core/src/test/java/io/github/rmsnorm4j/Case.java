@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.RandomRows.Mix;
 import java.lang.foreign.Arena;
+import java.util.Arrays;
+import java.util.function.Function;
 
 /** One call of a norm, everything about it drawn from a seed, and the contract's answer. */
 final class Case {
@@ -22,6 +24,8 @@ final class Case {
   private final boolean safe;
   private final boolean ownParameters;
   private final boolean statistics;
+
+  /** Of the groups of all rows, one row after the other. */
   private final Contract.Result[] expected;
 
   private Case(String name, Draw draw, Shape shape, Mix mix, int choice) {
@@ -35,7 +39,8 @@ final class Case {
     Variant any = Variant.any(draw.random, shape.centred(), width, epsilon);
     Variant part = plain ? any.whole() : any;
     boolean biased = (choice & 2) != 0;
-    norm = biased ? part.withoutCasts() : part;
+    norm = (biased ? part.withoutCasts() : part).withGroups(draw.groups(width));
+    int length = draw.parameterLength(norm);
     boolean adds = (choice & 4) != 0;
     ElementType type = shape.type();
     Place place = plain ? draw.plainPlace(shape.heap()) : draw.place(shape.heap());
@@ -53,15 +58,18 @@ final class Case {
             to, inPlace ? place : toPlace, inPlace ? x.gap() : toGap, width, new double[rows][0]);
     residual = adds ? residual(draw, mix) : null;
     safe = !plain && (isPlain() || draw.onceIn(4));
-    gain = (choice & 1) != 0 ? parameter(draw) : null;
-    bias = biased ? parameter(draw) : null;
+    gain = (choice & 1) != 0 ? parameter(draw).first(length) : null;
+    bias = biased ? parameter(draw).first(length) : null;
     ownParameters = biased && gain == null || draw.evenly();
     statistics = ownParameters && draw.evenly();
-    expected = new Contract.Result[rows];
+    int groups = norm.groups();
+    expected = new Contract.Result[rows * groups];
     for (int r = 0; r < rows; r++) {
       Values added = Operand.row(residual, r);
       Values g = Operand.row(gain, 0);
-      expected[r] = Contract.row(norm, Operand.row(x, r), added, g, Operand.row(bias, 0), to);
+      Values b = Operand.row(bias, 0);
+      Contract.Result[] row = Contract.groups(norm, Operand.row(x, r), added, g, b, to);
+      System.arraycopy(row, 0, expected, r * groups, groups);
     }
   }
 
@@ -136,9 +144,9 @@ final class Case {
 
   /** Which rows leave the range of their arithmetic. */
   boolean[] outOfRange() {
-    boolean[] out = new boolean[expected.length];
-    for (int r = 0; r < out.length; r++) {
-      out[r] = expected[r].outOfRange();
+    boolean[] out = new boolean[shape.rows()];
+    for (int i = 0; i < expected.length; i++) {
+      out[i / norm.groups()] |= expected[i].outOfRange();
     }
     return out;
   }
@@ -182,7 +190,7 @@ final class Case {
   private double[][] apply(Norm norm, Rows x, Rows residual, Rows y, Arena arena) {
     Rows g = ownParameters ? null : Operand.rows(gain, arena);
     Rows b = ownParameters ? null : Operand.rows(bias, arena);
-    double[][] kept = {new double[shape.rows()], new double[shape.rows()]};
+    double[][] kept = {new double[expected.length], new double[expected.length]};
     boolean mayKeepInput = residual != null || !inPlace;
     if (statistics && mayKeepInput || residual != null && g != null) {
       Saved saved = new Saved(statistics ? Keep.INPUT : Keep.NOTHING, shape.rows());
@@ -213,17 +221,26 @@ final class Case {
   }
 
   private void compare(String what, Block in, Block out, Block sum) {
-    for (int r = 0; r < expected.length; r++) {
-      compare(what, "y", out, r, expected[r].y());
+    for (int r = 0; r < shape.rows(); r++) {
+      compare(what, "y", out, r, ofRow(r, Contract.Result::y));
       if (!inPlace) {
         compare(what, "x", in, r, x.rows()[r]);
       }
       if (sum != null) {
-        compare(what, "residual", sum, r, expected[r].residual());
+        compare(what, "residual", sum, r, ofRow(r, Contract.Result::residual));
       }
     }
     boolean intact = in.isGuardIntact() && out.isGuardIntact();
     assertThat(intact && (sum == null || sum.isGuardIntact())).as(what + ": gaps").isTrue();
+  }
+
+  /** What the groups of a row have, one after the other. */
+  private double[] ofRow(int row, Function<Contract.Result, double[]> what) {
+    int groups = norm.groups();
+    return Arrays.stream(expected, row * groups, (row + 1) * groups)
+        .map(what)
+        .flatMapToDouble(Arrays::stream)
+        .toArray();
   }
 
   private void compare(String what, String name, Block actual, int row, double[] wanted) {

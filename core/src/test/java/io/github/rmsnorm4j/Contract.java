@@ -81,6 +81,25 @@ final class Contract {
         : float32(norm, measured, normalised, cast, g, b, gate, out, stored);
   }
 
+  /** Any norm of the groups of one row; gain and bias are of the row, or of a group. */
+  static Result[] groups(
+      Variant norm, Values x, Values residual, Values gain, Values bias, ElementType out) {
+    Result[] results = new Result[norm.groups()];
+    Variant of = norm.ofGroup();
+    for (int g = 0; g < results.length; g++) {
+      results[g] =
+          row(of, part(x, g, of), part(residual, g, of), part(gain, g, of), part(bias, g, of), out);
+    }
+    return results;
+  }
+
+  private static Values part(Values all, int group, Variant norm) {
+    int n = norm.width();
+    return all == null || all.of().length == n
+        ? all
+        : new Values(all.type(), Arrays.copyOfRange(all.of(), group * n, (group + 1) * n));
+  }
+
   /** What the normalised row is rounded to before the gain, if that has 16 bits; null if not. */
   private static ElementType cast(CastOrder order, ElementType x, ElementType gain) {
     ElementType type =

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.RandomRows.Mix;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /** Choices by chance, all from one seed. */
 final class Draw {
@@ -11,9 +12,28 @@ final class Draw {
   final SplittableRandom random;
   final RandomRows rows;
 
+  /** A source of its own: other choices do not depend on it. */
+  private final SplittableRandom ofGroups;
+
   Draw(long seed) {
+    ofGroups = new SplittableRandom(~seed);
     random = new SplittableRandom(seed);
     rows = new RandomRows(random);
+  }
+
+  /**
+   * The groups of a row: one in most calls, otherwise a number that leaves two elements to each.
+   */
+  int groups(int width) {
+    int[] counts = IntStream.rangeClosed(2, width / 2).filter(g -> width % g == 0).toArray();
+    return counts.length == 0 || ofGroups.nextInt(5) > 0
+        ? 1
+        : counts[ofGroups.nextInt(counts.length)];
+  }
+
+  /** The elements of a parameter: of the row, or of a group. */
+  int parameterLength(Variant norm) {
+    return ofGroups.nextBoolean() ? norm.width() : norm.width() / norm.groups();
   }
 
   @SafeVarargs

@@ -111,7 +111,7 @@ class KernelsPageTest {
 
           CallMemory memory = new CallMemory(isNative);
           for (Object[] row : new Object[][] {{Forward.X, x}, {Forward.MASK, z}, {Forward.Y, y}}) {
-            rows[((Tensor) row[0]).place()] = memory.of((Rows) row[1]);
+            rows[((Tensor) row[0]).place()] = memory.of((Rows) row[1], 1);
           }
           NormChoices choices = new NormChoices(spec, width, width, spec.epsilon(type));
           Plans plans = new Plans(backend::machineBits, backend::kernelBits, backend.hasLoops(), false);
@@ -123,8 +123,8 @@ class KernelsPageTest {
           }
 
           rows[Forward.Y.place()] = null;
-          rows[Backward.DY.place()] = memory.of(dy);
-          rows[Backward.DX.place()] = memory.of(dx);
+          rows[Backward.DY.place()] = memory.of(dy, 1);
+          rows[Backward.DX.place()] = memory.of(dx, 1);
           BackwardFormula backward = new BackwardFormula(spec, false, false, true, false, true, false);
           Call call = new Call(choices, backward, rows, columns, null, null, null, false);
           SumsOverRows sums = SumsOverRows.run(call, plans, ROWS, 1);

@@ -34,6 +34,9 @@ class NormSpecTest {
         "rmsnorm(offset=-12.5, part=1/3)",
         "onnx(eps=1e-6, residual=last)",
         "layernorm(eps=1e-12, offset=1)",
+        "rmsnorm(groupcount=8)",
+        "layernorm(eps=0.001, groupsize=128)",
+        "llama(residual=last, groupsize=64)",
         "rmsnorm(eps=4.9e-324)",
         "rmsnorm(eps=1.7976931348623157e308)"
       })
@@ -54,6 +57,7 @@ class NormSpecTest {
         "paper(eps=1e-5)                         | rmsnorm(eps=1e-5 outside)",
         "paper(eps=1e-6 inside)                  | rmsnorm",
         "rmsnorm(eps=type)                       | pytorch",
+        "rmsnorm(groupcount=1)                   | rmsnorm",
         "rmsnorm(eps=-0.0, offset=-0.0)          | rmsnorm(eps=0)"
       })
   void otherTextsOfTheSameChoices(String text, String written) {
@@ -67,7 +71,7 @@ class NormSpecTest {
       value = {
         "lama | it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, and settings",
         "llama(eps=1e-5 | it may be rmsnorm, layernorm",
-        "llama() | a setting is NAME=VALUE, NAME may be eps, cast, offset, part, residual",
+        "llama() | a setting is NAME=VALUE, NAME may be eps, cast, offset, part, residual, groupcount",
         "llama(bias=1) | a setting is NAME=VALUE, NAME may be eps",
         "llama(eps) | a setting is NAME=VALUE, NAME may be eps",
         "llama(eps=1, eps=1) | eps stands twice",
@@ -88,6 +92,12 @@ class NormSpecTest {
         "layernorm(part=1/2) | part may be a share above 0 and at most 1",
         "l2(part=1/2) | part may be a share above 0 and at most 1",
         "rmsnorm(residual=never) | residual may be first, between, last",
+        "rmsnorm(groupcount=0) | groupcount may be a whole number from 1 on",
+        "rmsnorm(groupsize=2.5) | groupsize may be a whole number from 1 on",
+        "rmsnorm(groupsize=9999999999) | groupsize may be a whole number from 1 on",
+        "rmsnorm(groupcount=2, groupsize=8) | groupsize may be a whole number from 1 on, without",
+        "rmsnorm(part=1/2, groupsize=8) | groupsize may be a whole number from 1 on, without",
+        "rmsnorm(groupsize=8, part=1/2) | part may be a share above 0",
         "t5(offset=1) | gain offset is 1.0, it must be 0 with cast order T5"
       })
   void wrongTextsSayWhatIsAllowed(String text, String said) {

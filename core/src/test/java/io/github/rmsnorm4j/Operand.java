@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 
 /** Rows of some type, where they lie, and how many elements are between them. */
 record Operand(ElementType type, Place place, int gap, int width, double[][] rows) {
@@ -11,6 +12,12 @@ record Operand(ElementType type, Place place, int gap, int width, double[][] row
       block.put(r, rows[r]);
     }
     return block;
+  }
+
+  /** The same with the first elements of each row. */
+  Operand first(int n) {
+    double[][] first = Arrays.stream(rows).map(r -> Arrays.copyOf(r, n)).toArray(double[][]::new);
+    return new Operand(type, place, gap, n, first);
   }
 
   /** Whether it is of a type, and where kernels can address it. */

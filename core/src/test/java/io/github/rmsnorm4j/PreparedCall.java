@@ -58,13 +58,16 @@ final class PreparedCall {
         switch (kind.formula()) {
           case LAYER -> LayerNorm.builder(width);
           case LENGTH -> Norm.l2(width);
-          case RMS, PARTIAL -> RmsNorm.builder(width);
+          case RMS, PARTIAL, GROUPS -> RmsNorm.builder(width);
         };
     builder.backend(backend).threads(kind.threads());
     builder.epsilonPlacement(kind.placement()).residualRounding(kind.rounding());
     builder.gate(kind.pass().gate());
     if (kind.safe()) {
       builder.safe();
+    }
+    if (kind.formula() == CallKind.Formula.GROUPS) {
+      builder.groupCount(width % 4 == 0 ? 4 : width % 3 == 0 ? 3 : 1);
     }
     if (gain != null) {
       builder.gain(gain);

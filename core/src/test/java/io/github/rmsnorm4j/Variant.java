@@ -44,6 +44,21 @@ record Variant(int width, NormSpec spec) {
     return spec.part().elements(width);
   }
 
+  /** How many groups a row has. */
+  int groups() {
+    return spec.groups().count(width);
+  }
+
+  /** The same of rows with groups, unless it is partial. */
+  Variant withGroups(int count) {
+    return part() < width ? this : new Variant(width, spec.withGroups(RowGroups.ofCount(count)));
+  }
+
+  /** The norm of which each group is a row. */
+  Variant ofGroup() {
+    return new Variant(width / groups(), spec.withGroups(RowGroups.WHOLE));
+  }
+
   double epsilon() {
     return spec.epsilon().getAsDouble();
   }
@@ -143,7 +158,8 @@ record Variant(int width, NormSpec spec) {
           case L2_NORM -> Norm.l2(width);
         };
     builder.epsilon(epsilon()).epsilonPlacement(placement());
-    builder.gainOffset(gainOffset()).residualRounding(rounding()).gate(gate());
+    builder.gainOffset(gainOffset()).residualRounding(rounding());
+    builder.gate(gate()).groupCount(groups());
     more.accept(builder);
     return switch (builder) {
       case LayerNorm.Builder layer -> layer.build();

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import java.util.List;
 import java.util.Optional;
@@ -53,7 +54,8 @@ record Hypothesis(Form form, List<CastForm> orders, Statistic statistic) {
         form.offset(),
         RowPart.of(statistic.part(), width),
         form.residual() == null ? ResidualRounding.FIRST : form.residual(),
-        Gate.NONE);
+        Gate.NONE,
+        RowGroups.WHOLE);
   }
 
   /** In the field's words, for example "RMSNorm, llama, eps 1e-5". */

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import java.util.List;
@@ -83,7 +84,8 @@ final class Pair {
         offset,
         RowPart.of(part, width),
         rounding,
-        Gate.NONE);
+        Gate.NONE,
+        RowGroups.WHOLE);
   }
 
   private Norm norm(NormSpec of) {

@@ -79,6 +79,15 @@ public record Call(
     return place < rows.length ? rows[place] : null;
   }
 
+  /** Rows after which the next ones may be at another stride; a number beyond all rows if none. */
+  public long period() {
+    long period = Long.MAX_VALUE;
+    for (RowMemory of : rows) {
+      period = of == null || of.period() == 0 ? period : Math.min(period, of.period());
+    }
+    return period;
+  }
+
   /** A gain or bias, float[] or double[], or null. */
   public Object column(Tensor tensor) {
     return columns[tensor.place()];

@@ -46,7 +46,7 @@ public final class NormColumns {
   }
 
   /** The copy of a column; null beyond the limit. */
-  MemorySegment of(Tensor column, Object numbers, int width) {
+  public MemorySegment of(Tensor column, Object numbers, int width) {
     MemorySegment copy = copies.get(column.place());
     return copy == null ? make(column, numbers, width) : copy;
   }

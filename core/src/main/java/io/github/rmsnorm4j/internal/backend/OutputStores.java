@@ -31,7 +31,7 @@ public enum OutputStores {
     if (rows * row < STREAMED_BYTES || output.window() != null || isInPlace(call)) {
       return CACHED;
     }
-    long places = output.segment().address() | output.stride();
+    long places = output.segment().address() | output.stride() | output.outerStride();
     if (output.segment().isNative() && places % ALIGNMENT == 0) {
       return STREAMED;
     }

@@ -15,14 +15,21 @@ import java.lang.foreign.ValueLayout;
  *
  * @param segment holds every row, from its first byte on
  * @param stride bytes from one row to the next
+ * @param period rows that are one after the other at the stride, if they are groups of wider rows
+ *     that are apart; 0 where all rows are
+ * @param outerStride bytes from the first of such rows to the first of the next ones; 0 where they
+ *     are the same rows again
  * @param access how kernels reach the rows
- * @param kind a positive number, the same for all rows of one type and access
+ * @param kind a positive number, the same for all rows of one type and access that have a period,
+ *     and for all others
  * @param window the rows that the memory has room for, one after the other; null if it has all
  */
 public record RowMemory(
     MemorySegment segment,
     ElementType type,
     long stride,
+    int period,
+    long outerStride,
     Access access,
     int kind,
     RowWindow window) {
@@ -65,22 +72,62 @@ public record RowMemory(
    *     type
    */
   public RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
-    this(segment, type, stride, Access.of(segment.isNative(), addressable), null);
+    this(segment, type, stride, 0, 0, addressable);
+  }
+
+  /** Rows that are groups of wider rows. */
+  public RowMemory(
+      MemorySegment segment,
+      ElementType type,
+      long stride,
+      int period,
+      long outerStride,
+      boolean addressable) {
+    this(
+        segment,
+        type,
+        stride,
+        period,
+        outerStride,
+        Access.of(segment.isNative(), addressable),
+        null);
   }
 
   /** Memory that has room for a few rows of a call at a time. */
   public RowMemory(MemorySegment segment, ElementType type, long stride, RowWindow window) {
-    this(segment, type, stride, Access.of(segment.isNative(), true), window);
+    this(segment, type, stride, 0, 0, Access.of(segment.isNative(), true), window);
   }
 
   private RowMemory(
-      MemorySegment segment, ElementType type, long stride, Access access, RowWindow window) {
-    this(segment, type, stride, access, 1 + type.ordinal() * ACCESSES + access.ordinal(), window);
+      MemorySegment segment,
+      ElementType type,
+      long stride,
+      int period,
+      long outerStride,
+      Access access,
+      RowWindow window) {
+    this(
+        segment,
+        type,
+        stride,
+        period,
+        outerStride,
+        access,
+        1 + 2 * (type.ordinal() * ACCESSES + access.ordinal()) + (period > 0 ? 1 : 0),
+        window);
   }
 
-  /** Bytes from the first byte of the memory to a row. */
+  /** Bytes from the first row to another. */
   public long offset(long row) {
-    return (window == null ? row : row - window.first) * stride;
+    if (window != null) {
+      return (row - window.first) * stride;
+    }
+    return period == 0 ? row * stride : row / period * outerStride + row % period * stride;
+  }
+
+  /** Whether the same rows serve all rows of the call, period by period. */
+  public boolean isRepeated() {
+    return period > 0 && outerStride == 0;
   }
 
   /** Whether kernels may address the rows, or the rows are in an array of their type. */

@@ -18,6 +18,11 @@ public interface Worker extends AutoCloseable {
    */
   long run(long from, long to, Object[] sums);
 
+  /** Whether it does rows that are not all at one stride, see {@link Call#period}. */
+  default boolean crossesPeriods() {
+    return false;
+  }
+
   /**
    * Gives the numbers of the rows at which it stopped to the first rows of a frame: the given ones,
    * and those that the steps before the one with ranges leave. Plain Java continues there, so these

@@ -60,6 +60,12 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   public static final Tensor GAIN = Tensor.ofColumns("gain", 0);
   public static final Tensor BIAS = Tensor.ofColumns("bias", 1);
 
+  /** A gain of which each row has a part of its own, where rows are groups of wider rows. */
+  public static final Tensor GAIN_OF_GROUPS = Tensor.ofElements("gain", 7);
+
+  /** Likewise a bias. */
+  public static final Tensor BIAS_OF_GROUPS = Tensor.ofElements("bias", 6);
+
   /** The first element of the row, which LayerNorm subtracts from each element before it sums. */
   public static final Tensor SHIFT = Tensor.ofRows("x0", 0);
 
@@ -403,6 +409,8 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   }
 
   private Value parameter(Tensor column, Value v) {
-    return v.float64() ? column(column).widened() : column(column);
+    Tensor ofGroups = column.equals(GAIN) ? GAIN_OF_GROUPS : BIAS_OF_GROUPS;
+    Value p = storage.has(ofGroups) ? storage.element(ofGroups) : column(column);
+    return v.float64() ? p.widened() : p;
   }
 }

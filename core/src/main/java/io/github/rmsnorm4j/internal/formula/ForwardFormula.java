@@ -14,7 +14,13 @@ import java.util.List;
 public record ForwardFormula(NormSpec spec, ElementType cast, boolean gain, boolean bias)
     implements Formula {
   private static final List<Tensor> ROWS =
-      List.of(Forward.X, Forward.RESIDUAL, Forward.Y, Forward.Z);
+      List.of(
+          Forward.X,
+          Forward.RESIDUAL,
+          Forward.Y,
+          Forward.Z,
+          Forward.GAIN_OF_GROUPS,
+          Forward.BIAS_OF_GROUPS);
 
   /**
    * The forward pass of a call.

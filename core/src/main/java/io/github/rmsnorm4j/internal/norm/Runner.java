@@ -39,7 +39,7 @@ public final class Runner {
     int elementBytes = 0;
     for (int i = 0; i < formula.rows().size(); i++) {
       RowMemory of = call.rows(formula.rows().get(i));
-      elementBytes += of == null ? 0 : of.type().bytes();
+      elementBytes += of == null || of.isRepeated() ? 0 : of.type().bytes();
     }
     if (call.rows(Forward.Y) != null && call.rows(Forward.RESIDUAL) != null) {
       elementBytes += call.rows(Forward.RESIDUAL).type().bytes(); // It is read and written.
@@ -58,8 +58,19 @@ public final class Runner {
     }
   }
 
-  /** Does rows; plain Java continues where the worker stops. */
+  /** Does rows, as many at a time as are at one stride, if the worker needs that. */
   static void rows(Call call, Plan plan, Worker worker, long from, long to, Object[] sums) {
+    long period = worker.crossesPeriods() ? Long.MAX_VALUE : call.period();
+    long end;
+    for (long row = from; row < to; row = end) {
+      end = row + Math.min(to - row, period - row % period);
+      atOneStride(call, plan, worker, row, end, sums);
+    }
+  }
+
+  /** Does rows; plain Java continues where the worker stops. */
+  private static void atOneStride(
+      Call call, Plan plan, Worker worker, long from, long to, Object[] sums) {
     long row = from + worker.run(from, to, sums);
     while (row < to) {
       row += outOfRange(call, plan.plain(call), worker, row, sums);

@@ -18,6 +18,11 @@ final class Area {
 
   static final int WIDTH = 8;
 
+  /** Rows at the first stride, at least 1, and those at each further one; see {@link #jump}. */
+  static final int UNTIL = 24;
+
+  static final int PERIOD = 40;
+
   /** The state of the floating-point unit: the caller's, and that of the contract. */
   static final int CALLERS_MXCSR = 16;
 
@@ -53,7 +58,12 @@ final class Area {
   /** A mask: before it 32 elements that are there, from it on 32 that are not. */
   static final int MASK = ENDS + END * Tensor.SLOTS + MASK_BYTES;
 
-  static final int BYTES = MASK + MASK_BYTES;
+  private static final int JUMPS = MASK + MASK_BYTES;
+
+  /** The row after those at the stride that the kernel is at, which it leaves there. */
+  static final int END_OF_PERIOD = JUMPS + Long.BYTES * Tensor.Access.ELEMENT.places();
+
+  static final int BYTES = END_OF_PERIOD + Long.BYTES;
 
   private Area() {}
 
@@ -80,6 +90,11 @@ final class Area {
   /** Bytes from a row to the next. */
   static int stride(Tensor rows) {
     return address(rows) + Long.BYTES;
+  }
+
+  /** Bytes from where the next row would be to where it is, after each period of rows. */
+  static int jump(Tensor rows) {
+    return JUMPS + Long.BYTES * rows.place();
   }
 
   /** A number of the call, or of the first row; those of other rows follow. */

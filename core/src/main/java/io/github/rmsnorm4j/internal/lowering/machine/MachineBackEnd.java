@@ -54,7 +54,8 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
         stages.add(step.stage());
       }
       int whole = call.choices().isWhole() ? width : 0;
-      return new WholeRows.OneKernel(required(kernel(stages, bits, whole, stores)));
+      return new WholeRows.OneKernel(
+          required(kernel(stages, bits, whole, stores, call.period() < Long.MAX_VALUE)));
     }
     List<Kernel> kernels = new ArrayList<>();
     for (Step step : program.steps()) {
@@ -65,7 +66,7 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
           step.extent() == Extent.NUMBERS
               ? new PlainKernel(step.stage(), 0)
               : new PieceKernel(
-                  step.stage(), required(kernel(List.of(step.stage()), bits, 0, ofStep))));
+                  step.stage(), required(kernel(List.of(step.stage()), bits, 0, ofStep, false))));
     }
     return new RowsInPieces.KernelOfEachStep(
         new StagedProgram(call, storage, program, kernels, null, Columns.NATURAL, false));
@@ -85,12 +86,12 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
   }
 
   private static MachineKernel kernel(
-      List<Stage> stages, int bits, int width, OutputStores stores) {
+      List<Stage> stages, int bits, int width, OutputStores stores, boolean periods) {
     boolean streams =
         stores == OutputStores.STREAMED
             || stores == OutputStores.STREAMED_UNALIGNED
                 && MachineKernel.peels(stages, bits, width);
-    return MachineKernel.of(stages, bits, width, streams);
+    return MachineKernel.of(stages, bits, width, streams, periods);
   }
 
   private static MachineKernel required(MachineKernel kernel) throws Refusal {

@@ -39,9 +39,17 @@ final class MachineCode {
   /** Where a row that is out of range goes, and whoever has done all rows. */
   private final Label leave = a.label("leave");
 
+  /** Where whoever has done all rows at one stride goes. */
+  private final Label done;
+
+  /** The end of these rows in the area. */
+  private final Address end;
+
   private MachineCode(Target target) {
     this.target = target;
     registers = new Registers(target.avx512());
+    done = target.periods() ? a.label("done") : leave;
+    end = Address.at(AREA, target.periods() ? Area.END_OF_PERIOD : Area.ROWS);
   }
 
   static Code of(Target target) {
@@ -52,10 +60,19 @@ final class MachineCode {
 
   private void emit() {
     begin();
+    Label period = a.label("period");
+    if (target.periods()) {
+      a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.UNTIL));
+      endOfPeriod();
+      a.bind(period);
+    }
     if (target.hasStrips()) {
       strips();
     } else {
       rows();
+    }
+    if (target.periods()) {
+      nextPeriod(period);
     }
     end();
   }
@@ -65,14 +82,14 @@ final class MachineCode {
       groups();
     }
     Label row = a.label("row");
-    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
-    a.op(GeneralOp.JAE, leave);
+    a.op(GeneralOp.CMP, ROW, end);
+    a.op(GeneralOp.JAE, done);
     a.bind(row);
     for (Stage stage : target.stages()) {
       stage(stage, 1);
     }
     a.op(GeneralOp.ADD, ROW, new Immediate(1));
-    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.CMP, ROW, end);
     a.op(GeneralOp.JB, row);
   }
 
@@ -82,7 +99,7 @@ final class MachineCode {
     Label rest = a.label("rest");
     a.bind(group);
     a.op(GeneralOp.LEA, General.RAX, Address.at(ROW, target.group()));
-    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.CMP, General.RAX, end);
     a.op(GeneralOp.JA, rest);
     for (Stage stage : target.stages()) {
       stage(stage, target.group());
@@ -94,10 +111,10 @@ final class MachineCode {
 
   /** Each stage of several rows, and the last one strip by strip. */
   private void strips() {
-    RowGroup rows = new RowGroup(a);
+    RowGroup rows = new RowGroup(a, end);
     Label group = a.label("group");
     a.bind(group);
-    rows.begin(target.group(), leave);
+    rows.begin(target.group(), done);
     Stage last = target.stages().getLast();
     for (Stage stage : target.stages()) {
       if (stage != last) {
@@ -109,6 +126,33 @@ final class MachineCode {
     a.comment("%s", new Text(last));
     new ElementStage(a, registers, target, last).emitStrips(rows);
     a.op(GeneralOp.JMP, group);
+  }
+
+  /** Goes on to rows at another stride, if there are more rows. */
+  private void nextPeriod(Label period) {
+    a.bind(done);
+    a.comment("the next rows at one stride");
+    a.op(GeneralOp.MOV, General.RAX, end);
+    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.JAE, leave);
+    for (Tensor rows : target.rows()) {
+      a.op(GeneralOp.MOV, General.RCX, Address.at(AREA, Area.start(rows)));
+      a.op(GeneralOp.ADD, General.RCX, Address.at(AREA, Area.jump(rows)));
+      a.op(GeneralOp.MOV, Address.at(AREA, Area.start(rows)), General.RCX);
+    }
+    a.op(GeneralOp.ADD, General.RAX, Address.at(AREA, Area.PERIOD));
+    endOfPeriod();
+    a.op(GeneralOp.JMP, period);
+  }
+
+  /** Keeps the end of the rows at one stride, which is not after that of all rows. */
+  private void endOfPeriod() {
+    Label within = a.label("within");
+    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.JBE, within);
+    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.ROWS));
+    a.bind(within);
+    a.op(GeneralOp.MOV, end, General.RAX);
   }
 
   private void stage(Stage stage, int rows) {
@@ -161,7 +205,7 @@ final class MachineCode {
   private void end() {
     a.bind(leave);
     if (target.hasStrips()) {
-      new RowGroup(a).first();
+      new RowGroup(a, end).first();
     }
     if (target.streams()) {
       a.op(GeneralOp.SFENCE);

@@ -32,6 +32,7 @@ final class MachineFrame implements AutoCloseable {
   MachineFrame() {
     area.set(JAVA_INT, Area.MXCSR, FloatingPointState.CONTRACT);
     area.asSlice(Area.MASK - Area.MASK_BYTES, Area.MASK_BYTES).fill((byte) -1);
+    setPeriod(Long.MAX_VALUE, 1);
   }
 
   /**
@@ -53,6 +54,22 @@ final class MachineFrame implements AutoCloseable {
   void clear() {
     Arrays.fill(bases, null);
     hasArrays = false;
+  }
+
+  /**
+   * Says which rows are at one stride, to a kernel of rows that are not all.
+   *
+   * @param until how many rows from the first one on
+   * @param period how many each time after them
+   */
+  void setPeriod(long until, long period) {
+    area.set(JAVA_LONG, Area.UNTIL, until);
+    area.set(JAVA_LONG, Area.PERIOD, period);
+  }
+
+  /** Says how far the next row is from where it would be, after each period. */
+  void jump(Tensor rows, long bytes) {
+    area.set(JAVA_LONG, Area.jump(rows), bytes);
   }
 
   /**

@@ -61,10 +61,17 @@ final class MachineKernel {
    * @param width of the rows; 0 for any
    */
   static MachineKernel of(List<Stage> stages, int bits, int width, boolean streams) {
-    Target target = target(stages, bits, width, streams);
+    return of(stages, bits, width, streams, false);
+  }
+
+  /** Likewise; and whether rows are not all at one stride. */
+  static MachineKernel of(
+      List<Stage> stages, int bits, int width, boolean streams, boolean periods) {
+    Target atOneStride = target(stages, bits, width, streams);
+    Target target = periods ? atOneStride.withPeriods() : atOneStride;
     MachineKernel kernel = of(target);
     // A kernel for one width needs more registers: several rows wait for one another.
-    return kernel == null && target.width() > 0 ? of(stages, bits, 0, streams) : kernel;
+    return kernel == null && target.width() > 0 ? of(stages, bits, 0, streams, periods) : kernel;
   }
 
   private static MachineKernel of(Target target) {

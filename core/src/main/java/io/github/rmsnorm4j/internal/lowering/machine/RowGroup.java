@@ -13,21 +13,28 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 /** Rows of any width that go through the stages together: each stage has a loop over them. */
 final class RowGroup {
   private final Assembler a;
+  private final Address end;
 
-  RowGroup(Assembler a) {
+  /**
+   * Rows of a kernel.
+   *
+   * @param end of all rows, or of those at one stride
+   */
+  RowGroup(Assembler a, Address end) {
     this.a = a;
+    this.end = end;
   }
 
-  /** Takes so many rows from the next one on, or those that are left. */
-  void begin(int rows, Label leave) {
+  /** Takes so many rows from the next one on, or those that are left at one stride. */
+  void begin(int rows, Label done) {
     Label all = a.label("all");
     a.op(GeneralOp.MOV, Address.at(AREA, Area.FIRST), ROW);
-    a.op(GeneralOp.CMP, ROW, Address.at(AREA, Area.ROWS));
-    a.op(GeneralOp.JAE, leave);
+    a.op(GeneralOp.CMP, ROW, end);
+    a.op(GeneralOp.JAE, done);
     a.op(GeneralOp.LEA, General.RAX, Address.at(ROW, rows));
-    a.op(GeneralOp.CMP, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.CMP, General.RAX, end);
     a.op(GeneralOp.JBE, all);
-    a.op(GeneralOp.MOV, General.RAX, Address.at(AREA, Area.ROWS));
+    a.op(GeneralOp.MOV, General.RAX, end);
     a.bind(all);
     a.op(GeneralOp.MOV, Address.at(AREA, Area.AFTER), General.RAX);
   }

@@ -24,6 +24,7 @@ import java.util.TreeSet;
  * @param streams whether the output has non-temporal stores; then it is aligned as the longest
  *     vectors are, or the kernel peels, see {@link #peels}
  * @param prefetched bytes of the longest elements that row sums prefetch; 0 for none
+ * @param periods whether rows are not all at one stride, see {@link Area#UNTIL}
  */
 record Target(
     List<Stage> stages,
@@ -32,7 +33,25 @@ record Target(
     int group,
     boolean bfloat16,
     boolean streams,
-    int prefetched) {
+    int prefetched,
+    boolean periods) {
+  /** For rows at one stride. */
+  Target(
+      List<Stage> stages,
+      int bits,
+      int width,
+      int group,
+      boolean bfloat16,
+      boolean streams,
+      int prefetched) {
+    this(stages, bits, width, group, bfloat16, streams, prefetched, false);
+  }
+
+  /** The same for rows that are not. */
+  Target withPeriods() {
+    return new Target(stages, bits, width, group, bfloat16, streams, prefetched, true);
+  }
+
   /** Accumulators of all row sums of a stage, at most. */
   private static final int ACCUMULATORS = 8;
 
@@ -49,6 +68,7 @@ record Target(
       }
     }
     name.append(width > 0 ? "_width_" + width : "").append(streams ? "_streaming" : "");
+    name.append(periods ? "_periods" : "");
     return name.append("_machine_").append(bits).toString().toLowerCase(Locale.ROOT);
   }
 

@@ -163,6 +163,8 @@ final class Trial implements AutoCloseable {
 
   private boolean passes(MachineKernel kernel, int done) {
     tensors.place(machineFrame, frame);
+    // The rows after those that go together are at another stride, which is the same one.
+    machineFrame.setPeriod(target.group(), 2);
     boolean same = kernel.run(machineFrame, rows, tensors.bases) == done;
     for (Stage stage : target.stages()) {
       new PlainKernel(stage, 0).run(frame, done, 0, stage.sums().isEmpty() ? width : summed);

@@ -152,6 +152,7 @@ final class TrialRows implements AutoCloseable {
       Place place = entry.getValue();
       bases[i] = pattern(i);
       machineFrame.place(operand, null, place.tried.address() - bases[i], place.stride);
+      machineFrame.jump(operand, 0);
       frame.place(operand, null, place.plain.address(), place.stride);
       i++;
     }

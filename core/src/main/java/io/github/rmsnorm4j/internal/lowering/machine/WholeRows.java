@@ -58,10 +58,15 @@ final class WholeRows implements Worker {
   private MachineKernel kernel;
   private int width;
 
+  /** Rows at one stride; more than there are if all rows are. */
+  private long period;
+
   /** Elements of one call of the kernel if rows are in arrays. */
   private int piece;
 
-  /** Rows of the last call of the kernel, and those of them that it has done. */
+  /** The first row of the last call of the kernel, how many there are, and how many it has done. */
+  private long first;
+
   private int rows;
 
   private int done;
@@ -73,6 +78,7 @@ final class WholeRows implements Worker {
     if (!isSet(call.ofNorm())) {
       set(call.choices());
     }
+    period = call.period();
     columns.reserve(call);
     piece = call.rows(Backward.DY) == null ? PIECE : BACKWARD_PIECE;
   }
@@ -131,6 +137,7 @@ final class WholeRows implements Worker {
     int most = frame.mostRows(piece, width);
     long row = from;
     while (true) {
+      first = row;
       rows = (int) Math.min(most, to - row);
       takeGiven((int) row, rows);
       done = kernel.run(frame, rows);
@@ -147,12 +154,22 @@ final class WholeRows implements Worker {
 
   @Override
   public int stoppedAt(Frame into) {
-    int together = kernel.together(rows - done);
+    long atOneStride = period - (first + done) % period;
+    int together = kernel.together((int) Math.min(atOneStride, rows - done));
     frame.copyNumbers(done, together, into);
     return together;
   }
 
+  @Override
+  public boolean crossesPeriods() {
+    return true;
+  }
+
   private void place(long row) {
+    boolean hasPeriods = period < Long.MAX_VALUE;
+    if (hasPeriods) {
+      frame.setPeriod(period - row % period, period);
+    }
     List<Tensor> tensors = call.formula().rows();
     for (int i = 0; i < tensors.size(); i++) {
       Tensor tensor = tensors.get(i);
@@ -162,6 +179,10 @@ final class WholeRows implements Worker {
         boolean isNative = rows.access() == RowMemory.Access.NATIVE;
         long offset = (isNative ? segment.address() : 0) + rows.offset(row);
         frame.place(tensor, isNative ? null : segment, offset, rows.stride());
+        if (hasPeriods) {
+          long jump = rows.period() == 0 ? 0 : rows.outerStride() - period * rows.stride();
+          frame.jump(tensor, jump);
+        }
       }
     }
   }
