@@ -981,7 +981,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Staging biases) {
     boolean float64 = x.type() == ElementType.FLOAT64;
     boolean ofGroups = parameterLength(gain, bias) > groupWidth;
-    Tensor last = ofGroups ? Forward.GAIN_OF_GROUPS : z == null ? Forward.Y : Forward.Z;
+    Tensor last = ofGroups ? Forward.BIAS_OF_GROUPS : z == null ? Forward.Y : Forward.Z;
     RowMemory[] rows = new RowMemory[1 + last.place()];
     rows[Forward.X.place()] = memory.of(x, groups);
     rows[Forward.RESIDUAL.place()] = residual == null ? null : memory.of(residual, groups);

@@ -61,7 +61,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   public static final Tensor BIAS = Tensor.ofColumns("bias", 1);
 
   /** A gain of which each row has a part of its own, where rows are groups of wider rows. */
-  public static final Tensor GAIN_OF_GROUPS = Tensor.ofElements("gain", 7);
+  public static final Tensor GAIN_OF_GROUPS = Tensor.ofElements("gain", 4);
 
   /** Likewise a bias. */
   public static final Tensor BIAS_OF_GROUPS = Tensor.ofElements("bias", 6);

@@ -18,6 +18,7 @@ import io.github.rmsnorm4j.internal.formula.Program.Step;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.util.ArrayList;
@@ -32,6 +33,9 @@ import java.util.function.IntSupplier;
  * @param bits the width of a vector, 0 without the Vector API; slow to find
  */
 public record VectorBackEnd(IntSupplier bits) implements BackEnd {
+  /** Such vectors need so many operations for an exponential that the JIT leaves some in boxes. */
+  private static final int SHORT = 128;
+
   private static final Pool<StagedRows> POOL = new Pool<>(StagedRows::new);
 
   /** A program; the staggered kernel is null where it does not pay. */
@@ -58,6 +62,9 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
     boolean paired = isPaired(call);
     Storage storage = call.storage(Kernels.narrow(bits, paired));
     Program program = call.program(storage);
+    if (bits == SHORT && hasExponential(program)) {
+      throw new Refusal("a loop with an exponential of 128-bit vectors is too large for the JIT");
+    }
     int width = call.choices().width();
     Kernels kernels = new Kernels(bits, memory(call, storage), width, paired);
     EvenFirst columns = new EvenFirst(paired);
@@ -69,6 +76,15 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
         new StagedProgram(call, storage, program, ofSteps, kernels, columns, false);
     boolean staggers = call.choices().isWhole() && isDirect(call, storage);
     return new Rows(staged, staggers ? staggered(program, kernels) : null, columns);
+  }
+
+  private static boolean hasExponential(Program program) {
+    for (Step step : program.steps()) {
+      if (step.stage().has(Value.Kind.POWER)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The elements that a kernel always serves; 0 if there is no such number. */
