@@ -71,7 +71,7 @@ class NormSpecTest {
       value = {
         "lama | it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, and settings",
         "llama(eps=1e-5 | it may be rmsnorm, layernorm",
-        "llama() | a setting is NAME=VALUE, NAME may be eps, cast, offset, part, residual, groupcount",
+        "llama() | a setting is NAME=VALUE, NAME may be eps, cast, offset, part, residual, gate, groupcount",
         "llama(bias=1) | a setting is NAME=VALUE, NAME may be eps",
         "llama(eps) | a setting is NAME=VALUE, NAME may be eps",
         "llama(eps=1, eps=1) | eps stands twice",
