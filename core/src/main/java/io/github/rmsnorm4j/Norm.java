@@ -679,7 +679,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Exception: the arrays for sums over rows, if they have more than 2^18 elements, or if those of
    * all threads take more than 64 MiB. The library keeps that much from call to call. On 8 threads
    * it is enough for gain and bias of 2^19 float32 rows of 2^16 elements, of 2^14 rows of 2^17, or
-   * of 2^11 rows of 2^18.
+   * of 2^11 rows of 2^18. A norm of groups whose gain or bias is of the whole row makes small
+   * objects for each group, a KiB and a half at most.
    *
    * @param dy the gradient of the output, as many rows as the forward pass had, of the norm's width
    * @param saved what the forward pass kept
@@ -841,6 +842,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Reference.reachabilityFence(dresidual);
       Reference.reachabilityFence(dx);
       Reference.reachabilityFence(dz);
+      Reference.reachabilityFence(saved);
     }
   }
 

@@ -165,6 +165,11 @@ record CallKind(
     return extent == Extent.TWO_THREADS ? 2 : 1;
   }
 
+  /** Of a row. */
+  int groups() {
+    return formula != Formula.GROUPS ? 1 : width % 4 == 0 ? 4 : width % 3 == 0 ? 3 : 1;
+  }
+
   int rows() {
     return switch (extent) {
       case ONE_ROW -> 1;

@@ -13,6 +13,9 @@ final class CountedCall {
   /** A backward call has more of them; and once more for each run of rows that threads claim. */
   private static final long BACKWARD_BYTES = 2 * FEW_BYTES;
 
+  /** A backward call of groups with their own gain or its gradient is one call for each group. */
+  private static final long GROUP_BYTES = 3 * FEW_BYTES;
+
   private static final int RUNS_OF_TWO = 16;
 
   /** Calls without which a kind cannot be said to be compiled. */
@@ -31,7 +34,8 @@ final class CountedCall {
   CountedCall(PreparedCall call) {
     this.call = call;
     severalThreads = call.kind.threads() > 1;
-    long bytes = call.kind.pass().isBackward() ? BACKWARD_BYTES : FEW_BYTES;
+    long ofGroups = Math.max(BACKWARD_BYTES, call.kind.groups() * GROUP_BYTES);
+    long bytes = call.kind.pass().isBackward() ? ofGroups : FEW_BYTES;
     allowed = severalThreads ? RUNS_OF_TWO * bytes : bytes;
   }
 

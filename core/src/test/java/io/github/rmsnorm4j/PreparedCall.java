@@ -67,7 +67,7 @@ final class PreparedCall {
       builder.safe();
     }
     if (kind.formula() == CallKind.Formula.GROUPS) {
-      builder.groupCount(width % 4 == 0 ? 4 : width % 3 == 0 ? 3 : 1);
+      builder.groupCount(kind.groups());
     }
     if (gain != null) {
       builder.gain(gain);

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cli.story.Change;
 import java.util.List;
@@ -72,13 +73,22 @@ final class StoryNorm {
     }
     try {
       return new Change(
-          none || like == null ? null : NormSpec.parse(like),
+          none || like == null ? null : spec(like),
           none,
           gain == Gain.on,
           type == null ? ElementType.FLOAT32 : type);
     } catch (IllegalArgumentException e) {
       throw new WrongUseException("--like: none, or a norm: " + e.getMessage());
     }
+  }
+
+  private static NormSpec spec(String text) {
+    NormSpec spec = NormSpec.parse(text);
+    if (spec.gate() != Gate.NONE) {
+      throw new IllegalArgumentException(
+          "norm is '%s', it must have no gate: there is no second row".formatted(spec));
+    }
+    return spec;
   }
 
   /** Whether the norm rounds rows that are not rounded otherwise: to float32, so not at all. */

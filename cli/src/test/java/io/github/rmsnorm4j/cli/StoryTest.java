@@ -158,7 +158,8 @@ class StoryTest {
         "--gain none|expected one of [on, off] (case-sensitive) but was 'none'",
         "--like none --gain off|--gain is off, with --like none there is no norm that has it",
         "--like none --type f16|--type is f16, with --like none",
-        "--like layernorm(cast=t5)|cast may be float32, llama, t5, onnx; float32 for layernorm",
+        "--like layernorm(cast=t5)|cast may be float32, llama, t5, onnx, divided",
+        "--like rmsnorm(gate=silu)|norm is 'rmsnorm(gate=silu)', it must have no gate",
         "--report same --json same|--report and --json are both same",
         "one two|'two'",
         "--nonsense|'--nonsense'"

@@ -50,7 +50,11 @@ class ParamsTest {
             "bert",
             "norm",
             "norm is 'bert', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx,"
-                + " and settings may follow: llama(eps=1e-5)"),
+                + " l2, and settings may follow: llama(eps=1e-5)"),
+        bad(
+            "llama(gate=silu)",
+            "norm",
+            "norm is 'llama(gate=silu)', it must have no gate: a column has no second row"),
         bad(
             "llama(eps=-1)",
             "norm",
