@@ -40,6 +40,10 @@ import java.lang.ref.Reference;
  * Otherwise no row of y may share memory with a row of x, with the gain or with the bias. Rows that
  * interleave without sharing memory are allowed.
  *
+ * <p><b>Gates.</b> A norm with a {@link Gate} reads a second row z. It has the calls with z alone,
+ * {@link #applyGated} and {@link #backwardGated}; all others throw an {@link
+ * IllegalArgumentException}.
+ *
  * <p><b>Values.</b> NaN and infinity propagate as the formula gives them; nothing is clamped. The
  * statistic of a finite float32 row never overflows or underflows, whatever the scale of the row.
  * docs/numerics.md of the project defines every result to the bit.
@@ -434,8 +438,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *
    * @param x the rows, of the norm's width
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException if the shapes do not fit, codes or scales are read-only, or
-   *     they overlap each other or x
+   * @throws IllegalArgumentException if the norm has a gate or groups, the shapes do not fit, codes
+   *     or scales are read-only, or they overlap each other or x
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
@@ -451,8 +455,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param x the rows, of the norm's width
    * @param y where the result goes; x itself for in place
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException as for {@link #apply(Rows, Rows)}, or if q does not have the
-   *     shape of x, codes or scales are read-only, or they overlap each other or rows of the call
+   * @throws IllegalArgumentException as for {@link #apply(Rows, Rows)}, or if the norm has groups,
+   *     q does not have the shape of x, codes or scales are read-only, or they overlap each other
+   *     or rows of the call
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
@@ -468,8 +473,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param x the rows that are added, of the norm's width
    * @param residual takes the sum, as in {@link #addAndApply(Rows, Rows, Rows)}
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException if the shapes or types do not fit, something to be written is
-   *     read-only, or codes, scales, residual and x overlap each other
+   * @throws IllegalArgumentException if the norm has a gate or groups, the shapes or types do not
+   *     fit, something to be written is read-only, or codes, scales, residual and x overlap each
+   *     other
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
@@ -652,8 +658,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * <p>In a partial norm only the first k elements have the term with xh. With epsilon {@link
    * EpsilonPlacement#OUTSIDE} the root q that term is {@code (q + eps) / q} times as large, and 0
    * for a row of zeros. For a row on the {@link EpsilonPlacement#FLOOR} it is 0. A cast in the
-   * forward pass has gradient 1: the gradient is that of the formula without the cast. dx is
-   * rounded once, to its type.
+   * forward pass has gradient 1: the gradient is that of the formula without the cast. But with
+   * {@link CastOrder#NONE} an rstd that was kept is used as it is, rounded to the 16-bit type of
+   * the row. dx is rounded once, to its type.
    *
    * <p><b>Values.</b> Every operation is in float32. It is in float64 for float64 rows, and for
    * float32 rows whose rstd is not a normal float32 number or whose mean is 2^103 or more. While

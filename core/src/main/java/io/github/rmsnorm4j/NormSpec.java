@@ -369,7 +369,8 @@ public record NormSpec(
         "gain offset",
         gainOffset,
         "it must be 0 with cast order T5: that rounds to the type of the gain as stored");
-    // The other orders round a row before it meets the gain; with a bias there would be two ways.
+    // An order that rounds to 16 bits leaves open whether it rounds again before a bias is added.
+    // DIVIDED and GAIN_FIRST are for RMSNorms of other systems that add no bias after the gain.
     require(
         !bias || castOrder == CastOrder.FLOAT32,
         "cast order",

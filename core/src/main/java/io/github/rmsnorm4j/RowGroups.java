@@ -13,9 +13,9 @@ public record RowGroups(int count, int size) {
   public static final RowGroups WHOLE = new RowGroups(1, 0);
 
   /**
-   * Checks that one of both is given.
+   * Checks that either the count or the size is given.
    *
-   * @throws IllegalArgumentException if none or both are given, or one is negative
+   * @throws IllegalArgumentException if neither or both are given, or one is negative
    */
   public RowGroups {
     if (count < 0 || size < 0 || count > 0 == size > 0) {

@@ -49,10 +49,11 @@ public final class Saved {
 
   /**
    * {@return the rstd of each row, in the array itself, not a copy; its length is the number of
-   * rows given to the constructor} Of rows with groups it has the rstd of each group, row after
+   * rows given to the constructor} For rows with groups it has the rstd of each group, row after
    * row, and is as many times as long; it stays as long for later norms with fewer groups. In
    * float32 arithmetic an rstd is a float32 value, or a float64 value if the row is out of the
-   * range of float32. Null with {@link Keep#NOTHING}, and before the first forward pass.
+   * range of float32. With {@link CastOrder#NONE} it is a value of the row's type if that has 16
+   * bits. Null with {@link Keep#NOTHING}, and before the first forward pass.
    */
   public double[] rstd() {
     return rstd;
