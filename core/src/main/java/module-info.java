@@ -1,5 +1,5 @@
 /**
- * RMSNorm and LayerNorm for the JVM.
+ * RMSNorm, LayerNorm and L2 norm for the JVM.
  *
  * <p>Kernels are machine code where the processor and the system allow it, otherwise they use the
  * Vector API ({@code --add-modules jdk.incubator.vector}), otherwise plain Java. All give the same

@@ -15,7 +15,7 @@ final class GroupParts implements AutoCloseable {
   private final Staging rstd = Staging.take();
 
   /**
-   * Parts of rows.
+   * An object for one call.
    *
    * @param groups of a row
    * @param width elements of a group
@@ -38,7 +38,7 @@ final class GroupParts implements AutoCloseable {
     return part(values, group, gain);
   }
 
-  /** Likewise of a bias. */
+  /** The part of a bias, as that of a gain. */
   Object bias(Object values, int group) {
     return part(values, group, bias);
   }
@@ -57,7 +57,7 @@ final class GroupParts implements AutoCloseable {
     return ofGroup(numbers, group, rows, mean);
   }
 
-  /** Likewise its rstd. */
+  /** The rstd of a group in each row, until the next group; null for null. */
   double[] rstd(double[] numbers, int group, long rows) {
     return ofGroup(numbers, group, rows, rstd);
   }

@@ -49,13 +49,13 @@ import java.lang.ref.Reference;
  * docs/numerics.md of the project defines every result to the bit.
  */
 public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
-  /** Stands for the number of a group. */
+  /** The number that stands for all groups. */
   private static final int ALL_GROUPS = -1;
 
   private final int width;
   private final NormSpec spec;
 
-  /** How many groups a row has, and elements of each; most norms have one group. */
+  /** How many groups a row has; most norms have one. */
   private final int groups;
 
   private final int groupWidth;
@@ -433,8 +433,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /**
    * Normalises rows and quantises the result, which itself is not stored: {@code q =
    * quantise(norm(x))}. {@link Builder#quantizer} says by which rule. The codes are those of the
-   * result in float32, unless the rule rounds it to the type of x; that of float64 rows is rounded
-   * to float32.
+   * result in float32, unless the rule rounds it to the type of x. The result of float64 rows is
+   * rounded to float32.
    *
    * @param x the rows, of the norm's width
    * @param q where the codes and scales go: as many rows of the same width
@@ -658,9 +658,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * <p>In a partial norm only the first k elements have the term with xh. With epsilon {@link
    * EpsilonPlacement#OUTSIDE} the root q that term is {@code (q + eps) / q} times as large, and 0
    * for a row of zeros. For a row on the {@link EpsilonPlacement#FLOOR} it is 0. A cast in the
-   * forward pass has gradient 1: the gradient is that of the formula without the cast. But with
-   * {@link CastOrder#NONE} an rstd that was kept is used as it is, rounded to the 16-bit type of
-   * the row. dx is rounded once, to its type.
+   * forward pass has gradient 1: the gradient is that of the formula without the cast. With
+   * {@link CastOrder#NONE} a kept rstd is used as it is, rounded to the 16-bit type of the row. dx is
+   * rounded once, to its type.
    *
    * <p><b>Values.</b> Every operation is in float32. It is in float64 for float64 rows, and for
    * float32 rows whose rstd is not a normal float32 number or whose mean is 2^103 or more. While
@@ -1017,7 +1017,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       return null;
     }
     columns[column.place()] = null;
-    // Beside rows in native memory an array would make each call of machine code a critical one.
+    // If rows are in native memory, an array would make each call of machine code a critical one.
     boolean isNative = ofNorm != null && memory.of(x, groups).access() == RowMemory.Access.NATIVE;
     MemorySegment there = isNative ? ofNorm.of(column, values, width) : null;
     if (there == null) {

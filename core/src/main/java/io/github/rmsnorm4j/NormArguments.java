@@ -402,7 +402,7 @@ final class NormArguments {
   }
 
   private static String ofGroups(int width, int group) {
-    return group == width ? "" : ", their groups " + group + ": it must have one of both";
+    return group == width ? "" : ", their groups " + group + ": it must have as many as either";
   }
 
   /** Gain and bias, where there are both, are of the row or of the group; 0 stands for none. */

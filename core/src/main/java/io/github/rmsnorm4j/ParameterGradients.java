@@ -4,7 +4,7 @@ import java.lang.reflect.Array;
 
 /**
  * The arrays that take the gradients of gain and bias: {@code dgain_j = sum over rows of dy_j *
- * xh_j} and {@code dbias_j = sum over rows of dy_j}, where xh is the normalised row. Of rows with
+ * xh_j} and {@code dbias_j = sum over rows of dy_j}, where xh is the normalised row. For rows with
  * groups the arrays have the length of a row, or of a group if all groups share the parameter: then
  * the sums are over the groups of all rows. The sums are float32, or float64 for float64 rows. They
  * have the same bits on any number of threads.

@@ -165,7 +165,7 @@ record CallKind(
     return extent == Extent.TWO_THREADS ? 2 : 1;
   }
 
-  /** Of a row. */
+  /** How many groups a row has. */
   int groups() {
     return formula != Formula.GROUPS ? 1 : width % 4 == 0 ? 4 : width % 3 == 0 ? 3 : 1;
   }

@@ -25,7 +25,7 @@ final class Case {
   private final boolean ownParameters;
   private final boolean statistics;
 
-  /** Of the groups of all rows, one row after the other. */
+  /** The results of the groups of all rows, one row after the other. */
   private final Contract.Result[] expected;
 
   private Case(String name, Draw draw, Shape shape, Mix mix, int choice) {

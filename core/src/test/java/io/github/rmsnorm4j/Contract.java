@@ -169,7 +169,7 @@ final class Contract {
     return norm.order() == CastOrder.ONNX || norm.order() == CastOrder.DIVIDED;
   }
 
-  /** Of a number of the row: rounded to float32 and then to a type, if there is one. */
+  /** A number of the row, rounded to float32 and then to the type, if there is one. */
   private static double to(ElementType type, double v) {
     return type == null ? v : Rounding.to(type, (float) v);
   }

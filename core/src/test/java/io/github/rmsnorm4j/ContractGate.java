@@ -69,7 +69,7 @@ final class ContractGate {
                 : d ? v / (1 + exp(-v)) : (float) v / (1f + exp((float) -v)));
   }
 
-  /** The same of the backward pass. */
+  /** What the backward pass multiplies by. */
   static double[] backward(Gate gate, double[] z, ElementType arithmetic) {
     boolean d = arithmetic == ElementType.FLOAT64;
     double[] s = each(z, v -> sigmoid(v, d));

@@ -31,7 +31,7 @@ class GateBitsTest {
     }
   }
 
-  /** With enough rows that every thread gets its MiB, and blocks of rows for sums. */
+  /** There are enough rows that every thread gets a MiB, and several blocks of rows for sums. */
   @Test
   void anyCallOnManyThreads() {
     for (int seed = 0; seed < 8; seed++) {

@@ -36,7 +36,7 @@ class GateTest {
     return spec.withEpsilon(EPSILON).withGate(gate).builder(N).gain(gain).bias(bias).build();
   }
 
-  /** By its definition. */
+  /** The output by its definition. */
   private static double[] defined(
       Gate gate, boolean centred, double[] x, double[] z, double[] gain, double[] bias) {
     double[] factors = Definitions.gate(z, gate);
@@ -80,7 +80,7 @@ class GateTest {
     }
   }
 
-  /** Of the sum of y * dy, by central differences. */
+  /** The gradient of the sum of y * dy, by central differences. */
   private double[] differences(double[] of, UnaryOperator<double[]> y) {
     double[] slopes = new double[N];
     for (int i = 0; i < N; i++) {

@@ -53,7 +53,7 @@ class GroupArgumentsTest {
 
   @Test
   void parametersOfANorm() {
-    String said = " elements, the rows are 12 wide, their groups 4: it must have one of both";
+    String said = " elements, the rows are 12 wide, their groups 4: it must have as many as either";
     refused(() -> builder().gain(new float[6]).build(), "gain has 6" + said);
     refused(() -> builder().bias(new double[3]).build(), "bias has 3" + said);
     refused(
@@ -73,7 +73,7 @@ class GroupArgumentsTest {
     RmsNorm norm = builder().build();
     refused(
         () -> norm.apply(Rows.of(x, WIDTH), Rows.of(new float[6], 6), Rows.of(y, WIDTH)),
-        "gain has 1 x 6 elements, the rows are 12 wide, their groups 4: it must have one of both");
+        "gain has 1 x 6 elements, the rows are 12 wide, their groups 4: it must have as many as either");
     refused(
         () -> norm.apply(x, new float[4], new float[WIDTH], y),
         "bias has 12 elements, gain has 4: they must be the same");
@@ -95,7 +95,7 @@ class GroupArgumentsTest {
         "dgain has 12 elements, it must have as many as the other parameters, 4");
     refused(
         () -> norm.backward(y, saved, y, ParameterGradients.assigned(new float[3], null)),
-        "dgain has 3 elements, the rows are 12 wide, their groups 4: it must have one of both");
+        "dgain has 3 elements, the rows are 12 wide, their groups 4: it must have as many as either");
     Saved many = new Saved(Keep.INPUT, 1 << 30);
     refused(
         () -> norm.apply(rows, y, many),

@@ -50,7 +50,7 @@ record GroupRows(
     return new BackwardContract.Result(wide, joined(dgain, 0, norms), joined(dbias, 0, norms));
   }
 
-  /** Of some of the rows, with a part of gain and bias. */
+  /** The gradients of some of the rows, with a part of gain and bias. */
   private BackwardContract.Result of(
       int[] rows, BackwardContract.Choice choice, int group, int norms, ElementType out) {
     double[] gain = choice.gain() == null ? null : group(choice.gain(), group, norms);

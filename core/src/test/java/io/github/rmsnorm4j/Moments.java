@@ -15,7 +15,7 @@ record Moments(double s2, boolean overflowed, double mean, double variance, doub
   private static final int SUPER_BLOCK = 65_536;
   private static final int ONE_PASS = 1 << 20;
 
-  /** With squares that are rounded to a type, or to none. */
+  /** The moments of a row whose squares are rounded to a type, unless it is null. */
   static Moments of(double[] x, boolean centred, double scale, ElementType type) {
     int n = x.length;
     if (!centred) {

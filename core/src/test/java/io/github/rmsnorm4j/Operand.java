@@ -14,7 +14,7 @@ record Operand(ElementType type, Place place, int gap, int width, double[][] row
     return block;
   }
 
-  /** The same with the first elements of each row. */
+  /** The same operand with the first elements of each row. */
   Operand first(int n) {
     double[][] first = Arrays.stream(rows).map(r -> Arrays.copyOf(r, n)).toArray(double[][]::new);
     return new Operand(type, place, gap, n, first);

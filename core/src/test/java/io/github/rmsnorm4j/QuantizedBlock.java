@@ -19,7 +19,7 @@ final class QuantizedBlock {
   /** Null where the type has no such memory. */
   private final MemorySegment scales;
 
-  /** At strides that are drawn. */
+  /** Memory with strides that are drawn. */
   QuantizedBlock(
       Arena arena, boolean heap, QuantizedType type, int rows, int width, SplittableRandom random) {
     int ofRow = type.scales(width);
@@ -37,7 +37,7 @@ final class QuantizedBlock {
                     ofCodes, stride, scales.asSlice(GUARD), scaleStride, type, rows, width);
   }
 
-  /** Of bytes, not aligned. */
+  /** Memory of so many bytes, not aligned. */
   private static MemorySegment memory(
       Arena arena, boolean heap, long bytes, SplittableRandom random) {
     long all = bytes + 2 * GUARD;

@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
  * shares nothing with the library: an FP8 code is found among all codes.
  */
 final class QuantizedContract {
-  /** Of one row: the bytes among which the codes are, and the scales in memory of their own. */
+  /** The bytes of one row, which hold its codes, and its scales in memory of their own. */
   record Row(byte[] codes, float[] scales) {}
 
   private static final double[] E4M3 = magnitudes(448);
@@ -165,7 +165,7 @@ final class QuantizedContract {
     return IntStream.range(0, 0x7f).mapToDouble(code -> magnitude(code, most)).toArray();
   }
 
-  /** Of a finite code without its sign. */
+  /** The magnitude of a finite code. */
   private static double magnitude(int code, float most) {
     int digits = most == 448 ? 3 : 2;
     int least = most == 448 ? -6 : -14;

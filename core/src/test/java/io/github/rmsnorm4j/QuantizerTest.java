@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class QuantizerTest {
   private static final HexFormat HEX = HexFormat.of();
 
-  /** Of one row, as the contract has it too. */
+  /** The codes of one row, which the contract has to have too. */
   private static byte[] bytes(QuantizedType type, Quantizer rule, float... y) {
     byte[] codes = new byte[(int) type.rowBytes(y.length)];
     float[] scales = new float[type.scales(y.length)];
@@ -59,7 +59,7 @@ class QuantizerTest {
     return first;
   }
 
-  /** Of a ratio and an inverse that differ, next to a tie. */
+  /** Next to a tie the codes of a ratio and of an inverse differ. */
   @Test
   void ratioInverseAndDivisionDiffer() {
     SplittableRandom random = new SplittableRandom(3);

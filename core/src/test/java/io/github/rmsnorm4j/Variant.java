@@ -49,7 +49,7 @@ record Variant(int width, NormSpec spec) {
     return spec.groups().count(width);
   }
 
-  /** The same of rows with groups, unless it is partial. */
+  /** The same variant for rows with groups, unless it is partial. */
   Variant withGroups(int count) {
     return part() < width ? this : new Variant(width, spec.withGroups(RowGroups.ofCount(count)));
   }
@@ -89,7 +89,7 @@ record Variant(int width, NormSpec spec) {
     return new Variant(width, usual.withEpsilon(epsilon));
   }
 
-  /** The same of an L2 norm, which has no cast order and no part. */
+  /** The same variant of an L2 norm, which has no cast order and no part. */
   Variant ofLength() {
     NormSpec plain = spec.withCastOrder(CastOrder.FLOAT32).withPart(RowPart.WHOLE);
     return new Variant(width, plain.withKind(NormSpec.Kind.L2_NORM));
@@ -129,7 +129,7 @@ record Variant(int width, NormSpec spec) {
     return new Variant(width, spec.withPart(RowPart.WHOLE));
   }
 
-  /** The same with a gate. */
+  /** The same variant with a gate. */
   Variant with(Gate gate) {
     return new Variant(width, spec.withGate(gate));
   }

@@ -72,8 +72,8 @@ final class Bench implements Callable<Integer> {
   @Option(
       names = "--polluted",
       description =
-          "Measure only in JVMs that have run many other kinds of calls before. It takes half the"
-              + " time.")
+          "Measure only in JVMs that have run many other kinds of calls before. It takes at"
+              + " most half the time.")
   private boolean polluted;
 
   @Option(names = "--traps", description = "Show only the rows that some systems get wrong.")
@@ -91,7 +91,9 @@ final class Bench implements Callable<Integer> {
 
   @Option(
       names = "--write",
-      description = "Keep all rounds in docs/benchmarks and make docs/performance.md again.")
+      description =
+          "Keep all rounds in docs/benchmarks and make docs/performance.md again. Not with --quick,"
+              + " --only or --traps; a run with --polluted or --loops is kept as such.")
   private boolean write;
 
   @Option(
@@ -158,7 +160,7 @@ final class Bench implements Callable<Integer> {
   private List<String> arguments() {
     if (write && (quick || traps || only != null)) {
       throw new WrongUseException(
-          "--write takes a whole run: it excludes --quick, --only and --traps");
+          "--write excludes --quick, --only and --traps: only runs of all shapes are kept");
     }
     if (check && traps) {
       throw new WrongUseException(

@@ -96,7 +96,7 @@ final class Show implements Callable<Integer> {
     return spec.commandLine().getOut();
   }
 
-  /** With the type in which it is stored. */
+  /** The tensor, with the type in which it is stored. */
   private static String label(DequantizedFile file, Tensor tensor) {
     return tensor + file.type(tensor).map(type -> ", stored as " + type).orElse("");
   }

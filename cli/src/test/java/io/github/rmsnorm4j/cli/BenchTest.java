@@ -22,7 +22,7 @@ class BenchTest {
   @Test
   void wrongUseIsSaidBeforeAnythingIsBuilt() {
     assertThat(wrongUse("--write", "--quick"))
-        .contains("--write takes a whole run: it excludes --quick, --only and --traps");
+        .contains("--write excludes --quick, --only and --traps: only runs of all shapes are kept");
     assertThat(wrongUse("--traps", "--check")).contains("--check and --traps exclude each other");
     assertThat(wrongUse("--loops", "--traps")).contains("--loops and --traps exclude each other");
     assertThat(wrongUse("--threads", "1,0")).contains("--threads is 0, it may be 1 to 1024");

@@ -48,7 +48,7 @@ class QuantizeTest {
     return types;
   }
 
-  /** Of a row: its codes, and its scales if they are apart. */
+  /** The codes of some rows, and their scales if these are apart. */
   private record Stored(MemorySegment codes, MemorySegment scales, QuantizedRows rows) {
     static Stored of(QuantizedType type, long rows, int width) {
       MemorySegment codes = MemorySegment.ofArray(new byte[(int) (rows * type.rowBytes(width))]);
@@ -108,7 +108,7 @@ class QuantizeTest {
     }
   }
 
-  /** In pieces of a few MiB, of which the codes and the scales are written one after the other. */
+  /** Rows come in pieces of a few MiB. Each piece has its codes written, and then its scales. */
   @Test
   void manyPiecesAreWrittenInOrder() throws IOException {
     int rows = 3000;

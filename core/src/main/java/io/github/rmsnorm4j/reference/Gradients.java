@@ -50,7 +50,7 @@ public final class Gradients {
     return ofSquares(x, scaled(dy, gain), m, n, 1, epsilon, placement);
   }
 
-  /** Of a root of m, which is the sum of k squares divided by a count. */
+  /** The gradient where the root is that of m, the sum of k squares divided by a count. */
   private static double[] ofSquares(
       double[] x,
       double[] h,

@@ -113,7 +113,7 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
             .formatted(codes.label(), Printable.shortened(type)));
   }
 
-  /** With the width that so many bytes of a row have. */
+  /** The tensor with the width of rows of so many bytes. */
   private static QuantizedTensor of(Tensor codes, QuantizedType type) {
     List<Long> shape = new ArrayList<>(codes.shape());
     if (codes.dtype() == Dtype.U8 && !shape.isEmpty()) {

@@ -69,7 +69,7 @@ final class PeerOptions {
 
   private String wrong() {
     if (write && (quick || traps || !only.isEmpty())) {
-      return "--write takes a whole run: no --quick, --only or --traps";
+      return "--write excludes --quick, --only and --traps: only runs of all shapes are kept";
     }
     if (check && traps) {
       return "--check and --traps exclude each other: traps have no targets";

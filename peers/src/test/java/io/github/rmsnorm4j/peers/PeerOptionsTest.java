@@ -49,7 +49,8 @@ class PeerOptionsTest {
     assertThatThrownBy(() -> PeerOptions.of("--jvms", "0"))
         .hasMessage("--jvms has '0', it may be 1 to 100");
     assertThatThrownBy(() -> PeerOptions.of("--write", "--quick"))
-        .hasMessage("--write takes a whole run: no --quick, --only or --traps");
+        .hasMessage(
+            "--write excludes --quick, --only and --traps: only runs of all shapes are kept");
     assertThatThrownBy(() -> PeerOptions.of("--check", "--traps"))
         .hasMessageStartingWith("--check and --traps exclude each other");
     assertThatThrownBy(() -> PeerOptions.of("--loops", "--traps"))

@@ -22,8 +22,8 @@ public enum OutputStores {
   private static final long ALIGNMENT = 64;
 
   /**
-   * Of a call. An output over its own input is in a cache when it is written, and so is memory for
-   * a few rows.
+   * The stores of a call. An output that replaces its own input is in a cache when it is written,
+   * and so is memory for a few rows.
    */
   public static OutputStores of(Call call, long rows) {
     RowMemory output = call.rows(call.formula().output());

@@ -13,7 +13,7 @@ public enum Float8 {
   private static final int FRACTION = 23;
   private static final int MAGNITUDE = 0x7fffffff;
 
-  /** Of either type. */
+  /** The code of NaN, in either type. */
   private static final byte NAN = 0x7f;
 
   /** The largest number. */
@@ -22,7 +22,7 @@ public enum Float8 {
   /** The bits of a float32 fraction that are cut off. */
   private final int cut;
 
-  /** What the exponent of a float32 has more than that of the code, where the fraction ends. */
+  /** The exponent of a float32 minus that of its code, at the place where the fraction ends. */
   private final int bias;
 
   /** The least normal number. */
@@ -31,7 +31,7 @@ public enum Float8 {
   /** Its last digit is that of the subnormal numbers. */
   private final float magic;
 
-  /** Of each code. */
+  /** The number of each code. */
   private final float[] values = new float[256];
 
   Float8(int digits, int leastExponent, float largest) {

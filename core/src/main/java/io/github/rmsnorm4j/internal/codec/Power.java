@@ -18,12 +18,12 @@ public final class Power {
 
   private Power() {}
 
-  /** Of {@code 1.5 * 2^23 + k}, from -127 to 127. */
+  /** The power for {@code 1.5 * 2^23 + k}, where k is from -127 to 127. */
   public static float of(float shifted) {
     return Float.intBitsToFloat((Float.floatToRawIntBits(shifted) << FLOAT_BITS) + FLOAT_ONE);
   }
 
-  /** Of {@code 1.5 * 2^52 + k}, from -1023 to 1023. */
+  /** The power for {@code 1.5 * 2^52 + k}, where k is from -1023 to 1023. */
   public static double of(double shifted) {
     return Double.longBitsToDouble(
         (Double.doubleToRawLongBits(shifted) << DOUBLE_BITS) + DOUBLE_ONE);

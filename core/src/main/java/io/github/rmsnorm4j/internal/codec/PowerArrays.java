@@ -23,7 +23,7 @@ public final class PowerArrays {
   private final int[] ints = new int[MOST];
   private final long[] longs = new long[MOST];
 
-  /** Of the first n elements, 512 at most. */
+  /** Computes the powers of the first n elements, 512 at most. */
   public void of(float[] from, float[] into, int n) {
     floats.put(0, from, 0, n);
     intView.get(0, ints, 0, n);
@@ -32,7 +32,7 @@ public final class PowerArrays {
     floats.get(0, into, 0, n);
   }
 
-  /** Of the first n elements, 512 at most. */
+  /** Computes the powers of the first n elements, 512 at most. */
   public void of(double[] from, double[] into, int n) {
     doubles.put(0, from, 0, n);
     longView.get(0, longs, 0, n);

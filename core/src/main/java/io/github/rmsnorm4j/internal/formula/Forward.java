@@ -63,7 +63,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** A gain of which each row has a part of its own, where rows are groups of wider rows. */
   public static final Tensor GAIN_OF_GROUPS = Tensor.ofElements("gain", 4);
 
-  /** Likewise a bias. */
+  /** A bias of which each row has a part of its own. */
   public static final Tensor BIAS_OF_GROUPS = Tensor.ofElements("bias", 6);
 
   /** The first element of the row, which LayerNorm subtracts from each element before it sums. */

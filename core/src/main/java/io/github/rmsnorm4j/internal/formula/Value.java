@@ -45,7 +45,7 @@ public final class Value {
     /**
      * Two to the power of k, where the operand is {@code 1.5 * 2^23 + k} as float32, or {@code 1.5
      * * 2^52 + k} as float64. k is within the exponents of the type; at one below them the result
-     * is 0. Of other operands the result is any number.
+     * is 0. For other operands the result is any number.
      */
     POWER,
     /** Of four float64 the third if the first is above the second, otherwise the fourth. */

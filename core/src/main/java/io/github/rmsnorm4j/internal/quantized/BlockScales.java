@@ -37,7 +37,7 @@ final class BlockScales {
   }
 
   /**
-   * Finds both.
+   * Finds the scale and the factor of a block.
    *
    * @param largest the pattern of the largest magnitude of the block; of a NaN if there is one
    */
@@ -64,7 +64,7 @@ final class BlockScales {
     }
   }
 
-  /** Likewise for {@link CodeLayout#Q8_K}, from the element itself. */
+  /** Finds them for {@link CodeLayout#Q8_K}, from the element of the largest magnitude. */
   void ofSigned(float element) {
     factor = -CODES / element;
     scale = 1 / factor;

@@ -27,7 +27,7 @@ public final class QuantizedChunks implements AutoCloseable {
 
   private static final Pool<QuantizedChunks> POOL = new Pool<>(QuantizedChunks::new);
 
-  /** By type: stands for the rows of a chunk of any thread. */
+  /** By type, what stands for the rows of a chunk of any thread. */
   private static final RowMemory[] ANY = new RowMemory[ElementType.values().length];
 
   static {

@@ -284,7 +284,7 @@ final class VectorStep {
     put(operand(0), result);
   }
 
-  /** The same from 16 bits to 8. */
+  /** Packs numbers of 16 bits to 8. */
   private void packedBytes(int size) {
     ByteBuffer a = bytes(operand(1), size);
     ByteBuffer b = bytes(operand(2), size);

@@ -102,7 +102,7 @@ class BlockCodeTest {
       System.out.println("all calls are right");
     }
 
-    /** Of all sizes that the code serves, with ties. */
+    /** Numbers of all sizes that the code serves, with ties. */
     private static float[] drawn(SplittableRandom random, int n) {
       float[] y = new float[n];
       for (int from = 0; from < n; from += 32) {

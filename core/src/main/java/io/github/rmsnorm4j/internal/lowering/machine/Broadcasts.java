@@ -17,7 +17,7 @@ final class Broadcasts {
   /** Registers that values of elements need at most, apart from accumulators. */
   private static final int TEMPORARIES = 5;
 
-  /** The same of a stage with an exponential. */
+  /** The same number for a stage with an exponential. */
   private static final int TEMPORARIES_OF_POWER = 14;
 
   private final Assembler a;

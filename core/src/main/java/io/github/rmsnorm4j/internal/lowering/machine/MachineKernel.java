@@ -64,7 +64,7 @@ final class MachineKernel {
     return of(stages, bits, width, streams, false);
   }
 
-  /** Likewise; and whether rows are not all at one stride. */
+  /** The same kernel, if {@code periods} for rows that are not all at one stride. */
   static MachineKernel of(
       List<Stage> stages, int bits, int width, boolean streams, boolean periods) {
     Target atOneStride = target(stages, bits, width, streams);

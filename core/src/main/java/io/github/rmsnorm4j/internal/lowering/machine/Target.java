@@ -47,7 +47,7 @@ record Target(
     this(stages, bits, width, group, bfloat16, streams, prefetched, false);
   }
 
-  /** The same for rows that are not. */
+  /** The same target for rows that are not all at one stride. */
   Target withPeriods() {
     return new Target(stages, bits, width, group, bfloat16, streams, prefetched, true);
   }
@@ -55,7 +55,7 @@ record Target(
   /** Accumulators of all row sums of a stage, at most. */
   private static final int ACCUMULATORS = 8;
 
-  /** The same of a stage with an exponential, which needs the other ones of 16 registers. */
+  /** The same for a stage with an exponential, which needs the rest of 16 registers. */
   private static final int ACCUMULATORS_OF_POWER = 4;
 
   /** What its listing is called: rows with their types, and the vectors. */
