@@ -46,9 +46,9 @@ public enum CastOrder {
    * Every step in T, the squares too: {@code m = (sum((x * x)T) / k)T}, {@code root = (sqrt((m +
    * eps)T))T}, {@code r = (1 / root)T} and {@code (((x * r)T) * g)T}. Liger with casting mode none,
    * and ONNX with the type of the row as the stash type. The sum is float64, because a sum in T
-   * would depend on the order of its additions, and these systems state no order. The square of a float16 number of
-   * magnitude 256 or more (bfloat16: 2^64 or more) is infinity. Then r is 0, and so is the output
-   * of every finite element of the row, as there.
+   * would depend on the order of its additions, and these systems state no order. The square of a
+   * float16 number of magnitude 256 or more (bfloat16: 2^64 or more) is infinity. Then r is 0, and
+   * so is the output of every finite element of the row, as there.
    */
   NONE
 }

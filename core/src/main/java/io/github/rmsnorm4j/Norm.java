@@ -658,8 +658,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * <p>In a partial norm only the first k elements have the term with xh. With epsilon {@link
    * EpsilonPlacement#OUTSIDE} the root q that term is {@code (q + eps) / q} times as large, and 0
    * for a row of zeros. For a row on the {@link EpsilonPlacement#FLOOR} it is 0. A cast in the
-   * forward pass has gradient 1: the gradient is that of the formula without the cast. With
-   * {@link CastOrder#NONE} a kept rstd is used as it is, rounded to the 16-bit type of the row. dx is
+   * forward pass has gradient 1: the gradient is that of the formula without the cast. With {@link
+   * CastOrder#NONE} a kept rstd is used as it is, rounded to the 16-bit type of the row. dx is
    * rounded once, to its type.
    *
    * <p><b>Values.</b> Every operation is in float32. It is in float64 for float64 rows, and for
