@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.function.UnaryOperator;
 
-/** A call of rows with groups, drawn from a seed, and the norms of single groups beside it. */
+/** A call of rows with groups, drawn from a seed, and norms of single groups to compare it with. */
 final class GroupCase {
   private static final int GAP = 9;
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** docs/variants.md: every line of Java does what the command beside it does, to the bit. */
+/** docs/variants.md: every line of Java does what the command next to it does, to the bit. */
 class VariantsPageTest {
   private static final int WIDTH = 70;
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]+)");
