@@ -33,6 +33,11 @@ import java.lang.ref.Reference;
  * always float64. The type of the output may differ from that of the input: a narrower output is
  * rounded once, a wider output holds the same value. Gain and bias are rounded to the compute type.
  *
+ * <p><b>Samples.</b> Gain and bias of a call have one row, or both a row for each of S samples.
+ * Then x has the rows of each sample one after the other, as many of each: row i takes row {@code i
+ * * S / rows} of gain and bias. With gain offset 1 that is the modulated norm of diffusion
+ * transformers, {@code norm(x) * (1 + s) + t}. A norm of groups takes one row only.
+ *
  * <p><b>Aliasing.</b> If x and y are the same rows of the same memory, the norm works in place.
  * Otherwise no row of y may share memory with a row of x, with the gain or with the bias. Rows that
  * interleave without sharing memory are allowed.
@@ -180,7 +185,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises whole float32 arrays with a gain of this call, instead of the norm's own.
    *
    * @param x the rows
-   * @param gain one factor per element of a row
+   * @param gain one factor per element of a row, or so many for each sample
    * @param y where the result goes; x itself for in place
    * @throws IllegalArgumentException if lengths do not fit, or the gain is y
    */
@@ -193,8 +198,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises whole float32 arrays with a gain and a bias of this call, instead of the norm's own.
    *
    * @param x the rows
-   * @param gain one factor per element of a row
-   * @param bias one term per element of a row
+   * @param gain one factor per element of a row, or so many for each sample
+   * @param bias as many terms
    * @param y where the result goes; x itself for in place
    * @throws IllegalArgumentException if lengths do not fit, or the gain or the bias is y
    */
@@ -285,7 +290,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises whole float64 arrays with a gain of this call, instead of the norm's own.
    *
    * @param x the rows
-   * @param gain one factor per element of a row
+   * @param gain one factor per element of a row, or so many for each sample
    * @param y where the result goes; x itself for in place
    * @throws IllegalArgumentException if lengths do not fit, or the gain is y
    */
@@ -314,7 +319,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises rows with a gain of this call, instead of the norm's own.
    *
    * @param x the rows, of the norm's width
-   * @param gain one row of the norm's width, of any type
+   * @param gain one row of the norm's width, or one for each sample, of any type
    * @param y where the result goes
    * @throws IllegalArgumentException if the shapes do not fit, y is read-only, or y overlaps the
    *     gain or, other than in place, x
@@ -329,8 +334,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises rows with a gain and a bias of this call, instead of the norm's own.
    *
    * @param x the rows, of the norm's width
-   * @param gain one row of the norm's width, of any type
-   * @param bias one row of the norm's width, of any type
+   * @param gain one row of the norm's width, or one for each sample, of any type
+   * @param bias as many rows of the norm's width, of any type
    * @param y where the result goes
    * @throws IllegalArgumentException if the shapes do not fit, y is read-only, or y overlaps the
    *     gain, the bias or, other than in place, x
@@ -370,8 +375,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises rows and keeps what {@link #backward} needs.
    *
    * @param x the rows, of the norm's width
-   * @param gain one row of the norm's width instead of the norm's own gain, or null
-   * @param bias one row of the norm's width instead of the norm's own bias, or null
+   * @param gain one row, or one for each sample, instead of the norm's own gain; or null
+   * @param bias as many rows instead of the norm's own bias, or null
    * @param y where the result goes; not x itself if the input is kept
    * @param saved takes what is kept
    * @throws IllegalArgumentException if the shapes do not fit, memory overlaps illegally, or the
@@ -416,8 +421,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *
    * @param x the rows that are added
    * @param residual takes the sum, and must keep it if the input is kept
-   * @param gain one row of the norm's width instead of the norm's own gain, or null
-   * @param bias one row of the norm's width instead of the norm's own bias, or null
+   * @param gain one row, or one for each sample, instead of the norm's own gain; or null
+   * @param bias as many rows instead of the norm's own bias, or null
    * @param y where the normalised sum goes
    * @param saved takes what is kept
    * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
@@ -684,7 +689,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * all threads take more than 64 MiB. The library keeps that much from call to call. On 8 threads
    * it is enough for gain and bias of 2^19 float32 rows of 2^16 elements, of 2^14 rows of 2^17, or
    * of 2^11 rows of 2^18. A norm of groups whose gain or bias is of the whole row makes small
-   * objects for each group, a KiB and a half at most.
+   * objects for each group, and gain and bias of samples make them for each sample: a KiB and a
+   * half at most.
    *
    * @param dy the gradient of the output, as many rows as the forward pass had, of the norm's width
    * @param saved what the forward pass kept
