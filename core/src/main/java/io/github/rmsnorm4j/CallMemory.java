@@ -24,6 +24,35 @@ record CallMemory(boolean addresses) {
         : rows.memory((long) width * bytes, groups, apart, isAddressable(rows));
   }
 
+  /**
+   * A parameter whose parts, one after the other, serve groups of each row, or samples of so many
+   * rows each.
+   *
+   * @param values as float[] or double[]
+   * @param there a copy of them in native memory; null without one
+   * @param width elements of a part
+   * @param parts the groups of a row, or the samples
+   * @param rows of the call
+   */
+  static RowMemory ofParameter(
+      Object values, MemorySegment there, int width, int parts, long rows, boolean ofGroups) {
+    boolean wide = values instanceof double[];
+    ElementType type = wide ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    MemorySegment segment = there;
+    if (there == null) {
+      segment =
+          wide ? MemorySegment.ofArray((double[]) values) : MemorySegment.ofArray((float[]) values);
+    }
+    long bytes = (long) width * type.bytes();
+    long rowsOfSample = rows / parts;
+    if (ofGroups) {
+      return new RowMemory(segment, type, bytes, rows == 1 ? 0 : parts, 0, true);
+    }
+    return rowsOfSample == 1
+        ? new RowMemory(segment, type, bytes, true)
+        : new RowMemory(segment, type, 0, rowsOfSample, bytes, true);
+  }
+
   /** Whether kernels may address the rows in place, or the rows are in an array of their type. */
   private boolean isAddressable(Rows rows) {
     MemorySegment segment = rows.segment();

@@ -5,15 +5,12 @@ import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Staging;
-import io.github.rmsnorm4j.internal.formula.Backward;
-import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
-import io.github.rmsnorm4j.internal.norm.SumsOverRows;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -36,6 +33,11 @@ import java.lang.ref.Reference;
  * always float64. The type of the output may differ from that of the input: a narrower output is
  * rounded once, a wider output holds the same value. Gain and bias are rounded to the compute type.
  *
+ * <p><b>Samples.</b> Gain and bias of a call have one row, or both a row for each of S samples.
+ * Then x has the rows of each sample one after the other, as many of each: row i takes row {@code i
+ * * S / rows} of gain and bias. With gain offset 1 that is the modulated norm of diffusion
+ * transformers, {@code norm(x) * (1 + s) + t}. A norm of groups takes one row only.
+ *
  * <p><b>Aliasing.</b> If x and y are the same rows of the same memory, the norm works in place.
  * Otherwise no row of y may share memory with a row of x, with the gain or with the bias. Rows that
  * interleave without sharing memory are allowed.
@@ -49,16 +51,13 @@ import java.lang.ref.Reference;
  * docs/numerics.md of the project defines every result to the bit.
  */
 public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
-  /** The number that stands for all groups. */
-  private static final int ALL_GROUPS = -1;
-
   private final int width;
   private final NormSpec spec;
 
-  /** How many groups a row has; most norms have one. */
-  private final int groups;
+  /** How many groups a row has, and elements of each; most norms have one group. */
+  final int groups;
 
-  private final int groupWidth;
+  final int groupWidth;
 
   /** The choices for float64 rows, and for all others; they differ where epsilon is by the type. */
   private final NormChoices float64Choices;
@@ -66,15 +65,15 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private final NormChoices choices;
   private final Parameter gain;
   private final Parameter bias;
-  private final int threads;
+  final int threads;
   private final Backend backend;
-  private final CallMemory memory;
+  final CallMemory memory;
   private final Quantizer quantizer;
 
   /** The kernels of the last calls, which the next call will most often need. */
   private final Plans plans;
 
-  private final Plans backwardPlans;
+  final Plans backwardPlans;
 
   /** Gain and bias for float64 rows, and for all others. */
   private final NormColumns float64Columns = new NormColumns();
@@ -89,6 +88,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     groupWidth = width / groups;
     gain = builder.gain == null ? null : builder.gain.plus(spec.gainOffset());
     bias = builder.bias;
+    NormArguments.requireParameter(gain, width, groupWidth, "gain");
+    NormArguments.requireParameter(bias, width, groupWidth, "bias");
     parameterLength(null, null);
     threads = builder.threads;
     backend = builder.backend == null ? Backend.best() : builder.backend;
@@ -103,6 +104,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private Plans plans() {
     return new Plans(
         backend::machineBits, backend::kernelBits, backend.hasLoops(), backend.startsPlain());
+  }
+
+  /** The choices for rows of a type. */
+  NormChoices choicesOf(ElementType rows) {
+    return rows == ElementType.FLOAT64 ? float64Choices : choices;
   }
 
   private NormChoices choices(ElementType rows) {
@@ -183,7 +189,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises whole float32 arrays with a gain of this call, instead of the norm's own.
    *
    * @param x the rows
-   * @param gain one factor per element of a row
+   * @param gain one factor per element of a row, or so many for each sample
    * @param y where the result goes; x itself for in place
    * @throws IllegalArgumentException if lengths do not fit, or the gain is y
    */
@@ -196,8 +202,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises whole float32 arrays with a gain and a bias of this call, instead of the norm's own.
    *
    * @param x the rows
-   * @param gain one factor per element of a row
-   * @param bias one term per element of a row
+   * @param gain one factor per element of a row, or so many for each sample
+   * @param bias as many terms
    * @param y where the result goes; x itself for in place
    * @throws IllegalArgumentException if lengths do not fit, or the gain or the bias is y
    */
@@ -288,14 +294,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises whole float64 arrays with a gain of this call, instead of the norm's own.
    *
    * @param x the rows
-   * @param gain one factor per element of a row
+   * @param gain one factor per element of a row, or so many for each sample
    * @param y where the result goes; x itself for in place
    * @throws IllegalArgumentException if lengths do not fit, or the gain is y
    */
   public final void apply(double[] x, double[] gain, double[] y) {
     NormArguments.requireSameLength(x, y);
-    NormArguments.requireParameter(gain, width, groupWidth, "gain");
-    apply(Rows.of(x, width), Rows.of(gain, gain.length), Rows.of(y, width));
+    int length = NormArguments.requireParameter(gain, width, groupWidth, "gain");
+    apply(Rows.of(x, width), Rows.of(gain, length), Rows.of(y, width));
   }
 
   /**
@@ -317,7 +323,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises rows with a gain of this call, instead of the norm's own.
    *
    * @param x the rows, of the norm's width
-   * @param gain one row of the norm's width, of any type
+   * @param gain one row of the norm's width, or one for each sample, of any type
    * @param y where the result goes
    * @throws IllegalArgumentException if the shapes do not fit, y is read-only, or y overlaps the
    *     gain or, other than in place, x
@@ -332,8 +338,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises rows with a gain and a bias of this call, instead of the norm's own.
    *
    * @param x the rows, of the norm's width
-   * @param gain one row of the norm's width, of any type
-   * @param bias one row of the norm's width, of any type
+   * @param gain one row of the norm's width, or one for each sample, of any type
+   * @param bias as many rows of the norm's width, of any type
    * @param y where the result goes
    * @throws IllegalArgumentException if the shapes do not fit, y is read-only, or y overlaps the
    *     gain, the bias or, other than in place, x
@@ -373,8 +379,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Normalises rows and keeps what {@link #backward} needs.
    *
    * @param x the rows, of the norm's width
-   * @param gain one row of the norm's width instead of the norm's own gain, or null
-   * @param bias one row of the norm's width instead of the norm's own bias, or null
+   * @param gain one row, or one for each sample, instead of the norm's own gain; or null
+   * @param bias as many rows instead of the norm's own bias, or null
    * @param y where the result goes; not x itself if the input is kept
    * @param saved takes what is kept
    * @throws IllegalArgumentException if the shapes do not fit, memory overlaps illegally, or the
@@ -419,8 +425,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *
    * @param x the rows that are added
    * @param residual takes the sum, and must keep it if the input is kept
-   * @param gain one row of the norm's width instead of the norm's own gain, or null
-   * @param bias one row of the norm's width instead of the norm's own bias, or null
+   * @param gain one row, or one for each sample, instead of the norm's own gain; or null
+   * @param bias as many rows instead of the norm's own bias, or null
    * @param y where the normalised sum goes
    * @param saved takes what is kept
    * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
@@ -600,8 +606,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   private Rows parameter(float[] values, String name) {
-    NormArguments.requireParameter(values, width, groupWidth, name);
-    return Rows.of(values, values.length);
+    return Rows.of(values, NormArguments.requireParameter(values, width, groupWidth, name));
   }
 
   private void train(Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
@@ -612,6 +617,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
     double[] mean = choices.isCentred() ? saved.mean() : null;
     check(x, residual, gain, bias, y, mean, saved.rstd());
+    if (z != null) {
+      NormArguments.requireApart(z, mean, "mean");
+      NormArguments.requireApart(z, saved.rstd(), "rstd");
+    }
     boolean output = saved.keep() == Keep.OUTPUT;
     if (output) {
       NormArguments.requireArithmetic(y, x, "y");
@@ -633,7 +642,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     Staging staging = Staging.take();
     try {
       Object values = gain(ofCall, float64, staging);
-      int n = values == null ? 0 : ofCall == null ? this.gain.length() : ofCall.width();
+      int n = values == null ? 0 : ofCall == null ? this.gain.length() : elements(ofCall);
       for (int i = 0; i < n; i++) {
         if ((float64 ? ((double[]) values)[i] : ((float[]) values)[i]) == 0) {
           throw new IllegalArgumentException(
@@ -687,7 +696,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * all threads take more than 64 MiB. The library keeps that much from call to call. On 8 threads
    * it is enough for gain and bias of 2^19 float32 rows of 2^16 elements, of 2^14 rows of 2^17, or
    * of 2^11 rows of 2^18. A norm of groups whose gain or bias is of the whole row makes small
-   * objects for each group, a KiB and a half at most.
+   * objects for each group, and gain and bias of samples make them for each sample: a KiB and a
+   * half at most.
    *
    * @param dy the gradient of the output, as many rows as the forward pass had, of the norm's width
    * @param saved what the forward pass kept
@@ -831,16 +841,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Object gain = gain(saved.gain(), float64, gains);
       boolean biased = saved.keep() == Keep.OUTPUT || spec.gate().isAfter();
       Object bias = biased ? bias(saved.bias(), float64, biases) : null;
-      if (Math.max(parameters, gradients.length()) > groupWidth) {
-        backwardOfGroups(dy, kept, saved, dresidual, dx, dz, gradients, gain, bias);
-      } else {
-        RowMemory[] rows = backwardRows(dy, kept, saved, dresidual, dx, dz, ALL_GROUPS);
-        NormColumns ofNorm = saved.gain() == null && saved.bias() == null ? columns(float64) : null;
-        Object[] columns = {gain, bias};
-        Call call =
-            backwardCall(saved, gradients, rows, columns, ofNorm, saved.mean(), saved.rstd());
-        backward(call, kept.rows() * groups, gradients, 0);
-      }
+      int most = Math.max(parameters, gradients.length());
+      int parts = most <= groupWidth ? 1 : most / groupWidth;
+      NormColumns ofNorm = saved.gain() == null && saved.bias() == null ? columns(float64) : null;
+      new BackwardRun(this, dy, kept, saved, dresidual, dx, dz, gradients, gain, bias, parts)
+          .run(ofNorm);
     } finally {
       gains.giveBack();
       biases.giveBack();
@@ -853,90 +858,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
   }
 
-  /** One group after the other: each is a norm of its own, with its part of the parameters. */
-  private void backwardOfGroups(
-      Rows dy,
-      Rows kept,
-      Saved saved,
-      Rows dresidual,
-      Rows dx,
-      Rows dz,
-      ParameterGradients gradients,
-      Object gain,
-      Object bias) {
-    try (GroupParts parts = new GroupParts(groups, groupWidth)) {
-      long n = kept.rows();
-      for (int group = 0; group < groups; group++) {
-        RowMemory[] rows = backwardRows(dy, kept, saved, dresidual, dx, dz, group);
-        Object[] columns = {parts.gain(gain, group), parts.bias(bias, group)};
-        double[] mean = parts.mean(saved.mean(), group, n);
-        double[] rstd = parts.rstd(saved.rstd(), group, n);
-        Call call = backwardCall(saved, gradients, rows, columns, null, mean, rstd);
-        backward(call, n, gradients, group * groupWidth);
-      }
-    }
-  }
-
-  private RowMemory[] backwardRows(
-      Rows dy, Rows kept, Saved saved, Rows dresidual, Rows dx, Rows dz, int group) {
-    RowMemory[] rows = new RowMemory[(dz == null ? Backward.DX : Backward.DZ).place() + 1];
-    rows[Forward.X.place()] = ofGroup(kept, group);
-    rows[Forward.RESIDUAL.place()] = dresidual == null ? null : ofGroup(dresidual, group);
-    rows[Backward.DY.place()] = ofGroup(dy, group);
-    rows[Backward.DX.place()] = ofGroup(dx, group);
-    if (dz != null) {
-      rows[Forward.Z.place()] = ofGroup(saved.z(), group);
-      rows[Backward.DZ.place()] = ofGroup(dz, group);
-    }
-    return rows;
-  }
-
-  /** Rows of one group, or of all of them. */
-  private RowMemory ofGroup(Rows rows, int group) {
-    if (group == ALL_GROUPS) {
-      return memory.of(rows, groups);
-    }
-    return memory.of(rows.rows() == 0 ? rows : rows.group(group, groupWidth), 1);
-  }
-
-  private void backward(Call call, long rows, ParameterGradients gradients, int from) {
-    try (call;
-        SumsOverRows sums =
-            SumsOverRows.run(
-                call, backwardPlans, rows, CallMemory.isShared(call.rows()) ? threads : 1)) {
-      gradients.take(sums.gain(), sums.bias(), from, groupWidth);
-    }
-  }
-
-  private Call backwardCall(
-      Saved saved,
-      ParameterGradients gradients,
-      RowMemory[] rows,
-      Object[] columns,
-      NormColumns ofNorm,
-      double[] mean,
-      double[] rstd) {
-    BackwardFormula formula =
-        new BackwardFormula(
-            spec,
-            saved.keep() == Keep.OUTPUT,
-            rstd != null,
-            columns[Forward.GAIN.place()] != null,
-            columns[Forward.BIAS.place()] != null,
-            gradients.gain() != null,
-            gradients.bias() != null);
-    boolean float64 = rows[Forward.X.place()].type() == ElementType.FLOAT64;
-    NormChoices of = float64 ? float64Choices : choices;
-    return new Call(of, formula, rows, columns, ofNorm, mean, rstd, rstd != null);
-  }
-
   /** A forward call that keeps nothing for a backward pass. */
   final void run(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     NormArguments.requireNoGate(spec.gate(), "applyGated");
     check(x, residual, gain, bias, y, mean, rstd);
-    NormArguments.requireRoom(mean, x.rows() * groups, meanName());
-    NormArguments.requireRoom(rstd, x.rows() * groups, "rstd");
+    NormArguments.requireRoom(mean, x.rows(), groups, meanName());
+    NormArguments.requireRoom(rstd, x.rows(), groups, "rstd");
     compute(x, residual, null, gain, bias, y, mean, rstd);
   }
 
@@ -989,8 +917,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Staging gains,
       Staging biases) {
     boolean float64 = x.type() == ElementType.FLOAT64;
-    boolean ofGroups = parameterLength(gain, bias) > groupWidth;
-    Tensor last = ofGroups ? Forward.BIAS_OF_GROUPS : z == null ? Forward.Y : Forward.Z;
+    int parts = Math.max(1, parameterLength(gain, bias) / groupWidth);
+    Tensor last = parts > 1 ? Forward.BIAS_OF_GROUPS : z == null ? Forward.Y : Forward.Z;
     RowMemory[] rows = new RowMemory[1 + last.place()];
     rows[Forward.X.place()] = memory.of(x, groups);
     rows[Forward.RESIDUAL.place()] = residual == null ? null : memory.of(residual, groups);
@@ -1002,16 +930,19 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     ForwardFormula formula =
         ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null);
     NormColumns ofNorm = gain == null && bias == null ? columns(float64) : null;
-    if (ofGroups) {
-      rows[Forward.GAIN_OF_GROUPS.place()] = ofGroups(Forward.GAIN, columns, ofNorm, x);
-      rows[Forward.BIAS_OF_GROUPS.place()] = ofGroups(Forward.BIAS, columns, ofNorm, x);
+    if (parts > 1) {
+      rows[Forward.GAIN_OF_GROUPS.place()] = ofParts(parts, Forward.GAIN, columns, ofNorm, x);
+      rows[Forward.BIAS_OF_GROUPS.place()] = ofParts(parts, Forward.BIAS, columns, ofNorm, x);
     }
-    NormChoices of = float64 ? float64Choices : choices;
+    NormChoices of = choicesOf(x.type());
     return new Call(of, formula, rows, columns, ofNorm, mean, rstd, false);
   }
 
-  /** Takes a parameter of all groups from the columns, as rows that each row of x has again. */
-  private RowMemory ofGroups(Tensor column, Object[] columns, NormColumns ofNorm, Rows x) {
+  /**
+   * Takes a parameter of groups or of samples from the columns, as rows that go with those of x.
+   */
+  private RowMemory ofParts(
+      int parts, Tensor column, Object[] columns, NormColumns ofNorm, Rows x) {
     Object values = columns[column.place()];
     if (values == null) {
       return null;
@@ -1020,30 +951,26 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     // If rows are in native memory, an array would make each call of machine code a critical one.
     boolean isNative = ofNorm != null && memory.of(x, groups).access() == RowMemory.Access.NATIVE;
     MemorySegment there = isNative ? ofNorm.of(column, values, width) : null;
-    if (there == null) {
-      there =
-          values instanceof double[] doubles
-              ? MemorySegment.ofArray(doubles)
-              : MemorySegment.ofArray((float[]) values);
-    }
-    ElementType type = values instanceof double[] ? ElementType.FLOAT64 : ElementType.FLOAT32;
-    int period = x.rows() == 1 ? 0 : groups;
-    return new RowMemory(there, type, (long) groupWidth * type.bytes(), period, 0, true);
+    return CallMemory.ofParameter(values, there, groupWidth, parts, x.rows(), groups > 1);
   }
 
   /**
-   * The elements of gain and bias, those of the call or else those of the norm: of a row, or of a
-   * group if all groups share them; 0 if there are none.
+   * The elements of gain and bias, those of the call or else those of the norm: of a row, of a
+   * group if all groups share them, or of the rows of all samples; 0 if there are none.
    */
   private int parameterLength(Rows gainOfCall, Rows biasOfCall) {
     int ofGain = length(gainOfCall, gain);
     int ofBias = length(biasOfCall, bias);
-    NormArguments.requireParameters(ofGain, ofBias, width, groupWidth);
+    NormArguments.requireSameParameters(ofGain, ofBias);
     return Math.max(ofGain, ofBias);
   }
 
   private static int length(Rows ofCall, Parameter ofNorm) {
-    return ofCall != null ? ofCall.width() : ofNorm == null ? 0 : ofNorm.length();
+    return ofCall != null ? elements(ofCall) : ofNorm == null ? 0 : ofNorm.length();
+  }
+
+  private static int elements(Rows parameter) {
+    return (int) parameter.rows() * parameter.width();
   }
 
   private NormColumns columns(boolean float64) {
@@ -1056,7 +983,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
     Object values = Parameter.values(ofCall, float64, staging);
     double offset = spec.gainOffset();
-    return offset == 0 ? values : Parameter.plus(values, offset, ofCall.width(), staging);
+    return offset == 0 ? values : Parameter.plus(values, offset, elements(ofCall), staging);
   }
 
   private ElementType gainType(Rows ofCall) {

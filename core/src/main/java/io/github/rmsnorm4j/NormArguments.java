@@ -9,6 +9,9 @@ import java.util.Locale;
  * kernels rely on it.
  */
 final class NormArguments {
+  /** The longest array that every JVM makes. */
+  private static final int MAX_ELEMENTS = Integer.MAX_VALUE - 8;
+
   private NormArguments() {}
 
   static void check(
@@ -38,8 +41,8 @@ final class NormArguments {
           "rows of y overlap rows of x: they must be the same rows, or share no memory");
     }
     checkResidual(residual, width, x, y);
-    checkParameter(gain, width, group, y, "gain");
-    checkParameter(bias, width, group, y, "bias");
+    checkParameter(gain, width, group, x, y, "gain");
+    checkParameter(bias, width, group, x, y, "bias");
     if (residual != null && (overlaps(gain, residual) || overlaps(bias, residual))) {
       throw new IllegalArgumentException(
           "residual overlaps the gain or the bias: they would be overwritten while in use");
@@ -266,8 +269,11 @@ final class NormArguments {
       return;
     }
     int length = Array.getLength(gradient);
+    if (length == parameters) {
+      return;
+    }
     requireParameterLength(length, width, group, name);
-    if (parameters > 0 && length != parameters) {
+    if (parameters > 0) {
       throw new IllegalArgumentException(
           name
               + " has "
@@ -289,12 +295,13 @@ final class NormArguments {
     return parameter != null && Overlap.any(parameter, rows);
   }
 
-  private static void checkParameter(Rows parameter, int width, int group, Rows y, String name) {
+  private static void checkParameter(
+      Rows parameter, int width, int group, Rows x, Rows y, String name) {
     if (parameter == null) {
       return;
     }
     boolean fits = parameter.width() == width || parameter.width() == group;
-    if (parameter.rows() != 1 || !fits) {
+    if (!fits || parameter.rows() < 1 || parameter.rows() > 1 && group < width) {
       throw new IllegalArgumentException(
           String.format(
               Locale.ROOT,
@@ -305,6 +312,7 @@ final class NormArguments {
               width,
               ofGroups(width, group)));
     }
+    requireSamples(parameter, x, name);
     requireAccess(parameter, name);
     if (Overlap.any(parameter, y)) {
       throw new IllegalArgumentException(
@@ -312,20 +320,42 @@ final class NormArguments {
     }
   }
 
-  /** Statistics of so many rows, or of groups of rows; null where they are not wanted. */
-  static void requireRoom(double[] values, long rows, String name) {
-    if (values != null && values.length < rows) {
+  /**
+   * A parameter of several rows has one for each sample: for as many rows of x one after the other.
+   */
+  private static void requireSamples(Rows parameter, Rows x, String name) {
+    long samples = parameter.rows();
+    if (x.rows() % samples != 0) {
       throw new IllegalArgumentException(
-          name + " has room for " + values.length + " rows, there are " + rows);
+          name + " has " + samples + " rows, x has " + x.rows() + ": it must have 1 or a divisor");
+    }
+    if (samples > MAX_ELEMENTS / parameter.width()) {
+      throw new IllegalArgumentException(
+          (name + " has " + samples + " rows of " + parameter.width() + " elements")
+              + (", together they must be at most " + MAX_ELEMENTS));
+    }
+  }
+
+  /** Statistics of so many rows, or of groups of rows; null where they are not wanted. */
+  static void requireRoom(double[] values, long rows, int groups, String name) {
+    if (values != null && values.length < rows * groups) {
+      throw new IllegalArgumentException(
+          (name + " has room for " + values.length + (groups > 1 ? " groups" : " rows"))
+              + (", there are " + rows * groups));
     }
   }
 
   private static void checkStatistics(Rows x, Rows residual, Rows y, double[] values, String name) {
-    if (values == null) {
-      return;
+    requireApart(x, values, name);
+    requireApart(y, values, name);
+    if (residual != null) {
+      requireApart(residual, values, name);
     }
-    boolean overlaps = Overlap.withArray(x, values) || Overlap.withArray(y, values);
-    if (overlaps || residual != null && Overlap.withArray(residual, values)) {
+  }
+
+  /** Statistics, where they are wanted, must share no memory with rows. */
+  static void requireApart(Rows rows, double[] values, String name) {
+    if (overlapsArray(values, rows)) {
       throw new IllegalArgumentException(
           name + " overlaps rows of the call: it must be an array of its own");
     }
@@ -380,12 +410,33 @@ final class NormArguments {
     }
   }
 
-  static void requireParameter(float[] values, int width, int group, String name) {
-    requireParameterLength(requireNonNull(values, name).length, width, group, name);
+  /**
+   * Checks an array of gains or biases.
+   *
+   * @return the elements that serve a row, or all of its groups
+   */
+  static int requireParameter(float[] values, int width, int group, String name) {
+    return requireParameter(requireNonNull(values, name).length, width, group, name);
   }
 
-  static void requireParameter(double[] values, int width, int group, String name) {
-    requireParameterLength(requireNonNull(values, name).length, width, group, name);
+  /** Likewise of float64 numbers. */
+  static int requireParameter(double[] values, int width, int group, String name) {
+    return requireParameter(requireNonNull(values, name).length, width, group, name);
+  }
+
+  private static int requireParameter(int length, int width, int group, String name) {
+    boolean ofSamples = group == width && length > width && length % width == 0;
+    if (!ofSamples) {
+      requireParameterLength(length, width, group, name);
+    }
+    return ofSamples ? width : length;
+  }
+
+  /** The parameters of a norm serve all rows; null without one. */
+  static void requireParameter(Parameter parameter, int width, int group, String name) {
+    if (parameter != null) {
+      requireParameterLength(parameter.length(), width, group, name);
+    }
   }
 
   private static void requireParameterLength(int length, int width, int group, String name) {
@@ -405,14 +456,8 @@ final class NormArguments {
     return group == width ? "" : ", their groups " + group + ": it must have as many as either";
   }
 
-  /** Gain and bias, where there are both, are of the row or of the group; 0 stands for none. */
-  static void requireParameters(int gain, int bias, int width, int group) {
-    if (gain > 0) {
-      requireParameterLength(gain, width, group, "gain");
-    }
-    if (bias > 0) {
-      requireParameterLength(bias, width, group, "bias");
-    }
+  /** Gain and bias, where there are both, have as many elements; 0 stands for none. */
+  static void requireSameParameters(int gain, int bias) {
     if (gain > 0 && bias > 0 && gain != bias) {
       throw new IllegalArgumentException(
           "bias has " + bias + " elements, gain has " + gain + ": they must be the same");

@@ -96,17 +96,22 @@ final class Parameter {
   }
 
   /**
-   * One row of any memory as an array of the compute type: the row's own array if it is such an
-   * array, otherwise a staging array.
+   * Rows of any memory, one after the other, as an array of the compute type: their own array if it
+   * is such an array, otherwise a staging array.
    */
   static Object values(Rows values, boolean float64, Staging staging) {
-    int n = values.width();
+    int rows = (int) values.rows();
+    int n = rows * values.width();
     Object array = values.segment().heapBase().orElse(null);
     boolean fits = float64 ? array instanceof double[] : array instanceof float[];
-    if (fits && values.segment().address() == 0 && values.type().bytes() == (float64 ? 8 : 4)) {
+    boolean dense = rows == 1 || values.rowStride() == values.width();
+    boolean whole = fits && dense && values.segment().address() == 0;
+    if (whole && values.type().bytes() == (float64 ? 8 : 4)) {
       return array;
     }
-    new RowMemory(values.segment(), values.type(), 0, false).load(0, 0, 1, n, staging);
+    long stride = values.rowStride() * values.type().bytes();
+    new RowMemory(values.segment(), values.type(), rows == 1 ? 0 : stride, false)
+        .load(0, 0, rows, values.width(), staging);
     if (float64 == (values.type() == ElementType.FLOAT64)) {
       return float64 ? staging.doubles(n) : staging.floats(n);
     }

@@ -443,8 +443,14 @@ public final class Rows {
     return new Rows(of, type, rows, groupWidth, rowStride, maybeMapped);
   }
 
+  /** So many rows from one of them on. */
+  Rows range(long first, long n) {
+    MemorySegment of = segment.asSlice(first * rowStride * type.bytes());
+    return new Rows(of, type, n, width, rowStride, maybeMapped);
+  }
+
   /** For kernels, with strides in bytes. */
-  RowMemory memory(long stride, int period, long outerStride, boolean addressable) {
+  RowMemory memory(long stride, long period, long outerStride, boolean addressable) {
     RowMemory last = memory;
     if (last == null
         || last.isAddressable() != addressable

@@ -86,7 +86,7 @@ class GroupArgumentsTest {
     Rows rows = Rows.of(x, WIDTH);
     Rows y = Rows.of(new float[WIDTH], WIDTH);
     RmsNorm norm = builder().gain(new float[] {1, 2, 3, 4}).build();
-    refused(() -> norm.apply(rows, y, new double[2]), "rstd has room for 2 rows, there are 3");
+    refused(() -> norm.apply(rows, y, new double[2]), "rstd has room for 2 groups, there are 3");
     Saved saved = new Saved(Keep.INPUT, 1);
     norm.apply(rows, y, saved);
     assertThat(saved.rstd()).hasSize(3).doesNotHaveDuplicates();

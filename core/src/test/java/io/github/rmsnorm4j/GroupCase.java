@@ -137,10 +137,10 @@ final class GroupCase {
           assertThat(sum.mismatch(r, other.sum.values(r))).as(what + ", sum " + r).isEqualTo(-1);
         }
       }
-      assertThat(rstd).as(what + ", rstd").containsExactly(other.rstd);
-      assertThat(mean).as(what + ", mean").containsExactly(other.mean);
-      assertThat(dgain).as(what + ", dgain").containsExactly(other.dgain);
-      assertThat(dbias).as(what + ", dbias").containsExactly(other.dbias);
+      assertThat(rstd).as(what + ", rstd").isEqualTo(other.rstd);
+      assertThat(mean).as(what + ", mean").isEqualTo(other.mean);
+      assertThat(dgain).as(what + ", dgain").isEqualTo(other.dgain);
+      assertThat(dbias).as(what + ", dbias").isEqualTo(other.dbias);
       assertThat(in.isGuardIntact() && out.isGuardIntact() && dx.isGuardIntact()).isTrue();
     }
   }

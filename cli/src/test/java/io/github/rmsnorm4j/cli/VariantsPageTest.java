@@ -63,7 +63,7 @@ class VariantsPageTest {
           {
             Rows x = read("x.npy", n), h = read("h.npy", n), y = read("x.npy", n);
             Rows g = read("g.npy", n), b = read("b.npy", n), s = read("s.npy", n);
-            Rows z = read("dy.npy", n);
+            Rows z = read("dy.npy", n), scale = read("scale.npy", n), shift = read("shift.npy", n);
             %s;
             System.out.println(hex(y) + " " + hex(h));
           }
@@ -75,6 +75,8 @@ class VariantsPageTest {
             Rows x = read("x.npy", n), h = read("h.npy", n), y = read("x.npy", n);
             Rows dy = read("dy.npy", n), dx = read("dy.npy", n), g = read("g.npy", n);
             Rows z = read("h.npy", n), dz = read("dy.npy", n);
+            Rows scale = read("scale.npy", n), shift = read("shift.npy", n);
+            float[] dscale = new float[3 * n], dshift = new float[3 * n];
             float[] dgain = new float[n], dbias = new float[n];
             int rows = (int) x.rows();
             Norm norm = RmsNorm.builder(n).gain(g).build();
@@ -105,6 +107,8 @@ class VariantsPageTest {
     TestTensor.write(folder.resolve("dy.npy"), TestTensor.random("", Dtype.F16, 0, 5, 9, WIDTH));
     TestTensor.write(folder.resolve("g.npy"), TestTensor.random("", Dtype.F16, 1, 3, WIDTH));
     TestTensor.write(folder.resolve("b.npy"), TestTensor.random("", Dtype.F32, 0, 4, WIDTH));
+    TestTensor.write(folder.resolve("scale.npy"), TestTensor.random("", Dtype.F32, 0, 6, 3, WIDTH));
+    TestTensor.write(folder.resolve("shift.npy"), TestTensor.random("", Dtype.F32, 0, 7, 3, WIDTH));
     double[] ofLengthOne = new double[WIDTH];
     Arrays.fill(ofLengthOne, 1 / Math.sqrt(WIDTH));
     TestTensor.write(folder.resolve("s.npy"), TestTensor.of("", Dtype.F64, ofLengthOne, WIDTH));
@@ -133,7 +137,7 @@ class VariantsPageTest {
     assertThat(choices).hasSizeGreaterThan(20);
     List<String> java = results(choices);
     assertThat(java).hasSameSizeAs(choices);
-    assertThat(choices).filteredOn(choice -> !choice.hasCommand()).hasSize(8);
+    assertThat(choices).filteredOn(choice -> !choice.hasCommand()).hasSize(11);
     for (int i = 0; i < choices.size(); i++) {
       if (!choices.get(i).hasCommand()) {
         continue; // That its Java runs is what there is to see.
@@ -150,9 +154,8 @@ class VariantsPageTest {
         lines.append(GRADIENT_LINE.formatted(choice.java()));
         continue;
       }
-      boolean called =
-          choice.java().contains(".addAndApply(") || choice.java().contains(".applyGated(");
-      lines.append(LINE.formatted(choice.java() + (called ? "" : ".apply(x, y)")));
+      boolean built = choice.java().endsWith(".build()");
+      lines.append(LINE.formatted(choice.java() + (built ? ".apply(x, y)" : "")));
     }
     return JavaSource.run(folder, PROGRAM.formatted(WIDTH, lines)).lines().toList();
   }

@@ -14,9 +14,9 @@ import java.lang.foreign.ValueLayout;
  * The rows of one operand of a call, checked by the API.
  *
  * @param segment holds every row, from its first byte on
- * @param stride bytes from one row to the next
+ * @param stride bytes from one row to the next; 0 where it is the same row
  * @param period rows that are one after the other at the stride, if they are groups of wider rows
- *     that are apart; 0 where all rows are
+ *     that are apart, or a row of a sample; 0 where all rows are
  * @param outerStride bytes from the first of such rows to the first of the next ones; 0 where they
  *     are the same rows again
  * @param access how kernels reach the rows
@@ -28,7 +28,7 @@ public record RowMemory(
     MemorySegment segment,
     ElementType type,
     long stride,
-    int period,
+    long period,
     long outerStride,
     Access access,
     int kind,
@@ -75,12 +75,12 @@ public record RowMemory(
     this(segment, type, stride, 0, 0, addressable);
   }
 
-  /** Rows that are groups of wider rows. */
+  /** Rows that are groups of wider rows, or serve several rows of the call. */
   public RowMemory(
       MemorySegment segment,
       ElementType type,
       long stride,
-      int period,
+      long period,
       long outerStride,
       boolean addressable) {
     this(
@@ -102,7 +102,7 @@ public record RowMemory(
       MemorySegment segment,
       ElementType type,
       long stride,
-      int period,
+      long period,
       long outerStride,
       Access access,
       RowWindow window) {
@@ -125,9 +125,9 @@ public record RowMemory(
     return period == 0 ? row * stride : row / period * outerStride + row % period * stride;
   }
 
-  /** Whether the same rows serve all rows of the call, period by period. */
+  /** Whether each row, or all rows of a period, serve several rows of the call. */
   public boolean isRepeated() {
-    return period > 0 && outerStride == 0;
+    return period > 0 && (outerStride == 0 || stride == 0);
   }
 
   /** Whether kernels may address the rows, or the rows are in an array of their type. */

@@ -1,0 +1,140 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A call whose gain and bias have a row for each sample has the bits of a call for each sample. */
+class SamplesTest {
+  private static final List<Backend> BACKENDS =
+      Stream.concat(
+              Stream.of(Backend.scalar(), Backend.loops(), Backends.VECTORS),
+              Backends.machineCode().stream())
+          .toList();
+
+  /** Samples, rows of each and their width; as many rows as there are blocks of 32, and more. */
+  @ParameterizedTest
+  @CsvSource({
+    "1, 5, 64",
+    "3, 1, 100",
+    "4, 33, 32",
+    "2, 70, 128",
+    "50, 7, 1",
+    "7, 6, 33",
+    "5, 40, 31",
+    "3, 3, 1025",
+    "9, 2, 4096",
+    "20, 17, 48",
+    "2, 2, 70000",
+    "3, 1, 65537"
+  })
+  void haveTheBitsOfCallsOfTheirOwn(int samples, int rows, int width) {
+    boolean many = samples * rows * width > 20_000;
+    for (int seed = 0; seed < (many ? 4 : 8); seed++) {
+      ElementType type = ElementType.values()[seed % 4];
+      try (Arena arena = Arena.ofShared()) {
+        SampleCase drawn = new SampleCase(seed, type, samples, rows, width, arena);
+        for (Backend backend : BACKENDS) {
+          drawn.check(backend, 1);
+        }
+      }
+    }
+  }
+
+  /** Rows enough that threads pay, shared out anywhere in a sample. */
+  @ParameterizedTest
+  @CsvSource({"3, 3000", "8, 1111", "9000, 1"})
+  void manyThreadsHaveTheSameBits(int samples, int rows) {
+    try (Arena arena = Arena.ofShared()) {
+      SampleCase drawn = new SampleCase(samples, ElementType.FLOAT32, samples, rows, 100, arena);
+      for (Backend backend : BACKENDS) {
+        drawn.check(backend, 3);
+      }
+    }
+  }
+
+  /** What diffusion transformers compute: {@code norm(x) * (1 + s) + t}. */
+  @Test
+  void modulatedLayerNorm() {
+    float[] x = {1, 3, 5, 7, 2, 2, 4, 4};
+    float[] scale = {0, 1, -1, 0.5f};
+    float[] shift = {10, 20, 30, 40};
+    float[] y = new float[8];
+    LayerNorm norm = LayerNorm.builder(2).epsilon(0).gainOffset(1).build();
+    norm.apply(x, scale, shift, y);
+    // Each row is -1 and 1, or 0 and 0 divided by 0; two rows for each row of scale and shift.
+    assertThat(y).startsWith(9, 22, 9, 22).endsWith(Float.NaN, Float.NaN, Float.NaN, Float.NaN);
+  }
+
+  private static void refused(ThrowingCallable call, String message) {
+    assertThatIllegalArgumentException().isThrownBy(call).withMessage(message);
+  }
+
+  @Test
+  void refusesSamplesThatDoNotFit() {
+    float[] ones = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    float[] y = ones.clone();
+    Rows x = Rows.of(new float[12], 2);
+    Rows out = Rows.of(y, 2);
+    RmsNorm norm = RmsNorm.builder(2).build();
+    refused(
+        () -> norm.apply(x, Rows.of(new float[8], 2), out),
+        "gain has 4 rows, x has 6: it must have 1 or a divisor");
+    refused(
+        () -> norm.apply(x, Rows.of(new float[4], 2), Rows.of(new float[6], 2), out),
+        "bias has 6 elements, gain has 4: they must be the same");
+    refused(
+        () -> norm.apply(x, Rows.of(new float[0], 2), out),
+        "gain has 0 x 2 elements, the rows are 2 wide");
+    refused(
+        () -> norm.apply(new float[12], new float[5], y),
+        "gain has 5 elements, the rows are 2 wide");
+    refused(
+        () -> RmsNorm.builder(2).groupCount(2).build().apply(x, Rows.of(new float[4], 2), out),
+        "gain has 2 x 2 elements, the rows are 2 wide, their groups 1: it must have as many as either");
+    refused(
+        () -> RmsNorm.builder(2).bias(new float[2]).build().apply(x, Rows.of(new float[4], 2), out),
+        "bias has 2 elements, gain has 4: they must be the same");
+    refused(
+        () -> RmsNorm.builder(2).gain(new float[4]).build(),
+        "gain has 4 elements, the rows are 2 wide");
+    assertThat(y).containsExactly(ones);
+  }
+
+  @Test
+  void refusesGradientsThatDoNotFit() {
+    Rows x = Rows.of(new float[] {1, 2, 3, 4, 5, 6, 7, 8}, 2);
+    Rows y = Rows.of(new float[8], 2);
+    RmsNorm norm = RmsNorm.builder(2).build();
+    Saved saved = new Saved(Keep.INPUT, 4);
+    norm.apply(x, Rows.of(new float[] {1, 2, 3, 4}, 2), null, y, saved);
+    refused(
+        () -> norm.backward(y, saved, y, ParameterGradients.assigned(new float[2], null)),
+        "dgain has 2 elements, it must have as many as the other parameters, 4");
+    refused(
+        () -> norm.backward(y, saved, y, ParameterGradients.assigned(new float[8], null)),
+        "dgain has 8 elements, the rows are 2 wide");
+    Saved output = new Saved(Keep.OUTPUT, 4);
+    refused(
+        () -> norm.apply(x, Rows.of(new float[] {1, 2, 3, 0}, 2), null, y, output),
+        "gain[3] is 0, to go back from the output none may be: keep the input");
+  }
+
+  @Test
+  void gradientsWithoutRowsAreZero() {
+    Rows none = Rows.of(new float[0], 2);
+    RmsNorm norm = RmsNorm.builder(2).build();
+    Saved saved = new Saved(Keep.INPUT, 4);
+    float[] dgain = {5, 5, 5, 5};
+    norm.apply(none, Rows.of(new float[] {1, 2, 3, 4}, 2), null, none, saved);
+    norm.backward(none, saved, none, ParameterGradients.assigned(dgain, null));
+    assertThat(dgain).containsOnly(0);
+  }
+}
