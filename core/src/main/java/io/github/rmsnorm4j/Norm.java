@@ -71,7 +71,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private final Quantizer quantizer;
 
   /** The kernels of the last calls, which the next call will most often need. */
-  private final Plans plans;
+  final Plans plans;
 
   final Plans backwardPlans;
 
@@ -437,6 +437,53 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   /**
+   * Normalises rows, adds the result to the residual, and normalises the sum with another norm, in
+   * one pass: {@code residual += norm(x); y = next(residual)}. Gemma 2 and 3 do so between the
+   * blocks of a layer: the norm after one block, the addition, and the norm before the next block.
+   * The bits are those of {@code apply(x, v)} with v of the type of x, and then {@code
+   * next.addAndApply(v, residual, y)}. v is not stored.
+   *
+   * @param x the rows, of the norm's width
+   * @param residual takes the sum; as many rows as x. Its type may differ from that of x, but if
+   *     either is float64, both must be
+   * @param next the norm of the sum, of the same width
+   * @param y where the normalised sum goes; x itself for in place
+   * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)}, or if the
+   *     widths differ
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void applyAndAdd(Rows x, Rows residual, Norm next, Rows y) {
+    new NormPair(this, next).apply(x, residual, y);
+  }
+
+  /**
+   * Does what {@link #applyAndAdd(Rows, Rows, Norm, Rows)} does, and keeps what the backward passes
+   * of both norms need. They are two calls:
+   *
+   * <pre>{@code
+   * next.backward(dy, savedOfNext, dresidual, dh, gradientsOfNext);
+   * norm.backward(dh, saved, dx, gradients);
+   * }</pre>
+   *
+   * <p>dresidual is the gradient of the sum from where the residual goes on. dh is the gradient of
+   * the old residual, too.
+   *
+   * @param x the rows, which must not change until the backward pass is done
+   * @param residual takes the sum, and must keep it if the input of the next norm is kept
+   * @param next the norm of the sum, of the same width
+   * @param y where the normalised sum goes; not x itself
+   * @param saved takes what is kept of this norm; not with {@link Keep#OUTPUT}
+   * @param savedOfNext takes what is kept of the next norm
+   * @throws IllegalArgumentException as for {@link #applyAndAdd(Rows, Rows, Norm, Rows)} and {@link
+   *     #addAndApply(Rows, Rows, Rows, Saved)}, if y is x, or saved keeps the output
+   */
+  public final void applyAndAdd(
+      Rows x, Rows residual, Norm next, Rows y, Saved saved, Saved savedOfNext) {
+    new NormPair(this, next).apply(x, residual, y, saved, savedOfNext);
+  }
+
+  /**
    * Normalises rows and quantises the result, which itself is not stored: {@code q =
    * quantise(norm(x))}. {@link Builder#quantizer} says by which rule. The codes are those of the
    * result in float32, unless the rule rounds it to the type of x. The result of float64 rows is
@@ -610,27 +657,37 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   private void train(Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
-    NormArguments.requireNonNull(saved, "saved");
-    saved.requireRoom(NormArguments.requireNonNull(x, "x").rows(), groups);
     if (z == null) {
       NormArguments.requireNoGate(spec.gate(), "applyGated");
     }
+    requireTraining(x, residual, z, gain, bias, y, saved);
+    saved.begin(this, groups, choices.isCentred());
+    compute(x, residual, z, gain, bias, y, saved.mean(), saved.rstd());
+    boolean output = saved.keep() == Keep.OUTPUT;
+    saved.end(output ? y : residual == null ? x : residual, z, gain, bias);
+  }
+
+  /**
+   * Checks a forward pass with something to keep.
+   *
+   * @param other more rows of the call, checked elsewhere; null without them
+   */
+  final void requireTraining(
+      Rows x, Rows residual, Rows other, Rows gain, Rows bias, Rows y, Saved saved) {
+    NormArguments.requireNonNull(saved, "saved");
+    saved.requireRoom(NormArguments.requireNonNull(x, "x").rows(), groups);
     double[] mean = choices.isCentred() ? saved.mean() : null;
     check(x, residual, gain, bias, y, mean, saved.rstd());
-    if (z != null) {
-      NormArguments.requireApart(z, mean, "mean");
-      NormArguments.requireApart(z, saved.rstd(), "rstd");
+    if (other != null) {
+      NormArguments.requireApart(other, mean, "mean");
+      NormArguments.requireApart(other, saved.rstd(), "rstd");
     }
-    boolean output = saved.keep() == Keep.OUTPUT;
-    if (output) {
+    if (saved.keep() == Keep.OUTPUT) {
       NormArguments.requireArithmetic(y, x, "y");
       requireWayBack(gain, x.type() == ElementType.FLOAT64);
     } else if (residual == null) {
       NormArguments.requireDistinct(x, y, "x");
     }
-    saved.begin(this, groups, choices.isCentred());
-    compute(x, residual, z, gain, bias, y, saved.mean(), saved.rstd());
-    saved.end(output ? y : residual == null ? x : residual, z, gain, bias);
   }
 
   /** The output must determine the normalised row. */
@@ -872,7 +929,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     return spec.isOfLength() ? "length" : "mean";
   }
 
-  private void check(
+  final void check(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
     NormArguments.check(width, groupWidth, x, residual, gain, bias, y, mean, meanName(), rstd);
     spec.requireFormula(bias != null);
@@ -903,6 +960,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Reference.reachabilityFence(z);
       Reference.reachabilityFence(y);
     }
+  }
+
+  /** A forward call of checked rows with the norm's own gain and bias. */
+  final Call forwardCall(Rows x, Rows residual, RowMemory output, Saved saved) {
+    double[] mean = saved == null ? null : saved.mean();
+    double[] rstd = saved == null ? null : saved.rstd();
+    return forwardCall(x, residual, null, null, null, output, mean, rstd, null, null);
   }
 
   private Call forwardCall(

@@ -62,10 +62,10 @@ public record Call(
             : null);
   }
 
-  /** The same call with its output elsewhere. */
-  public Call withOutput(RowMemory output) {
+  /** The same call with rows of a tensor elsewhere. */
+  public Call withRows(Tensor tensor, RowMemory there) {
     RowMemory[] own = rows.clone();
-    own[formula.output().place()] = output;
+    own[tensor.place()] = there;
     return new Call(choices, formula, own, columns, ofNorm, mean, rstd, numbersGiven, copies);
   }
 

@@ -44,7 +44,7 @@ public final class QuantizedRunner {
     RowMemory output = call.rows(Forward.Y);
     boolean isOfCaller = output.window() == null;
     try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, machine)) {
-      Call own = isOfCaller ? call : call.withOutput(chunks.output(output.type()));
+      Call own = isOfCaller ? call : call.withRows(Forward.Y, chunks.output(output.type()));
       try (Worker worker = plan.compiled.open(own)) {
         int rows;
         for (long row = from; row < to; row += rows) {
