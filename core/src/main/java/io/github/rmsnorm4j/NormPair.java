@@ -2,8 +2,6 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
-import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.norm.RowsBetween;
 import io.github.rmsnorm4j.internal.norm.SandwichRunner;
 import java.lang.ref.Reference;
 
@@ -56,16 +54,16 @@ record NormPair(Norm first, Norm next) {
     if (x.rows() == 0) {
       return;
     }
-    RowMemory between = RowsBetween.any(x.type());
-    try (Call call = first.forwardCall(x, null, between, saved);
-        Call of = next.forwardCall(x, residual, next.memory.of(y, next.groups), savedOfNext)) {
-      Call nextCall = of.withRows(Forward.X, between);
-      boolean shared = CallMemory.isShared(call.rows()) && CallMemory.isShared(of.rows());
+    RowMemory output = next.memory.of(y, next.groups);
+    try (Call call = first.forwardCall(x, null, null, saved);
+        Call nextCall = next.forwardCall(x, residual, output, savedOfNext)) {
+      boolean shared = CallMemory.isShared(call.rows()) && CallMemory.isShared(nextCall.rows());
       SandwichRunner.run(
           new SandwichRunner.Part(call, first.plans, first.groups),
           new SandwichRunner.Part(nextCall, next.plans, next.groups),
           x.rows(),
-          shared ? Math.min(first.threads, next.threads) : 1);
+          shared ? Math.min(first.threads, next.threads) : 1,
+          () -> first.backend().machineBits() > 0 && next.backend().machineBits() > 0);
     } finally {
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);

@@ -1,9 +1,13 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.RowsBetween;
 import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
+import java.util.function.BooleanSupplier;
 
 /**
  * Runs two checked calls, of which the second takes the output of the first: chunk by chunk, so
@@ -15,18 +19,40 @@ public final class SandwichRunner {
   /**
    * One of the two calls.
    *
-   * @param call its rows between the norms stand for those of a chunk
+   * @param call without the rows between the norms, which are those of a chunk
    * @param plans of its norm
    * @param groups of each row: so many rows of the call are one row of the caller
    */
   public record Part(Call call, Plans plans, int groups) {
+    private Part withRows(Tensor tensor, RowMemory there) {
+      return new Part(call.withRows(tensor, there), plans, groups);
+    }
+
     private Plan plan(long rows) {
       return plans.of(call, rows * groups);
     }
+
+    private void run(Plan plan, Worker worker, long from, long to) {
+      Runner.rows(call, plan, worker, from * groups, to * groups, null);
+    }
   }
 
-  /** Does all rows of the caller; returns when they are written. */
-  public static void run(Part first, Part second, long rows, int threads) {
+  /**
+   * Does all rows of the caller; returns when they are written.
+   *
+   * @param machine whether machine code may be used; asked after the start of the process
+   */
+  public static void run(
+      Part writer, Part reader, long rows, int threads, BooleanSupplier machine) {
+    RowMemory x = writer.call.rows(Forward.X);
+    long elements = rows * writer.groups * writer.call.choices().width();
+    boolean isNative =
+        x.access() == RowMemory.Access.NATIVE
+            && StartUp.isOverForKernels(elements)
+            && machine.getAsBoolean();
+    RowMemory any = RowsBetween.any(x.type(), isNative);
+    Part first = writer.withRows(Forward.Y, any);
+    Part second = reader.withRows(Forward.X, any);
     Plan one = first.plan(rows);
     Plan other = second.plan(rows);
     int useful = Runner.useful(second.call, rows * second.groups, threads);
@@ -39,17 +65,17 @@ public final class SandwichRunner {
 
   private static void rows(Part first, Plan one, Part second, Plan other, long from, long to) {
     int width = first.groups * first.call.choices().width();
-    try (RowsBetween between = RowsBetween.open(first.call.rows(Forward.Y).type(), width)) {
-      Call writes = first.call.withRows(Forward.Y, between.written(first.groups));
-      Call reads = second.call.withRows(Forward.X, between.read(second.groups));
-      try (Worker writer = one.compiled.open(writes);
-          Worker reader = other.compiled.open(reads)) {
+    try (RowsBetween between = RowsBetween.open(first.call.rows(Forward.Y), width)) {
+      Part writes = first.withRows(Forward.Y, between.written(first.groups));
+      Part reads = second.withRows(Forward.X, between.read(second.groups));
+      try (Worker writer = one.compiled.open(writes.call);
+          Worker reader = other.compiled.open(reads.call)) {
         long end;
         for (long row = from; row < to; row = end) {
           end = Math.min(to, row + between.rows());
           between.moveTo(row);
-          Runner.rows(writes, one, writer, row * first.groups, end * first.groups, null);
-          Runner.rows(reads, other, reader, row * second.groups, end * second.groups, null);
+          writes.run(one, writer, row, end);
+          reads.run(other, reader, row, end);
         }
       }
     }

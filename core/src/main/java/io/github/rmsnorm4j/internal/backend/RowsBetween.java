@@ -1,10 +1,7 @@
-package io.github.rmsnorm4j.internal.norm;
+package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.backend.Pool;
-import io.github.rmsnorm4j.internal.backend.RowMemory;
-import io.github.rmsnorm4j.internal.backend.RowWindow;
-import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /** The rows of a chunk that one norm writes and the next one reads, in memory of one thread. */
@@ -12,31 +9,41 @@ public final class RowsBetween implements AutoCloseable {
   /** Bytes of a chunk, unless one row is longer. They stay in a second-level cache. */
   private static final int BYTES = 1 << 16;
 
-  /** The most bytes of a row for which memory is kept. */
-  private static final int MAX_KEPT = 1 << 24;
-
   private static final Pool<RowsBetween> POOL = new Pool<>(RowsBetween::new);
 
-  /** By type, what stands for the rows of a chunk of any thread. */
-  private static final RowMemory[] ANY = any();
+  /** By type, what stands for the rows of a chunk in arrays, and in native memory. */
+  private static final RowMemory[] ANY = any(false);
+
+  private static final RowMemory[] ANY_NATIVE = any(true);
 
   private final RowWindow written = new RowWindow();
   private final RowWindow read = new RowWindow();
-  private Staging staging = new Staging();
   private ElementType type;
   private int width;
   private int groupsWritten;
   private int groupsRead;
+  private MemorySegment memory;
+
+  /** What has the memory; the other one is null. */
+  private Staging staging;
+
+  private NativeMemory nativeMemory;
 
   private RowsBetween() {}
 
-  private static RowMemory[] any() {
+  private static RowMemory[] any(boolean isNative) {
     ElementType[] types = ElementType.values();
     RowMemory[] any = new RowMemory[types.length];
     for (ElementType type : types) {
-      any[type.ordinal()] = new RowMemory(array(new Staging(), type, 0), type, 0, new RowWindow());
+      MemorySegment none = isNative ? MemorySegment.NULL : array(new Staging(), type, 0);
+      any[type.ordinal()] = new RowMemory(none, type, 0, new RowWindow());
     }
     return any;
+  }
+
+  /** What stands for the rows of a chunk of any thread; a call is planned with it. */
+  public static RowMemory any(ElementType type, boolean isNative) {
+    return (isNative ? ANY_NATIVE : ANY)[type.ordinal()];
   }
 
   private static MemorySegment array(Staging staging, ElementType type, int n) {
@@ -47,52 +54,59 @@ public final class RowsBetween implements AutoCloseable {
     };
   }
 
-  /** For the rows of a chunk; a call is planned with it. */
-  public static RowMemory any(ElementType type) {
-    return ANY[type.ordinal()];
-  }
-
-  /** For rows of a call of this thread. */
-  static RowsBetween open(ElementType type, int width) {
+  /** For rows of a call of this thread, like those that it was planned with. */
+  public static RowsBetween open(RowMemory any, int width) {
     RowsBetween between = POOL.take();
-    between.type = type;
+    between.type = any.type();
     between.width = width;
+    int n = between.rows() * width;
+    if (any.segment().isNative()) {
+      between.nativeMemory = ColumnMemory.take((long) n * any.type().bytes());
+      between.memory = between.nativeMemory.segment();
+    } else {
+      between.staging = Staging.take();
+      between.memory = array(between.staging, any.type(), n);
+    }
     return between;
   }
 
   /** Rows of a chunk. */
-  int rows() {
+  public int rows() {
     return Math.max(1, BYTES / type.bytes() / width);
   }
 
   /** What a norm of rows with so many groups writes. */
-  RowMemory written(int groups) {
+  public RowMemory written(int groups) {
     groupsWritten = groups;
     return rows(groups, written);
   }
 
   /** What a norm of rows with so many groups reads. */
-  RowMemory read(int groups) {
+  public RowMemory read(int groups) {
     groupsRead = groups;
     return rows(groups, read);
   }
 
   private RowMemory rows(int groups, RowWindow window) {
-    MemorySegment array = array(staging, type, rows() * width);
-    return new RowMemory(array, type, (long) width / groups * type.bytes(), window);
+    return new RowMemory(memory, type, (long) width / groups * type.bytes(), window);
   }
 
   /** Says which row of the caller the memory begins with. */
-  void moveTo(long row) {
+  public void moveTo(long row) {
     written.first = row * groupsWritten;
     read.first = row * groupsRead;
   }
 
   @Override
   public void close() {
-    if ((long) width * type.bytes() > MAX_KEPT) {
-      staging = new Staging();
+    if (nativeMemory == null) {
+      staging.giveBack();
+    } else {
+      ColumnMemory.giveBack(nativeMemory);
     }
+    staging = null;
+    nativeMemory = null;
+    memory = null;
     POOL.giveBack(this);
   }
 }
