@@ -10,8 +10,8 @@ public enum CodeRounding {
   /** To nearest, ties away from zero: C's {@code roundf} in the reference code of ggml. */
   AWAY,
   /**
-   * Half is added, and the sum is cut off towards zero, as Jlama's vectors do: a number of -0.5 or
-   * less gets a code that is one too near to zero, unless it is an integer.
+   * Half is added, and the sum is cut off towards zero, as Jlama's vectors do: a number below -0.5
+   * gets a code that is one too near to zero, unless it is halfway between two integers.
    */
   HALF_ADDED
 }
