@@ -103,7 +103,7 @@ class QuantizedArgumentsTest {
   void normsWithAGateOrGroups() {
     refusesAllCalls(
         RmsNorm.builder(64).gate(Gate.SILU).build(),
-        "gate is SILU, this call has no z and needs a norm without a gate: call applyGated");
+        "gate is silu, this call has no z and needs a norm without a gate: call applyGated");
     refusesAllCalls(
         RmsNorm.builder(64).groupCount(2).build(),
         "the norm has 2 groups, with quantised output it must have one");
