@@ -491,8 +491,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *
    * @param x the rows, of the norm's width
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException if the norm has a gate or groups, the shapes do not fit, codes
-   *     or scales are read-only, or they overlap each other or x
+   * @throws IllegalArgumentException if the norm has a gate or several groups, the shapes do not
+   *     fit, codes or scales are read-only, or they overlap each other or x
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
@@ -508,9 +508,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param x the rows, of the norm's width
    * @param y where the result goes; x itself for in place
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException as for {@link #apply(Rows, Rows)}, or if the norm has groups,
-   *     q does not have the shape of x, codes or scales are read-only, or they overlap each other
-   *     or rows of the call
+   * @throws IllegalArgumentException as for {@link #apply(Rows, Rows)}, or if the norm has a gate
+   *     or several groups, q does not have the shape of x, codes or scales are read-only, or they
+   *     overlap each other or rows of the call
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
@@ -526,9 +526,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param x the rows that are added, of the norm's width
    * @param residual takes the sum, as in {@link #addAndApply(Rows, Rows, Rows)}
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException if the norm has a gate or groups, the shapes or types do not
-   *     fit, something to be written is read-only, or codes, scales, residual and x overlap each
-   *     other
+   * @throws IllegalArgumentException if the norm has a gate or several groups, the shapes or types
+   *     do not fit, something to be written is read-only, or codes, scales, residual and x overlap
+   *     each other
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
@@ -545,8 +545,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param residual takes the sum, as in {@link #addAndApply(Rows, Rows, Rows)}
    * @param y where the normalised sum goes; x itself for in place
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
-   *     #apply(Rows, Rows, QuantizedRows)}
+   * @throws IllegalArgumentException if the norm has a gate or several groups, or as for {@link
+   *     #addAndApply(Rows, Rows, Rows)} and {@link #apply(Rows, Rows, QuantizedRows)}
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */

@@ -109,6 +109,15 @@ public final class QuantizedRows {
               ofRow,
               of));
     }
+    if (stride > Long.MAX_VALUE / bytes) {
+      throw new IllegalArgumentException(
+          String.format(
+              Locale.ROOT,
+              "the stride of %s is %d, it must be at most %d",
+              name,
+              stride,
+              Long.MAX_VALUE / bytes));
+    }
     long needed = -1;
     try {
       long span = rows == 0 ? 0 : Math.addExact(Math.multiplyExact(rows - 1, stride), ofRow);
@@ -212,7 +221,8 @@ public final class QuantizedRows {
    * @param rows number of rows
    * @param width elements of a row, a multiple of the type's block
    * @throws IllegalArgumentException if the type has no scales elsewhere, rows is below 0, the
-   *     width is no multiple of the block, or a stride is below what a row has
+   *     width is no multiple of the block, a stride is below what a row has, or that of scales is
+   *     above {@code Long.MAX_VALUE / 4}
    * @throws IndexOutOfBoundsException if the rows reach past the memory
    */
   public static QuantizedRows of(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -99,13 +100,33 @@ class QuantizedArgumentsTest {
   }
 
   @Test
+  void normsWithAGateOrGroups() {
+    refusesAllCalls(
+        RmsNorm.builder(64).gate(Gate.SILU).build(),
+        "gate is silu, this call has no z and needs a norm without a gate: call applyGated");
+    refusesAllCalls(
+        RmsNorm.builder(64).groupCount(2).build(),
+        "the norm has 2 groups, with quantised output it must have one");
+  }
+
+  private static void refusesAllCalls(Norm norm, String message) {
+    Rows x = Rows.of(new float[128], 64);
+    Rows residual = Rows.of(new float[128], 64);
+    Rows y = Rows.of(new float[128], 64);
+    QuantizedRows q = ofBlocks(2, 64);
+    refuses(() -> norm.apply(x, q), message);
+    refuses(() -> norm.apply(x, y, q), message);
+    refuses(() -> norm.addAndApply(x, residual, q), message);
+    refuses(() -> norm.addAndApply(x, residual, y, q), message);
+  }
+
+  @Test
   void memoryThatOverlaps() {
     float[] array = new float[256];
     java.util.Arrays.fill(array, 1);
     Rows x = Rows.of(array, 0, 1, 64);
     Rows residual = Rows.of(array, 64, 1, 64);
     MemorySegment all = MemorySegment.ofArray(array);
-    float[] scales = new float[2];
     refuses(
         () -> NORM.apply(x, QuantizedRows.of(all.asSlice(255), QuantizedType.Q8_0, 1, 64)),
         "codes of q overlap x: they must be memory of their own");
@@ -127,7 +148,36 @@ class QuantizedArgumentsTest {
         "codes of q overlap its scales: each must be memory of its own");
     assertThat(array).containsOnly(1);
     NORM.apply(x, QuantizedRows.of(all.asSlice(512, 64), all.asSlice(576), INT8, 1, 64));
-    assertThat(scales).containsOnly(0);
+    assertThat(all.asSlice(512, 64).toArray(ValueLayout.JAVA_BYTE)).containsOnly(127);
+    assertThat(array[144]).isEqualTo(array[145]).isBetween(0.007f, 0.008f);
+  }
+
+  /** A stride without a next row is not used, and its bytes fit 64 bits. */
+  @Test
+  void stridesOfOneRow() {
+    float[] array = new float[256];
+    Rows x = Rows.of(array, 0, 1, 64);
+    MemorySegment all = MemorySegment.ofArray(array);
+    MemorySegment codes = MemorySegment.ofArray(new byte[64]);
+    long most = Long.MAX_VALUE / Float.BYTES;
+    for (long stride : new long[] {most, 1L << 60, 1L << 32}) {
+      QuantizedRows apart =
+          QuantizedRows.of(codes, Long.MAX_VALUE, all.asSlice(256), stride, INT8, 1, 64);
+      NORM.apply(x, apart);
+      assertThat(apart.scaleStride()).isEqualTo(stride);
+      QuantizedRows q = QuantizedRows.of(codes, 64, all.asSlice(252), stride, INT8, 1, 64);
+      refuses(() -> NORM.apply(x, q), "scales of q overlap x: they must be memory of their own");
+      QuantizedRows own =
+          QuantizedRows.of(all.asSlice(512), 64, all.asSlice(572), stride, INT8, 1, 64);
+      refuses(
+          () -> NORM.apply(x, own),
+          "codes of q overlap its scales: each must be memory of its own");
+    }
+    for (long stride : new long[] {most + 1, 1L << 62, Long.MAX_VALUE}) {
+      refuses(
+          () -> QuantizedRows.of(codes, 64, all, stride, INT8, 1, 64),
+          "the stride of scales is " + stride + ", it must be at most " + most);
+    }
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +31,42 @@ class QuantizedBitsTest {
     for (int i = 0; i < CALLS; i++) {
       try (Arena arena = Arena.ofShared()) {
         new DrawnCall(arena, backend, random.split(), i).check();
+      }
+    }
+  }
+
+  /** Enough rows for several threads, as the definition of one thread gives them. */
+  @ParameterizedTest
+  @MethodSource("backends")
+  void onSeveralThreads(Backend backend) {
+    int rows = 3001;
+    int width = 256;
+    float[] x = new float[rows * width];
+    SplittableRandom random = new SplittableRandom(5);
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextDouble(-1, 1);
+    }
+    float[] y = new float[x.length];
+    RmsNorm.builder(width)
+        .backend(Backend.scalar())
+        .threads(1)
+        .build()
+        .apply(Rows.of(x, width), Rows.of(y, width));
+    float[][] wanted = new float[rows][];
+    for (int r = 0; r < rows; r++) {
+      wanted[r] = Arrays.copyOfRange(y, r * width, (r + 1) * width);
+    }
+    for (String name : List.of("q8_0", "q8_k", "int8:64", "int8:row", "f8e4m3:128")) {
+      QuantizedType type = QuantizedType.ofName(name);
+      QuantizedContract contract =
+          new QuantizedContract(type, Quantizer.defaults(), QuantizedBlock.GIVEN);
+      try (Arena arena = Arena.ofShared()) {
+        QuantizedBlock q = new QuantizedBlock(arena, false, type, rows, width, random);
+        RmsNorm.builder(width).backend(backend).threads(3).build().apply(Rows.of(x, width), q.rows);
+        assertThat(q.mismatch(contract, wanted)).as("%s on %s", name, backend).isNull();
+        QuantizedBlock ofRows = new QuantizedBlock(arena, true, type, rows, width, random);
+        Quantizer.defaults().quantize(Rows.of(y, width), ofRows.rows, 3);
+        assertThat(ofRows.mismatch(contract, wanted)).as("%s of rows", name).isNull();
       }
     }
   }

@@ -111,7 +111,8 @@ class QuantizerTest {
         continue;
       }
       int n = type.block(64);
-      for (float value : new float[] {Float.NaN, Float.POSITIVE_INFINITY, -1 / 0f}) {
+      float otherNaN = Float.intBitsToFloat(0xffc12345);
+      for (float value : new float[] {Float.NaN, otherNaN, Float.POSITIVE_INFINITY, -1 / 0f}) {
         for (float largest : new float[] {1, Float.MAX_VALUE}) {
           float[] y = block(n, largest, value, -largest);
           byte[] codes = bytes(type, Quantizer.defaults(), y);

@@ -98,6 +98,11 @@ final class NormOptions {
     down
   }
 
+  /** The norm of {@code --like}, of which other options may override settings. */
+  NormSpec like() {
+    return like;
+  }
+
   /**
    * What was asked for.
    *

@@ -85,6 +85,8 @@ final class Normalize implements Callable<Integer> {
     long start = System.nanoTime();
     Path out = result.out;
     TensorReference in = WrongUseException.checked(() -> TensorReference.parse("IN", reference));
+    Quantizer rule =
+        WrongUseException.checked(() -> quantized.rule(norm.like(), out, result.axis, result.type));
     ResultOptions.requireName("OUT", out);
     if (sums != null) {
       ResultOptions.requireName("--residual-out", sums);
@@ -92,7 +94,7 @@ final class Normalize implements Callable<Integer> {
     try (TensorFile file = TensorFile.open(in.file());
         StoredRows residual = WrongUseException.checked(this::residual)) {
       List<String> names = WrongUseException.checked(() -> in.names(tensors));
-      NormalizeJob job = WrongUseException.checked(() -> plan(file, names, residual));
+      NormalizeJob job = WrongUseException.checked(() -> plan(file, names, residual, rule));
       try (TensorWriter added = WrongUseException.checked(() -> createSums(residual, in.file()));
           TensorWriter writer = WrongUseException.checked(() -> job.create(result.force));
           Progress progress = result.progress(job.bytes())) {
@@ -118,8 +120,7 @@ final class Normalize implements Callable<Integer> {
 
   /** What was not chosen because it looks like a parameter, in words; empty if nothing. */
   private static String leftOut(TensorFile file, List<String> names) {
-    List<Tensor> floating =
-        file.tensors().stream().filter(t -> t.dtype().elementType().isPresent()).toList();
+    List<Tensor> floating = new TensorChoice(file, -1, List.of()).floating();
     long left = floating.stream().filter(TensorChoice::isParameter).count();
     return !names.isEmpty() || left == 0 || floating.size() == 1
         ? ""
@@ -127,11 +128,10 @@ final class Normalize implements Callable<Integer> {
             .formatted(left, left == 1 ? "tensor" : "tensors", left == 1 ? "it is" : "they are");
   }
 
-  private NormalizeJob plan(TensorFile file, List<String> names, StoredRows residual)
-      throws IOException {
+  private NormalizeJob plan(
+      TensorFile file, List<String> names, StoredRows residual, Quantizer rule) throws IOException {
     Path out = result.out;
     NormSettings settings = norm.settings(residuals.rounding);
-    Quantizer rule = quantized.rule(out, result.axis, result.type);
     TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
     List<Tensor> chosen = choice.choose(names);
     // One that is asked for by name may leave the others behind, for a format that holds one.

@@ -159,10 +159,11 @@ final class NormalizeJob {
     return new Tensor(name, result.dtype(), result.shape());
   }
 
-  /** All bytes that are read, of IN and of the residual. */
+  /** All bytes that are read, of IN and of the residual: again for scales apart from codes. */
   long bytes() {
     long read = sources.values().stream().mapToLong(Tensor::bytes).sum();
-    return residual == null ? read : read + residual.tensor().bytes();
+    long times = sources.values().stream().filter(this::isChosen).count();
+    return residual == null ? read : read + times * residual.tensor().bytes();
   }
 
   /**
@@ -177,6 +178,7 @@ final class NormalizeJob {
               .formatted(out, in.path(), sources.size()));
     }
     Map<String, String> metadata = new LinkedHashMap<>(isNpy(out) ? Map.of() : in.metadata());
+    chosen.forEach(tensor -> metadata.remove(QuantizedTensor.key(tensor)));
     codes.values().stream()
         .map(QuantizedTensor::metadata)
         .forEach(entry -> metadata.put(entry.getKey(), entry.getValue()));

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.NpyFile;
+import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.Closeable;
@@ -27,6 +28,11 @@ record StoredRows(String label, TensorFile file, Tensor tensor) implements Close
     TensorFile file = TensorFile.open(reference.file());
     try {
       Tensor tensor = reference.in(file);
+      if (QuantizedTensor.scales(file).contains(tensor.name())) {
+        throw new IllegalArgumentException(
+            "%s: %s is %s, its elements are scales of codes"
+                .formatted(reference.file(), label, tensor));
+      }
       if (tensor.dtype().elementType().isEmpty()) {
         throw new IllegalArgumentException(
             "%s: %s is %s, it may be f64, f32, f16 or bf16"

@@ -1,9 +1,11 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -13,10 +15,16 @@ import java.util.stream.Collectors;
  * @param file the file
  * @param axis the first axis of a row
  * @param parameters the gain and the bias as far as there are any, which rows must be as wide as
+ * @param scales the names of tensors that hold the scales of codes, which are no rows
  */
-record TensorChoice(TensorFile file, int axis, List<StoredParameter> parameters) {
+record TensorChoice(
+    TensorFile file, int axis, List<StoredParameter> parameters, Set<String> scales) {
   /** So many are named in an error; a model has hundreds. */
   private static final int LISTED = 12;
+
+  TensorChoice(TensorFile file, int axis, List<StoredParameter> parameters) {
+    this(file, axis, parameters, QuantizedTensor.scales(file));
+  }
 
   /**
    * Chooses.
@@ -45,10 +53,10 @@ record TensorChoice(TensorFile file, int axis, List<StoredParameter> parameters)
   }
 
   private List<Tensor> allFloating() {
-    List<Tensor> floating =
-        file.tensors().stream().filter(t -> t.dtype().elementType().isPresent()).toList();
+    List<Tensor> floating = floating();
     if (floating.isEmpty()) {
-      throw wrong("has no floating tensor, it has " + list(file.tensors()));
+      String besides = scales.isEmpty() ? "" : " besides scales of codes";
+      throw wrong("has no floating tensor" + besides + ", it has " + list(file.tensors()));
     }
     List<Tensor> chosen =
         floating.size() == 1
@@ -73,6 +81,13 @@ record TensorChoice(TensorFile file, int axis, List<StoredParameter> parameters)
     return chosen;
   }
 
+  /** Those that may be rows, gains or biases. */
+  List<Tensor> floating() {
+    return file.tensors().stream()
+        .filter(t -> t.dtype().elementType().isPresent() && !scales.contains(t.name()))
+        .toList();
+  }
+
   /** Whether a tensor has one axis, as gains and biases have. */
   static boolean isParameter(Tensor tensor) {
     return tensor.shape().size() == 1;
@@ -82,6 +97,9 @@ record TensorChoice(TensorFile file, int axis, List<StoredParameter> parameters)
   String problem(Tensor tensor) {
     if (tensor.dtype().elementType().isEmpty()) {
       return "its elements are neither f64, f32, f16 nor bf16";
+    }
+    if (scales.contains(tensor.name())) {
+      return "its elements are scales of codes";
     }
     long width;
     try {

@@ -8,11 +8,10 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A file whose {@linkplain QuantizedTensor quantised tensors} are read as float32 elements: each
@@ -24,22 +23,23 @@ public final class DequantizedFile extends TensorFile {
   private static final int PIECE = 1 << 16;
 
   private final TensorFile file;
-  private final Map<String, QuantizedTensor> quantized = new LinkedHashMap<>();
-  private final List<Tensor> tensors = new ArrayList<>();
+  private final Map<String, QuantizedTensor> quantized;
+  private final List<Tensor> tensors;
 
   private DequantizedFile(TensorFile file) throws FormatException {
     super(file.path());
     this.file = file;
-    List<Tensor> scales = new ArrayList<>();
-    for (Tensor tensor : file.tensors()) {
-      QuantizedTensor found = QuantizedTensor.of(file, tensor).orElse(null);
-      if (found != null) {
-        quantized.put(tensor.name(), found);
-        found.scales().ifPresent(scales::add);
-      }
-      tensors.add(found == null ? tensor : found.elements());
-    }
-    tensors.removeAll(scales);
+    quantized = QuantizedTensor.of(file);
+    Set<String> scales = QuantizedTensor.scales(file);
+    tensors =
+        file.tensors().stream()
+            .filter(tensor -> !scales.contains(tensor.name()))
+            .map(
+                tensor -> {
+                  QuantizedTensor found = quantized.get(tensor.name());
+                  return found == null ? tensor : found.elements();
+                })
+            .toList();
   }
 
   /**
@@ -77,7 +77,7 @@ public final class DequantizedFile extends TensorFile {
 
   @Override
   public List<Tensor> tensors() {
-    return List.copyOf(tensors);
+    return tensors;
   }
 
   @Override

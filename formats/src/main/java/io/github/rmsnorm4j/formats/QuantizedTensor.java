@@ -2,9 +2,12 @@ package io.github.rmsnorm4j.formats;
 
 import io.github.rmsnorm4j.QuantizedType;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A tensor whose rows are stored as codes and scales in a {@code .safetensors} file. A row is the
@@ -76,7 +79,16 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
 
   /** {@return the entry of metadata that says how it is stored} */
   public Map.Entry<String, String> metadata() {
-    return Map.entry(KEY + name, type.toString());
+    return Map.entry(key(codes()), type.toString());
+  }
+
+  /**
+   * {@return under what the metadata says how a tensor is quantised}
+   *
+   * @param tensor the tensor
+   */
+  public static String key(Tensor tensor) {
+    return KEY + tensor.name();
   }
 
   /** {@return the elements as a float32 tensor, as which they are read} */
@@ -85,32 +97,72 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
   }
 
   /**
-   * {@return the tensor whose codes these are, if the metadata of the file says so}
+   * {@return the quantised tensors of a file by name, as its metadata says}
    *
    * @param file the file
-   * @param codes one of its tensors
-   * @throws FormatException if the metadata says so, and the file has no such codes or scales
+   * @throws FormatException if the metadata says so of a tensor, and the file has no such codes or
+   *     scales
    */
-  public static Optional<QuantizedTensor> of(TensorFile file, Tensor codes) throws FormatException {
-    String type = file.metadata().get(KEY + codes.name());
-    if (type == null) {
-      return Optional.empty();
+  public static Map<String, QuantizedTensor> of(TensorFile file) throws FormatException {
+    Map<String, Tensor> tensors = byName(file);
+    Map<String, QuantizedTensor> found = new HashMap<>();
+    for (Tensor codes : file.tensors()) {
+      String type = file.metadata().get(key(codes));
+      if (type != null) {
+        found.put(
+            codes.name(),
+            stored(codes, type, tensors)
+                .orElseThrow(
+                    () ->
+                        new FormatException(
+                            file.path(),
+                            "says that the tensor %s is %s, but has no such codes and scales"
+                                .formatted(codes.label(), Printable.shortened(type)))));
+      }
     }
+    return found;
+  }
+
+  /**
+   * {@return the names of the tensors of a file that hold the scales of others} Metadata that is
+   * not true counts for nothing.
+   *
+   * @param file the file
+   */
+  public static Set<String> scales(TensorFile file) {
+    Map<String, Tensor> tensors = byName(file);
+    Set<String> names = new HashSet<>();
+    for (Tensor codes : file.tensors()) {
+      String type = file.metadata().get(key(codes));
+      if (type != null) {
+        stored(codes, type, tensors)
+            .flatMap(QuantizedTensor::scales)
+            .ifPresent(scales -> names.add(scales.name()));
+      }
+    }
+    return names;
+  }
+
+  private static Map<String, Tensor> byName(TensorFile file) {
+    Map<String, Tensor> tensors = new HashMap<>();
+    file.tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
+    return tensors;
+  }
+
+  /** Nothing if there is no such type, or a tensor is not as it has to be. */
+  private static Optional<QuantizedTensor> stored(
+      Tensor codes, String type, Map<String, Tensor> tensors) {
     try {
       QuantizedTensor tensor = of(codes, QuantizedType.ofName(type));
-      boolean stored =
+      tensor.elements(); // Their bytes may overflow where those of the codes do not.
+      boolean isStored =
           tensor.codes().equals(codes)
-              && (tensor.scales().isEmpty() || file.tensors().contains(tensor.scales().get()));
-      if (stored) {
-        return Optional.of(tensor);
-      }
+              && tensor.scales().stream()
+                  .allMatch(scales -> scales.equals(tensors.get(scales.name())));
+      return isStored ? Optional.of(tensor) : Optional.empty();
     } catch (IllegalArgumentException _) {
-      // No such type, or not of this shape.
+      return Optional.empty();
     }
-    throw new FormatException(
-        file.path(),
-        "says that the tensor %s is %s, but has no such codes and scales"
-            .formatted(codes.label(), Printable.shortened(type)));
   }
 
   /** The tensor with the width of rows of so many bytes. */

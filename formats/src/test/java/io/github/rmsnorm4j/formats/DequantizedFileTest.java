@@ -107,6 +107,45 @@ class DequantizedFileTest {
     }
   }
 
+  /** Without rows there is no byte, and the elements would be of more than 2^63 bytes. */
+  @Test
+  void elementsWhoseBytesOverflow64BitsAreOneError() throws IOException {
+    Path path = folder.resolve("x.safetensors");
+    Tensor tensor = new Tensor("x", Dtype.U8, List.of(0L, 1L << 57, 34L));
+    Map<String, String> metadata = Map.of("quantized.x", "q8_0");
+    try (TensorWriter writer = TensorWriter.create(path, List.of(tensor), metadata, true)) {
+      writer.commit();
+    }
+    assertThatThrownBy(() -> DequantizedFile.open(path))
+        .isInstanceOf(FormatException.class)
+        .hasMessage(path + ": says that the tensor x is q8_0, but has no such codes and scales");
+  }
+
+  @Test
+  void scalesAreThoseOfCodesThatAreThere() throws IOException {
+    Path path = folder.resolve("x.safetensors");
+    List<Tensor> tensors =
+        List.of(
+            new Tensor("a", Dtype.I8, List.of(2L, 32L)),
+            new Tensor("a.scale", Dtype.F32, List.of(2L, 1L)),
+            new Tensor("b.scale", Dtype.F32, List.of(2L, 1L)),
+            new Tensor("c", Dtype.I8, List.of(2L, 32L)),
+            new Tensor("c.scale", Dtype.F32, List.of(2L, 1L)));
+    Map<String, String> metadata = Map.of("quantized.a", "int8:32", "quantized.b", "int8:32");
+    try (TensorWriter writer = TensorWriter.create(path, tensors, metadata, true)) {
+      for (Tensor tensor : writer.order()) {
+        writer.write(MemorySegment.ofArray(new byte[(int) tensor.bytes()]));
+      }
+      writer.commit();
+    }
+    try (DequantizedFile file = DequantizedFile.open(path)) {
+      assertThat(QuantizedTensor.scales(file.stored())).containsExactly("a.scale");
+      assertThat(file.tensors())
+          .extracting(Tensor::name)
+          .containsExactly("a", "b.scale", "c", "c.scale");
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({
     "q9, U8, 34",

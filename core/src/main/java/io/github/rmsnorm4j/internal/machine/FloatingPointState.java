@@ -2,6 +2,8 @@ package io.github.rmsnorm4j.internal.machine;
 
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -14,6 +16,9 @@ public final class FloatingPointState implements AutoCloseable {
    */
   public static final int CONTRACT = 0x1f80;
 
+  /** What instructions note there. */
+  private static final int FLAGS = 0x3f;
+
   private final MemorySegment exchange = ExecutableMemory.of(exchangeCode());
 
   /** {@code long exchange(state)}: the old state is the upper half of the result. */
@@ -25,6 +30,25 @@ public final class FloatingPointState implements AutoCloseable {
     a.op(GeneralOp.POP, General.RAX);
     a.op(GeneralOp.RET);
     return a.code();
+  }
+
+  /**
+   * Emits code that loads a state where the caller's is not the contract's.
+   *
+   * @param label a label of the code, which is bound after it
+   * @param callers memory that has the caller's state
+   * @param state memory that has the state
+   * @param free a register of 32 bits that is overwritten
+   */
+  public static void emitLoad(
+      Assembler a, String label, Address callers, Address state, General free) {
+    Label same = a.label(label);
+    a.op(GeneralOp.MOV, free, callers);
+    a.op(GeneralOp.AND, free, new Immediate(~FLAGS));
+    a.op(GeneralOp.CMP, free, new Immediate(CONTRACT));
+    a.op(GeneralOp.JE, same);
+    a.op(GeneralOp.LDMXCSR, state);
+    a.bind(same);
   }
 
   /** Sets the state; returns the one before. */

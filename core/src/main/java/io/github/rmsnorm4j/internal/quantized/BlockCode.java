@@ -6,7 +6,10 @@ import static io.github.rmsnorm4j.internal.machine.GeneralOp.JAE;
 import static io.github.rmsnorm4j.internal.machine.GeneralOp.JB;
 import static io.github.rmsnorm4j.internal.machine.GeneralOp.JNE;
 import static io.github.rmsnorm4j.internal.machine.GeneralOp.MOV;
+import static io.github.rmsnorm4j.internal.machine.GeneralOp.POP;
+import static io.github.rmsnorm4j.internal.machine.GeneralOp.PUSH;
 import static io.github.rmsnorm4j.internal.machine.GeneralOp.RET;
+import static io.github.rmsnorm4j.internal.machine.GeneralOp.STMXCSR;
 import static io.github.rmsnorm4j.internal.machine.GeneralOp.SUB;
 import static io.github.rmsnorm4j.internal.machine.GeneralOp.VZEROUPPER;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.R10;
@@ -18,9 +21,11 @@ import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RCX;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RDI;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RDX;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RSI;
+import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RSP;
 
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.Code;
+import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import io.github.rmsnorm4j.internal.machine.MachineOperand;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Constant;
@@ -45,6 +50,11 @@ final class BlockCode {
   private static final int VECTOR = BITS / Byte.SIZE;
   private static final int INFINITY = 0x7f800000;
 
+  /** The caller's state of the floating-point unit, and the contract's. */
+  private static final Address CALLERS = Address.at(RSP, 0);
+
+  private static final Address CONTRACT = Address.at(RSP, Integer.BYTES);
+
   /** Four vectors with the codes of 32 elements in 128 bits of each come in this order. */
   private static final int[] ORDER = {0, 4, 1, 5, 2, 6, 3, 7};
 
@@ -65,6 +75,7 @@ final class BlockCode {
    */
   static Code of(CodeLayout layout, boolean inverse) {
     BlockCode code = new BlockCode(layout, inverse);
+    code.begin();
     code.scales();
     code.codes();
     return code.a.code();
@@ -87,6 +98,15 @@ final class BlockCode {
     Label label = a.label(name);
     a.bind(label);
     return label;
+  }
+
+  /** The caller may have left another state of the floating-point unit. */
+  private void begin() {
+    a.op(PUSH, RAX);
+    a.op(STMXCSR, CALLERS);
+    a.op(MOV, RAX.of(32), new Immediate(FloatingPointState.CONTRACT));
+    a.op(MOV, CONTRACT, RAX.of(32));
+    FloatingPointState.emitLoad(a, "as_contract", CALLERS, CONTRACT, RAX.of(32));
   }
 
   private void scales() {
@@ -199,6 +219,8 @@ final class BlockCode {
     a.op(JB, block);
     a.op(MOV, RAX.of(32), new Immediate(1));
     a.bind(leave);
+    FloatingPointState.emitLoad(a, "as_caller", CALLERS, CALLERS, R11.of(32));
+    a.op(POP, R11);
     a.op(VZEROUPPER);
     a.op(RET);
   }

@@ -101,29 +101,22 @@ final class Encoder {
     }
   }
 
-  /** The pattern of the largest magnitude; of a NaN, if there is one. */
+  /**
+   * The pattern of the largest magnitude; of a NaN, if there is one. The JIT makes vectors for this
+   * loop and the next one, as there is no conversion of patterns in them.
+   */
   private static int largest(float[] y, int from, int n) {
-    int a = 0;
-    int b = 0;
-    int c = 0;
-    int d = 0;
-    int i = from;
-    for (; i + 3 < from + n; i += 4) {
-      a = Math.max(a, Float.floatToRawIntBits(y[i]) & MAGNITUDE);
-      b = Math.max(b, Float.floatToRawIntBits(y[i + 1]) & MAGNITUDE);
-      c = Math.max(c, Float.floatToRawIntBits(y[i + 2]) & MAGNITUDE);
-      d = Math.max(d, Float.floatToRawIntBits(y[i + 3]) & MAGNITUDE);
+    float largest = 0;
+    for (int i = from; i < from + n; i++) {
+      largest = Math.max(largest, Math.abs(y[i]));
     }
-    for (; i < from + n; i++) {
-      a = Math.max(a, Float.floatToRawIntBits(y[i]) & MAGNITUDE);
-    }
-    return Math.max(Math.max(a, b), Math.max(c, d));
+    return Float.floatToIntBits(largest);
   }
 
   /** The products are below 127.5, so that none has to be cut off. */
   private static void even(float[] y, int from, int n, float factor, byte[] into, int at) {
     for (int i = 0; i < n; i++) {
-      into[at + i] = (byte) Float.floatToRawIntBits(y[from + i] * factor + TO_EVEN);
+      into[at + i] = (byte) (int) (y[from + i] * factor + TO_EVEN - TO_EVEN);
     }
   }
 
@@ -152,7 +145,7 @@ final class Encoder {
   private void k(float[] y, int from, int n, byte[] into, int at) {
     int largest = largest(y, from, n);
     int first = from;
-    while ((Float.floatToRawIntBits(y[first]) & MAGNITUDE) != largest) {
+    while ((Float.floatToIntBits(y[first]) & MAGNITUDE) != largest) {
       first++;
     }
     scales.ofSigned(y[first]);

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.CodeFactor;
 import io.github.rmsnorm4j.CodeRounding;
 import io.github.rmsnorm4j.ScaleFloor;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
+import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -76,13 +77,17 @@ final class MachineBlocks {
   }
 
   /** The code, if its bytes are right; null otherwise. */
-  private static MemorySegment make(CodeFormat format, CodeFactor factor) {
+  static MemorySegment make(CodeFormat format, CodeFactor factor) {
     String fault = "it gives other bytes than plain Java";
     try {
       boolean inverse = factor == CodeFactor.INVERSE;
       MemorySegment code = ExecutableMemory.of(BlockCode.of(format.layout(), inverse));
       CodeRule rule = new CodeRule(factor, CodeRounding.EVEN, ScaleFloor.NONE);
-      if (passes(code, format, rule)) {
+      boolean[] passes = new boolean[1];
+      try (FloatingPointState state = new FloatingPointState()) {
+        state.inContract(() -> passes[0] = passes(code, format, rule));
+      }
+      if (passes[0]) {
         return code;
       }
       ExecutableMemory.giveBack(code);

@@ -13,6 +13,7 @@ import io.github.rmsnorm4j.CodeRounding;
 import io.github.rmsnorm4j.GuardedMemory;
 import io.github.rmsnorm4j.ScaleFloor;
 import io.github.rmsnorm4j.internal.lowering.machine.Machine;
+import io.github.rmsnorm4j.internal.machine.CallersState;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -37,6 +38,21 @@ class BlockCodeTest {
     List<String> flags =
         ChildJvm.flags("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=" + folder.resolve("crash"));
     assertThat(ChildJvm.output(flags, Guarded.class)).contains("all calls are right");
+  }
+
+  /** The first call may come in another state of the floating-point unit: the code is used. */
+  @Test
+  void passesItsTrialInAnotherState() {
+    assumeThat(Machine.here().bits()).as(Machine.here().whyNot()).isPositive();
+    CodeFormat format = new CodeFormat(CodeLayout.APART, 32, null, false);
+    int roundsUp = CallersState.FLUSHES | 0x4000;
+    MemorySegment[] code = new MemorySegment[1];
+    int after =
+        CallersState.during(
+            roundsUp, () -> code[0] = MachineBlocks.make(format, CodeFactor.INVERSE));
+    assertThat(after).isEqualTo(roundsUp);
+    assertThat(code[0]).isNotNull();
+    ExecutableMemory.giveBack(code[0]);
   }
 
   /** Calls between guard pages. */

@@ -30,9 +30,8 @@ final class MachineCode {
       List.of(General.RSI, General.RDX, General.RCX, General.R8, General.R9);
 
   /** Bits of the floating-point state that are no choice: what instructions have met. */
-  private static final int MXCSR_FLAGS = 0x3f;
-
   private final Assembler a = new Assembler();
+
   private final Target target;
   private final Registers registers;
 
@@ -192,14 +191,8 @@ final class MachineCode {
   }
 
   private void whereDifferent(String name, int state) {
-    Label same = a.label(name);
-    General found = General.RAX.of(32);
-    a.op(GeneralOp.MOV, found, Address.at(AREA, Area.CALLERS_MXCSR));
-    a.op(GeneralOp.AND, found, new Immediate(~MXCSR_FLAGS));
-    a.op(GeneralOp.CMP, found, new Immediate(FloatingPointState.CONTRACT));
-    a.op(GeneralOp.JE, same);
-    a.op(GeneralOp.LDMXCSR, Address.at(AREA, state));
-    a.bind(same);
+    Address callers = Address.at(AREA, Area.CALLERS_MXCSR);
+    FloatingPointState.emitLoad(a, name, callers, Address.at(AREA, state), General.RAX.of(32));
   }
 
   private void end() {

@@ -5,15 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.QuantizedRows;
+import io.github.rmsnorm4j.QuantizedType;
+import io.github.rmsnorm4j.Quantizer;
+import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.machine.CallersState;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Native code may have left the thread another state of the floating-point unit: results are as
@@ -23,6 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CallersStateTest {
   private static final int ROUNDS_UP = 0x4000;
   private static final int OTHER = CallersState.FLUSHES | ROUNDS_UP;
+  private static final List<Integer> STATES =
+      List.of(CallersState.FLUSHES, CallersState.OF_JVM | ROUNDS_UP, OTHER);
   private static final int ROWS = 9;
 
   @ParameterizedTest
@@ -49,7 +59,7 @@ class CallersStateTest {
 
   /** The first call of a kernel's kind may come on such a thread: a kernel that is right passes. */
   @ParameterizedTest
-  @ValueSource(ints = {CallersState.FLUSHES, CallersState.OF_JVM | ROUNDS_UP, OTHER})
+  @FieldSource("STATES")
   void doesNotMakeTheTrialFail(int state) {
     int bits = Machine.here().bits();
     assumeThat(bits).as(Machine.here().whyNot()).isPositive();
@@ -69,6 +79,50 @@ class CallersStateTest {
       int after = CallersState.during(state, () -> passes[0] = Trial.passes(target, kernel));
       assertThat(passes[0]).as(target.name()).isTrue();
       assertThat(after).isEqualTo(state);
+    }
+  }
+
+  static Stream<Arguments> typesAndStates() {
+    return Stream.of(QuantizedType.Q8_0, QuantizedType.int8(32))
+        .flatMap(type -> STATES.stream().map(state -> Arguments.of(type, state)));
+  }
+
+  /** The scales of some blocks are subnormal. */
+  @ParameterizedTest
+  @MethodSource("typesAndStates")
+  void doesNotChangeCodes(QuantizedType type, int state) {
+    assumeThat(Machine.here().bits()).as(Machine.here().whyNot()).isPositive();
+    int width = 64;
+    // More than the start of a process, which takes plain Java.
+    int rows = 1 + (1 << 22) / width;
+    float[] x = new float[rows * width];
+    SplittableRandom random = new SplittableRandom(4);
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextDouble(-1, 1) * (i % width < width / 2 ? 1 : 1e-36f);
+    }
+    Codes expected = new Codes(type, rows, width);
+    Codes found = new Codes(type, rows, width);
+    Quantizer.defaults().quantize(Rows.of(x, width), expected.rows, 1);
+    int after =
+        CallersState.during(
+            state, () -> Quantizer.defaults().quantize(Rows.of(x, width), found.rows, 1));
+    assertThat(after).isEqualTo(state);
+    assertThat(found.codes.mismatch(expected.codes)).isEqualTo(-1);
+    assertThat(found.scales.mismatch(expected.scales)).isEqualTo(-1);
+  }
+
+  private static final class Codes {
+    final MemorySegment codes;
+    final MemorySegment scales;
+    final QuantizedRows rows;
+
+    Codes(QuantizedType type, int rows, int width) {
+      codes = MemorySegment.ofArray(new byte[rows * (int) type.rowBytes(width)]);
+      scales = MemorySegment.ofArray(new float[rows * type.scales(width)]);
+      this.rows =
+          type.scales(width) == 0
+              ? QuantizedRows.of(codes, type, rows, width)
+              : QuantizedRows.of(codes, scales, type, rows, width);
     }
   }
 
