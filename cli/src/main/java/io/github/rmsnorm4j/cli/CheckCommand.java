@@ -174,10 +174,17 @@ final class CheckCommand implements Callable<Integer> {
   /** Y is codes and scales. */
   private int codes(CheckRows rows, ReplacingFile data) throws IOException {
     QuantizedSample sample = WrongUseException.checked(rows::quantizedSample);
-    QuantizedReport report =
+    QuantizedCheck check =
         WrongUseException.checked(
-            () -> new QuantizedCheck(sample, partial, QuantizeOptions.Rules.presets()).run());
-    CheckText.lines(rows.words(), report).forEach(spec.commandLine().getOut()::println);
+            () -> new QuantizedCheck(sample, partial, QuantizeOptions.Rules.presets()));
+    QuantizedReport report;
+    long bytes = rows.sampledBytes();
+    CommandLine command = spec.commandLine();
+    try (Progress progress =
+        new Progress(command.getErr(), bytes * check.norms(), Terminal::isStandardError)) {
+      report = check.run(() -> progress.step(bytes));
+    }
+    CheckText.lines(rows.words(), report).forEach(command.getOut()::println);
     ReportOptions.write(data, Records.write(report));
     return status(report.status());
   }

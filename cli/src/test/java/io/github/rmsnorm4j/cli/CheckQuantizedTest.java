@@ -160,7 +160,7 @@ class CheckQuantizedTest {
     assertThat(unwrapped(result))
         .contains("Y is h f32 [20, 512], stored as int8:32")
         .contains("Y is int8:32 of RMSNorm, float32, eps 1e-5 by the rule jlama")
-        .contains("all 10,240 codes and 320 scales that were compared are equal")
+        .contains("10,240 codes and 320 scales that were compared are all equal")
         .contains(
             "normalize --like 'rmsnorm(eps=1e-5)' --quantize int8:32 --quantizer jlama computes"
                 + " these bytes.")

@@ -75,10 +75,20 @@ public final class QuantizedCheck {
   /** What a norm makes by some rules that make the same number of bytes. */
   private record Match(Hypothesis norm, CodeScore score, List<String> rules) {}
 
-  /** {@return which norms and rules made Y} */
-  public QuantizedReport run() {
+  /** {@return how many norms there are to try} */
+  public int norms() {
+    return norms.size();
+  }
+
+  /**
+   * Checks.
+   *
+   * @param afterEachNorm is run {@link #norms} times
+   * @return which norms and rules made Y
+   */
+  public QuantizedReport run(Runnable afterEachNorm) {
     QuantizedSample few = sample.first(Math.max(1, FIRST / sample.width()));
-    List<Match> first = matches(few, norms.keySet().stream());
+    List<Match> first = matches(few, norms.keySet().stream().peek(_ -> afterEachNorm.run()));
     double best = first.getFirst().score().shares();
     Set<Hypothesis> kept = new LinkedHashSet<>();
     for (Match match : first) {

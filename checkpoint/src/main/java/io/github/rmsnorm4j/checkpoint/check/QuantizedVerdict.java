@@ -29,11 +29,8 @@ record QuantizedVerdict(
     }
     QuantizedFinding first = named.getFirst();
     String equal =
-        String.format(
-            Locale.ROOT,
-            "all %,d codes and %,d scales that were compared are equal",
-            first.codes(),
-            first.scales());
+        "%s and %s that were compared are all equal"
+            .formatted(counted(first.codes(), "code"), counted(first.scales(), "scale"));
     String what = "Y is " + type + " of " + differences.name() + " by " + rules(first);
     if (named.size() == 1) {
       sentences.add(what + ": " + equal + ".");
@@ -63,13 +60,12 @@ record QuantizedVerdict(
     if (!others.isEmpty()) {
       QuantizedFinding other = others.getFirst();
       sentences.add(
-          String.format(
-              Locale.ROOT,
-              "The nearest other, %s by %s, differs in %,d codes and %,d scales.",
-              other.norm(),
-              rules(other),
-              other.codes() - other.equalCodes(),
-              other.scales() - other.equalScales()));
+          "The nearest other, %s by %s, differs in %s and %s."
+              .formatted(
+                  other.norm(),
+                  rules(other),
+                  counted(other.codes() - other.equalCodes(), "code"),
+                  counted(other.scales() - other.equalScales(), "scale")));
     }
     return sentences;
   }
@@ -80,13 +76,13 @@ record QuantizedVerdict(
     sentences.add(
         String.format(
             Locale.ROOT,
-            "The best, %s by %s, makes %,d of %,d codes and %,d of %,d scales.",
+            "The best, %s by %s, makes %,d of %s and %,d of %s.",
             best.norm(),
             rules(best),
             best.equalCodes(),
-            best.codes(),
+            counted(best.codes(), "code"),
             best.equalScales(),
-            best.scales()));
+            counted(best.scales(), "scale")));
     if (best.equalCodes() == best.codes()) {
       sentences.add(
           "Only scales differ: the rule fits, and epsilon or the part of a row is in no table, or rstd is a few ulp off.");
@@ -94,6 +90,10 @@ record QuantizedVerdict(
       sentences.add(
           "Codes differ by 1 at most: the norm may fit, with another rounding or an rstd that is a few ulp off.");
     }
+  }
+
+  private static String counted(long count, String what) {
+    return String.format(Locale.ROOT, "%,d %s%s", count, what, count == 1 ? "" : "s");
   }
 
   private static String rules(QuantizedFinding finding) {
