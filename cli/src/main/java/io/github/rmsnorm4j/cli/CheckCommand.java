@@ -60,9 +60,9 @@ import picocli.CommandLine.Spec;
           + " by n - 1 (sample variance) or compute in float64 and round once. docs/glossary.md explains rstd and"
           + " ulp.",
       "",
-      "If Y is codes and scales, as normalize --quantize writes them, each of these norms that is one"
-          + " of normalize too is quantised by every rule of --quantizer and that of llama.cpp on ARM,"
-          + " and all bytes are compared. Epsilons are those of the table.",
+      "If Y is codes and scales, as normalize --quantize writes them, the norms of the table that"
+          + " normalize has are tried with every rule of --quantizer and with that of llama.cpp on ARM,"
+          + " and all bytes are compared.",
       "",
       "Large files are sampled: up to 262144 elements in rows spread over the file. A row has"
           + " 1048576 elements at most, with --probe 65536. -0 and 0 count as equal.",

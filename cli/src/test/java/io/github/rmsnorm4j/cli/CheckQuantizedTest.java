@@ -85,6 +85,7 @@ class CheckQuantizedTest {
     "F32, q8_0, ggml-reference, --like gemma --gain g",
     "F32, q8_1, vllm, --like layernorm --gain g",
     "F32, q8_k, defaults, --eps 1e-5 --gain g",
+    "F16, int8:32, jlama, --like layernorm --gain g --bias b",
     "F32, int8:32, jlama, --eps 1e-5 --gain g",
     "F32, int8:row, ggml-reference, --partial 0.25",
     "BF16, q8_0, vllm, --like llama(eps=1e-5) --gain g",
@@ -99,7 +100,7 @@ class CheckQuantizedTest {
     x = TestTensor.write(file("x.safetensors"), withTies(dtype));
     List<String> given = new ArrayList<>();
     List<String> others = new ArrayList<>(List.of("--quantize", type));
-    Map<String, Path> files = Map.of("g", gain, "x", x);
+    Map<String, Path> files = Map.of("g", gain, "b", gain, "x", x);
     String[] words = options.split(" ");
     for (int i = 0; i < words.length; i += 2) {
       Path named = files.get(words[i + 1]);
