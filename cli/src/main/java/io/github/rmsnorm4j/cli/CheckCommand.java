@@ -2,6 +2,9 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.checkpoint.check.CheckReport;
 import io.github.rmsnorm4j.checkpoint.check.NormCheck;
+import io.github.rmsnorm4j.checkpoint.check.QuantizedCheck;
+import io.github.rmsnorm4j.checkpoint.check.QuantizedReport;
+import io.github.rmsnorm4j.checkpoint.check.QuantizedSample;
 import io.github.rmsnorm4j.checkpoint.check.Sample;
 import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.formats.ReplacingFile;
@@ -57,6 +60,10 @@ import picocli.CommandLine.Spec;
           + " by n - 1 (sample variance) or compute in float64 and round once. docs/glossary.md explains rstd and"
           + " ulp.",
       "",
+      "If Y is codes and scales, as normalize --quantize writes them, the norms of the table that"
+          + " normalize has are tried with every rule of --quantizer and with that of llama.cpp on ARM,"
+          + " and all bytes are compared.",
+      "",
       "Large files are sampled: up to 262144 elements in rows spread over the file. A row has"
           + " 1048576 elements at most, with --probe 65536. -0 and 0 count as equal.",
       ""
@@ -79,7 +86,10 @@ final class CheckCommand implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "X", description = "What went in, as FILE[:NAME].")
   private String in;
 
-  @Parameters(index = "1", paramLabel = "Y", description = "What came out, as FILE[:NAME].")
+  @Parameters(
+      index = "1",
+      paramLabel = "Y",
+      description = "What came out, as FILE[:NAME]. It may be quantised.")
   private String out;
 
   @Option(
@@ -134,6 +144,9 @@ final class CheckCommand implements Callable<Integer> {
     ReportOptions.requireName("--json", json, ".json");
     try (CheckRows rows = WrongUseException.checked(this::rows);
         ReplacingFile data = ReportOptions.begin("--json", json, force)) {
+      if (rows.quantized()) {
+        return codes(rows, data);
+      }
       PrintWriter err = command.getErr();
       Sample sample = WrongUseException.checked(rows::sample);
       NormCheck check = WrongUseException.checked(() -> new NormCheck(sample, partial));
@@ -154,8 +167,30 @@ final class CheckCommand implements Callable<Integer> {
             .forEach(text::println);
       }
       ReportOptions.write(data, Records.write(report));
-      return report.status() == CheckReport.Status.UNKNOWN ? ExitCode.SOFTWARE : ExitCode.OK;
+      return status(report.status());
     }
+  }
+
+  /** Y is codes and scales. */
+  private int codes(CheckRows rows, ReplacingFile data) throws IOException {
+    QuantizedSample sample = WrongUseException.checked(rows::quantizedSample);
+    QuantizedCheck check =
+        WrongUseException.checked(
+            () -> new QuantizedCheck(sample, partial, QuantizeOptions.Rules.presets()));
+    QuantizedReport report;
+    long bytes = rows.sampledBytes();
+    CommandLine command = spec.commandLine();
+    try (Progress progress =
+        new Progress(command.getErr(), bytes * check.norms(), Terminal::isStandardError)) {
+      report = check.run(() -> progress.step(bytes));
+    }
+    CheckText.lines(rows.words(), report).forEach(command.getOut()::println);
+    ReportOptions.write(data, Records.write(report));
+    return status(report.status());
+  }
+
+  private static int status(CheckReport.Status status) {
+    return status == CheckReport.Status.UNKNOWN ? ExitCode.SOFTWARE : ExitCode.OK;
   }
 
   private CheckRows rows() throws IOException {
@@ -184,6 +219,9 @@ final class CheckCommand implements Callable<Integer> {
     CheckRows rows = CheckRows.open(in, out, gain, bias, residual);
     try {
       if (probe != null) {
+        if (rows.quantized()) {
+          throw new IllegalArgumentException("--probe needs a Y that is not quantised");
+        }
         CheckProbe.requireHolds(probe, rows.x().tensor(), rows.x().type());
       }
       return rows;

@@ -1,11 +1,18 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.QuantizedRows;
+import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.checkpoint.check.QuantizedSample;
 import io.github.rmsnorm4j.checkpoint.check.Sample;
+import io.github.rmsnorm4j.formats.DequantizedFile;
+import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -36,7 +43,7 @@ record CheckRows(
     List<StoredRows> opened = new ArrayList<>();
     try {
       opened.add(StoredRows.open("X", x));
-      opened.add(StoredRows.open("Y", y));
+      opened.add(StoredRows.openDequantized("Y", y));
       opened.add(residual == null ? null : StoredRows.open("the residual", residual));
       CheckRows rows = new CheckRows(opened.get(0), opened.get(1), opened.get(2), gains, biases);
       rows.requireShapes();
@@ -98,6 +105,49 @@ record CheckRows(
     return (long) count() * width() * (x.type().bytes() + y.type().bytes());
   }
 
+  /** Whether Y is stored as codes and scales. */
+  boolean quantized() {
+    return y.quantized().isPresent();
+  }
+
+  /** Reads rows spread over the file, those of Y as codes and scales. */
+  QuantizedSample quantizedSample() throws IOException {
+    QuantizedTensor stored = y.quantized().orElseThrow();
+    QuantizedType type = stored.type();
+    TensorFile file = ((DequantizedFile) y.file()).stored();
+    Arena arena = Arena.ofAuto();
+    int count = count();
+    Rows rowsX = buffer(x, count, arena);
+    Rows residuals = buffer(residual, count, arena);
+    long codeBytes = type.rowBytes(width());
+    long scaleBytes = type.scales(width()) * (long) Float.BYTES;
+    MemorySegment codes = arena.allocate(count * codeBytes);
+    MemorySegment scales = arena.allocate(count * scaleBytes);
+    for (int i = 0; i < count; i++) {
+      long row = row(i);
+      read(x, row, rowsX, i);
+      read(residual, row, residuals, i);
+      file.readBytes(stored.codes(), row * codeBytes, codes.asSlice(i * codeBytes, codeBytes));
+      if (scaleBytes > 0) {
+        MemorySegment of = scales.asSlice(i * scaleBytes, scaleBytes);
+        file.readBytes(stored.scales().orElseThrow(), row * scaleBytes, of);
+      }
+    }
+    return new QuantizedSample(
+        rowsX,
+        residuals,
+        scaleBytes == 0
+            ? QuantizedRows.of(codes, type, count, width())
+            : QuantizedRows.of(codes, scales, type, count, width()),
+        gain == null ? null : gain.read(arena),
+        bias == null ? null : bias.read(arena));
+  }
+
+  /** Which row is compared next after some. */
+  private long row(int i) {
+    return (long) ((double) i * x.tensor().rows(-1) / count());
+  }
+
   /** Reads rows spread over the file. */
   Sample sample() throws IOException {
     try (Arena arena = Arena.ofConfined()) {
@@ -112,11 +162,10 @@ record CheckRows(
               gains == null ? null : gains.type(),
               biases == null ? null : StoredParameter.values(biases),
               residual == null ? null : residual.type());
-      Rows[] buffers = {buffer(x, arena), buffer(y, arena), buffer(residual, arena)};
-      long all = x.tensor().rows(-1);
+      Rows[] buffers = {buffer(x, 1, arena), buffer(y, 1, arena), buffer(residual, 1, arena)};
       int count = count();
       for (int i = 0; i < count; i++) {
-        long row = (long) ((double) i * all / count);
+        long row = row(i);
         sample.add(
             read(x, row, buffers[0]), read(y, row, buffers[1]), read(residual, row, buffers[2]));
       }
@@ -124,13 +173,13 @@ record CheckRows(
     }
   }
 
-  private Rows buffer(StoredRows rows, Arena arena) {
+  private Rows buffer(StoredRows rows, int count, Arena arena) {
     return rows == null
         ? null
         : Rows.of(
-            arena.allocate((long) width() * rows.type().bytes(), Double.BYTES),
+            arena.allocate((long) count * width() * rows.type().bytes(), Double.BYTES),
             rows.type(),
-            1,
+            count,
             width());
   }
 
@@ -138,17 +187,25 @@ record CheckRows(
     if (rows == null) {
       return null;
     }
-    rows.read(row * width(), width(), buffer.segment());
+    read(rows, row, buffer, 0);
     return StoredParameter.values(buffer);
+  }
+
+  private void read(StoredRows rows, long row, Rows buffer, int i) throws IOException {
+    if (rows != null) {
+      long bytes = (long) width() * rows.type().bytes();
+      rows.read(row * width(), width(), buffer.segment().asSlice(i * bytes, bytes));
+    }
   }
 
   /** What is compared, in a line each. */
   String words() {
     long all = x.tensor().rows(-1);
-    return "X is %s, Y is %s%s"
+    return "X is %s, Y is %s%s%s"
         .formatted(
             x.tensor(),
             y.tensor(),
+            y.quantized().map(stored -> ", stored as " + stored.type()).orElse(""),
             count() < all ? ", %s of %s rows, spread over the file".formatted(count(), all) : "");
   }
 

@@ -2,6 +2,8 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.checkpoint.check.CheckReport;
 import io.github.rmsnorm4j.checkpoint.check.Finding;
+import io.github.rmsnorm4j.checkpoint.check.QuantizedFinding;
+import io.github.rmsnorm4j.checkpoint.check.QuantizedReport;
 import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +43,42 @@ final class CheckText {
     }
     report.verdict().forEach(sentence -> lines.addAll(Paragraph.lines("", sentence)));
     return lines;
+  }
+
+  static List<String> lines(String rows, QuantizedReport report) {
+    List<String> lines = new ArrayList<>(Paragraph.lines("", rows));
+    lines.add("");
+    lines.add(codesLine("", "equal", "equal", "largest"));
+    lines.add(codesLine("norm, rules", "codes", "scales", "step"));
+    report.named().stream().limit(SHOWN).forEach(finding -> row(finding, lines));
+    if (report.named().size() > SHOWN) {
+      lines.add("... and %s more with the same figures".formatted(report.named().size() - SHOWN));
+    }
+    if (!report.named().isEmpty() && !report.others().isEmpty()) {
+      lines.add("Others:");
+    }
+    report.others().forEach(finding -> row(finding, lines));
+    lines.add("");
+    report.verdict().forEach(sentence -> lines.addAll(Paragraph.lines("", sentence)));
+    return lines;
+  }
+
+  private static void row(QuantizedFinding finding, List<String> lines) {
+    boolean fits = finding.norm().length() <= NAME;
+    if (!fits) {
+      lines.addAll(Paragraph.lines("", finding.norm()));
+    }
+    lines.add(
+        codesLine(
+            fits ? finding.norm() : "",
+            String.format(Locale.ROOT, "%,d", finding.equalCodes()),
+            String.format(Locale.ROOT, "%,d", finding.equalScales()),
+            "" + finding.largestStep()));
+    lines.addAll(Paragraph.lines("  ", finding.rulesText()));
+  }
+
+  private static String codesLine(String norm, String codes, String scales, String step) {
+    return String.format("%-42s %11s %11s %11s", norm, codes, scales, step);
   }
 
   /** The rows that say nothing. */

@@ -69,6 +69,13 @@ final class QuantizeOptions {
                 "vllm", Quantizer::vllm,
                 "jlama", Quantizer::jlama));
 
+    /** Every rule by its name. */
+    static Map<String, Quantizer> presets() {
+      Map<String, Quantizer> presets = new TreeMap<>();
+      RULES.forEach((name, rule) -> presets.put(name, rule.get()));
+      return presets;
+    }
+
     @Override
     public Quantizer convert(String name) {
       if (!RULES.containsKey(name)) {

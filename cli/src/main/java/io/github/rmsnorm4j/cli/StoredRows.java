@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.formats.DequantizedFile;
 import io.github.rmsnorm4j.formats.NpyFile;
 import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
@@ -8,6 +9,7 @@ import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * A floating tensor in a file that is open for reading.
@@ -25,7 +27,17 @@ record StoredRows(String label, TensorFile file, Tensor tensor) implements Close
    */
   static StoredRows open(String label, String text) throws IOException {
     TensorReference reference = TensorReference.parse(label, text);
-    TensorFile file = TensorFile.open(reference.file());
+    return of(label, reference, TensorFile.open(reference.file()));
+  }
+
+  /** The same, or one that is quantised: it is read as float32 elements. */
+  static StoredRows openDequantized(String label, String text) throws IOException {
+    TensorReference reference = TensorReference.parse(label, text);
+    return of(label, reference, DequantizedFile.open(reference.file()));
+  }
+
+  private static StoredRows of(String label, TensorReference reference, TensorFile file)
+      throws IOException {
     try {
       Tensor tensor = reference.in(file);
       if (QuantizedTensor.scales(file).contains(tensor.name())) {
@@ -47,6 +59,15 @@ record StoredRows(String label, TensorFile file, Tensor tensor) implements Close
 
   ElementType type() {
     return tensor.dtype().elementType().orElseThrow();
+  }
+
+  /** How it is stored, if it is quantised. */
+  Optional<QuantizedTensor> quantized() {
+    return file instanceof DequantizedFile dequantized
+        ? dequantized
+            .type(tensor)
+            .map(type -> new QuantizedTensor(tensor.name(), type, tensor.shape()))
+        : Optional.empty();
   }
 
   /** The tensor's name; that of a .npy file is the file's. */

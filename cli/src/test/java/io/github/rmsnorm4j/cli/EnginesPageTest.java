@@ -167,8 +167,86 @@ class EnginesPageTest {
           }
       """;
 
+  /** The product: its rounding has the bound of the page; its error is what the scales predict. */
+  private static final String BLOCKS =
+      """
+          {
+            float[] out = new float[256];
+            float[] w = random(out.length * n), weight = random(n), x = random(n), delta = random(n);
+            float[] sum = new float[n];
+            for (int i = 0; i < n; i++) {
+              sum[i] = x[i] + delta[i];
+            }
+            %s
+            check(Arrays.equals(x, sum), "the sum");
+            float[] y = new float[n];
+            norm.apply(sum, y);
+            byte[] two = new byte[rowBytes];
+            Quantizer.defaults()
+                .quantize(Rows.of(y, n), QuantizedRows.of(two, QuantizedType.Q8_0, n));
+            check(Arrays.equals(blocks, two), "one call or two");
+
+            float[] wq = new float[w.length], yq = new float[n];
+            QuantizedRows.of(weights, QuantizedType.Q8_0, n).dequantize(Rows.of(wq, n));
+            q.dequantize(Rows.of(yq, n));
+            double roundings = n / 32 * 0x1p-24;
+            double missed = 0, predicted = 0, size = 0;
+            for (int r = 0; r < out.length; r++) {
+              double exact = 0, terms = 0, floats = 0;
+              for (int b = 0; b < n; b += 32) {
+                double term = 0, dw = scale(weights, r * rowBytes + b / 32 * 34);
+                double dy = scale(blocks, b / 32 * 34);
+                for (int i = b; i < b + 32; i++) {
+                  term += (double) wq[r * n + i] * yq[i];
+                  floats += (double) w[r * n + i] * y[i];
+                  double ofW = y[i] * dw, ofY = w[r * n + i] * dy;
+                  predicted += (ofW * ofW + ofY * ofY) / 12;
+                }
+                exact += term;
+                terms += Math.abs(term);
+              }
+              double bound = roundings / (1 - roundings) * terms;
+              check(Math.abs(out[r] - exact) <= bound, "rounding of row " + r);
+              missed += (out[r] - floats) * (out[r] - floats);
+              size += floats * floats;
+            }
+            check(Math.abs(Math.sqrt(missed / predicted) - 1) < 0.2, "" + missed / predicted);
+            check(Math.abs(Math.sqrt(missed / size) - 0.01) < 0.003, "" + missed / size);
+          }
+      """;
+
+  /** ggml's reference code, step by step; its bytes are not all those of the default rule. */
+  private static final String REFERENCE =
+      """
+          {
+            float[] x = random(10 * tokens * n), y = new float[x.length], weight = random(n);
+            byte[] blocks = new byte[x.length / 32 * 34], others = new byte[blocks.length];
+            QuantizedRows q = QuantizedRows.of(blocks, QuantizedType.Q8_0, n);
+            %s
+            norm.apply(x, y);
+            for (int b = 0; b < y.length / 32; b++) {
+              float a = 0;
+              for (int i = 0; i < 32; i++) {
+                a = Math.max(a, Math.abs(y[32 * b + i]));
+              }
+              float d = a / 127, inverse = 1 / d;
+              float stored = Float.float16ToFloat(Float.floatToFloat16(d));
+              check(scale(blocks, 34 * b) == stored, "scale " + b);
+              for (int i = 0; i < 32; i++) {
+                float v = y[32 * b + i] * inverse;
+                double code = Math.copySign(Math.floor(Math.abs(v) + 0.5), v);
+                check(blocks[34 * b + 2 + i] == code, "code " + i + " of block " + b);
+              }
+            }
+            Quantizer.defaults()
+                .quantize(Rows.of(y, n), QuantizedRows.of(others, QuantizedType.Q8_0, n), 1);
+            check(!Arrays.equals(others, blocks), "the rules differ");
+          }
+      """;
+
   /** In the order of the page. */
-  private static final List<String> LOOKS = List.of(LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE);
+  private static final List<String> LOOKS =
+      List.of(LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE, BLOCKS, REFERENCE);
 
   @TempDir Path folder;
 
@@ -186,9 +264,9 @@ class EnginesPageTest {
         blocks.add(LOOKS.get(blocks.size()).formatted(lines));
       }
     }
-    assertThat(members).hasSize(1);
+    assertThat(members).hasSize(2);
     assertThat(blocks).hasSameSizeAs(LOOKS);
-    String program = PROGRAM.formatted(members.getFirst(), String.join("", blocks));
+    String program = PROGRAM.formatted(String.join("", members), String.join("", blocks));
     assertThat(JavaSource.run(folder, program)).isEqualTo("done\n");
   }
 

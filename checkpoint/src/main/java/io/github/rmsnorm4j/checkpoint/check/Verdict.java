@@ -6,16 +6,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** What was found, in sentences. */
 final class Verdict {
-  /** So many values of a choice are written out. */
-  private static final int WRITTEN = 8;
-
   private final List<Finding> all;
   private final List<Finding> named;
+  private final Differences differences;
   private final List<Finding> others;
   private final double[] epsilons;
   private final boolean solved;
@@ -39,6 +36,7 @@ final class Verdict {
     // Those that accurate sums explain come first.
     boolean near = !named.isEmpty() && named.getFirst().greatestUlp() <= Window.NEAR;
     this.named = named.stream().filter(norm -> !near || norm.greatestUlp() <= Window.NEAR).toList();
+    this.differences = new Differences(this.named);
     this.others = others;
     this.epsilons = epsilons;
     this.solved = solved;
@@ -61,7 +59,7 @@ final class Verdict {
       return sentences;
     }
     Finding first = named.getFirst();
-    String name = hidden() ? first.norm().replaceFirst(", eps [^,]*", "") : first.norm();
+    String name = differences.name();
     String equal =
         String.format(
             Locale.ROOT, "all %,d elements that were compared are equal", first.elements());
@@ -76,8 +74,8 @@ final class Verdict {
                   named.size() == 2
                       ? "another norm"
                       : "one of %s norms".formatted(named.size() - 1),
-                  String.join("; ", differences())));
-      hints(sentences);
+                  differences));
+      sentences.addAll(differences.hints());
     }
     named.stream()
         .filter(norm -> norm.spec() != null && norm.greatestUlp() == 0)
@@ -193,67 +191,5 @@ final class Verdict {
               best.equal(),
               best.elements()));
     }
-  }
-
-  /** The choices in which the named norms differ, each with its values. */
-  private List<String> differences() {
-    List<String> differences = new ArrayList<>();
-    difference(differences, "kind", Finding::kind);
-    difference(differences, "cast order", norm -> norm.castOrders().getFirst());
-    if (hidden()) {
-      differences.add("epsilon, which these rows hide");
-    } else {
-      difference(differences, "epsilon", norm -> Statistic.epsilonText(norm.epsilon()));
-      difference(differences, "place of epsilon", Finding::epsilonAt);
-    }
-    if (named.stream().map(Finding::part).distinct().count() > 2) {
-      differences.add("the part of a row, which these rows hide");
-    } else {
-      difference(differences, "part", norm -> "first " + norm.part());
-    }
-    difference(differences, "gain offset", norm -> "" + (long) norm.gainOffset());
-    difference(
-        differences,
-        "gain rounded to",
-        norm -> norm.gainType() == null ? "nothing" : norm.gainType());
-    difference(differences, "residual rounded", Finding::residualRounding);
-    difference(differences, "type of the row", Finding::inputType);
-    difference(differences, "type of the output", Finding::outputType);
-    difference(differences, "bias", Finding::biasAddition);
-    return differences;
-  }
-
-  private void difference(List<String> all, String choice, Function<Finding, String> value) {
-    List<String> values = named.stream().map(value).distinct().toList();
-    if (values.size() > 1) {
-      String more = values.size() > WRITTEN ? ", %s more".formatted(values.size() - WRITTEN) : "";
-      all.add(
-          choice
-              + " "
-              + String.join(", ", values.subList(0, Math.min(WRITTEN, values.size())))
-              + more);
-    }
-  }
-
-  /** Which rows would tell. */
-  private void hints(List<String> sentences) {
-    if (differ(Finding::epsilon) || differ(Finding::epsilonAt)) {
-      sentences.add("Rows with a mean square near epsilon tell epsilons and their places apart.");
-    }
-    if (differ(norm -> norm.kind().startsWith("RMS"))) {
-      sentences.add("Rows with a mean far from 0 tell RMSNorm from LayerNorm.");
-    }
-    if (differ(Finding::part)) {
-      sentences.add("Rows whose first elements are larger than the others tell parts apart.");
-    }
-  }
-
-  /** Whether rows are so large that no epsilon fits as well as others. */
-  private boolean hidden() {
-    return differ(Finding::epsilon) && named.stream().anyMatch(norm -> norm.epsilon() == 0);
-  }
-
-  private boolean differ(Function<Finding, Object> value) {
-    return named.stream().map(value).distinct().count() > 1;
   }
 }
