@@ -62,8 +62,28 @@ final class Elements {
 
   /** The scale of a statistic, rounded to the arithmetic. */
   double scale(Statistic statistic) {
-    double root = statistic.root(moment(statistic.part()));
+    boolean exact = form.root() != CastForm.Root.IN_ROW_TYPE;
+    double root = exact ? statistic.root(moment(statistic.part())) : rootInRowType(statistic);
     return form.arithmetic().round(form.divides() ? root : 1 / root);
+  }
+
+  /** Every step is rounded to the type of the row, except the sum, as in this library. */
+  private double rootInRowType(Statistic statistic) {
+    double sum = 0;
+    for (int i = 0; i < statistic.part(); i++) {
+      sum += inRowType(square(i));
+    }
+    double m = inRowType(sum / statistic.part());
+    double epsilon = statistic.epsilon();
+    return switch (statistic.place()) {
+      case INSIDE -> inRowType(Math.sqrt(inRowType(m + epsilon)));
+      case OUTSIDE -> inRowType(inRowType(Math.sqrt(m)) + epsilon);
+      case FLOOR -> inRowType(Math.max(inRowType(Math.sqrt(m)), epsilon));
+    };
+  }
+
+  private double inRowType(double value) {
+    return form.input().round((float) value);
   }
 
   /** One element, rounded wherever the form rounds. */
