@@ -491,14 +491,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *
    * @param x the rows, of the norm's width
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException if the norm has a gate or several groups, the shapes do not
-   *     fit, codes or scales are read-only, or they overlap each other or x
+   * @throws IllegalArgumentException if the norm has a gate, the shapes do not fit, codes or scales
+   *     are read-only, or they overlap each other or x
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, QuantizedRows q) {
     NormArguments.checkQuantized(width, x, null);
-    quantize(x, null, null, q);
+    quantize(x, null, null, null, q);
   }
 
   /**
@@ -508,15 +508,15 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param x the rows, of the norm's width
    * @param y where the result goes; x itself for in place
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException as for {@link #apply(Rows, Rows)}, or if the norm has a gate
-   *     or several groups, q does not have the shape of x, codes or scales are read-only, or they
-   *     overlap each other or rows of the call
+   * @throws IllegalArgumentException as for {@link #apply(Rows, Rows)}, or if the norm has a gate,
+   *     q does not have the shape of x, codes or scales are read-only, or they overlap each other
+   *     or rows of the call
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, Rows y, QuantizedRows q) {
     check(x, null, null, null, y, null, null);
-    quantize(x, null, y, q);
+    quantize(x, null, null, y, q);
   }
 
   /**
@@ -526,16 +526,15 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param x the rows that are added, of the norm's width
    * @param residual takes the sum, as in {@link #addAndApply(Rows, Rows, Rows)}
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException if the norm has a gate or several groups, the shapes or types
-   *     do not fit, something to be written is read-only, or codes, scales, residual and x overlap
-   *     each other
+   * @throws IllegalArgumentException if the norm has a gate, the shapes or types do not fit,
+   *     something to be written is read-only, or codes, scales, residual and x overlap each other
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void addAndApply(Rows x, Rows residual, QuantizedRows q) {
     NormArguments.requireNonNull(residual, "residual");
     NormArguments.checkQuantized(width, x, residual);
-    quantize(x, residual, null, q);
+    quantize(x, residual, null, null, q);
   }
 
   /**
@@ -545,41 +544,46 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param residual takes the sum, as in {@link #addAndApply(Rows, Rows, Rows)}
    * @param y where the normalised sum goes; x itself for in place
    * @param q where the codes and scales go: as many rows of the same width
-   * @throws IllegalArgumentException if the norm has a gate or several groups, or as for {@link
-   *     #addAndApply(Rows, Rows, Rows)} and {@link #apply(Rows, Rows, QuantizedRows)}
+   * @throws IllegalArgumentException if the norm has a gate, or as for {@link #addAndApply(Rows,
+   *     Rows, Rows)} and {@link #apply(Rows, Rows, QuantizedRows)}
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void addAndApply(Rows x, Rows residual, Rows y, QuantizedRows q) {
     check(x, NormArguments.requireNonNull(residual, "residual"), null, null, y, null, null);
-    quantize(x, residual, y, q);
+    quantize(x, residual, null, y, q);
   }
 
-  private void quantize(Rows x, Rows residual, Rows y, QuantizedRows q) {
+  private void quantize(Rows x, Rows residual, Rows z, Rows y, QuantizedRows q) {
     QuantizedArguments.check(width, x, residual, q);
     QuantizedArguments.requireApart(y, q, "y");
+    QuantizedArguments.requireApart(z, q, "z");
     spec.requireFormula(bias != null);
-    NormArguments.requireNoGate(spec.gate(), "applyGated");
-    NormArguments.requireOneGroup(groups);
+    if (z == null) {
+      NormArguments.requireNoGate(spec.gate(), "applyGated");
+    }
     if (x.rows() == 0) {
       return;
     }
     boolean rounds = quantizer.roundsOutput() && x.type() != ElementType.FLOAT64;
     ElementType type = rounds ? x.type() : ElementType.FLOAT32;
-    RowMemory output = y == null ? QuantizedChunks.any(type) : memory.of(y, 1);
-    try (Call call = forwardCall(x, residual, null, null, null, output, null, null, null, null)) {
+    RowMemory output = y == null ? QuantizedChunks.any(type) : memory.of(y, groups);
+    try (Call call = forwardCall(x, residual, z, null, null, output, null, null, null, null)) {
       boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
       QuantizedRunner.run(
           call,
           plans,
           x.rows(),
+          groups,
           shared ? threads : 1,
+          y == null ? null : memory.of(y, 1),
           q.memory(),
           quantizer.rule(),
           backend.machineBits() > 0);
     } finally {
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);
+      Reference.reachabilityFence(z);
       Reference.reachabilityFence(y);
     }
   }
@@ -598,9 +602,43 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void applyGated(Rows x, Rows z, Rows y) {
-    NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"), y);
-    check(x, null, null, null, y, null, null);
+    checkGated(x, z, y);
     compute(x, null, z, null, null, y, null, null);
+  }
+
+  /**
+   * Normalises rows with a gate, as {@link #applyGated(Rows, Rows, Rows)} does, and quantises the
+   * result, which itself is not stored. {@link #apply(Rows, QuantizedRows)} says how.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param q where the codes and scales go: as many rows of the same width
+   * @throws IllegalArgumentException if the norm has no gate, the shapes or types do not fit, codes
+   *     or scales are read-only, or they overlap each other, x or z
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void applyGated(Rows x, Rows z, QuantizedRows q) {
+    NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"));
+    NormArguments.checkQuantized(width, x, null);
+    quantize(x, null, z, null, q);
+  }
+
+  /**
+   * Normalises rows with a gate, and quantises the result that is stored in y.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param y where the result goes; x or z itself for in place
+   * @param q where the codes and scales go: as many rows of the same width
+   * @throws IllegalArgumentException as for {@link #applyGated(Rows, Rows, Rows)} and {@link
+   *     #applyGated(Rows, Rows, QuantizedRows)}, or if codes or scales overlap y
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void applyGated(Rows x, Rows z, Rows y, QuantizedRows q) {
+    checkGated(x, z, y);
+    quantize(x, null, z, y, q);
   }
 
   /**
@@ -617,6 +655,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     applyGated(rows(x, "x"), rows(z, "z"), rows(y, "y"));
   }
 
+  private void checkGated(Rows x, Rows z, Rows y) {
+    NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"));
+    check(x, null, null, null, y, null, null);
+    NormArguments.requireSameOrDisjoint(y, z, "y", "z");
+  }
+
   /**
    * Normalises rows with a gate and keeps what {@link #backwardGated} needs: x and z, which must
    * not change until the backward pass is done.
@@ -629,7 +673,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     z, saved has room for fewer rows, or it keeps the output
    */
   public final void applyGated(Rows x, Rows z, Rows y, Saved saved) {
-    NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"), y);
+    checkGated(x, z, y);
     if (NormArguments.requireNonNull(saved, "saved").keep() == Keep.OUTPUT) {
       throw new IllegalArgumentException(
           "saved keeps the output, with a gate it must keep the input or nothing");

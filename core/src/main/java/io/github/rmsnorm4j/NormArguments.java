@@ -92,11 +92,10 @@ final class NormArguments {
   }
 
   /** Checks the rows of a gate; {@link #check} checks the others. */
-  static void checkGate(Gate gate, int width, Rows x, Rows z, Rows y) {
+  static void checkGate(Gate gate, int width, Rows x, Rows z) {
     requireGate(gate);
     requireWidth(x, width, "x");
     requireWidth(z, width, "z");
-    requireWidth(y, width, "y");
     if (z.rows() != x.rows()) {
       throw new IllegalArgumentException(
           "z has " + z.rows() + " rows, x has " + x.rows() + ": they must be the same");
@@ -106,8 +105,6 @@ final class NormArguments {
           "z is " + z.type() + ", x is " + x.type() + ": both must be float64, or neither");
     }
     requireAccess(z, "z");
-    requireAccess(y, "y");
-    requireSameOrDisjoint(y, z, "y", "z");
   }
 
   static void requireGate(Gate gate) {
@@ -219,7 +216,7 @@ final class NormArguments {
     return array != null && Overlap.withArray(rows, array);
   }
 
-  private static void requireSameOrDisjoint(Rows dx, Rows other, String written, String name) {
+  static void requireSameOrDisjoint(Rows dx, Rows other, String written, String name) {
     if (Overlap.any(dx, other) && !Overlap.isInPlace(dx, other)) {
       throw new IllegalArgumentException(
           "rows of "
@@ -392,14 +389,6 @@ final class NormArguments {
     }
     if (!segment.isAccessibleBy(Thread.currentThread())) {
       throw new WrongThreadException(name + " is in memory that is confined to another thread");
-    }
-  }
-
-  /** Codes are of whole rows, and their blocks do not know groups. */
-  static void requireOneGroup(int groups) {
-    if (groups > 1) {
-      throw new IllegalArgumentException(
-          "the norm has " + groups + " groups, with quantised output it must have one");
     }
   }
 

@@ -100,16 +100,10 @@ class QuantizedArgumentsTest {
   }
 
   @Test
-  void normsWithAGateOrGroups() {
-    refusesAllCalls(
-        RmsNorm.builder(64).gate(Gate.SILU).build(),
-        "gate is silu, this call has no z and needs a norm without a gate: call applyGated");
-    refusesAllCalls(
-        RmsNorm.builder(64).groupCount(2).build(),
-        "the norm has 2 groups, with quantised output it must have one");
-  }
-
-  private static void refusesAllCalls(Norm norm, String message) {
+  void normsWithAGate() {
+    Norm norm = RmsNorm.builder(64).gate(Gate.SILU).build();
+    String message =
+        "gate is silu, this call has no z and needs a norm without a gate: call applyGated";
     Rows x = Rows.of(new float[128], 64);
     Rows residual = Rows.of(new float[128], 64);
     Rows y = Rows.of(new float[128], 64);
@@ -118,6 +112,20 @@ class QuantizedArgumentsTest {
     refuses(() -> norm.apply(x, y, q), message);
     refuses(() -> norm.addAndApply(x, residual, q), message);
     refuses(() -> norm.addAndApply(x, residual, y, q), message);
+    String noGate = "gate is none, for a call with z it must be silu, sigmoid or silu before";
+    Norm plain = RmsNorm.builder(64).build();
+    refuses(() -> plain.applyGated(x, residual, q), noGate);
+    refuses(() -> plain.applyGated(x, residual, y, q), noGate);
+    refuses(() -> norm.applyGated(x, null, q), "z is null");
+    refuses(
+        () -> norm.applyGated(x, Rows.of(new float[64], 64), q),
+        "z has 1 rows, x has 2: they must be the same");
+    MemorySegment array = MemorySegment.ofArray(new byte[2 * 64 * Float.BYTES]);
+    Rows z = Rows.of(array, ElementType.FLOAT32, 2, 64);
+    QuantizedRows same = QuantizedRows.of(array, QuantizedType.ofName("q8_0"), 2, 64);
+    refuses(
+        () -> norm.applyGated(x, z, same),
+        "codes of q overlap z: they must be memory of their own");
   }
 
   @Test

@@ -83,6 +83,8 @@ class QuantizedBitsTest {
     private final int rows;
     private final boolean adds;
     private final boolean keepsOutput;
+    private final Gate gate;
+    private final int groups;
     private final Norm norm;
     private final Norm oracle;
 
@@ -95,10 +97,12 @@ class QuantizedBitsTest {
       boolean blocks = type.block(3) > 3;
       width = blocks || random.nextInt(4) == 0 ? width(WIDTHS) : width(ANY_WIDTHS);
       rows = random.nextInt(1, Math.min(300, 9_000 / width + 2));
-      adds = random.nextBoolean();
+      gate = random.nextInt(4) > 0 ? Gate.NONE : Gate.values()[random.nextInt(1, 4)];
+      groups = random.nextInt(4) > 0 ? 1 : groups(width, random.nextInt(1, width + 1));
+      adds = gate == Gate.NONE && random.nextBoolean();
       keepsOutput = random.nextInt(4) == 0;
       int threads = random.nextInt(1, 4);
-      boolean centred = random.nextBoolean();
+      boolean centred = gate != Gate.SILU_BEFORE && random.nextBoolean();
       CastOrder cast = CastOrder.values()[random.nextInt(CastOrder.values().length)];
       float[] gain = new float[width];
       for (int c = 0; c < width; c++) {
@@ -118,6 +122,15 @@ class QuantizedBitsTest {
                   rule,
                   adds ? "with residual" : "",
                   keepsOutput ? " and output" : "");
+    }
+
+    /** A divisor of a width, not above a number. */
+    private static int groups(int width, int most) {
+      int groups = most;
+      while (width % groups > 0) {
+        groups--;
+      }
+      return groups;
     }
 
     private int width(int[] widths) {
@@ -143,9 +156,11 @@ class QuantizedBitsTest {
     }
 
     private Norm.Builder<?> norm(boolean centred, CastOrder cast, float[] gain) {
-      return centred
-          ? LayerNorm.builder(width).gain(gain)
-          : RmsNorm.builder(width).castOrder(cast).gain(gain);
+      Norm.Builder<?> builder =
+          centred
+              ? LayerNorm.builder(width).gain(gain)
+              : RmsNorm.builder(width).castOrder(cast).gain(gain);
+      return builder.gate(gate).groupCount(groups);
     }
 
     private Place place() {
@@ -172,7 +187,11 @@ class QuantizedBitsTest {
       Block output = block(y.rows.type());
       apply(oracle, x, sameResidual, y);
       QuantizedBlock q = new QuantizedBlock(arena, random.nextBoolean(), type, rows, width, random);
-      if (adds && keepsOutput) {
+      if (gate != Gate.NONE && keepsOutput) {
+        norm.applyGated(x.rows, residual.rows, output.rows, q.rows);
+      } else if (gate != Gate.NONE) {
+        norm.applyGated(x.rows, residual.rows, q.rows);
+      } else if (adds && keepsOutput) {
         norm.addAndApply(x.rows, residual.rows, output.rows, q.rows);
       } else if (adds) {
         norm.addAndApply(x.rows, residual.rows, q.rows);
@@ -202,7 +221,9 @@ class QuantizedBitsTest {
     }
 
     private void apply(Norm norm, Block x, Block residual, Block y) {
-      if (adds) {
+      if (gate != Gate.NONE) {
+        norm.applyGated(x.rows, residual.rows, y.rows);
+      } else if (adds) {
         norm.addAndApply(x.rows, residual.rows, y.rows);
       } else {
         norm.apply(x.rows, y.rows);

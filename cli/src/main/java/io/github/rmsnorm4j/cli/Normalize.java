@@ -85,8 +85,7 @@ final class Normalize implements Callable<Integer> {
     long start = System.nanoTime();
     Path out = result.out;
     TensorReference in = WrongUseException.checked(() -> TensorReference.parse("IN", reference));
-    Quantizer rule =
-        WrongUseException.checked(() -> quantized.rule(norm.like(), out, result.axis, result.type));
+    Quantizer rule = WrongUseException.checked(() -> quantized.rule(out, result.axis, result.type));
     ResultOptions.requireName("OUT", out);
     if (sums != null) {
       ResultOptions.requireName("--residual-out", sums);

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Quantizer;
 import java.nio.file.Path;
@@ -96,7 +95,7 @@ final class QuantizeOptions {
    *
    * @throws IllegalArgumentException if options do not go together
    */
-  Quantizer rule(NormSpec like, Path out, int axis, ElementType dtype) {
+  Quantizer rule(Path out, int axis, ElementType dtype) {
     if (type == null) {
       require(rule == null, "--quantizer needs --quantize");
       return Quantizer.defaults();
@@ -106,8 +105,6 @@ final class QuantizeOptions {
         out + ": with --quantize the name must end in .safetensors");
     require(axis == -1, "--axis is " + axis + ", with --quantize it must be -1");
     require(dtype == null, "--dtype and --quantize exclude each other");
-    require(
-        like.groups().isWhole(), "--like is " + like + ", with --quantize it must have one group");
     return rule == null ? Quantizer.defaults() : rule;
   }
 

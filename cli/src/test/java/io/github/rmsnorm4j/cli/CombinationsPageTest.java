@@ -118,7 +118,9 @@ class CombinationsPageTest {
     if (names.contains("quantised output")) {
       byte[] codes = new byte[(int) QuantizedType.Q8_0.rowBytes(WIDTH)];
       QuantizedRows q = QuantizedRows.of(codes, QuantizedType.Q8_0, WIDTH);
-      if (residual == null) {
+      if (gated) {
+        norm.applyGated(row(), row(), q);
+      } else if (residual == null) {
         norm.apply(row(), q);
       } else {
         norm.addAndApply(row(), residual, q);

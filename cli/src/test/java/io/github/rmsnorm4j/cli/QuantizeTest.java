@@ -192,8 +192,6 @@ class QuantizeTest {
         "--quantize=q8_0 --quantizer=fast; expected one of [defaults, ggml-reference, jlama, vllm]",
         "--quantize=q8_0 --dtype=f16; --dtype and --quantize exclude each other",
         "--quantize=q8_0 --axis=-2; --axis is -2, with --quantize it must be -1",
-        "--quantize=q8_0 --like=rmsnorm(groupcount=3); --like is rmsnorm(groupcount=3), with --quantize it must have one group",
-        "--quantize=q8_0 --like=layernorm(groupsize=32); with --quantize it must have one group",
         "--quantize=q8_0 --like=rmsnorm(gate=silu); --like is rmsnorm(gate=silu), it must have no gate",
         "--quantize=q8_k; rows are 96 wide, for q8_k they must be a multiple of 256",
       })
@@ -208,20 +206,6 @@ class QuantizeTest {
     assertThat(result.status()).isEqualTo(2);
     assertThat(result.err().lines()).singleElement().asString().contains(message);
     assertThat(out).doesNotExist();
-  }
-
-  @Test
-  void groupsAreRefusedBeforeAnythingIsRead() {
-    CommandResult result =
-        run(
-            "normalize",
-            "" + folder.resolve("none.npy"),
-            "-o",
-            "" + folder.resolve("q.safetensors"),
-            "--quantize=q8_0",
-            "--like=rmsnorm(groupcount=3)");
-    assertThat(result.status()).isEqualTo(2);
-    assertThat(result.err()).contains("with --quantize it must have one group");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.norm;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Worker;
@@ -18,40 +19,53 @@ public final class QuantizedRunner {
    * Does all rows; returns when they are written.
    *
    * @param call its output is the caller's, or stands for rows of a chunk
+   * @param groups of each row: so many rows of the call are one row of the caller
+   * @param output the caller's; null if it is not wanted
    * @param machine whether machine code may be used
    */
   public static void run(
       Call call,
       Plans plans,
       long rows,
+      int groups,
       int threads,
+      RowMemory output,
       CodeMemory codes,
       CodeRule rule,
       boolean machine) {
-    Plan plan = plans.of(call, rows);
+    Plan plan = plans.of(call, rows * groups);
     boolean vectors = machine && !plan.isForStart();
-    int useful = Runner.useful(call, rows, threads);
+    int useful = Runner.useful(call, rows * groups, threads);
     if (useful == 1) {
-      rows(call, plan, 0, rows, codes, rule, vectors);
+      rows(call, plan, 0, rows, groups, output, codes, rule, vectors);
     } else {
       RowScheduler.run(
-          rows, useful, (from, to) -> rows(call, plan, from, to, codes, rule, vectors));
+          rows,
+          useful,
+          (from, to) -> rows(call, plan, from, to, groups, output, codes, rule, vectors));
     }
   }
 
   private static void rows(
-      Call call, Plan plan, long from, long to, CodeMemory codes, CodeRule rule, boolean machine) {
-    RowMemory output = call.rows(Forward.Y);
-    boolean isOfCaller = output.window() == null;
+      Call call,
+      Plan plan,
+      long from,
+      long to,
+      int groups,
+      RowMemory output,
+      CodeMemory codes,
+      CodeRule rule,
+      boolean machine) {
     try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, machine)) {
-      Call own = isOfCaller ? call : call.withRows(Forward.Y, chunks.output(output.type()));
+      ElementType type = call.rows(Forward.Y).type();
+      Call own = output != null ? call : call.withRows(Forward.Y, chunks.output(type, groups));
       try (Worker worker = plan.compiled.open(own)) {
         int rows;
         for (long row = from; row < to; row += rows) {
           rows = (int) Math.min(chunks.rows(), to - row);
           chunks.moveTo(row);
-          Runner.rows(own, plan, worker, row, row + rows, null);
-          if (isOfCaller) {
+          Runner.rows(own, plan, worker, row * groups, (row + rows) * groups, null);
+          if (output != null) {
             chunks.encode(output, row, rows);
           } else {
             chunks.encodeOutput(row, rows);

@@ -51,6 +51,7 @@ public final class QuantizedChunks implements AutoCloseable {
 
   private CodeMemory to;
   private int width;
+  private int groups;
   private int block;
 
   /** Null where codes are read. */
@@ -100,13 +101,18 @@ public final class QuantizedChunks implements AutoCloseable {
     return Math.max(1, CHUNK / width);
   }
 
-  /** What a norm writes the rows of a chunk to. */
-  public RowMemory output(ElementType type) {
+  /**
+   * What a norm writes the rows of a chunk to.
+   *
+   * @param groups of each row: so many rows of the norm are one row here
+   */
+  public RowMemory output(ElementType type, int groups) {
+    this.groups = groups;
     int n = rows() * width;
     boolean is32 = type == ElementType.FLOAT32;
     MemorySegment array =
         is32 ? MemorySegment.ofArray(staging.floats(n)) : MemorySegment.ofArray(staging.shorts(n));
-    long stride = (long) width * type.bytes();
+    long stride = (long) width / groups * type.bytes();
     if (output == null
         || output.type() != type
         || output.stride() != stride
@@ -118,7 +124,7 @@ public final class QuantizedChunks implements AutoCloseable {
 
   /** Says which row of a call the output begins with. */
   public void moveTo(long row) {
-    window.first = row;
+    window.first = row * groups;
   }
 
   /** Writes the codes of rows that a norm has written to the output. */
