@@ -324,7 +324,8 @@ final class NormArguments {
     long samples = parameter.rows();
     if (x.rows() % samples != 0) {
       throw new IllegalArgumentException(
-          name + " has " + samples + " rows, x has " + x.rows() + ": it must have 1 or a divisor");
+          (name + " has " + samples + " rows, x has " + x.rows())
+              + (": it must have 1, or a number that divides " + x.rows()));
     }
     if (samples > MAX_ELEMENTS / parameter.width()) {
       throw new IllegalArgumentException(

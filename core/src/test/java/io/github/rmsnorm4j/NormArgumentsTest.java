@@ -82,7 +82,7 @@ class NormArgumentsTest {
       refused(() -> RMS.apply(new float[4], new float[n], new float[4]), part);
       refused(() -> RMS.apply(new double[4], new double[n], new double[4]), part);
     }
-    refused(() -> RMS.apply(rows(1, 4), rows(2, 4), rows(1, 4)), "gain has 2 x 4 elements");
+    refused(() -> RMS.apply(rows(1, 4), rows(2, 4), rows(1, 4)), "gain has 2 rows, x has 1: it");
     refused(
         () -> RMS.apply(rows(1, 4), rows(1, 4), rows(1, 3), rows(1, 4)), "bias has 1 x 3 elements");
     assertThatThrownBy(() -> RMS.apply(rows(1, 4), null, rows(1, 4)))

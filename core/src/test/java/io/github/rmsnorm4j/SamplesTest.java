@@ -86,7 +86,7 @@ class SamplesTest {
     RmsNorm norm = RmsNorm.builder(2).build();
     refused(
         () -> norm.apply(x, Rows.of(new float[8], 2), out),
-        "gain has 4 rows, x has 6: it must have 1 or a divisor");
+        "gain has 4 rows, x has 6: it must have 1, or a number that divides 6");
     refused(
         () -> norm.apply(x, Rows.of(new float[4], 2), Rows.of(new float[6], 2), out),
         "bias has 6 elements, gain has 4: they must be the same");

@@ -166,6 +166,20 @@ class EnginesPageTest {
             }
           }
       """;
+  private static final String SANDWICH =
+      """
+          {
+            float[] weight = random(n), nextWeight = random(n);
+            float[] x = random(tokens * n), h = random(tokens * n), y = new float[x.length];
+            float[] v = new float[x.length], sum = h.clone(), wanted = new float[x.length];
+            Rows attentionOutput = Rows.of(x, n), residual = Rows.of(h, n), mlpInput = Rows.of(y, n);
+            RmsNorm.gemma(n).gain(weight).threads(1).build().apply(x, v);
+            RmsNorm.gemma(n).gain(nextWeight).threads(1).build().addAndApply(v, sum, wanted);
+            %s
+            check(Arrays.equals(h, sum), "the residual");
+            check(Arrays.equals(y, wanted), "both norms");
+          }
+      """;
 
   /** The product: its rounding has the bound of the page; its error is what the scales predict. */
   private static final String BLOCKS =
@@ -246,7 +260,7 @@ class EnginesPageTest {
 
   /** In the order of the page. */
   private static final List<String> LOOKS =
-      List.of(LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE, BLOCKS, REFERENCE);
+      List.of(LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE, SANDWICH, BLOCKS, REFERENCE);
 
   @TempDir Path folder;
 
