@@ -39,7 +39,7 @@ class GuardPagesTest {
     private static final int STREAMED = 1 << 24;
 
     /** Of so many calls one more has quantised output. */
-    private static final int QUANTIZED = 4;
+    private static final int QUANTIZED = 8;
 
     private Guarded() {}
 

@@ -16,7 +16,7 @@ abstract class GuardedCall {
   private static final List<ElementType> TYPES = List.of(FLOAT32, BFLOAT16, FLOAT16);
 
   /** So many kinds of calls: each that is new takes long, for its kernels have to be made. */
-  private static final int KINDS = 60;
+  private static final int KINDS = 45;
 
   final SplittableRandom random;
 
