@@ -17,8 +17,8 @@ final class FormulaCheck {
   private static final double OTHER_SIDE = 2e-3;
 
   /**
-   * Roundings of {@code a * z / (1 + exp(-z))}: three operations, and an error of the exponential of
-   * at most 1.17 ulp, or 2.34 roundings.
+   * Roundings of {@code a * z / (1 + exp(-z))}: three operations, and an error of the exponential
+   * of at most 1.17 ulp, or 2.34 roundings.
    */
   private static final int OF_GATE = 6;
 
@@ -82,12 +82,7 @@ final class FormulaCheck {
 
   /** Compares the output of one group, and what its residual was set to. */
   private void see(
-      String what,
-      Variant is,
-      Operands operands,
-      double[] y,
-      double[] storedSum,
-      ElementType out) {
+      String what, Variant is, Operands operands, double[] y, double[] storedSum, ElementType out) {
     Values x = operands.x;
     Values gain = operands.gain;
     ElementType arithmetic =

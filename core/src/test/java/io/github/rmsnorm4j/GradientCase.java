@@ -42,8 +42,7 @@ final class GradientCase {
     boolean output = gate == Gate.NONE && is.part() == width && random.nextInt(3) == 0;
     keep = output ? Keep.OUTPUT : random.nextBoolean() ? Keep.INPUT : Keep.NOTHING;
     double[][] sums = drawn(random, rows, 2);
-    Arrays.setAll(
-        sums, r -> awayFromZero(sums[r], 0)); // Where the root bends, a step is too far.
+    Arrays.setAll(sums, r -> awayFromZero(sums[r], 0)); // Where the root bends, a step is too far.
     residual = gate == Gate.NONE && random.nextInt(3) == 0 ? drawn(random, rows, 1) : null;
     x = residual == null ? sums : minus(sums, residual);
     z = gate == Gate.NONE ? null : drawn(random, rows, 2);

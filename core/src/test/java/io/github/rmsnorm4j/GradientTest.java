@@ -37,8 +37,7 @@ class GradientTest {
       double[] gates = drawn.z == null ? null : drawn.z[r];
       dx[r] = differences(drawn.x[r], x -> drawn.loss(row, x, gates, drawn.gain, drawn.bias));
       if (dz != null) {
-        dz[r] =
-            differences(gates, z -> drawn.loss(row, drawn.x[row], z, drawn.gain, drawn.bias));
+        dz[r] = differences(gates, z -> drawn.loss(row, drawn.x[row], z, drawn.gain, drawn.bias));
       }
     }
     double[] gain =

@@ -24,7 +24,9 @@ final class GuardedBackward extends GuardedCall {
 
   /** The output of a partial norm, or of one with a gate, does not lead back. */
   private Keep keep(int drawn) {
-    return (part < width || gate != Gate.NONE) && drawn == Keep.OUTPUT.ordinal() ? Keep.INPUT : Keep.values()[drawn];
+    return (part < width || gate != Gate.NONE) && drawn == Keep.OUTPUT.ordinal()
+        ? Keep.INPUT
+        : Keep.values()[drawn];
   }
 
   /** The rows of one run. */
@@ -35,8 +37,7 @@ final class GuardedBackward extends GuardedCall {
       MemorySegment slope = copy(dy, arena);
       MemorySegment other = second == null ? null : copy(second, arena);
       MemorySegment ofX = dx == dy ? slope : dx == second ? other : copy(dx, arena);
-      return new Operands(
-          copy(x, arena), other, slope, ofX, dz == null ? null : copy(dz, arena));
+      return new Operands(copy(x, arena), other, slope, ofX, dz == null ? null : copy(dz, arena));
     }
   }
 

@@ -60,8 +60,8 @@ abstract class GuardedCall {
    * Draws a call.
    *
    * @param sometimes whether there is only sometimes a gain, and only sometimes a bias
-   * @param quantised whether the output is, so that there are neither gates nor groups, and gain and
-   *     bias are the norm's
+   * @param quantised whether the output is, so that there are neither gates nor groups, and gain
+   *     and bias are the norm's
    */
   GuardedCall(
       SplittableRandom random,

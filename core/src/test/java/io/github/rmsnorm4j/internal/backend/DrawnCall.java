@@ -325,6 +325,14 @@ final class DrawnCall {
   public String toString() {
     StringBuilder text = new StringBuilder(name + ", " + rows + " x " + width + ", " + choices);
     operands.forEach((tensor, drawn) -> text.append(", ").append(tensor).append(' ').append(drawn));
-    return text + ", " + parameters.keySet() + " of groups, over " + over + ", of the norm " + ofNorm + ", " + formula;
+    return text
+        + ", "
+        + parameters.keySet()
+        + " of groups, over "
+        + over
+        + ", of the norm "
+        + ofNorm
+        + ", "
+        + formula;
   }
 }

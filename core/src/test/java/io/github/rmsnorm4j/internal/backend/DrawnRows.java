@@ -91,7 +91,8 @@ record DrawnRows(
 
   @Override
   public String toString() {
-    String place = access + ", " + before + " before, " + period + " each, gap " + gap + ", shift " + shift;
+    String place =
+        access + ", " + before + " before, " + period + " each, gap " + gap + ", shift " + shift;
     return type + " in " + place + (values == null ? ", written" : "");
   }
 }
