@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FormulaTest {
   private static final int CASES = 5000;
   private static final ElementType[] TYPES = ElementType.values();
+  private static final Gate[] GATES = {Gate.SILU, Gate.SIGMOID, Gate.SILU_BEFORE};
 
   /** Of one size and either sign, none near 0: no part of it is much smaller than the rest. */
   private static Values values(SplittableRandom random, ElementType type, int n, double size) {
@@ -45,20 +46,27 @@ class FormulaTest {
     FormulaCheck check = new FormulaCheck();
     for (long seed = 0; seed < CASES; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
-      int width = random.nextInt(1, 150);
+      int groups = random.nextInt(4) == 0 ? random.nextInt(2, 6) : 1;
+      int width = groups * random.nextInt(1, 150 / groups);
       double epsilon = new double[] {1e-3, 0.02, 0.5}[random.nextInt(3)];
-      Variant is = Variant.any(random, width, epsilon);
+      Gate gate = random.nextInt(3) == 0 ? GATES[random.nextInt(GATES.length)] : Gate.NONE;
+      boolean centred = gate != Gate.SILU_BEFORE && random.nextBoolean();
+      Variant any = Variant.any(random, centred, width, epsilon);
+      Variant is = any.withGroups(groups).with(gate);
       if (is.order() == order) {
         double size = Math.pow(10, random.nextInt(-2, 2));
         ElementType in = anyType(random);
         Values x = values(random, in, width, size);
-        Values gain = random.nextInt(4) > 0 ? values(random, anyType(random), width, 1) : null;
+        int n = random.nextInt(3) == 0 ? width / is.groups() : width;
+        Values gain = random.nextInt(4) > 0 ? values(random, anyType(random), n, 1) : null;
         boolean bias = order == CastOrder.FLOAT32 && random.nextBoolean();
-        Values b = bias ? values(random, anyType(random), width, 1) : null;
+        Values b = bias ? values(random, anyType(random), n, 1) : null;
         ElementType added = in == FLOAT64 ? in : TYPES[random.nextInt(1, TYPES.length)];
-        Values residual = random.nextBoolean() ? values(random, added, width, size) : null;
+        boolean adds = gate == Gate.NONE && random.nextBoolean();
+        Values residual = adds ? values(random, added, width, size) : null;
+        Values z = gate == Gate.NONE ? null : values(random, added, width, 3);
         Norm norm = is.norm(builder -> parameters(builder, gain, b));
-        check.see(norm, is, x, residual, gain, b, anyType(random));
+        check.see(norm, is, x, residual, z, gain, b, anyType(random));
       }
     }
     check.isBelowOne(order + " and all that goes with it");
@@ -129,10 +137,10 @@ class FormulaTest {
             Values gain = values(random, weight, 64, 1);
             RmsNorm norm = builder.apply(64).gain(rows(gain)).build();
             assertThat(norm.spec().epsilon(in)).isEqualTo(is.epsilon());
-            check.see(norm, is, x, null, gain, null, in);
-            check.see(norm, is, x, null, gain, null, weight);
-            check.see(
-                norm, is, x, in == FLOAT64 ? x : values(random, in, 64, size), gain, null, in);
+            check.see(norm, is, x, null, null, gain, null, in);
+            check.see(norm, is, x, null, null, gain, null, weight);
+            Values residual = in == FLOAT64 ? x : values(random, in, 64, size);
+            check.see(norm, is, x, residual, null, gain, null, in);
           }
         }
       }

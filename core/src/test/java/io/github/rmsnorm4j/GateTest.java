@@ -2,28 +2,20 @@ package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.within;
 
-import io.github.rmsnorm4j.reference.Definitions;
-import io.github.rmsnorm4j.reference.Gradients;
-import java.util.Arrays;
 import java.util.SplittableRandom;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Norms with a gate against {@code reference}, in float64, and what their calls refuse. */
+/** The texts of norms with a gate, what their calls refuse, and which memory they may share. */
 class GateTest {
   private static final int N = 37;
-  private static final double STEP = 1e-5;
   private static final double EPSILON = 1e-3;
 
   private final SplittableRandom random = new SplittableRandom(3);
   private final double[] x = drawn();
   private final double[] z = drawn();
-  private final double[] dy = drawn();
   private final double[] gain = drawn();
   private final double[] bias = drawn();
 
@@ -34,73 +26,6 @@ class GateTest {
   private Norm norm(Gate gate, boolean centred) {
     NormSpec spec = centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM;
     return spec.withEpsilon(EPSILON).withGate(gate).builder(N).gain(gain).bias(bias).build();
-  }
-
-  /** The output by its definition. */
-  private static double[] defined(
-      Gate gate, boolean centred, double[] x, double[] z, double[] gain, double[] bias) {
-    double[] factors = Definitions.gate(z, gate);
-    double[] in = gate.isAfter() ? x : product(x, factors);
-    double[] y =
-        centred
-            ? Definitions.layerNorm(in, gain, bias, EPSILON)
-            : Definitions.rmsNorm(in, gain, bias, EPSILON);
-    return gate.isAfter() ? product(y, factors) : y;
-  }
-
-  private static double[] product(double[] a, double[] b) {
-    double[] product = a.clone();
-    Arrays.setAll(product, i -> a[i] * b[i]);
-    return product;
-  }
-
-  @ParameterizedTest
-  @CsvSource({"SILU,false", "SIGMOID,false", "SILU_BEFORE,false", "SILU,true", "SIGMOID,true"})
-  void outputAndGradientsAreThoseOfTheDefinition(Gate gate, boolean centred) {
-    Norm norm = norm(gate, centred);
-    double[] y = new double[N];
-    double[] dx = new double[N];
-    double[] dz = new double[N];
-    double[] dgain = new double[N];
-    double[] dbias = new double[N];
-    Saved saved = new Saved(Keep.INPUT, 1);
-    norm.applyGated(Rows.of(x, N), Rows.of(z, N), Rows.of(y, N), saved);
-    ParameterGradients sums = ParameterGradients.assigned(dgain, dbias);
-    norm.backwardGated(Rows.of(dy, N), saved, Rows.of(dx, N), Rows.of(dz, N), sums);
-    near(y, defined(gate, centred, x, z, gain, bias), 1e-13);
-    near(dx, differences(x, v -> defined(gate, centred, v, z, gain, bias)), 1e-7);
-    near(dz, differences(z, v -> defined(gate, centred, x, v, gain, bias)), 1e-7);
-    near(dgain, differences(gain, v -> defined(gate, centred, x, z, v, bias)), 1e-7);
-    near(dbias, differences(bias, v -> defined(gate, centred, x, z, gain, v)), 1e-7);
-    double[] slopes = Gradients.gate(z, gate);
-    for (int i = 0; i < N; i++) {
-      double[] around = {z[i] - STEP, z[i] + STEP};
-      double[] values = Definitions.gate(around, gate);
-      assertThat(slopes[i]).isCloseTo((values[1] - values[0]) / (2 * STEP), within(1e-8));
-    }
-  }
-
-  /** The gradient of the sum of y * dy, by central differences. */
-  private double[] differences(double[] of, UnaryOperator<double[]> y) {
-    double[] slopes = new double[N];
-    for (int i = 0; i < N; i++) {
-      double[] less = of.clone();
-      double[] more = of.clone();
-      less[i] -= STEP;
-      more[i] += STEP;
-      double[] difference = product(y.apply(more), dy);
-      double[] below = product(y.apply(less), dy);
-      for (int j = 0; j < N; j++) {
-        slopes[i] += (difference[j] - below[j]) / (2 * STEP);
-      }
-    }
-    return slopes;
-  }
-
-  private static void near(double[] actual, double[] wanted, double allowed) {
-    for (int i = 0; i < N; i++) {
-      assertThat(actual[i]).isCloseTo(wanted[i], within(allowed * (1 + Math.abs(wanted[i]))));
-    }
   }
 
   @ParameterizedTest

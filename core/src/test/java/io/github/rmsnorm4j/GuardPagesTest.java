@@ -38,6 +38,9 @@ class GuardPagesTest {
     private static final int BYTES = 1 << 21;
     private static final int STREAMED = 1 << 24;
 
+    /** Of so many calls one more has quantised output. */
+    private static final int QUANTIZED = 8;
+
     private Guarded() {}
 
     public static void main(String[] args) {
@@ -45,16 +48,17 @@ class GuardPagesTest {
       List<Backend> backends = new ArrayList<>(List.of(Backends.VECTORS));
       backends.addAll(Backends.machineCode());
       int calls = 0;
-      try (GuardedMemory x = new GuardedMemory(BYTES);
-          GuardedMemory y = new GuardedMemory(BYTES);
-          GuardedMemory residual = new GuardedMemory(BYTES);
-          GuardedMemory dx = new GuardedMemory(BYTES)) {
+      try (GuardedMemories memories = GuardedMemories.of(BYTES)) {
         for (int width : widths()) {
           for (Backend backend : backends) {
             for (boolean atEnd : new boolean[] {false, true}) {
-              new GuardedForward(random, width, atEnd, backend).check(x, y, residual);
-              new GuardedBackward(random, width, atEnd, backend).check(x, y, residual, dx);
+              new GuardedForward(random, width, atEnd, backend).check(memories);
+              new GuardedBackward(random, width, atEnd, backend).check(memories);
               calls += 2;
+              if (random.nextInt(QUANTIZED) == 0) {
+                new GuardedQuantized(random, width, atEnd, backend).check(memories);
+                calls++;
+              }
             }
           }
         }

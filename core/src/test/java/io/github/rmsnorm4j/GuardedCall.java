@@ -16,7 +16,7 @@ abstract class GuardedCall {
   private static final List<ElementType> TYPES = List.of(FLOAT32, BFLOAT16, FLOAT16);
 
   /** So many kinds of calls: each that is new takes long, for its kernels have to be made. */
-  private static final int KINDS = 60;
+  private static final int KINDS = 45;
 
   final SplittableRandom random;
 
@@ -33,6 +33,17 @@ abstract class GuardedCall {
   /** Elements of the statistic. */
   final int part;
 
+  final Gate gate;
+
+  /** Elements of a gain and a bias: of a row, of a group, or of the rows of all samples. */
+  final int parameters;
+
+  /** Whether gain and bias are arguments of a call: a row of each for every sample. */
+  final boolean ofCall;
+
+  private final Quantizer rule;
+  private final int samples;
+  private final int groups;
   private final boolean float64;
   private final boolean centred;
   private final EpsilonPlacement placement;
@@ -41,12 +52,24 @@ abstract class GuardedCall {
   /** Whether rows end where memory ends; otherwise they begin where it begins. */
   private final boolean atEnd;
 
+  private final ElementType ofParameters;
   private final float[] gain;
   private final float[] bias;
 
-  /** A call with a gain and a bias, or only sometimes with one. */
+  /**
+   * Draws a call.
+   *
+   * @param sometimes whether there is only sometimes a gain, and only sometimes a bias
+   * @param quantised whether the output is, so that there are neither gates nor groups, and gain
+   *     and bias are the norm's
+   */
   GuardedCall(
-      SplittableRandom random, int width, boolean atEnd, Backend backend, boolean sometimes) {
+      SplittableRandom random,
+      int width,
+      boolean atEnd,
+      Backend backend,
+      boolean sometimes,
+      boolean quantised) {
     this.random = random;
     kind = new SplittableRandom(random.nextInt(KINDS));
     this.width = width;
@@ -57,16 +80,29 @@ abstract class GuardedCall {
     centred = kind.nextBoolean();
     part = !centred && kind.nextInt(3) == 0 ? 1 + random.nextInt(width) : width;
     placement = EpsilonPlacement.values()[kind.nextInt(3)];
-    gain = sometimes && kind.nextBoolean() ? null : floats();
-    bias = sometimes && kind.nextBoolean() ? null : floats();
+    Gate drawn = quantised || kind.nextInt(4) > 0 ? Gate.NONE : Gate.values()[1 + kind.nextInt(3)];
+    gate = centred && drawn == Gate.SILU_BEFORE ? Gate.SIGMOID : drawn;
+    boolean mayHaveGroups = !quantised && part == width && kind.nextBoolean();
+    int divisor = random.nextInt(2, 6);
+    groups = mayHaveGroups && width % divisor == 0 ? divisor : 1;
+    boolean shared = groups > 1 && kind.nextBoolean();
+    ofCall = !quantised && groups == 1 && gate == Gate.NONE && kind.nextBoolean();
+    boolean hasGain = !sometimes || kind.nextBoolean();
+    boolean hasBias = !sometimes || kind.nextBoolean();
+    samples = ofCall && (hasGain || hasBias) && rows % divisor == 0 ? divisor : 1;
+    parameters = shared ? width / groups : samples * width;
+    ofParameters = type();
+    rule = quantised && kind.nextBoolean() ? Quantizer.vllm() : Quantizer.defaults();
+    gain = hasGain ? floats() : null;
+    bias = hasBias ? floats() : null;
     norm = norm(backend);
     plain = norm(Backend.scalar());
   }
 
   private float[] floats() {
-    float[] floats = new float[width];
-    for (int i = 0; i < width; i++) {
-      floats[i] = (float) random.nextDouble(-2, 2);
+    float[] floats = new float[parameters];
+    for (int i = 0; i < parameters; i++) {
+      floats[i] = random.nextInt(-31, 32) / 16f + 1 / 32f; // A number of every type.
     }
     return floats;
   }
@@ -78,13 +114,35 @@ abstract class GuardedCall {
   }
 
   private <B extends Norm.Builder<B>> B configured(B builder, Backend backend) {
-    if (gain != null) {
+    if (gain != null && !ofCall) {
       builder.gain(gain);
     }
-    if (bias != null) {
+    if (bias != null && !ofCall) {
       builder.bias(bias);
     }
+    builder.gate(gate).groupCount(groups).quantizer(rule);
     return builder.epsilonPlacement(placement).threads(1).backend(backend);
+  }
+
+  /** The gain that a call takes, or null. */
+  final Rows gain(GuardedMemories memories) {
+    return ofCall ? parameter(memories.gain(), gain) : null;
+  }
+
+  /** The bias that a call takes, or null. */
+  final Rows bias(GuardedMemories memories) {
+    return ofCall ? parameter(memories.bias(), bias) : null;
+  }
+
+  private Rows parameter(GuardedMemory memory, float[] values) {
+    if (values == null) {
+      return null;
+    }
+    MemorySegment segment = memory.bytes((long) values.length * ofParameters.bytes(), atEnd);
+    for (int i = 0; i < values.length; i++) {
+      ofParameters.set(segment, i, values[i]);
+    }
+    return Rows.of(segment, ofParameters, samples, width);
   }
 
   final ElementType type() {
@@ -97,10 +155,15 @@ abstract class GuardedCall {
 
   /** Room for rows of a type. */
   final MemorySegment room(GuardedMemory memory, ElementType type) {
-    return memory.bytes(bytes(type), atEnd);
+    return bytes(memory, bytes(type));
   }
 
-  /** The same in memory without guards. */
+  /** Room for so many bytes. */
+  final MemorySegment bytes(GuardedMemory memory, long bytes) {
+    return memory.bytes(bytes, atEnd);
+  }
+
+  /** Room for rows of a type in memory without guards. */
   final MemorySegment room(Arena arena, ElementType type) {
     return arena.allocate(bytes(type));
   }
@@ -155,8 +218,8 @@ abstract class GuardedCall {
   final void require(boolean holds) {
     if (!holds) {
       throw new AssertionError(
-          "%s on %s, epsilon %s, part %d: %d rows %d apart, %s"
-              .formatted(norm, norm.backend(), placement, part, rows, stride, this));
+          "%s on %s, epsilon %s, part %d: %d rows %d apart, %d samples, %s"
+              .formatted(norm, norm.backend(), placement, part, rows, stride, samples, this));
     }
   }
 

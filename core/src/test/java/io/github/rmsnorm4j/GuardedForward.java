@@ -8,35 +8,40 @@ import java.util.SplittableRandom;
 final class GuardedForward extends GuardedCall {
   private final ElementType type = type();
   private final ElementType to = kind.nextInt(4) > 0 ? type : type();
-  private final boolean adds = kind.nextBoolean();
+  private final boolean adds = gate == Gate.NONE && kind.nextBoolean();
   private final boolean inPlace = to == type && kind.nextInt(4) == 0;
 
   GuardedForward(SplittableRandom random, int width, boolean atEnd, Backend backend) {
-    super(random, width, atEnd, backend, false);
+    super(random, width, atEnd, backend, false, false);
   }
 
-  void check(GuardedMemory x, GuardedMemory y, GuardedMemory residual) {
-    MemorySegment in = filled(x, type);
-    MemorySegment out = inPlace ? in : room(y, to);
-    MemorySegment sum = adds ? filled(residual, type) : null;
+  void check(GuardedMemories memories) {
+    boolean gated = gate != Gate.NONE;
+    MemorySegment in = filled(memories.x(), type);
+    MemorySegment out = inPlace ? in : room(memories.y(), to);
+    MemorySegment second = adds || gated ? filled(memories.second(), type) : null;
+    Rows gain = gain(memories);
+    Rows bias = bias(memories);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment plainIn = copy(in, arena);
       MemorySegment wanted = inPlace ? plainIn : copy(out, arena);
-      MemorySegment wantedSum = adds ? copy(sum, arena) : null;
-      run(plain, plainIn, wantedSum, wanted);
-      run(norm, in, sum, out);
+      MemorySegment wantedSecond = second == null ? null : copy(second, arena);
+      run(plain, plainIn, wantedSecond, gain, bias, wanted);
+      run(norm, in, second, gain, bias, out);
       requireSame(out, wanted, to);
-      if (adds) {
-        requireSame(sum, wantedSum, type);
+      if (second != null) {
+        requireSame(second, wantedSecond, type);
       }
     }
   }
 
-  private void run(Norm norm, MemorySegment x, MemorySegment residual, MemorySegment y) {
-    if (adds) {
-      norm.addAndApply(rows(x, type), rows(residual, type), rows(y, to));
+  private void run(
+      Norm norm, MemorySegment x, MemorySegment second, Rows gain, Rows bias, MemorySegment y) {
+    if (gate != Gate.NONE) {
+      norm.applyGated(rows(x, type), rows(second, type), rows(y, to));
     } else {
-      norm.apply(rows(x, type), rows(y, to));
+      Rows residual = second == null ? null : rows(second, type);
+      norm.run(rows(x, type), residual, gain, bias, rows(y, to), null, null);
     }
   }
 

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Gate;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.Arrays;
 
 /**
  * RMSNorm and LayerNorm of one row, as their papers define them, and their steps: a statistic, a
@@ -170,6 +171,20 @@ public final class Definitions {
       factors[i] = (gate == Gate.SIGMOID ? 1 : z[i]) / (1 + Math.exp(-z[i]));
     }
     return factors;
+  }
+
+  /**
+   * {@return one of the groups of a row} Groups have the same number of elements and lie one after
+   * the other. A norm of groups takes each as a row: it has a statistic of its own. A gain or a
+   * bias of the whole row has a part for each group, too.
+   *
+   * @param row a row, or the gain or bias of a row
+   * @param groups how many groups it has, a number that divides the width
+   * @param group which one, from 0
+   */
+  public static double[] group(double[] row, int groups, int group) {
+    int n = row.length / groups;
+    return Arrays.copyOfRange(row, group * n, (group + 1) * n);
   }
 
   /**

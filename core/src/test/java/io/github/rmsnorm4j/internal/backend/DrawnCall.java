@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.backend;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RandomRows;
 import io.github.rmsnorm4j.ResidualRounding;
@@ -52,12 +53,18 @@ final class DrawnCall {
   /** The rows of each tensor. */
   final Map<Tensor, DrawnRows> operands = new TreeMap<>();
 
+  /** Gain and bias of groups, as float[] or double[]. */
+  private final Map<Tensor, Object> parameters = new TreeMap<>();
+
   private final String name;
   private final SplittableRandom random;
   private final RandomRows source;
   private final Size size;
   private final boolean float64;
   private final NormChoices choices;
+
+  /** Rows that are groups of a wider row; 1 where there are none. */
+  private final int groups;
 
   /** The input or the gradient that the output takes the place of, or null. */
   private final Tensor over;
@@ -77,20 +84,28 @@ final class DrawnCall {
     boolean backward = (seed & 2) == 0;
     width = drawnWidth();
     int chunk = Math.clamp(4096 / width, 1, 64);
-    rows =
+    int drawnRows =
         switch (size) {
           case SMALL -> random.nextInt(1, 7);
           case CHUNKS -> chunk * of(3, 34) + random.nextInt(chunk);
           case LONG -> of(1, 1, 1, 2);
           case TWO_PASSES -> 1;
         };
-    NormSpec spec = spec();
+    NormSpec drawn = spec();
+    boolean whole = drawn.part().elements(width) == width;
+    groups = whole && drawnRows > 1 && random.nextInt(4) == 0 ? random.nextInt(2, 4) : 1;
+    rows = (drawnRows + groups - 1) / groups * groups;
+    boolean drawsGate = random.nextInt(size == Size.LONG && backward ? 2 : 4) == 0;
+    Gate gate = drawsGate ? of(Gate.SILU, Gate.SIGMOID, Gate.SILU_BEFORE) : Gate.NONE;
+    boolean gated = gate != Gate.NONE && !(drawn.isCentred() && gate == Gate.SILU_BEFORE);
+    NormSpec spec = gated ? drawn.withGate(gate) : drawn;
     ElementType x = type(null, true);
     choices = new NormChoices(spec, width, spec.part().elements(width), spec.epsilon(x));
     boolean gain = random.nextBoolean();
     boolean keeps = size != Size.TWO_PASSES && random.nextBoolean();
-    boolean output = backward && keeps && choices.isWhole() && random.nextBoolean();
-    boolean mayHaveBias = backward ? output : spec.castOrder() == CastOrder.FLOAT32;
+    boolean output = backward && keeps && !gated && choices.isWhole() && random.nextBoolean();
+    boolean needsBias = output || spec.gate().isAfter();
+    boolean mayHaveBias = backward ? needsBias : spec.castOrder() == CastOrder.FLOAT32;
     boolean bias = mayHaveBias && random.nextBoolean();
     formula =
         backward
@@ -101,13 +116,25 @@ final class DrawnCall {
     mean = keeps && spec.isCentred() && !output ? numbersOfRows(1e30) : null;
     rstd = keeps ? numbersOfRows(1) : null;
     ofNorm = random.nextBoolean();
-    columns = new Object[] {gain ? column(output) : null, bias ? column(false) : null};
+    boolean ofGroups = !backward && groups > 1 && random.nextBoolean();
+    columns =
+        new Object[] {
+          gain && !ofGroups ? column(output) : null, bias && !ofGroups ? column(false) : null
+        };
+    ofGroup(Forward.GAIN_OF_GROUPS, gain && ofGroups);
+    ofGroup(Forward.BIAS_OF_GROUPS, bias && ofGroups);
     operands.put(Forward.X, input(x));
-    if (random.nextBoolean()) {
+    if (gated) {
+      operands.put(Forward.Z, input(type(x, true)));
+    } else if (random.nextBoolean()) {
       operands.put(Forward.RESIDUAL, input(type(x, true)));
     }
     if (backward) {
       operands.put(Backward.DY, input(type(x, true)));
+      if (gated) {
+        DrawnRows dz = input(type(x, true));
+        operands.put(Backward.DZ, dz.as(dz.type()));
+      }
     }
     over = over(backward);
     ElementType to = type(x, backward || size == Size.TWO_PASSES);
@@ -190,9 +217,30 @@ final class DrawnCall {
         type,
         access,
         random.nextInt(5),
+        groups,
         random.nextBoolean() ? 0 : random.nextInt(40),
         access == Access.ARRAY ? 0 : random.nextInt(2),
         values);
+  }
+
+  /** A gain or bias of which each group of a row has a part. */
+  private void ofGroup(Tensor tensor, boolean has) {
+    if (has) {
+      parameters.put(tensor, float64 ? new double[groups * width] : new float[groups * width]);
+      Object numbers = parameters.get(tensor);
+      for (int i = 0; i < groups * width; i++) {
+        Array.setFloat(numbers, i, (float) random.nextDouble(-2, 2));
+      }
+    }
+  }
+
+  private RowMemory ofGroups(Object numbers) {
+    MemorySegment segment =
+        numbers instanceof float[] floats
+            ? MemorySegment.ofArray(floats)
+            : MemorySegment.ofArray((double[]) numbers);
+    ElementType type = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    return new RowMemory(segment, type, (long) width * type.bytes(), groups, 0, true);
   }
 
   /** A gain or bias. */
@@ -242,6 +290,7 @@ final class DrawnCall {
             memory.put(tensor, of);
             ofCall[tensor.place()] = drawn.in(of, rows, width);
           });
+      parameters.forEach((tensor, numbers) -> ofCall[tensor.place()] = ofGroups(numbers));
       Map<String, long[]> bits = new TreeMap<>();
       double[] means = mean == null ? null : mean.clone();
       double[] rstds = rstd == null ? null : rstd.clone();
@@ -276,6 +325,14 @@ final class DrawnCall {
   public String toString() {
     StringBuilder text = new StringBuilder(name + ", " + rows + " x " + width + ", " + choices);
     operands.forEach((tensor, drawn) -> text.append(", ").append(tensor).append(' ').append(drawn));
-    return text + ", over " + over + ", of the norm " + ofNorm + ", " + formula;
+    return text
+        + ", "
+        + parameters.keySet()
+        + " of groups, over "
+        + over
+        + ", of the norm "
+        + ofNorm
+        + ", "
+        + formula;
   }
 }

@@ -10,12 +10,19 @@ import java.lang.foreign.ValueLayout;
  * Rows of a drawn call, with elements around and between them that must not change.
  *
  * @param before elements before the first row, and after the last
- * @param gap elements between rows
+ * @param period rows that are groups of a wider row, one after the other
+ * @param gap elements between rows, or between such wider rows
  * @param shift bytes by which elements are off their alignment
  * @param values by row; null where the rows are an output
  */
 record DrawnRows(
-    ElementType type, Access access, int before, int gap, int shift, double[][] values) {
+    ElementType type,
+    Access access,
+    int before,
+    int period,
+    int gap,
+    int shift,
+    double[][] values) {
   private static final byte GUARD = 0x5a;
 
   /** Memory with the values in it. */
@@ -31,7 +38,8 @@ record DrawnRows(
     MemorySegment elements = memory.asSlice(shift);
     for (int r = 0; values != null && r < rows; r++) {
       for (int i = 0; i < width; i++) {
-        type.set(elements, before + (long) r * (width + gap) + i, values[r][i]);
+        long first = r / period * ((long) period * width + gap) + (long) r % period * width;
+        type.set(elements, before + first + i, values[r][i]);
       }
     }
     return memory;
@@ -52,16 +60,20 @@ record DrawnRows(
   }
 
   RowMemory in(MemorySegment memory, int rows, int width) {
-    long stride = rows == 1 ? 0 : (long) (width + gap) * type.bytes();
-    long span = (rows - 1) * stride + (long) width * type.bytes();
-    MemorySegment segment = memory.asSlice(shift + (long) before * type.bytes(), span);
+    int bytes = type.bytes();
+    long wider = ((long) period * width + gap) * bytes;
+    long span = (rows / period - 1) * wider + (long) period * width * bytes;
+    MemorySegment segment = memory.asSlice(shift + (long) before * bytes, span);
     boolean addressable = access == Access.NATIVE || access == Access.ARRAY;
-    return new RowMemory(segment, type, stride, addressable);
+    long stride = period > 1 ? (long) width * bytes : rows == 1 ? 0 : wider;
+    return period > 1
+        ? new RowMemory(segment, type, stride, period, wider, addressable)
+        : new RowMemory(segment, type, stride, addressable);
   }
 
   /** The same place for another type of the same size, without values. */
   DrawnRows as(ElementType other) {
-    return new DrawnRows(other, access, before, gap, shift, null);
+    return new DrawnRows(other, access, before, period, gap, shift, null);
   }
 
   /** The bits of all elements and of those around them. A float32 or float64 NaN is any NaN. */
@@ -79,7 +91,8 @@ record DrawnRows(
 
   @Override
   public String toString() {
-    String place = access + ", " + before + " before, gap " + gap + ", shift " + shift;
+    String place =
+        access + ", " + before + " before, " + period + " each, gap " + gap + ", shift " + shift;
     return type + " in " + place + (values == null ? ", written" : "");
   }
 }

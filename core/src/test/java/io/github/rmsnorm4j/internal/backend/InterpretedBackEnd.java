@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
+import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Step;
@@ -160,7 +161,9 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
     private void write(Stage.Statement statement, int i, double value) {
       if (statement instanceof Stage.Store store) {
         boolean added = store.rows().equals(Forward.RESIDUAL) && call.rows(Forward.Y) != null;
-        mark(store.rows(), i, added || store.rows().equals(call.formula().output()));
+        boolean ofGate = store.rows().equals(Backward.DZ) && call.rows(Forward.Z) != null;
+        boolean output = store.rows().equals(call.formula().output());
+        mark(store.rows(), i, added || ofGate || output);
         MemorySegment into = elements(store.rows(), store.type());
         call.rows(store.rows()).type().set(into, i, store.type().round(value));
       } else if (statement instanceof Stage.ColumnSum sum) {
@@ -232,7 +235,7 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
         RowMemory rows = call.formula().rows().contains(tensor) ? call.rows(tensor) : null;
         require(rows != null && stored == storage.of(rows.type()), tensor);
         long bytes = (long) width * rows.type().bytes();
-        elements[tensor.place()] = rows.segment().asSlice(row * rows.stride(), bytes);
+        elements[tensor.place()] = rows.segment().asSlice(rows.offset(row), bytes);
       }
       return elements[tensor.place()];
     }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.backend;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
@@ -78,9 +79,11 @@ final class Reach {
         boolean inPlace = (choice & 8) != 0;
         boolean kept = (choice & 16) != 0;
         boolean output = (choice & 32) != 0;
-        Storage storage = storage(float64, residual);
-        Consumer<Formula> add =
-            formula -> add(formula, storage, width, whole ? width : width - 1, inPlace, kinds);
+        int part = whole ? width : width - 1;
+        Storage storage = residual ? storage(float64, Forward.RESIDUAL) : storage(float64);
+        Consumer<Formula> add = formula -> add(formula, storage, width, part, inPlace, kinds);
+        Storage ofGate = storage(float64, Forward.Z, Backward.DZ);
+        Consumer<Formula> addGated = formula -> add(formula, ofGate, width, part, false, kinds);
         for (EpsilonPlacement placement : EpsilonPlacement.values()) {
           NormSpec rms = NormSpec.RMSNORM.withEpsilonPlacement(placement);
           NormSpec layer = NormSpec.LAYERNORM.withEpsilonPlacement(placement);
@@ -90,6 +93,13 @@ final class Reach {
             add.accept(new ForwardFormula(spec, null, true, true));
             add.accept(
                 new BackwardFormula(spec, ofOutput, kept || ofOutput, true, true, true, true));
+            for (Gate gate : Gate.values()) {
+              if (gate.isAfter() || gate == Gate.SILU_BEFORE && !spec.isCentred()) {
+                NormSpec gated = spec.withGate(gate);
+                addGated.accept(new ForwardFormula(gated, null, true, true));
+                addGated.accept(new BackwardFormula(gated, false, kept, true, true, true, true));
+              }
+            }
           }
           add.accept(new ForwardFormula(rms.withCastOrder(CastOrder.ONNX), null, true, false));
         }
@@ -98,14 +108,14 @@ final class Reach {
     return kinds;
   }
 
-  private static Storage storage(boolean float64, boolean residual) {
+  private static Storage storage(boolean float64, Tensor... more) {
     ElementType type = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
     Map<Tensor, ElementType> types = new HashMap<>();
     for (Tensor rows : List.of(Forward.X, Forward.Y, Backward.DY, Backward.DX)) {
       types.put(rows, type);
     }
-    if (residual) {
-      types.put(Forward.RESIDUAL, type);
+    for (Tensor rows : more) {
+      types.put(rows, type);
     }
     return new Storage(float64, Set.of(), types);
   }

@@ -123,7 +123,7 @@ final class WatchedBackEnd implements BackEnd {
 
     private boolean isFinite(long row) {
       RowMemory x = call.rows(Forward.X);
-      MemorySegment elements = x.segment().asSlice(row * x.stride());
+      MemorySegment elements = x.segment().asSlice(x.offset(row));
       return IntStream.range(0, call.choices().width())
           .allMatch(i -> Double.isFinite(x.type().get(elements, i)));
     }

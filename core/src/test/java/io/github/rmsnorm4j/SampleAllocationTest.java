@@ -1,0 +1,90 @@
+package io.github.rmsnorm4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Calls with a gain and a bias for each sample: a forward call allocates a few small objects,
+ * whatever the shape, and a backward call a KiB and a half at most for each sample.
+ */
+@Timeout(180)
+class SampleAllocationTest {
+  private static final int OF_CALL = 512;
+  private static final int OF_SAMPLE = 1536;
+  private static final int[] SAMPLES = {1, 2, 16};
+
+  @Test
+  void growsNeitherWithRowsNorWithWidth() throws Exception {
+    List<String> lines = ChildJvm.output(ChildJvm.flags(), Calls.class).lines().toList();
+    long counted = lines.stream().filter(line -> line.startsWith("samples ")).count();
+    assertThat(counted).isEqualTo(2L * SAMPLES.length * Calls.SHAPES.length);
+    for (String line : lines) {
+      if (line.startsWith("samples ")) {
+        String[] words = line.split(" ");
+        long samples = Long.parseLong(words[1]);
+        assertThat(Long.parseLong(words[2])).as(line).isLessThanOrEqualTo(OF_CALL);
+        assertThat(Long.parseLong(words[3])).as(line).isLessThanOrEqualTo(samples * OF_SAMPLE);
+      }
+    }
+  }
+
+  /** Prints the samples, and what a forward and a backward call allocate. */
+  static final class Calls {
+    /** Rows of a sample, and elements of a row. */
+    private static final int[][] SHAPES = {{1, 64}, {40, 64}, {1, 4096}, {8, 4096}};
+
+    private static final int ELEMENTS = 10_000_000;
+    private static final int COUNTED = 20;
+
+    private Calls() {}
+
+    public static void main(String[] args) {
+      for (int samples : SAMPLES) {
+        for (int[] shape : SHAPES) {
+          of(LayerNorm.builder(shape[1]).gainOffset(1), samples, shape[0], shape[1]);
+          of(RmsNorm.builder(shape[1]), samples, shape[0], shape[1]);
+        }
+      }
+    }
+
+    private static void of(Norm.Builder<?> builder, int samples, int ofSample, int width) {
+      Norm norm = builder.threads(1).build();
+      int rows = samples * ofSample;
+      float[] values = new float[rows * width];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = i % 101 - 50;
+      }
+      Rows x = Rows.of(values, width);
+      Rows gain = Rows.of(new float[samples * width], width);
+      Rows bias = Rows.of(new float[samples * width], width);
+      Rows y = Rows.of(new float[rows * width], width);
+      Rows dy = Rows.of(values.clone(), width);
+      Rows dx = Rows.of(new float[rows * width], width);
+      Saved saved = new Saved(Keep.INPUT, rows);
+      ParameterGradients gradients =
+          ParameterGradients.assigned(new float[samples * width], new float[samples * width]);
+      Runnable forward = () -> norm.apply(x, gain, bias, y, saved);
+      Runnable backward = () -> norm.backward(dy, saved, dx, gradients);
+      for (int i = 0; i < ELEMENTS / values.length / 4 + 200; i++) {
+        forward.run();
+        backward.run();
+      }
+      System.out.printf(
+          Locale.ROOT, "samples %d %d %d%n", samples, bytes(forward), bytes(backward));
+    }
+
+    private static long bytes(Runnable call) {
+      long fewest = Long.MAX_VALUE;
+      for (int i = 0; i < COUNTED; i++) {
+        long before = CountedCall.allocatedBytes(false);
+        call.run();
+        fewest = Math.min(fewest, CountedCall.allocatedBytes(false) - before);
+      }
+      return fewest;
+    }
+  }
+}
