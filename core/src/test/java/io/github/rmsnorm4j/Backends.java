@@ -12,10 +12,19 @@ final class Backends {
   /** Those of the Vector API. */
   static final Backend VECTORS = Backend.vector(WIDEST);
 
+  /** Plain Java, loops, vectors, and machine code of every width that the machine has. */
+  static final List<Backend> EACH = each();
+
   /** A width that the machine lacks is emulated, a thousand times slower. */
   private static final int EMULATED_ELEMENTS = 3000;
 
   private Backends() {}
+
+  private static List<Backend> each() {
+    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar(), Backend.loops(), VECTORS));
+    backends.addAll(machineCode());
+    return List.copyOf(backends);
+  }
 
   /** Those to check a call of so many elements on: plain Java, loops, vectors, machine code. */
   static List<Backend> of(long elements) {

@@ -8,18 +8,11 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A norm of rows with groups and a gate has the bits of gated norms of the single groups. */
 class GatedGroupsTest {
-  private static final List<Backend> BACKENDS =
-      Stream.concat(
-              Stream.of(Backend.scalar(), Backend.loops(), Backends.VECTORS),
-              Backends.machineCode().stream())
-          .toList();
-
   private static final int ROWS = 35;
   private static final int GROUPS = 3;
 
@@ -80,7 +73,7 @@ class GatedGroupsTest {
         gain[i] = (float) random.nextDouble(0.5, 2);
       }
       NormSpec spec = NormSpec.LLAMA.withGate(gate);
-      for (Backend backend : BACKENDS) {
+      for (Backend backend : Backends.EACH) {
         Results wanted = empty(arena, type, width, apart);
         for (int g = 0; g < GROUPS; g++) {
           float[] part = Arrays.copyOfRange(gain, g * width, (g + 1) * width);

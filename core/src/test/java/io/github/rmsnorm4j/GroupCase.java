@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.rmsnorm4j.RandomRows.Mix;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
@@ -31,7 +29,7 @@ final class GroupCase {
   private final double[] bias;
   private final Keep keep;
   private final String name;
-  private final Results wanted;
+  private final CallResults wanted;
 
   GroupCase(int seed, ElementType type, int rows, int groups, int width, Arena arena) {
     draw = new Draw(seed);
@@ -75,11 +73,6 @@ final class GroupCase {
     return joined;
   }
 
-  private Block empty(Operand like, ElementType type) {
-    return new Operand(type, like.place(), like.gap(), groups * width, new double[rows][0])
-        .in(arena);
-  }
-
   /** The rows of one group; of all groups where these share gain and bias. */
   private Rows ofGroup(Block block, int group) {
     Rows all = block.rows;
@@ -116,37 +109,13 @@ final class GroupCase {
     return floats == null ? null : Rows.of(floats, floats.length);
   }
 
-  /** What a call of all groups, or calls of one group after the other, leave. */
-  private final class Results {
-    final Block in = x.in(arena);
-    final Block sum = residual == null ? null : residual.in(arena);
-    final Block out = empty(x, to);
-    final Block slope = dy.in(arena);
-    final Block dx = empty(dy, dy.type());
-    final double[] rstd = new double[rows * groups];
-    final double[] mean = new double[rows * groups];
-    final double[] dgain = new double[shared ? width : groups * width];
-    final double[] dbias = dgain.clone();
-
-    void requireSame(Results other, String what) {
-      for (int r = 0; r < rows; r++) {
-        assertThat(out.mismatch(r, other.out.values(r))).as(what + ", y of row " + r).isEqualTo(-1);
-        assertThat(in.mismatch(r, other.in.values(r))).as(what + ", x of row " + r).isEqualTo(-1);
-        assertThat(dx.mismatch(r, other.dx.values(r))).as(what + ", dx of row " + r).isEqualTo(-1);
-        if (sum != null) {
-          assertThat(sum.mismatch(r, other.sum.values(r))).as(what + ", sum " + r).isEqualTo(-1);
-        }
-      }
-      assertThat(rstd).as(what + ", rstd").isEqualTo(other.rstd);
-      assertThat(mean).as(what + ", mean").isEqualTo(other.mean);
-      assertThat(dgain).as(what + ", dgain").isEqualTo(other.dgain);
-      assertThat(dbias).as(what + ", dbias").isEqualTo(other.dbias);
-      assertThat(in.isGuardIntact() && out.isGuardIntact() && dx.isGuardIntact()).isTrue();
-    }
+  private CallResults empty() {
+    int parameters = shared ? width : groups * width;
+    return new CallResults(x, residual, dy, to, rows * groups, parameters, arena);
   }
 
-  private Results results() {
-    Results results = new Results();
+  private CallResults results() {
+    CallResults results = empty();
     UnaryOperator<Norm.Builder<?>> plain = builder -> builder.backend(Backend.scalar());
     if (shared) {
       shared(results, norm(spec, width, 0, plain));
@@ -180,7 +149,7 @@ final class GroupCase {
   }
 
   /** Groups that lie one after the other are rows of a norm. */
-  private void shared(Results results, Norm norm) {
+  private void shared(CallResults results, Norm norm) {
     Block in = apart(results.in);
     Block sum = results.sum == null ? null : apart(results.sum);
     Block out = apart(results.out);
@@ -201,12 +170,7 @@ final class GroupCase {
     if (sum != null) {
       together(sum, results.sum);
     }
-    if (saved.rstd() != null) {
-      System.arraycopy(saved.rstd(), 0, results.rstd, 0, rows * groups);
-    }
-    if (saved.mean() != null) {
-      System.arraycopy(saved.mean(), 0, results.mean, 0, rows * groups);
-    }
+    results.take(saved, 0, rows * groups);
   }
 
   private Block apart(Block block) {
@@ -242,7 +206,7 @@ final class GroupCase {
             + ", "
             + threads
             + " threads";
-    Results results = new Results();
+    CallResults results = empty();
     NormSpec of = spec.withGroups(RowGroups.ofCount(groups));
     Norm norm = norm(of, groups * width, 0, b -> b.backend(backend).threads(threads));
     Rows g = ofCall(gain, 0, groups * width);
@@ -261,12 +225,7 @@ final class GroupCase {
     } catch (RuntimeException e) {
       throw new AssertionError(what, e);
     }
-    if (saved.rstd() != null) {
-      System.arraycopy(saved.rstd(), 0, results.rstd, 0, rows * groups);
-    }
-    if (saved.mean() != null) {
-      System.arraycopy(saved.mean(), 0, results.mean, 0, rows * groups);
-    }
+    results.take(saved, 0, rows * groups);
     results.requireSame(wanted, what);
   }
 }

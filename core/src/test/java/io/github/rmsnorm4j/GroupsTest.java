@@ -1,8 +1,6 @@
 package io.github.rmsnorm4j;
 
 import java.lang.foreign.Arena;
-import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -13,12 +11,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * groups of all rows.
  */
 class GroupsTest {
-  private static final List<Backend> BACKENDS =
-      Stream.concat(
-              Stream.of(Backend.scalar(), Backend.loops(), Backends.VECTORS),
-              Backends.machineCode().stream())
-          .toList();
-
   /** Rows, groups and elements of a group; as many rows as there are blocks of 32, and more. */
   @ParameterizedTest
   @CsvSource({
@@ -42,7 +34,7 @@ class GroupsTest {
       ElementType type = ElementType.values()[seed % 4];
       try (Arena arena = Arena.ofShared()) {
         GroupCase drawn = new GroupCase(seed, type, rows, groups, width, arena);
-        for (Backend backend : BACKENDS) {
+        for (Backend backend : Backends.EACH) {
           drawn.check(backend, 1);
         }
       }
@@ -55,7 +47,7 @@ class GroupsTest {
   void manyThreadsHaveTheSameBits(int groups) {
     try (Arena arena = Arena.ofShared()) {
       GroupCase drawn = new GroupCase(groups, ElementType.FLOAT32, 3000, groups, 100, arena);
-      for (Backend backend : BACKENDS) {
+      for (Backend backend : Backends.EACH) {
         drawn.check(backend, 3);
       }
     }

@@ -20,6 +20,11 @@ record Operand(ElementType type, Place place, int gap, int width, double[][] row
     return new Operand(type, place, gap, n, first);
   }
 
+  /** As many rows in such a place, of zeros. */
+  Operand empty(ElementType other) {
+    return new Operand(other, place, gap, width, new double[rows.length][0]);
+  }
+
   /** Whether it is of a type, and where kernels can address it. */
   boolean isPlain(ElementType other) {
     return type == other && (place == Place.ARRAY || !place.isHeap());

@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.rmsnorm4j.RandomRows.Mix;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
@@ -25,7 +23,7 @@ final class SampleCase {
   private final Keep keep;
   private final boolean doubles;
   private final String name;
-  private final Results wanted;
+  private final CallResults wanted;
 
   SampleCase(int seed, ElementType type, int samples, int rows, int width, Arena arena) {
     draw = new Draw(seed);
@@ -71,11 +69,6 @@ final class SampleCase {
     return new Operand(type, place, draw.gap(GAP), width, values).in(arena);
   }
 
-  private Block empty(Operand like, ElementType type) {
-    double[][] none = new double[samples * rows][0];
-    return new Operand(type, like.place(), like.gap(), width, none).in(arena);
-  }
-
   private static Rows range(Block block, long first, long n) {
     if (block == null) {
       return null;
@@ -85,36 +78,12 @@ final class SampleCase {
     return Rows.of(all.segment().asSlice(from), all.type(), n, all.width(), all.rowStride());
   }
 
-  /** What one call of all samples, or one of each sample, leave. */
-  private final class Results {
-    final Block in = x.in(arena);
-    final Block sum = residual == null ? null : residual.in(arena);
-    final Block out = empty(x, to);
-    final Block slope = dy.in(arena);
-    final Block dx = empty(dy, dy.type());
-    final double[] rstd = new double[samples * rows];
-    final double[] mean = new double[samples * rows];
-    final double[] dgain = new double[samples * width];
-    final double[] dbias = dgain.clone();
-
-    void requireSame(Results other, String what) {
-      for (int r = 0; r < samples * rows; r++) {
-        assertThat(out.mismatch(r, other.out.values(r))).as(what + ", y of row " + r).isEqualTo(-1);
-        assertThat(dx.mismatch(r, other.dx.values(r))).as(what + ", dx of row " + r).isEqualTo(-1);
-        if (sum != null) {
-          assertThat(sum.mismatch(r, other.sum.values(r))).as(what + ", sum " + r).isEqualTo(-1);
-        }
-      }
-      assertThat(rstd).as(what + ", rstd").isEqualTo(other.rstd);
-      assertThat(mean).as(what + ", mean").isEqualTo(other.mean);
-      assertThat(dgain).as(what + ", dgain").isEqualTo(other.dgain);
-      assertThat(dbias).as(what + ", dbias").isEqualTo(other.dbias);
-      assertThat(in.isGuardIntact() && out.isGuardIntact() && dx.isGuardIntact()).isTrue();
-    }
+  private CallResults empty() {
+    return new CallResults(x, residual, dy, to, samples * rows, samples * width, arena);
   }
 
-  private Results results() {
-    Results results = new Results();
+  private CallResults results() {
+    CallResults results = empty();
     Norm norm = spec.builder(width).backend(Backend.scalar()).build();
     for (int s = 0; s < samples; s++) {
       calls(norm, results, s, 1);
@@ -123,7 +92,7 @@ final class SampleCase {
   }
 
   /** Makes the calls of some samples, one after the other in memory. */
-  private void calls(Norm norm, Results results, int first, int n) {
+  private void calls(Norm norm, CallResults results, int first, int n) {
     int row = first * rows;
     int count = n * rows;
     Rows g = range(gain, first, n);
@@ -139,16 +108,11 @@ final class SampleCase {
     Rows slope = range(results.slope, row, count);
     Rows dx = range(results.dx, row, count);
     gradients(norm, saved, slope, dx, results, first * width, n * width);
-    if (saved.rstd() != null) {
-      System.arraycopy(saved.rstd(), 0, results.rstd, row, count);
-    }
-    if (saved.mean() != null) {
-      System.arraycopy(saved.mean(), 0, results.mean, row, count);
-    }
+    results.take(saved, row, count);
   }
 
   private void gradients(
-      Norm norm, Saved saved, Rows slope, Rows dx, Results results, int from, int n) {
+      Norm norm, Saved saved, Rows slope, Rows dx, CallResults results, int from, int n) {
     if (doubles) {
       double[] dgain = new double[n];
       double[] dbias = new double[n];
@@ -172,7 +136,7 @@ final class SampleCase {
     String what =
         (name + ", x " + Operand.text(x) + ", keep " + keep)
             + (" on " + backend + ", " + threads + " threads");
-    Results results = new Results();
+    CallResults results = empty();
     Norm norm = spec.builder(width).backend(backend).threads(threads).build();
     try {
       calls(norm, results, 0, samples);

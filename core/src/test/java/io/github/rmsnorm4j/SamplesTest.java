@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.lang.foreign.Arena;
-import java.util.List;
-import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,12 +11,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A call whose gain and bias have a row for each sample has the bits of a call for each sample. */
 class SamplesTest {
-  private static final List<Backend> BACKENDS =
-      Stream.concat(
-              Stream.of(Backend.scalar(), Backend.loops(), Backends.VECTORS),
-              Backends.machineCode().stream())
-          .toList();
-
   /** Samples, rows of each and their width; as many rows as there are blocks of 32, and more. */
   @ParameterizedTest
   @CsvSource({
@@ -41,7 +33,7 @@ class SamplesTest {
       ElementType type = ElementType.values()[seed % 4];
       try (Arena arena = Arena.ofShared()) {
         SampleCase drawn = new SampleCase(seed, type, samples, rows, width, arena);
-        for (Backend backend : BACKENDS) {
+        for (Backend backend : Backends.EACH) {
           drawn.check(backend, 1);
         }
       }
@@ -54,7 +46,7 @@ class SamplesTest {
   void manyThreadsHaveTheSameBits(int samples, int rows) {
     try (Arena arena = Arena.ofShared()) {
       SampleCase drawn = new SampleCase(samples, ElementType.FLOAT32, samples, rows, 100, arena);
-      for (Backend backend : BACKENDS) {
+      for (Backend backend : Backends.EACH) {
         drawn.check(backend, 3);
       }
     }

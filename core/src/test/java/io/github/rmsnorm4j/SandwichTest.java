@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.github.rmsnorm4j.RandomRows.Mix;
 import java.lang.foreign.Arena;
-import java.util.List;
-import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,12 +12,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two norms around an addition have the bits of the two calls that they stand for. */
 class SandwichTest {
-  private static final List<Backend> BACKENDS =
-      Stream.concat(
-              Stream.of(Backend.scalar(), Backend.loops(), Backends.VECTORS),
-              Backends.machineCode().stream())
-          .toList();
-
   /** A call and the two calls, drawn from a seed. */
   private static final class Drawn {
     private final Draw draw;
@@ -83,11 +75,6 @@ class SandwichTest {
       return bias == null || casts ? builder.build() : builder.bias(bias).build();
     }
 
-    private Block empty(Operand like, ElementType type) {
-      double[][] none = new double[rows][0];
-      return new Operand(type, like.place(), like.gap(), width, none).in(arena);
-    }
-
     /** The calls that it stands for, against which a back end with some threads is compared. */
     void check(Backend backend, int threads) {
       String what =
@@ -95,8 +82,8 @@ class SandwichTest {
               .formatted(
                   first, next, rows, width, Operand.text(x), Operand.text(residual), to, backend);
       Block wantedSum = residual.in(arena);
-      Block between = empty(x, x.type());
-      Block wanted = empty(x, to);
+      Block between = x.empty(x.type()).in(arena);
+      Block wanted = x.empty(to).in(arena);
       Saved savedFirst = new Saved(keep, rows);
       Saved savedNext = new Saved(keep, rows);
       Norm plain = norm(first, Backend.scalar(), 1);
@@ -106,7 +93,7 @@ class SandwichTest {
 
       Block in = x.in(arena);
       Block sum = residual.in(arena);
-      Block out = inPlace ? in : empty(x, to);
+      Block out = inPlace ? in : x.empty(to).in(arena);
       Saved saved = new Saved(keep, rows);
       Saved savedOfNext = new Saved(keep, rows);
       Norm norm = norm(first, backend, threads);
@@ -117,26 +104,19 @@ class SandwichTest {
         assertThat(saved.mean()).as(what).isEqualTo(savedFirst.mean());
         assertThat(savedOfNext.rstd()).as(what).isEqualTo(savedNext.rstd());
         assertThat(savedOfNext.mean()).as(what).isEqualTo(savedNext.mean());
-        Block dx = empty(x, x.type());
-        Block wantedDx = empty(x, x.type());
+        Block dx = x.empty(x.type()).in(arena);
+        Block wantedDx = x.empty(x.type()).in(arena);
         norm.backward(in.rows, saved, dx.rows, null);
         plain.backward(in.rows, savedFirst, wantedDx.rows, null);
-        requireSame(dx, wantedDx, what + ", dx");
+        CallResults.requireSame(dx, wantedDx, what + ", dx");
         other.backward(in.rows, savedOfNext, dx.rows, null);
         plainNext.backward(in.rows, savedNext, wantedDx.rows, null);
-        requireSame(dx, wantedDx, what + ", dx of next");
+        CallResults.requireSame(dx, wantedDx, what + ", dx of next");
       } else {
         norm.applyAndAdd(in.rows, sum.rows, other, out.rows);
       }
-      requireSame(sum, wantedSum, what + ", sum");
-      requireSame(out, wanted, what + ", y");
-    }
-
-    private void requireSame(Block got, Block wanted, String what) {
-      for (int r = 0; r < rows; r++) {
-        assertThat(got.mismatch(r, wanted.values(r))).as("%s of row %d", what, r).isEqualTo(-1);
-      }
-      assertThat(got.isGuardIntact()).as(what).isTrue();
+      CallResults.requireSame(sum, wantedSum, what + ", sum");
+      CallResults.requireSame(out, wanted, what + ", y");
     }
   }
 
@@ -158,7 +138,7 @@ class SandwichTest {
       try (Arena arena = Arena.ofShared()) {
         ElementType type = ElementType.values()[seed % 4];
         Drawn drawn = new Drawn(seed, type, rows, width, arena);
-        BACKENDS.forEach(backend -> drawn.check(backend, 1));
+        Backends.EACH.forEach(backend -> drawn.check(backend, 1));
       }
     }
   }
@@ -168,7 +148,7 @@ class SandwichTest {
     for (int seed = 0; seed < 4; seed++) {
       try (Arena arena = Arena.ofShared()) {
         Drawn drawn = new Drawn(seed, ElementType.values()[seed], 5000, 120, arena);
-        BACKENDS.forEach(backend -> drawn.check(backend, 3));
+        Backends.EACH.forEach(backend -> drawn.check(backend, 3));
       }
     }
   }
