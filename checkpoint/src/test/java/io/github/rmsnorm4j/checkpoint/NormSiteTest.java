@@ -20,6 +20,7 @@ class NormSiteTest {
             Optional.empty(),
             List.of(),
             Optional.empty(),
+            Optional.empty(),
             List.of(beginnings))
         .general(text);
   }

@@ -56,6 +56,7 @@ class StoredModelTest {
                     projection("model.layers.0.self_attn.k_proj"),
                     projection("model.layers.0.self_attn.v_proj")),
                 Optional.empty(),
+                Optional.empty(),
                 List.of("model.layers.")));
     assertThat(norms.norms().get(9).name()).isEqualTo("model.layers.4.post_attention_layernorm");
     assertThat(norms.norms().getLast().layer()).isEqualTo(-1);

@@ -72,6 +72,7 @@ class PlannerTest {
             bias,
             List.of(consumers),
             Optional.empty(),
+            Optional.empty(),
             List.of());
     norms.add(site);
     return site;
@@ -183,6 +184,7 @@ class PlannerTest {
         n.bias(),
         n.consumers(),
         Optional.of(reason),
+        n.note(),
         n.beginnings());
   }
 
