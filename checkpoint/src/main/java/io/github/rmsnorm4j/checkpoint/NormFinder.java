@@ -146,6 +146,7 @@ final class NormFinder {
               layer,
               spec,
               width,
+              rule.heads(),
               !rule.epsilonKeys().isEmpty() && settings.key(rule.epsilonKeys()).isEmpty(),
               rule.gain() ? Optional.of(name + WEIGHT) : Optional.empty(),
               names.has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty(),

@@ -13,8 +13,9 @@ import java.util.regex.Pattern;
  * @param layer the layer that it is in, from 0; -1 outside of the layers
  * @param spec which norm, with the model's epsilon; its cast order is that of the architecture's
  *     code
- * @param width elements of a row; of one head where rows are heads, and then a consumer's input is
- *     the outputs of several heads, one after the other
+ * @param width elements of a row
+ * @param heads whether rows are heads, and a consumer takes the outputs of several, one after the
+ *     other
  * @param epsilonAssumed whether the model does not set epsilon, so that it is the family's default;
  *     false also where the family has no setting for it
  * @param gain the tensor of the gain, which stores it less the offset of the spec; empty if the
@@ -33,6 +34,7 @@ public record NormSite(
     int layer,
     NormSpec spec,
     int width,
+    boolean heads,
     boolean epsilonAssumed,
     Optional<String> gain,
     Optional<String> bias,
@@ -60,6 +62,7 @@ public record NormSite(
         layer,
         other,
         width,
+        heads,
         epsilonAssumed,
         gain,
         bias,

@@ -16,6 +16,7 @@ class NormSiteTest {
             NormSpec.LLAMA,
             4,
             false,
+            false,
             Optional.empty(),
             Optional.empty(),
             List.of(),

@@ -49,6 +49,7 @@ class StoredModelTest {
                 NormSpec.parse("llama(eps=1e-5)"),
                 64,
                 false,
+                false,
                 Optional.of("model.layers.0.input_layernorm.weight"),
                 Optional.empty(),
                 List.of(

@@ -75,8 +75,8 @@ final class EditedTensor {
   private Blocks.Sink scale(Step.ScaleInputs step, Tensor tensor) throws IOException {
     double[] gain = Definitions.offsetGain(vectors.of(step.gain()), step.offset());
     int columns = source.columns;
-    // A gain of heads stands for all heads, one after the other.
-    if ((step.inputsFirst() ? source.rows : columns) % gain.length != 0) {
+    long inputs = step.inputsFirst() ? source.rows : columns;
+    if (step.heads() ? inputs % gain.length != 0 : inputs != gain.length) {
       throw unfit(tensor, step.gain());
     }
     return (values, first, rows) -> {
@@ -95,7 +95,7 @@ final class EditedTensor {
     Blocks weight = new Blocks(file, file.tensor(step.weight()), progress);
     long inputs = step.inputsFirst() ? weight.rows : weight.columns;
     long outputs = step.inputsFirst() ? weight.columns : weight.rows;
-    if (inputs % beta.length != 0 || outputs != source.columns || source.rows != 1) {
+    if (inputs != beta.length || outputs != source.columns || source.rows != 1) {
       throw unfit(bias, step.weight());
     }
     double[] product = new double[source.columns];
@@ -105,7 +105,7 @@ final class EditedTensor {
             for (int column = 0; column < weight.columns; column++) {
               int input = step.inputsFirst() ? (int) first + row : column;
               int output = step.inputsFirst() ? column : (int) first + row;
-              product[output] += values[row * weight.columns + column] * beta[input % beta.length];
+              product[output] += values[row * weight.columns + column] * beta[input];
             }
           }
         });

@@ -87,6 +87,9 @@ final class Keeping {
     if (bias && site.spec().gate().isAfter()) {
       return Optional.of("its bias is multiplied by a gate: it keeps both");
     }
+    if (bias && site.heads()) {
+      return Optional.of("its bias is that of each head: it keeps both");
+    }
     for (Projection consumer : site.consumers()) {
       if (bias && consumer.bias().isEmpty()) {
         return Optional.of(

@@ -112,7 +112,10 @@ final class Planner {
         add(
             keeping.isTiedHead(consumer) ? head() : consumer.weight(),
             new Step.ScaleInputs(
-                site.gain().orElseThrow(), site.spec().gainOffset(), consumer.inputsFirst()));
+                site.gain().orElseThrow(),
+                site.spec().gainOffset(),
+                consumer.inputsFirst(),
+                site.heads()));
       }
     }
     if (gain) {

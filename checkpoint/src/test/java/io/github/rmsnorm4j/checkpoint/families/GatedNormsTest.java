@@ -74,9 +74,10 @@ class GatedNormsTest {
     return norms.norms().stream()
         .map(
             site ->
-                "%s: %s %s%s"
+                "%s: %s%s %s%s"
                     .formatted(
                         site.name().replaceFirst(".*layers\\.\\d+\\.", ""),
+                        site.heads() ? "head of " : "",
                         site.width(),
                         site.spec(),
                         site.keptBecause().isPresent() ? ", kept" : ""))
@@ -90,10 +91,10 @@ class GatedNormsTest {
     String expected =
         """
         input_layernorm: 24 gemma(eps=0.001)
-        linear_attn.norm: 4 llama(eps=0.001, gate=silu)
+        linear_attn.norm: head of 4 llama(eps=0.001, gate=silu)
         post_attention_layernorm: 24 gemma(eps=0.001)
-        self_attn.q_norm: 6 gemma(eps=0.001), kept
-        self_attn.k_norm: 6 gemma(eps=0.001), kept
+        self_attn.q_norm: head of 6 gemma(eps=0.001), kept
+        self_attn.k_norm: head of 6 gemma(eps=0.001), kept
         model.norm: 24 gemma(eps=0.001), kept""";
     assertThat(summary("qwen3_next")).isEqualTo(expected);
     assertThat(summary("qwen3_5"))
@@ -111,7 +112,7 @@ class GatedNormsTest {
         .isEqualTo(
             """
             input_layernorm: 24 llama(eps=0.001)
-            self_attn.o_norm: 4 rmsnorm(eps=0.001, gate=sigmoid)
+            self_attn.o_norm: head of 4 rmsnorm(eps=0.001, gate=sigmoid)
             post_attention_layernorm: 24 llama(eps=0.001)
             self_attn.kv_a_layernorm: 8 llama
             model.norm: 24 llama(eps=0.001)""");

@@ -57,7 +57,7 @@ record GroupText(NormGroup group, Prospects prospects) {
                 + stored(spec.gainOffset())
                 + ", here in "
                 + types();
-    return "%s of %s%s%s, epsilon %s%s, cast order %s; %s%s"
+    return "%s of %s%s%s%s, epsilon %s%s, cast order %s; %s%s"
         .formatted(
             switch (spec.kind()) {
               case RMS_NORM -> "RMSNorm";
@@ -65,6 +65,7 @@ record GroupText(NormGroup group, Prospects prospects) {
               case L2_NORM -> "L2 norm";
             },
             site.width(),
+            site.heads() ? ", a head" : "",
             groups == 1 ? "" : " in %s groups of %s".formatted(groups, site.width() / groups),
             spec.gate() == Gate.NONE ? "" : ", gate " + spec.gate(),
             epsilon(spec.epsilon(ElementType.FLOAT32)),
