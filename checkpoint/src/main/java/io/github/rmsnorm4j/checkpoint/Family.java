@@ -75,19 +75,26 @@ record Family(
    * @param name its name
    * @param spec which norm; its epsilon holds where no setting does
    * @param epsilonKeys the settings that hold epsilon
+   * @param groupKeys the settings that hold the number of groups of a row; none if the spec has
+   *     them
    * @param gain whether there is a gain
+   * @param heads whether its rows are heads, several of which make the input of a matrix
    * @param consumers the matrices that take its output
    * @param orConsumers those that take it if the first are not there
    * @param kept why the gain cannot be moved into matrices
+   * @param note what the model does not tell of it
    * @param optional whether a model may lack it
    */
   record NormRule(
       NamePattern name,
       NormSpec spec,
       List<String> epsilonKeys,
+      List<String> groupKeys,
       boolean gain,
+      boolean heads,
       List<NamePattern> consumers,
       List<NamePattern> orConsumers,
       Optional<String> kept,
+      Optional<String> note,
       boolean optional) {}
 }

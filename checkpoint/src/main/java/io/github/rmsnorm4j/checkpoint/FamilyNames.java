@@ -56,7 +56,12 @@ final class FamilyNames {
       double norms = rule.name().size(atLeastOne);
       Map<String, Integer> at = Map.of(counter, 0);
       double each = consumers(rule).mapToDouble(names -> names.with(at).size(atLeastOne)).sum();
-      size += norms * (each + rule.epsilonKeys().size() + family.width().size());
+      size +=
+          norms
+              * (each
+                  + rule.epsilonKeys().size()
+                  + rule.groupKeys().size()
+                  + family.width().size());
     }
     if (size > MOST_NAMES) {
       throw new FormatException(

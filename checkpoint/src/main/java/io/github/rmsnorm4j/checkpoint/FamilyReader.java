@@ -22,7 +22,18 @@ record FamilyReader(Map<String, String> reasons) {
   private static final String TIED_IF_NOT_STORED = "if the head is not stored";
 
   static final Set<String> OF_NORM =
-      Set.of("name", "norm", "epsilon", "gain", "consumers", "or_consumers", "kept", "optional");
+      Set.of(
+          "name",
+          "norm",
+          "epsilon",
+          "groups",
+          "gain",
+          "heads",
+          "consumers",
+          "or_consumers",
+          "kept",
+          "note",
+          "optional");
 
   /** The fields of a family; those of a norm hold for all norms that have none of their own. */
   static final Set<String> OF_FAMILY =
@@ -141,10 +152,13 @@ record FamilyReader(Map<String, String> reasons) {
               pattern(rule, "name", rule.text("name")),
               spec(rule),
               rule.texts("epsilon"),
+              rule.texts("groups"),
               rule.flag("gain", true),
+              rule.flag("heads", false),
               patterns(rule, "consumers", rule.texts("consumers")),
               patterns(rule, "or_consumers", rule.texts("or_consumers")),
-              kept(rule),
+              reason(rule, "kept"),
+              reason(rule, "note"),
               rule.flag("optional", false)));
     }
     if (norms.isEmpty()) {
@@ -164,11 +178,14 @@ record FamilyReader(Map<String, String> reasons) {
     if (spec.gainOffset() != 0 && spec.gainOffset() != 1) {
       throw rule.wrong("norm is '%s', its offset must be 0 or 1".formatted(spec));
     }
+    if (rule.has("groups") && !spec.part().isWhole()) {
+      throw rule.wrong("norm is '%s', with groups its part must be 1".formatted(spec));
+    }
     return spec;
   }
 
-  private Optional<String> kept(Rules rule) throws FormatException {
-    return rule.optionalText("kept").map(reason -> reasons.getOrDefault(reason, reason));
+  private Optional<String> reason(Rules rule, String field) throws FormatException {
+    return rule.optionalText(field).map(reason -> reasons.getOrDefault(reason, reason));
   }
 
   private static List<Premise> premises(Rules rules) throws FormatException {

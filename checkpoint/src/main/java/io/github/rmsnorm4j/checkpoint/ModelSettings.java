@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.checkpoint;
 
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Printable;
 import java.nio.file.Path;
@@ -76,22 +77,22 @@ record ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
 
   /** How many layers there are. */
   int layers(List<String> keys) throws FormatException {
-    return count(keys, MOST_LAYERS);
+    return count(keys, 0, MOST_LAYERS);
   }
 
   /** How many elements a row has. */
   int width(List<String> keys) throws FormatException {
-    return count(keys, GREATEST_WIDTH);
+    return count(keys, 0, GREATEST_WIDTH);
   }
 
-  private int count(List<String> keys, int most) throws FormatException {
+  private int count(List<String> keys, int least, int most) throws FormatException {
     Setting setting =
         find(keys)
             .orElseThrow(
                 () -> new FormatException(file, "lacks " + prefixes.getLast() + keys.getFirst()));
     double value = number(setting);
-    if (value != Math.rint(value) || value < 0 || value > most) {
-      throw wrong(setting, "a whole number from 0 to " + most);
+    if (value != Math.rint(value) || value < least || value > most) {
+      throw wrong(setting, "a whole number from %s to %s".formatted(least, most));
     }
     return (int) value;
   }
@@ -104,6 +105,13 @@ record ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
     } catch (IllegalArgumentException _) {
       throw wrong(setting.get(), "finite and not negative");
     }
+  }
+
+  /** A spec with the number of groups that is set; one without such settings stays. */
+  NormSpec withGroups(NormSpec spec, List<String> keys) throws FormatException {
+    return keys.isEmpty()
+        ? spec
+        : spec.withGroups(RowGroups.ofCount(count(keys, 1, GREATEST_WIDTH)));
   }
 
   private double number(Setting setting) throws FormatException {

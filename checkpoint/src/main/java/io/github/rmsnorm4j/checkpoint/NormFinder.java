@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.checkpoint;
 import static io.github.rmsnorm4j.checkpoint.FamilyNames.BIAS;
 import static io.github.rmsnorm4j.checkpoint.FamilyNames.WEIGHT;
 
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.Family.NormRule;
 import io.github.rmsnorm4j.checkpoint.Family.Premise;
@@ -132,7 +133,10 @@ final class NormFinder {
         }
         throw lacks(name + WEIGHT);
       }
-      int width = width(rule, name);
+      NormSpec spec =
+          settings.withGroups(
+              settings.withEpsilon(rule.spec(), rule.epsilonKeys()), rule.groupKeys());
+      int width = width(rule, spec, name);
       List<Projection> consumers = new ArrayList<>();
       Optional<String> kept = rule.kept().or(() -> premise);
       Optional<String> problem = addConsumers(rule, at, head, width, consumers);
@@ -140,21 +144,24 @@ final class NormFinder {
           new NormSite(
               name,
               layer,
-              settings.withEpsilon(rule.spec(), rule.epsilonKeys()),
+              spec,
               width,
+              rule.heads(),
               !rule.epsilonKeys().isEmpty() && settings.key(rule.epsilonKeys()).isEmpty(),
               rule.gain() ? Optional.of(name + WEIGHT) : Optional.empty(),
               names.has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty(),
               consumers,
               kept.or(() -> problem),
+              rule.note(),
               beginnings));
     }
   }
 
-  private int width(NormRule rule, String name) throws FormatException {
+  private int width(NormRule rule, NormSpec spec, String name) throws FormatException {
     int width = rule.gain() ? gainWidth(name) : settings.width(family.width());
     try {
-      rule.spec().part().elements(width);
+      spec.part().elements(width);
+      spec.groups().count(width);
     } catch (IllegalArgumentException e) {
       throw new FormatException(file.path(), name + ": " + e.getMessage());
     }
@@ -205,7 +212,7 @@ final class NormFinder {
       return Optional.of("the model has no matrix that takes its output");
     }
     for (Projection consumer : consumers) {
-      Optional<String> problem = problem(consumer, width);
+      Optional<String> problem = problem(consumer, width, rule.heads());
       if (problem.isPresent()) {
         return problem;
       }
@@ -213,14 +220,15 @@ final class NormFinder {
     return Optional.empty();
   }
 
-  private Optional<String> problem(Projection consumer, int width) throws FormatException {
+  private Optional<String> problem(Projection consumer, int width, boolean heads)
+      throws FormatException {
     Tensor weight = names.tensor(consumer.weight());
     if (weight.dtype().elementType().isEmpty()) {
       return Optional.of(weight + ", which takes its output, is of a type that is not rewritten");
     }
     long inputs =
         weight.shape().size() == 2 ? weight.shape().get(consumer.inputsFirst() ? 0 : 1) : -1;
-    if (inputs != width) {
+    if (heads ? inputs < width || inputs % width != 0 : inputs != width) {
       throw new FormatException(
           file.path(), weight.name(), "is %s, its norm has %s elements".formatted(weight, width));
     }
@@ -245,6 +253,10 @@ final class NormFinder {
       return Optional.of("no rules are known for a " + family.name() + " with RMSNorm");
     }
     for (NormRule rule : family.norms()) {
+      if (isLayerNorm(rule) && isOfPieces(rule)) {
+        return Optional.of(
+            "of " + rule.name() + ": it has a gate, or a mean for each group or head");
+      }
       if (isLayerNorm(rule) && rule.kept().isPresent()) {
         return Optional.of("of " + rule.name() + ": " + rule.kept().get());
       }
@@ -261,6 +273,13 @@ final class NormFinder {
 
   private static boolean isLayerNorm(NormRule rule) {
     return rule.spec().kind() == NormSpec.Kind.LAYER_NORM;
+  }
+
+  /** Centring takes the mean of whole rows from what such a norm does not read as it is. */
+  private static boolean isOfPieces(NormRule rule) {
+    NormSpec spec = rule.spec();
+    boolean whole = spec.groups().isWhole() && rule.groupKeys().isEmpty() && !rule.heads();
+    return !whole || spec.gate() != Gate.NONE;
   }
 
   /**

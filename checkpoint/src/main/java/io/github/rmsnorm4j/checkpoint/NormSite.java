@@ -14,6 +14,8 @@ import java.util.regex.Pattern;
  * @param spec which norm, with the model's epsilon; its cast order is that of the architecture's
  *     code
  * @param width elements of a row
+ * @param heads whether rows are heads, and a consumer takes the outputs of several, one after the
+ *     other
  * @param epsilonAssumed whether the model does not set epsilon, so that it is the family's default;
  *     false also where the family has no setting for it
  * @param gain the tensor of the gain, which stores it less the offset of the spec; empty if the
@@ -23,6 +25,7 @@ import java.util.regex.Pattern;
  *     something other than matrices takes it
  * @param keptBecause why the gain cannot be moved into the consumers, as the end of a sentence "is
  *     left alone: ..."; empty if it can
+ * @param note what the model does not tell of the norm: where programs differ
  * @param beginnings how the names of its tensors and its consumers' begin, up to the number of its
  *     layer; empty outside of the layers
  */
@@ -31,12 +34,16 @@ public record NormSite(
     int layer,
     NormSpec spec,
     int width,
+    boolean heads,
     boolean epsilonAssumed,
     Optional<String> gain,
     Optional<String> bias,
     List<Projection> consumers,
     Optional<String> keptBecause,
+    Optional<String> note,
     List<String> beginnings) {
+
+  private static final Pattern EXPERT = Pattern.compile("\\bexperts\\.\\d+");
 
   /** Copies the lists. */
   public NormSite {
@@ -51,12 +58,24 @@ public record NormSite(
    */
   public NormSite withSpec(NormSpec other) {
     return new NormSite(
-        name, layer, other, width, epsilonAssumed, gain, bias, consumers, keptBecause, beginnings);
+        name,
+        layer,
+        other,
+        width,
+        heads,
+        epsilonAssumed,
+        gain,
+        bias,
+        consumers,
+        keptBecause,
+        note,
+        beginnings);
   }
 
   /**
    * {@return a text with N instead of the number of the layer in names, so that the same site reads
-   * alike in every layer} Other numbers stay: of {@code encoder.block.1.layer.1} the second.
+   * alike in every layer} Other numbers stay: of {@code encoder.block.1.layer.1} the second. The
+   * number of an expert becomes {@code *}.
    *
    * @param text names of tensors of this norm and its consumers, and words between them
    */
@@ -66,6 +85,6 @@ public record NormSite(
       Pattern name = Pattern.compile("(?<![\\w.])" + Pattern.quote(beginning + layer) + "(?!\\d)");
       general = name.matcher(general).replaceAll(Matcher.quoteReplacement(beginning + "N"));
     }
-    return general;
+    return EXPERT.matcher(general).replaceAll("experts.*");
   }
 }

@@ -74,7 +74,7 @@ class ModelsPageTest {
         .filter(rule -> rule.kept().isPresent())
         .map(NormRule::name)
         .flatMap(name -> name.names(Map.of()))
-        .map(name -> "`" + name.substring(name.lastIndexOf('.') + 1) + "`")
+        .map(name -> "`" + name.replaceFirst(".*[.}]", "") + "`")
         .collect(Collectors.joining(", "));
   }
 

@@ -16,9 +16,11 @@ class NormSiteTest {
             NormSpec.LLAMA,
             4,
             false,
+            false,
             Optional.empty(),
             Optional.empty(),
             List.of(),
+            Optional.empty(),
             Optional.empty(),
             List.of(beginnings))
         .general(text);

@@ -49,12 +49,14 @@ class StoredModelTest {
                 NormSpec.parse("llama(eps=1e-5)"),
                 64,
                 false,
+                false,
                 Optional.of("model.layers.0.input_layernorm.weight"),
                 Optional.empty(),
                 List.of(
                     projection("model.layers.0.self_attn.q_proj"),
                     projection("model.layers.0.self_attn.k_proj"),
                     projection("model.layers.0.self_attn.v_proj")),
+                Optional.empty(),
                 Optional.empty(),
                 List.of("model.layers.")));
     assertThat(norms.norms().get(9).name()).isEqualTo("model.layers.4.post_attention_layernorm");

@@ -96,7 +96,10 @@ final class FoldText {
           switch (norm.fate()) {
             case FOLDED ->
                 "folded into "
-                    + site.consumers().stream().map(this::name).collect(Collectors.joining(", "));
+                    + site.consumers().stream()
+                        .map(consumer -> site.general(name(consumer)))
+                        .distinct()
+                        .collect(Collectors.joining(", "));
             case PLAIN -> norm.reason();
             case KEPT -> "left alone: " + norm.reason();
           };

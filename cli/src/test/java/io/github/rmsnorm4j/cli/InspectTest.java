@@ -128,6 +128,45 @@ class InspectTest {
     return model;
   }
 
+  /** A Mamba-2 of one layer with two groups. */
+  private Path mamba() throws IOException {
+    Path model = Files.createDirectories(folder.resolve("mamba"));
+    Files.writeString(
+        model.resolve("config.json"),
+        "{\"model_type\": \"mamba2\", \"num_hidden_layers\": 1, \"layer_norm_epsilon\": 1e-5,"
+            + " \"n_groups\": 2}");
+    double[] gain = {0.9, 1.1, 1.2, 0.8};
+    String layer = "backbone.layers.0.";
+    TestTensor.write(
+        model.resolve("model.safetensors"),
+        TestTensor.random("backbone.embeddings.weight", Dtype.BF16, 0, 1, 5, 4),
+        TestTensor.random("lm_head.weight", Dtype.BF16, 0, 9, 5, 4),
+        TestTensor.of("backbone.norm_f.weight", Dtype.BF16, gain, 4),
+        TestTensor.of(layer + "norm.weight", Dtype.BF16, gain, 4),
+        TestTensor.of(layer + "mixer.norm.weight", Dtype.BF16, gain, 4),
+        TestTensor.random(layer + "mixer.in_proj.weight", Dtype.BF16, 0, 2, 9, 4),
+        TestTensor.random(layer + "mixer.out_proj.weight", Dtype.BF16, 0, 3, 4, 4));
+    return model;
+  }
+
+  /** The text is one of the library; the command line has no gates, so --like does not take it. */
+  @Test
+  void namesTheGateAndTheGroups() throws IOException {
+    CommandResult result = inspect(mamba());
+    assertThat(result.status()).isZero();
+    assertThat(result.out().lines()).allMatch(line -> line.length() < 80);
+    String text = result.out().replaceAll("\\s+", " ");
+    assertThat(text)
+        .contains(
+            "backbone.layers.N.mixer.norm RMSNorm of 4 in 2 groups of 2, gate silu before, epsilon"
+                + " 1e-5, cast order float32; the architecture stores the gain as g, here in bf16"
+                + " as NormSpec.parse takes it: rmsnorm(eps=1e-5, gate=silu before, groupcount=2)"
+                + " not told by the model: cast order and groups are those of Mamba-2's own kernel;")
+        .contains("output goes to out_proj fold: yes")
+        .contains("as --like takes it: llama(eps=1e-5) output goes to mixer.in_proj fold: yes")
+        .doesNotContain("warning");
+  }
+
   @Test
   void warnsOfNumbersAndTensorsThatTheRulesDoNotExpect() throws IOException {
     CommandResult result = inspect(oddModel());

@@ -75,13 +75,15 @@ final class EditedTensor {
   private Blocks.Sink scale(Step.ScaleInputs step, Tensor tensor) throws IOException {
     double[] gain = Definitions.offsetGain(vectors.of(step.gain()), step.offset());
     int columns = source.columns;
-    if (gain.length != (step.inputsFirst() ? source.rows : columns)) {
+    long inputs = step.inputsFirst() ? source.rows : columns;
+    if (step.heads() ? inputs % gain.length != 0 : inputs != gain.length) {
       throw unfit(tensor, step.gain());
     }
     return (values, first, rows) -> {
       for (int row = 0; row < rows; row++) {
         for (int column = 0; column < columns; column++) {
-          values[row * columns + column] *= gain[step.inputsFirst() ? (int) first + row : column];
+          int input = step.inputsFirst() ? (int) first + row : column;
+          values[row * columns + column] *= gain[input % gain.length];
         }
       }
     };

@@ -84,6 +84,12 @@ final class Keeping {
 
   private Optional<String> reason(NormSite site) throws IOException {
     boolean bias = hasBias(site);
+    if (bias && site.spec().gate().isAfter()) {
+      return Optional.of("its bias is multiplied by a gate: it keeps both");
+    }
+    if (bias && site.heads()) {
+      return Optional.of("its bias is that of each head: it keeps both");
+    }
     for (Projection consumer : site.consumers()) {
       if (bias && consumer.bias().isEmpty()) {
         return Optional.of(

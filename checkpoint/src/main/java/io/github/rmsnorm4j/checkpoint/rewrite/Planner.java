@@ -59,6 +59,7 @@ final class Planner {
     for (NormSite site : model.norms()) {
       refuseIf(
           site.spec().kind() == NormSpec.Kind.RMS_NORM, () -> site.name() + " is RMSNorm already");
+      refuseIf(site.spec().isOfLength(), () -> site.name() + " is an L2 norm");
       refuseIf(
           site.keptBecause().isPresent(),
           () -> site.name() + ": " + site.keptBecause().orElseThrow());
@@ -111,7 +112,10 @@ final class Planner {
         add(
             keeping.isTiedHead(consumer) ? head() : consumer.weight(),
             new Step.ScaleInputs(
-                site.gain().orElseThrow(), site.spec().gainOffset(), consumer.inputsFirst()));
+                site.gain().orElseThrow(),
+                site.spec().gainOffset(),
+                consumer.inputsFirst(),
+                site.heads()));
       }
     }
     if (gain) {

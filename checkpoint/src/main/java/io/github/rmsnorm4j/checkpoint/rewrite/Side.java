@@ -10,6 +10,8 @@ import io.github.rmsnorm4j.reference.Definitions;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * One of the two models of a proof.
@@ -33,15 +35,22 @@ record Side(ModelNorms norms, TensorFile tensors) {
   }
 
   /** What a matrix makes of the output of a norm, for some normalised rows. */
-  SiteSums.Model model(NormSite site, Projection matrix, int outputs, double[][] rows)
+  SiteSums.Model model(NormSite site, Projection matrix, int inputs, int outputs, double[][] rows)
       throws IOException {
     boolean scaled = norms.head().filter(matrix::equals).isPresent();
     return new SiteSums.Model(
-        gain(site),
-        bias(site),
+        heads(gain(site), inputs),
+        heads(bias(site), inputs),
         vector(matrix.bias(), outputs),
-        rows,
+        Stream.of(rows).map(row -> heads(row, inputs)).toArray(double[][]::new),
         scaled ? norms.headScale() : 1);
+  }
+
+  /** The input of a matrix: a row, or several heads that are all alike. */
+  private static double[] heads(double[] head, int inputs) {
+    double[] row = new double[inputs];
+    Arrays.setAll(row, i -> head[i % head.length]);
+    return row;
   }
 
   private double[] vector(Optional<String> tensor, int length) throws IOException {
@@ -50,12 +59,21 @@ record Side(ModelNorms norms, TensorFile tensors) {
         : new double[length];
   }
 
-  /** A row as the norm makes it, without gain and bias. */
+  /** A row as the norm makes it, without gain, bias and gate. */
   static double[] normalise(NormSite site, double[] row) {
+    int size = row.length / site.spec().groups().count(row.length);
+    return IntStream.iterate(0, at -> at < row.length, at -> at + size)
+        .mapToObj(at -> normaliseGroup(site, Arrays.copyOfRange(row, at, at + size)))
+        .flatMapToDouble(Arrays::stream)
+        .toArray();
+  }
+
+  private static double[] normaliseGroup(NormSite site, double[] group) {
     NormSpec spec = site.spec();
-    double[] measured = spec.kind() == NormSpec.Kind.LAYER_NORM ? centred(row) : row;
-    double m = Definitions.meanSquare(measured, spec.part().elements(row.length));
-    double root = Definitions.root(m, epsilon(site), spec.epsilonPlacement());
+    double[] measured = spec.isCentred() ? centred(group) : group;
+    double m = Definitions.meanSquare(measured, spec.part().elements(group.length));
+    double squares = spec.isOfLength() ? m * group.length : m;
+    double root = Definitions.root(squares, epsilon(site), spec.epsilonPlacement());
     return Arrays.stream(measured).map(value -> value / root).toArray();
   }
 

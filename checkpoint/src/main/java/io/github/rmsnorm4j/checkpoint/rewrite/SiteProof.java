@@ -130,8 +130,9 @@ final class SiteProof {
     }
     Blocks blocks = new Blocks(before.tensors(), stored, progress);
     int outputs = (int) (matrix.inputsFirst() ? blocks.columns : blocks.rows);
-    SiteSums.Model original = before.model(site, matrix, outputs, n);
-    SiteSums.Model rewritten = after.model(other, same, outputs, m);
+    int inputs = (int) (matrix.inputsFirst() ? blocks.rows : blocks.columns);
+    SiteSums.Model original = before.model(site, matrix, inputs, outputs, n);
+    SiteSums.Model rewritten = after.model(other, same, inputs, outputs, m);
     Tensor bias = before.tensors().tensor(matrix.bias().orElse(matrix.weight()));
     SiteSums sums = new SiteSums(type(stored), type(bias), original, rewritten);
     blocks.forEach(

@@ -9,8 +9,10 @@ public sealed interface Step {
    * @param gain the tensor of the gain
    * @param offset what is added to its numbers to get g
    * @param inputsFirst whether the matrix is stored as (inputs, outputs)
+   * @param heads whether the gain is that of each of several heads, one after the other
    */
-  record ScaleInputs(String gain, double offset, boolean inputsFirst) implements Step {}
+  record ScaleInputs(String gain, double offset, boolean inputsFirst, boolean heads)
+      implements Step {}
 
   /**
    * All elements are multiplied by a number.

@@ -64,17 +64,17 @@ class EditedTensorTest {
   void theGainScalesTheInputsWhereverTheyAre() throws IOException {
     Value w = of(model.values(SQUARE), (row, column) -> row * WIDTH + column);
     assertElements(
-        edited(SQUARE, new Step.ScaleInputs(GAIN, 0, false)),
+        edited(SQUARE, new Step.ScaleInputs(GAIN, 0, false, false)),
         WIDTH,
         WIDTH,
         (row, column) -> w.at(row, column) * gain[column]);
     assertElements(
-        edited(SQUARE, new Step.ScaleInputs(GAIN, 0, true)),
+        edited(SQUARE, new Step.ScaleInputs(GAIN, 0, true, false)),
         WIDTH,
         WIDTH,
         (row, column) -> w.at(row, column) * gain[row]);
     assertElements(
-        edited(SQUARE, new Step.ScaleInputs(GAIN, 1, true)),
+        edited(SQUARE, new Step.ScaleInputs(GAIN, 1, true, false)),
         WIDTH,
         WIDTH,
         (row, column) -> w.at(row, column) * (1 + gain[row]));
@@ -154,7 +154,7 @@ class EditedTensorTest {
     assertElements(
         edited(
             SQUARE,
-            new Step.ScaleInputs(GAIN, 0, true),
+            new Step.ScaleInputs(GAIN, 0, true, false),
             new Step.Scale(2),
             new Step.CentreColumns()),
         WIDTH,
@@ -186,9 +186,21 @@ class EditedTensorTest {
     }
   }
 
+  /** A gain of one head is repeated for all heads of the matrix. */
+  @Test
+  void aGainOfHeads() throws IOException {
+    int columns = 4 * WIDTH;
+    Value w = of(model.values(WIDE), (row, column) -> row * columns + column);
+    assertElements(
+        edited(WIDE, new Step.ScaleInputs(GAIN, 0, false, true)),
+        WIDTH,
+        columns,
+        (row, column) -> w.at(row, column) * gain[column % WIDTH]);
+  }
+
   @Test
   void refusesTensorsThatDoNotFit() {
-    assertThatThrownBy(() -> edited(WIDE, new Step.ScaleInputs(GAIN, 0, false)))
+    assertThatThrownBy(() -> edited(WIDE, new Step.ScaleInputs(GAIN, 0, false, false)))
         .isInstanceOf(FormatException.class)
         .hasMessageEndingWith(
             "tensor 'transformer.h.0.mlp.c_fc.weight' is transformer.h.0.mlp.c_fc.weight f64"

@@ -69,12 +69,16 @@ class LyingPlanTest {
     rules.put("the gain becomes 1", without(gain));
     rules.put(
         "the gain goes in once",
-        with(q, new Step.ScaleInputs(gain, 0, false), new Step.ScaleInputs(gain, 0, false)));
-    rules.put("the gain scales inputs, not outputs", with(q, new Step.ScaleInputs(gain, 0, true)));
+        with(
+            q,
+            new Step.ScaleInputs(gain, 0, false, false),
+            new Step.ScaleInputs(gain, 0, false, false)));
+    rules.put(
+        "the gain scales inputs, not outputs", with(q, new Step.ScaleInputs(gain, 0, true, false)));
     rules.put(
         "each norm's own gain",
-        with(q, new Step.ScaleInputs(LAYER + "post_attention_layernorm.weight", 0, false)));
-    rules.put("the gain is stored as g", with(q, new Step.ScaleInputs(gain, 1, false)));
+        with(q, new Step.ScaleInputs(LAYER + "post_attention_layernorm.weight", 0, false, false)));
+    rules.put("the gain is stored as g", with(q, new Step.ScaleInputs(gain, 1, false, false)));
     rules.put("o_proj takes no gain", with(LAYER + "self_attn.o_proj.weight", new Step.Scale(1.1)));
     rules.put("RMSNorm is never centred", with("model.embed_tokens.weight", new Step.CentreRows()));
     rules.put("a tied head keeps the norm's gain", with("model.norm.weight", new Step.Fill(1)));
@@ -86,7 +90,7 @@ class LyingPlanTest {
     Map<String, UnaryOperator<Plan>> rules = new LinkedHashMap<>();
     rules.put(
         "the 1 of g - 1 is added",
-        with(LAYER + "self_attn.q_proj.weight", new Step.ScaleInputs(gain, 0, false)));
+        with(LAYER + "self_attn.q_proj.weight", new Step.ScaleInputs(gain, 0, false, false)));
     rules.put("a gain stored as g - 1 becomes 0", with(gain, new Step.Fill(1)));
     return all(Goal.FOLD, TestModel.llama("gemma", true), rules);
   }

@@ -68,9 +68,11 @@ class PlannerTest {
             spec,
             2,
             false,
+            false,
             Optional.of(name + ".gain"),
             bias,
             List.of(consumers),
+            Optional.empty(),
             Optional.empty(),
             List.of());
     norms.add(site);
@@ -115,8 +117,8 @@ class PlannerTest {
     assertThat(planner(false).fold().edits())
         .isEqualTo(
             Map.of(
-                "q", edit("q", new Step.ScaleInputs("n.gain", 0, false)),
-                "fc", edit("fc", new Step.ScaleInputs("n.gain", 0, true)),
+                "q", edit("q", new Step.ScaleInputs("n.gain", 0, false, false)),
+                "fc", edit("fc", new Step.ScaleInputs("n.gain", 0, true, false)),
                 "n.gain", edit("n.gain", new Step.Fill(1))));
   }
 
@@ -126,7 +128,7 @@ class PlannerTest {
     assertThat(planner(false).fold().edits())
         .isEqualTo(
             Map.of(
-                "q", edit("q", new Step.ScaleInputs("n.gain", 1, false)),
+                "q", edit("q", new Step.ScaleInputs("n.gain", 1, false, false)),
                 "n.gain", edit("n.gain", new Step.Fill(0))));
     vectors.put("n.gain", new double[] {0, 0});
     assertThat(planner(false).fold().norms().getFirst().fate()).isEqualTo(Fate.PLAIN);
@@ -141,7 +143,7 @@ class PlannerTest {
         .isEqualTo(
             Map.of(
                 "fc_bias", edit("fc_bias", new Step.AddProduct("fc", true, "n.bias")),
-                "fc", edit("fc", new Step.ScaleInputs("n.gain", 0, true)),
+                "fc", edit("fc", new Step.ScaleInputs("n.gain", 0, true, false)),
                 "n.gain", edit("n.gain", new Step.Fill(1)),
                 "n.bias", edit("n.bias", new Step.Fill(0))));
   }
@@ -178,11 +180,13 @@ class PlannerTest {
         n.layer(),
         n.spec(),
         n.width(),
+        n.heads(),
         n.epsilonAssumed(),
         n.gain(),
         n.bias(),
         n.consumers(),
         Optional.of(reason),
+        n.note(),
         n.beginnings());
   }
 
@@ -226,13 +230,14 @@ class PlannerTest {
     assertThat(plan.edits())
         .isEqualTo(
             Map.of(
-                "head", edit("embed", new Step.ScaleInputs("n.gain", 0, false)),
+                "head", edit("embed", new Step.ScaleInputs("n.gain", 0, false, false)),
                 "n.gain", edit("n.gain", new Step.Fill(1))));
     assertThat(plan.untied()).isTrue();
     assertThat(plan.added()).contains(new Tensor("head", Dtype.BF16, List.of(5L, 2L)));
     scale = 0.125;
     assertThat(planner(true).fold().edits().get("head"))
-        .isEqualTo(edit("embed", new Step.Scale(0.125), new Step.ScaleInputs("n.gain", 0, false)));
+        .isEqualTo(
+            edit("embed", new Step.Scale(0.125), new Step.ScaleInputs("n.gain", 0, false, false)));
   }
 
   /** Some files store a tied head a second time; that copy may be stale. */

@@ -63,7 +63,7 @@ final class DepthChart {
   }
 
   private static String gain(List<NormGroup> shown) {
-    return shown.getFirst().first().spec().gainOffset() == 1
+    return shown.stream().allMatch(group -> group.first().spec().gainOffset() == 1)
         ? "gain g = 1 + stored number"
         : "gain g";
   }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli.inspect;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.checkpoint.GainStatistics;
 import io.github.rmsnorm4j.checkpoint.InspectedNorm;
@@ -30,7 +31,9 @@ record GroupText(NormGroup group, Prospects prospects) {
     NormSite site = group.first();
     List<String> facts = new ArrayList<>();
     facts.add(kind(site));
-    facts.add("as --like takes it: " + site.spec());
+    boolean gated = site.spec().gate() != Gate.NONE;
+    facts.add((gated ? "as NormSpec.parse takes it: " : "as --like takes it: ") + site.spec());
+    site.note().ifPresent(note -> facts.add("not told by the model: " + note));
     if (!site.consumers().isEmpty()) {
       facts.add("output goes to " + String.join(", ", group.consumers()));
     }
@@ -46,6 +49,7 @@ record GroupText(NormGroup group, Prospects prospects) {
 
   private String kind(NormSite site) {
     NormSpec spec = site.spec();
+    int groups = spec.groups().count(site.width());
     String stored =
         site.gain().isEmpty()
             ? "no gain"
@@ -53,10 +57,17 @@ record GroupText(NormGroup group, Prospects prospects) {
                 + stored(spec.gainOffset())
                 + ", here in "
                 + types();
-    return "%s of %s, epsilon %s%s, cast order %s; %s%s"
+    return "%s of %s%s%s%s, epsilon %s%s, cast order %s; %s%s"
         .formatted(
-            spec.kind() == NormSpec.Kind.RMS_NORM ? "RMSNorm" : "LayerNorm",
+            switch (spec.kind()) {
+              case RMS_NORM -> "RMSNorm";
+              case LAYER_NORM -> "LayerNorm";
+              case L2_NORM -> "L2 norm";
+            },
             site.width(),
+            site.heads() ? ", a head" : "",
+            groups == 1 ? "" : " in %s groups of %s".formatted(groups, site.width() / groups),
+            spec.gate() == Gate.NONE ? "" : ", gate " + spec.gate(),
             epsilon(spec.epsilon(ElementType.FLOAT32)),
             site.epsilonAssumed() ? " (default of the family, the model does not set it)" : "",
             spec.castOrder().name().toLowerCase(Locale.ROOT).replace('_', '-'),

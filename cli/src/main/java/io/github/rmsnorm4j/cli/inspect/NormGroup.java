@@ -46,6 +46,7 @@ record NormGroup(String name, List<InspectedNorm> norms) {
             + site.bias().isPresent(),
         site.consumers().stream()
             .map(consumer -> site.general(consumer.weight()))
+            .distinct()
             .collect(Collectors.joining(",")),
         site.general(prospects.of(site).or(site::keptBecause).orElse("")));
   }
@@ -56,7 +57,7 @@ record NormGroup(String name, List<InspectedNorm> norms) {
 
   /** The names of the matrices that take the output, without what they share with the norm's. */
   List<String> consumers() {
-    return first().consumers().stream().map(this::consumer).toList();
+    return first().consumers().stream().map(this::consumer).distinct().toList();
   }
 
   private String consumer(Projection consumer) {
