@@ -36,7 +36,8 @@ import java.lang.ref.Reference;
  * <p><b>Samples.</b> Gain and bias of a call have one row, or both a row for each of S samples.
  * Then x has the rows of each sample one after the other, as many of each: row i takes row {@code i
  * * S / rows} of gain and bias. With gain offset 1 that is the modulated norm of diffusion
- * transformers, {@code norm(x) * (1 + s) + t}. A norm of groups takes one row only.
+ * transformers, {@code norm(x) * (1 + s) + t}. A norm that has a gain or a bias of its own takes
+ * both with such a call. A norm of groups takes one row only.
  *
  * <p><b>Aliasing.</b> If x and y are the same rows of the same memory, the norm works in place.
  * Otherwise no row of y may share memory with a row of x, with the gain or with the bias. Rows that
@@ -446,10 +447,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param x the rows, of the norm's width
    * @param residual takes the sum; as many rows as x. Its type may differ from that of x, but if
    *     either is float64, both must be
-   * @param next the norm of the sum, of the same width
+   * @param next the norm of the sum, of the same width; it may be this norm. The call has as many
+   *     threads as the norm with fewer
    * @param y where the normalised sum goes; x itself for in place
-   * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)}, or if the
-   *     widths differ
+   * @throws NullPointerException if an argument is null
+   * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)}, if the widths
+   *     differ, or if either norm has a gate
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
@@ -477,6 +480,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param savedOfNext takes what is kept of the next norm
    * @throws IllegalArgumentException as for {@link #applyAndAdd(Rows, Rows, Norm, Rows)} and {@link
    *     #addAndApply(Rows, Rows, Rows, Saved)}, if y is x, or saved keeps the output
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void applyAndAdd(
       Rows x, Rows residual, Norm next, Rows y, Saved saved, Saved savedOfNext) {
@@ -678,7 +683,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       throw new IllegalArgumentException(
           "saved keeps the output, with a gate it must keep the input or nothing");
     }
-    NormArguments.requireDistinct(z, y, "z");
+    NormArguments.requireDistinct(z, y, "z", false);
     train(x, null, z, null, null, y, saved);
   }
 
@@ -704,7 +709,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     if (z == null) {
       NormArguments.requireNoGate(spec.gate(), "applyGated");
     }
-    requireTraining(x, residual, z, gain, bias, y, saved);
+    requireTraining(x, residual, z, gain, bias, y, saved, "saved");
     saved.begin(this, groups, choices.isCentred());
     compute(x, residual, z, gain, bias, y, saved.mean(), saved.rstd());
     boolean output = saved.keep() == Keep.OUTPUT;
@@ -715,11 +720,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Checks a forward pass with something to keep.
    *
    * @param other more rows of the call, checked elsewhere; null without them
+   * @param name the argument that saved is
    */
   final void requireTraining(
-      Rows x, Rows residual, Rows other, Rows gain, Rows bias, Rows y, Saved saved) {
-    NormArguments.requireNonNull(saved, "saved");
-    saved.requireRoom(NormArguments.requireNonNull(x, "x").rows(), groups);
+      Rows x, Rows residual, Rows other, Rows gain, Rows bias, Rows y, Saved saved, String name) {
+    NormArguments.requireNonNull(saved, name);
+    saved.requireRoom(NormArguments.requireNonNull(x, "x").rows(), groups, name);
     double[] mean = choices.isCentred() ? saved.mean() : null;
     check(x, residual, gain, bias, y, mean, saved.rstd());
     if (other != null) {
@@ -730,7 +736,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       NormArguments.requireArithmetic(y, x, "y");
       requireWayBack(gain, x.type() == ElementType.FLOAT64);
     } else if (residual == null) {
-      NormArguments.requireDistinct(x, y, "x");
+      NormArguments.requireDistinct(x, y, "x", other == null);
     }
   }
 
@@ -930,7 +936,19 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     NormArguments.checkBackward(width, dy, kept, dresidual, dx);
     int parameters = parameterLength(saved.gain(), saved.bias());
     NormArguments.checkGradients(
-        gradients, parameters, width, groupWidth, dy, kept, dresidual, dx, saved.z(), dz);
+        gradients,
+        parameters,
+        width,
+        groupWidth,
+        dy,
+        kept,
+        dresidual,
+        dx,
+        saved.z(),
+        dz,
+        saved.gain(),
+        saved.bias());
+    NormArguments.requireNotKept(gradients, saved);
     NormArguments.checkStays(saved, dx, "dx");
     if (dz != null) {
       NormArguments.checkStays(saved, dz, "dz");
@@ -1069,7 +1087,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private int parameterLength(Rows gainOfCall, Rows biasOfCall) {
     int ofGain = length(gainOfCall, gain);
     int ofBias = length(biasOfCall, bias);
-    NormArguments.requireSameParameters(ofGain, ofBias);
+    boolean isHeld = biasOfCall == null && gainOfCall != null;
+    NormArguments.requireSameParameters(ofGain, ofBias, isHeld);
     return Math.max(ofGain, ofBias);
   }
 

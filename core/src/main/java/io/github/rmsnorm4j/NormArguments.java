@@ -10,7 +10,7 @@ import java.util.Locale;
  */
 final class NormArguments {
   /** The longest array that every JVM makes. */
-  private static final int MAX_ELEMENTS = Integer.MAX_VALUE - 8;
+  static final int MAX_ELEMENTS = Integer.MAX_VALUE - 8;
 
   private NormArguments() {}
 
@@ -227,10 +227,16 @@ final class NormArguments {
     }
   }
 
-  static void requireDistinct(Rows x, Rows y, String name) {
+  /**
+   * Refuses an output where the input is that a backward pass needs.
+   *
+   * @param either whether the output may be kept instead
+   */
+  static void requireDistinct(Rows x, Rows y, String name, boolean either) {
     if (Overlap.any(x, y)) {
       throw new IllegalArgumentException(
-          "y is " + name + ", but the input is to be kept: keep the output, or write elsewhere");
+          ("y is " + name + ", but the input is to be kept: ")
+              + (either ? "keep the output, or write elsewhere" : "write elsewhere"));
     }
   }
 
@@ -266,17 +272,25 @@ final class NormArguments {
       return;
     }
     int length = Array.getLength(gradient);
-    if (length == parameters) {
-      return;
-    }
-    requireParameterLength(length, width, group, name);
-    if (parameters > 0) {
+    if (parameters == 0) {
+      requireParameterLength(length, width, group, name);
+    } else if (length != parameters) {
       throw new IllegalArgumentException(
           name
               + " has "
               + length
               + " elements, it must have as many as the other parameters, "
               + parameters);
+    }
+  }
+
+  /** A gradient must not be written over the statistics that backward passes read. */
+  static void requireNotKept(ParameterGradients gradients, Saved saved) {
+    for (Object gradient : new Object[] {gradients.gain(), gradients.bias()}) {
+      if (gradient != null && (gradient == saved.rstd() || gradient == saved.mean())) {
+        throw new IllegalArgumentException(
+            "dgain or dbias is the rstd or the mean of saved: each must be an array of its own");
+      }
     }
   }
 
@@ -298,7 +312,11 @@ final class NormArguments {
       return;
     }
     boolean fits = parameter.width() == width || parameter.width() == group;
-    if (!fits || parameter.rows() < 1 || parameter.rows() > 1 && group < width) {
+    if (parameter.rows() > 1 && group < width) {
+      throw new IllegalArgumentException(
+          name + " has " + parameter.rows() + " rows, for a norm of groups it must have 1");
+    }
+    if (!fits || parameter.rows() < 1) {
       throw new IllegalArgumentException(
           String.format(
               Locale.ROOT,
@@ -415,11 +433,16 @@ final class NormArguments {
   }
 
   private static int requireParameter(int length, int width, int group, String name) {
-    boolean ofSamples = group == width && length > width && length % width == 0;
-    if (!ofSamples) {
+    if (group < width) {
       requireParameterLength(length, width, group, name);
+      return length;
     }
-    return ofSamples ? width : length;
+    if (length == 0 || length % width != 0) {
+      throw new IllegalArgumentException(
+          (name + " has " + length + " elements, the rows are " + width + " wide")
+              + (": it must have " + width + ", or so many for each sample"));
+    }
+    return width;
   }
 
   /** The parameters of a norm serve all rows; null without one. */
@@ -446,11 +469,19 @@ final class NormArguments {
     return group == width ? "" : ", their groups " + group + ": it must have as many as either";
   }
 
-  /** Gain and bias, where there are both, have as many elements; 0 stands for none. */
-  static void requireSameParameters(int gain, int bias) {
+  /**
+   * Gain and bias, where there are both, have as many elements; 0 stands for none.
+   *
+   * @param isHeld whether the gain is of the call and the bias of the norm
+   */
+  static void requireSameParameters(int gain, int bias, boolean isHeld) {
     if (gain > 0 && bias > 0 && gain != bias) {
       throw new IllegalArgumentException(
-          "bias has " + bias + " elements, gain has " + gain + ": they must be the same");
+          ((isHeld ? "the norm's own bias has " : "bias has ")
+                  + bias
+                  + " elements, gain has "
+                  + gain)
+              + (": they must be the same" + (isHeld ? ", pass a bias, too" : "")));
     }
   }
 

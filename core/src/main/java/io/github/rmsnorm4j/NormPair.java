@@ -18,8 +18,15 @@ record NormPair(Norm first, Norm next) {
       throw new IllegalArgumentException(
           "next is " + next.width() + " wide, the norm is " + first.width() + " wide");
     }
-    NormArguments.requireNoGate(first.spec().gate(), "applyGated");
-    NormArguments.requireNoGate(next.spec().gate(), "applyGated");
+    requireNoGate(first, "the norm");
+    requireNoGate(next, "next");
+  }
+
+  private static void requireNoGate(Norm norm, String name) {
+    if (norm.spec().gate() != Gate.NONE) {
+      throw new IllegalArgumentException(
+          name + " has the gate " + norm.spec().gate() + ", for applyAndAdd it must have none");
+    }
   }
 
   /** A call that keeps nothing. */
@@ -40,8 +47,8 @@ record NormPair(Norm first, Norm next) {
           "saved keeps the output, which is not stored: it must keep the input or nothing");
     }
     NormArguments.requireNonNull(residual, "residual");
-    first.requireTraining(x, null, residual, null, null, y, saved);
-    next.requireTraining(x, residual, null, null, null, y, savedOfNext);
+    first.requireTraining(x, null, residual, null, null, y, saved, "saved");
+    next.requireTraining(x, residual, null, null, null, y, savedOfNext, "savedOfNext");
     saved.begin(first, first.groups, first.spec().isCentred());
     savedOfNext.begin(next, next.groups, next.spec().isCentred());
     run(x, residual, y, saved, savedOfNext);

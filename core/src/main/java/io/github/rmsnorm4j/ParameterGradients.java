@@ -31,8 +31,8 @@ public final class ParameterGradients {
   /**
    * {@return two arrays whose values the gradients replace}
    *
-   * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
-   * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
+   * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
+   * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
    */
   public static ParameterGradients assigned(float[] gain, float[] bias) {
     return new ParameterGradients(gain, bias, false);
@@ -41,8 +41,8 @@ public final class ParameterGradients {
   /**
    * {@return two arrays to whose values the gradients are added, with one addition per element}
    *
-   * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
-   * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
+   * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
+   * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
    */
   public static ParameterGradients added(float[] gain, float[] bias) {
     return new ParameterGradients(gain, bias, true);
@@ -51,8 +51,8 @@ public final class ParameterGradients {
   /**
    * {@return two arrays whose values the gradients replace}
    *
-   * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
-   * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
+   * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
+   * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
    */
   public static ParameterGradients assigned(double[] gain, double[] bias) {
     return new ParameterGradients(gain, bias, false);
@@ -61,8 +61,8 @@ public final class ParameterGradients {
   /**
    * {@return two arrays to whose values the gradients are added, with one addition per element}
    *
-   * @param gain takes dgain, one element per element of a row; null if dgain is not wanted
-   * @param bias takes dbias, one element per element of a row; null if dbias is not wanted
+   * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
+   * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
    */
   public static ParameterGradients added(double[] gain, double[] bias) {
     return new ParameterGradients(gain, bias, true);

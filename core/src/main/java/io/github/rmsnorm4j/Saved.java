@@ -14,9 +14,6 @@ package io.github.rmsnorm4j;
  * }</pre>
  */
 public final class Saved {
-  /** The longest array that every JVM makes. */
-  private static final int MAX_NUMBERS = Integer.MAX_VALUE - 8;
-
   private final Keep keep;
   private final int capacity;
   private double[] mean;
@@ -68,19 +65,20 @@ public final class Saved {
   }
 
   /** What was kept before is still there if a call is refused. */
-  void requireRoom(long rows, int groups) {
+  void requireRoom(long rows, int groups, String name) {
     if (rows > capacity) {
       throw new IllegalArgumentException(
-          "saved has room for " + capacity + " rows, there are " + rows);
+          name + " has room for " + capacity + " rows, there are " + rows);
     }
-    if (keep != Keep.NOTHING && (long) capacity * groups > MAX_NUMBERS) {
+    if (keep != Keep.NOTHING && (long) capacity * groups > NormArguments.MAX_ELEMENTS) {
       throw new IllegalArgumentException(
-          "saved has room for "
+          name
+              + " has room for "
               + capacity
               + " rows, with "
               + groups
               + " groups each it must be at most "
-              + MAX_NUMBERS / groups);
+              + NormArguments.MAX_ELEMENTS / groups);
     }
   }
 
@@ -89,7 +87,7 @@ public final class Saved {
     int numbers = keep == Keep.NOTHING ? 0 : capacity * groups;
     rstd = keep == Keep.NOTHING ? null : room(rstd, numbers);
     mean = keep == Keep.INPUT && centred ? room(mean, numbers) : null;
-    kept = null;
+    end(null, null, null, null);
     this.norm = norm;
   }
 

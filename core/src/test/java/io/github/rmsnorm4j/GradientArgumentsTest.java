@@ -170,10 +170,10 @@ class GradientArgumentsTest {
     NORM.apply(x, y, saved);
     refused(
         () -> NORM.backward(dy, saved, dx, ParameterGradients.assigned(new float[3], null)),
-        "dgain has 3 elements, the rows are 4 wide");
+        "dgain has 3 elements, it must have as many as the other parameters, 4");
     refused(
         () -> NORM.backward(dy, saved, dx, ParameterGradients.added(null, new double[5])),
-        "dbias has 5 elements, the rows are 4 wide");
+        "dbias has 5 elements, it must have as many as the other parameters, 4");
     float[] both = new float[4];
     refused(
         () -> NORM.backward(dy, saved, dx, ParameterGradients.added(both, both)),

@@ -95,7 +95,7 @@ class GroupArgumentsTest {
         "dgain has 12 elements, it must have as many as the other parameters, 4");
     refused(
         () -> norm.backward(y, saved, y, ParameterGradients.assigned(new float[3], null)),
-        "dgain has 3 elements, the rows are 12 wide, their groups 4: it must have as many as either");
+        "dgain has 3 elements, it must have as many as the other parameters, 4");
     Saved many = new Saved(Keep.INPUT, 1 << 30);
     refused(
         () -> norm.apply(rows, y, many),

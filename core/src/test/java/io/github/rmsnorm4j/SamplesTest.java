@@ -87,13 +87,13 @@ class SamplesTest {
         "gain has 0 x 2 elements, the rows are 2 wide");
     refused(
         () -> norm.apply(new float[12], new float[5], y),
-        "gain has 5 elements, the rows are 2 wide");
+        "gain has 5 elements, the rows are 2 wide: it must have 2, or so many for each sample");
     refused(
         () -> RmsNorm.builder(2).groupCount(2).build().apply(x, Rows.of(new float[4], 2), out),
-        "gain has 2 x 2 elements, the rows are 2 wide, their groups 1: it must have as many as either");
+        "gain has 2 rows, for a norm of groups it must have 1");
     refused(
         () -> RmsNorm.builder(2).bias(new float[2]).build().apply(x, Rows.of(new float[4], 2), out),
-        "bias has 2 elements, gain has 4: they must be the same");
+        "the norm's own bias has 2 elements, gain has 4: they must be the same, pass a bias, too");
     refused(
         () -> RmsNorm.builder(2).gain(new float[4]).build(),
         "gain has 4 elements, the rows are 2 wide");
@@ -112,7 +112,23 @@ class SamplesTest {
         "dgain has 2 elements, it must have as many as the other parameters, 4");
     refused(
         () -> norm.backward(y, saved, y, ParameterGradients.assigned(new float[8], null)),
-        "dgain has 8 elements, the rows are 2 wide");
+        "dgain has 8 elements, it must have as many as the other parameters, 4");
+    double[] gain = {1, 2, 3, 4, 5, 6, 7, 8};
+    Rows wide = Rows.of(new double[] {1, 2, 3, 4, 5, 6, 7, 8}, 2);
+    Rows out = Rows.of(new double[8], 2);
+    Saved kept = new Saved(Keep.INPUT, 8);
+    LayerNorm layer = LayerNorm.builder(2).build();
+    layer.apply(wide, Rows.of(gain, 2), null, out, kept);
+    String own =
+        "dgain or dbias is the rstd or the mean of saved: each must be an array of its own";
+    for (double[] statistic : new double[][] {kept.rstd(), kept.mean()}) {
+      refused(
+          () -> layer.backward(out, kept, out, ParameterGradients.assigned(statistic, null)), own);
+      refused(() -> layer.backward(out, kept, out, ParameterGradients.added(null, statistic)), own);
+    }
+    refused(
+        () -> layer.backward(out, kept, out, ParameterGradients.assigned(gain, null)),
+        "dgain or dbias overlaps rows of the call: each must be an array of its own");
     Saved output = new Saved(Keep.OUTPUT, 4);
     refused(
         () -> norm.apply(x, Rows.of(new float[] {1, 2, 3, 0}, 2), null, y, output),

@@ -175,7 +175,7 @@ class SandwichTest {
         "residual has 1 rows, x has 2: they must be the same");
     refused(
         () -> norm.applyAndAdd(x, residual, RmsNorm.builder(4).gate(Gate.SILU).build(), y),
-        "gate is silu, this call has no z and needs a norm without a gate: call applyGated");
+        "next has the gate silu, for applyAndAdd it must have none");
     Saved saved = new Saved(Keep.INPUT, 2);
     Saved other = new Saved(Keep.INPUT, 2);
     refused(
@@ -186,10 +186,10 @@ class SandwichTest {
         "saved keeps the output, which is not stored: it must keep the input or nothing");
     refused(
         () -> norm.applyAndAdd(x, residual, norm, x, saved, other),
-        "y is x, but the input is to be kept: keep the output, or write elsewhere");
+        "y is x, but the input is to be kept: write elsewhere");
     refused(
         () -> norm.applyAndAdd(x, residual, norm, y, saved, new Saved(Keep.INPUT, 1)),
-        "saved has room for 1 rows, there are 2");
+        "savedOfNext has room for 1 rows, there are 2");
     assertThat(sum).containsOnly(1);
   }
 }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
@@ -28,6 +29,11 @@ record StoredParameter(String kind, TensorReference reference, long length) {
     TensorReference reference = TensorReference.parse("--" + kind, text);
     try (TensorFile file = TensorFile.open(reference.file())) {
       Tensor tensor = reference.in(file);
+      if (QuantizedTensor.scales(file).contains(tensor.name())) {
+        throw new IllegalArgumentException(
+            "%s: the %s is %s, its elements are scales of codes"
+                .formatted(reference.file(), kind, tensor));
+      }
       if (tensor.dtype().elementType().isEmpty()) {
         throw new IllegalArgumentException(
             "%s: the %s is %s, it may be f64, f32, f16 or bf16"

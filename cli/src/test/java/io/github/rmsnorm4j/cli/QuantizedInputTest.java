@@ -68,6 +68,8 @@ class QuantizedInputTest {
     assertRefused("are neither f64", "gradient", codes + ":h", "--dy", dy, "-o", out);
     assertRefused(scales, "gradient", dy, "--dy", codes + ":h.scale", "-o", out);
     assertRefused(scales, "normalize", dy, "--residual", codes + ":h.scale", "-o", out);
+    assertRefused(scales, "normalize", dy, "--gain", codes + ":h.scale", "-o", out);
+    assertRefused(scales, "normalize", dy, "--bias", codes + ":h.scale", "-o", out);
     assertThat(out).doesNotExist();
   }
 

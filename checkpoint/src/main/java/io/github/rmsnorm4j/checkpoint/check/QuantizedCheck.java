@@ -137,7 +137,8 @@ public final class QuantizedCheck {
     String type = sample.y().type().toString();
     return new QuantizedReport(
         status(named.size()),
-        new QuantizedVerdict(type, named, rest, differences, presets.keySet()).sentences(),
+        new QuantizedVerdict(type, named, rest, differences, presets.keySet(), sample.given())
+            .sentences(),
         type,
         named,
         rest,

@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Quantizer;
 import io.github.rmsnorm4j.Rows;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -116,5 +117,20 @@ public record QuantizedSample(Rows x, Rows residual, QuantizedRows y, Rows gain,
 
   private static MemorySegment memory(long bytes) {
     return MemorySegment.ofArray(new byte[Math.toIntExact(bytes)]);
+  }
+
+  /** What the norm is given besides x. */
+  List<String> given() {
+    List<String> given = new ArrayList<>();
+    if (gain != null) {
+      given.add("gain");
+    }
+    if (bias != null) {
+      given.add("bias");
+    }
+    if (residual != null) {
+      given.add("residual");
+    }
+    return given;
   }
 }

@@ -13,13 +13,15 @@ import java.util.Set;
  * @param others the nearest others
  * @param differences in what the named norms differ
  * @param presets names of rules that {@code normalize --quantizer} takes
+ * @param given the rows that the norm was given besides X, such as "gain"
  */
 record QuantizedVerdict(
     String type,
     List<QuantizedFinding> named,
     List<QuantizedFinding> others,
     Differences differences,
-    Set<String> presets) {
+    Set<String> presets,
+    List<String> given) {
 
   List<String> sentences() {
     List<String> sentences = new ArrayList<>();
@@ -54,8 +56,8 @@ record QuantizedVerdict(
         .findFirst()
         .map(
             rule ->
-                "normalize --like '%s' --quantize %s --quantizer %s computes these bytes."
-                    .formatted(first.spec(), type, rule))
+                "normalize --like '%s' --quantize %s --quantizer %s%s computes these bytes."
+                    .formatted(first.spec(), type, rule, with()))
         .ifPresent(sentences::add);
     if (!others.isEmpty()) {
       QuantizedFinding other = others.getFirst();
@@ -68,6 +70,10 @@ record QuantizedVerdict(
                   counted(other.scales() - other.equalScales(), "scale")));
     }
     return sentences;
+  }
+
+  private String with() {
+    return given.isEmpty() ? "" : " with the same " + String.join(" and ", given);
   }
 
   private void none(List<String> sentences) {
