@@ -1,92 +1,95 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Call;
-import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
-import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.norm.SumsOverRows;
 
 /**
- * A backward pass of checked rows. If each group of a row has a gain of its own, or the rows of
- * each sample have, each group or sample is a pass of its own.
- *
- * @param dresidual null without a gradient of the residual
- * @param dz null without a gate
- * @param gain as float[] or double[], like the arithmetic; null without one
- * @param bias likewise; null, too, where the formula does not need it
- * @param parts the groups of a row, or the samples, that have a gain of their own; 1 if all rows
- *     and their groups share it
+ * Backward passes of checked rows, which are by the place of their tensor; null where there are
+ * none. Gain and bias are float[] or double[], as the arithmetic is; null where there is none, or
+ * the formula does not need it.
  */
-record BackwardRun(
-    Norm norm,
-    Rows dy,
-    Rows kept,
-    Saved saved,
-    Rows dresidual,
-    Rows dx,
-    Rows dz,
-    ParameterGradients gradients,
-    Object gain,
-    Object bias,
-    int parts) {
+final class BackwardRun {
+  private BackwardRun() {}
 
   /**
-   * Runs it.
+   * All rows and their groups share gain and bias.
    *
    * @param ofNorm the gain and bias if they are the norm's; null if they are of the call
    */
-  void run(NormColumns ofNorm) {
-    if (parts == 1) {
-      Object[] columns = {gain, bias};
-      Call call = call(rows(0, norm.groups), columns, ofNorm, saved.mean(), saved.rstd());
-      run(call, kept.rows() * norm.groups, 0);
-      return;
+  static void whole(
+      Norm norm,
+      Rows[] rows,
+      Saved saved,
+      ParameterGradients gradients,
+      Object[] columns,
+      NormColumns ofNorm) {
+    RowMemory[] memory = new RowMemory[rows.length];
+    for (int place = 0; place < rows.length; place++) {
+      memory[place] = rows[place] == null ? null : norm.memory.of(rows[place], norm.groups);
     }
+    Call call = call(norm, saved, gradients, memory, columns, ofNorm, saved.mean(), saved.rstd());
+    run(norm, call, rows[Forward.X.place()].rows() * norm.groups, gradients, 0);
+  }
+
+  /**
+   * Each group of a row, or the rows of each sample, have a gain and a bias of their own, so each
+   * is a pass of its own.
+   *
+   * @param parts the groups, or the samples
+   */
+  static void ofParts(
+      Norm norm,
+      Rows[] rows,
+      Saved saved,
+      ParameterGradients gradients,
+      Object[] columns,
+      int parts) {
+    boolean ofGroups = norm.groups > 1;
+    long all = rows[Forward.X.place()].rows();
+    long n = ofGroups ? all : all / parts;
     try (ParameterParts parameters = new ParameterParts(norm.groupWidth)) {
       for (int part = 0; part < parts; part++) {
-        part(parameters, part);
+        long first = ofGroups ? part : part * n;
+        int step = ofGroups ? parts : 1;
+        Object[] ofPart = {
+          parameters.gain(columns[Forward.GAIN.place()], part),
+          parameters.bias(columns[Forward.BIAS.place()], part)
+        };
+        double[] mean = parameters.mean(saved.mean(), first, step, n);
+        double[] rstd = parameters.rstd(saved.rstd(), first, step, n);
+        RowMemory[] memory = memory(norm, rows, part, n);
+        Call call = call(norm, saved, gradients, memory, ofPart, null, mean, rstd);
+        run(norm, call, n, gradients, part * norm.groupWidth);
       }
     }
   }
 
-  private void part(ParameterParts parameters, int part) {
-    boolean ofGroups = norm.groups > 1;
-    long n = ofGroups ? kept.rows() : kept.rows() / parts;
-    long first = ofGroups ? part : part * n;
-    int step = ofGroups ? parts : 1;
-    Object[] columns = {parameters.gain(gain, part), parameters.bias(bias, part)};
-    double[] mean = parameters.mean(saved.mean(), first, step, n);
-    double[] rstd = parameters.rstd(saved.rstd(), first, step, n);
-    run(call(rows(part, 1), columns, null, mean, rstd), n, part * norm.groupWidth);
-  }
-
-  private RowMemory[] rows(int part, int groups) {
-    RowMemory[] rows = new RowMemory[(dz == null ? Backward.DX : Backward.DZ).place() + 1];
-    rows[Forward.X.place()] = memory(kept, part, groups);
-    rows[Forward.RESIDUAL.place()] = dresidual == null ? null : memory(dresidual, part, groups);
-    rows[Backward.DY.place()] = memory(dy, part, groups);
-    rows[Backward.DX.place()] = memory(dx, part, groups);
-    if (dz != null) {
-      rows[Forward.Z.place()] = memory(saved.z(), part, groups);
-      rows[Backward.DZ.place()] = memory(dz, part, groups);
+  /** The rows of a part, which are so many. */
+  private static RowMemory[] memory(Norm norm, Rows[] rows, int part, long n) {
+    RowMemory[] memory = new RowMemory[rows.length];
+    for (int place = 0; place < rows.length; place++) {
+      Rows all = rows[place];
+      if (all != null && n > 0) {
+        all = norm.groups > 1 ? all.group(part, norm.groupWidth) : all.range(part * n, n);
+      }
+      memory[place] = all == null ? null : norm.memory.of(all, 1);
     }
-    return rows;
+    return memory;
   }
 
-  private RowMemory memory(Rows all, int part, int groups) {
-    if (parts == 1 || all.rows() == 0) {
-      return norm.memory.of(all, groups);
-    }
-    long n = all.rows() / parts;
-    Rows of = norm.groups > 1 ? all.group(part, norm.groupWidth) : all.range(part * n, n);
-    return norm.memory.of(of, groups);
-  }
-
-  private Call call(
-      RowMemory[] rows, Object[] columns, NormColumns ofNorm, double[] mean, double[] rstd) {
+  private static Call call(
+      Norm norm,
+      Saved saved,
+      ParameterGradients gradients,
+      RowMemory[] rows,
+      Object[] columns,
+      NormColumns ofNorm,
+      double[] mean,
+      double[] rstd) {
     BackwardFormula formula =
         new BackwardFormula(
             norm.spec(),
@@ -96,11 +99,18 @@ record BackwardRun(
             columns[Forward.BIAS.place()] != null,
             gradients.gain() != null,
             gradients.bias() != null);
-    NormChoices of = norm.choicesOf(kept.type());
-    return new Call(of, formula, rows, columns, ofNorm, mean, rstd, rstd != null);
+    return new Call(
+        norm.choicesOf(rows[Forward.X.place()].type()),
+        formula,
+        rows,
+        columns,
+        ofNorm,
+        mean,
+        rstd,
+        rstd != null);
   }
 
-  private void run(Call call, long rows, int from) {
+  private static void run(Norm norm, Call call, long rows, ParameterGradients gradients, int from) {
     int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
     try (call;
         SumsOverRows sums = SumsOverRows.run(call, norm.backwardPlans, rows, threads)) {

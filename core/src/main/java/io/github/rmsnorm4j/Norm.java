@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -935,20 +936,16 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
     NormArguments.checkBackward(width, dy, kept, dresidual, dx);
     int parameters = parameterLength(saved.gain(), saved.bias());
-    NormArguments.checkGradients(
-        gradients,
-        parameters,
-        width,
-        groupWidth,
-        dy,
-        kept,
-        dresidual,
-        dx,
-        saved.z(),
-        dz,
-        saved.gain(),
-        saved.bias());
-    NormArguments.requireNotKept(gradients, saved);
+    Rows[] rows = new Rows[(dz == null ? Backward.DX : Backward.DZ).place() + 1];
+    rows[Forward.X.place()] = kept;
+    rows[Forward.RESIDUAL.place()] = dresidual;
+    rows[Backward.DY.place()] = dy;
+    rows[Backward.DX.place()] = dx;
+    if (dz != null) {
+      rows[Forward.Z.place()] = saved.z();
+      rows[Backward.DZ.place()] = dz;
+    }
+    NormArguments.checkGradients(gradients, parameters, width, groupWidth, saved, rows);
     NormArguments.checkStays(saved, dx, "dx");
     if (dz != null) {
       NormArguments.checkStays(saved, dz, "dz");
@@ -962,9 +959,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Object bias = biased ? bias(saved.bias(), float64, biases) : null;
       int most = Math.max(parameters, gradients.length());
       int parts = most <= groupWidth ? 1 : most / groupWidth;
-      NormColumns ofNorm = saved.gain() == null && saved.bias() == null ? columns(float64) : null;
-      new BackwardRun(this, dy, kept, saved, dresidual, dx, dz, gradients, gain, bias, parts)
-          .run(ofNorm);
+      if (parts == 1) {
+        boolean held = saved.gain() == null && saved.bias() == null;
+        NormColumns ofNorm = held ? columns(float64) : null;
+        BackwardRun.whole(this, rows, saved, gradients, new Object[] {gain, bias}, ofNorm);
+      } else {
+        BackwardRun.ofParts(this, rows, saved, gradients, new Object[] {gain, bias}, parts);
+      }
     } finally {
       gains.giveBack();
       biases.giveBack();

@@ -240,22 +240,29 @@ final class NormArguments {
     }
   }
 
+  /**
+   * Checks the arrays for gradients of gain and bias.
+   *
+   * @param parameters the length of gain and bias; 0 if it may be that of a row or of a group
+   * @param rows all rows of the call; null where there are none
+   */
   static void checkGradients(
       ParameterGradients gradients,
       int parameters,
       int width,
       int group,
-      Rows dy,
-      Rows kept,
-      Rows... others) {
+      Saved saved,
+      Rows[] rows) {
     checkGradient(gradients.gain(), parameters, width, group, "dgain");
     int one = gradients.gain() == null ? parameters : Array.getLength(gradients.gain());
     checkGradient(gradients.bias(), one, width, group, "dbias");
-    requireOwn(gradients, dy);
-    requireOwn(gradients, kept);
-    for (Rows rows : others) {
-      requireOwn(gradients, rows);
+    for (Rows of : rows) {
+      requireOwn(gradients, of);
     }
+    requireOwn(gradients, saved.gain());
+    requireOwn(gradients, saved.bias());
+    requireNotKept(gradients.gain(), saved);
+    requireNotKept(gradients.bias(), saved);
     if (gradients.gain() != null && gradients.gain() == gradients.bias()) {
       throw new IllegalArgumentException("dgain and dbias are one array: each needs its own");
     }
@@ -285,12 +292,10 @@ final class NormArguments {
   }
 
   /** A gradient must not be written over the statistics that backward passes read. */
-  static void requireNotKept(ParameterGradients gradients, Saved saved) {
-    for (Object gradient : new Object[] {gradients.gain(), gradients.bias()}) {
-      if (gradient != null && (gradient == saved.rstd() || gradient == saved.mean())) {
-        throw new IllegalArgumentException(
-            "dgain or dbias is the rstd or the mean of saved: each must be an array of its own");
-      }
+  private static void requireNotKept(Object gradient, Saved saved) {
+    if (gradient != null && (gradient == saved.rstd() || gradient == saved.mean())) {
+      throw new IllegalArgumentException(
+          "dgain or dbias is the rstd or the mean of saved: each must be an array of its own");
     }
   }
 

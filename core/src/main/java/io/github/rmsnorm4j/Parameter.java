@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Staging;
 import java.util.Arrays;
 
@@ -110,8 +109,7 @@ final class Parameter {
       return array;
     }
     long stride = values.rowStride() * values.type().bytes();
-    new RowMemory(values.segment(), values.type(), rows == 1 ? 0 : stride, false)
-        .load(0, 0, rows, values.width(), staging);
+    values.memory(rows == 1 ? 0 : stride, 0, 0, false).load(0, 0, rows, values.width(), staging);
     if (float64 == (values.type() == ElementType.FLOAT64)) {
       return float64 ? staging.doubles(n) : staging.floats(n);
     }
