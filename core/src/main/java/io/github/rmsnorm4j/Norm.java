@@ -900,7 +900,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Rows dy, Saved saved, Rows dx, Rows dz, ParameterGradients gradients) {
     NormArguments.requireGate(spec.gate());
     Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
-    NormArguments.checkBackwardOfGate(width, dy, kept, saved.z(), dx, dz);
+    BackwardArguments.checkBackwardOfGate(width, dy, kept, saved.z(), dx, dz);
     runBackward(dy, saved, null, dx, dz, gradients);
   }
 
@@ -934,7 +934,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
     ParameterGradients gradients = given == null ? ParameterGradients.NONE : given;
     Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
-    NormArguments.checkBackward(width, dy, kept, dresidual, dx);
+    BackwardArguments.checkBackward(width, dy, kept, dresidual, dx);
     int parameters = parameterLength(saved.gain(), saved.bias());
     Rows[] rows = new Rows[(dz == null ? Backward.DX : Backward.DZ).place() + 1];
     rows[Forward.X.place()] = kept;
@@ -945,10 +945,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       rows[Forward.Z.place()] = saved.z();
       rows[Backward.DZ.place()] = dz;
     }
-    NormArguments.checkGradients(gradients, parameters, width, groupWidth, saved, rows);
-    NormArguments.checkStays(saved, dx, "dx");
+    BackwardArguments.checkGradients(gradients, parameters, width, groupWidth, saved, rows);
+    BackwardArguments.checkStays(saved, dx, "dx");
     if (dz != null) {
-      NormArguments.checkStays(saved, dz, "dz");
+      BackwardArguments.checkStays(saved, dz, "dz");
     }
     boolean float64 = kept.type() == ElementType.FLOAT64;
     Staging gains = Staging.take();

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.Array;
 import java.util.Locale;
 
 /**
@@ -126,68 +125,6 @@ final class NormArguments {
     }
   }
 
-  /** Checks the rows of a gate and its gradient; {@link #checkBackward} checks the others. */
-  static void checkBackwardOfGate(int width, Rows dy, Rows kept, Rows z, Rows dx, Rows dz) {
-    requireWidth(dy, width, "dy");
-    requireWidth(dx, width, "dx");
-    requireWidth(dz, width, "dz");
-    requireAccess(dy, "dy");
-    requireAccess(dx, "dx");
-    requireAccess(dz, "dz");
-    requireAccess(z, "z");
-    requireRows(dz, kept, "dz");
-    requireArithmetic(dz, kept, "dz");
-    if (dz.segment().isReadOnly()) {
-      throw new IllegalArgumentException("dz is read-only, it must be writable");
-    }
-    if (Overlap.any(dz, kept) || Overlap.any(dz, z) || Overlap.any(dx, z)) {
-      throw new IllegalArgumentException("dx or dz overlaps x or z: it must be other memory");
-    }
-    if (Overlap.any(dx, dz)) {
-      throw new IllegalArgumentException("dx overlaps dz: each must be memory of its own");
-    }
-    requireSameOrDisjoint(dz, dy, "dz", "dy");
-  }
-
-  /** Checks the rows of a backward pass; the forward pass has checked the kept rows. */
-  static void checkBackward(int width, Rows dy, Rows kept, Rows dresidual, Rows dx) {
-    requireWidth(dy, width, "dy");
-    requireWidth(dx, width, "dx");
-    requireAccess(dy, "dy");
-    requireAccess(kept, "what was kept");
-    requireAccess(dx, "dx");
-    requireRows(dy, kept, "dy");
-    requireRows(dx, kept, "dx");
-    requireArithmetic(dy, kept, "dy");
-    requireArithmetic(dx, kept, "dx");
-    if (dx.segment().isReadOnly()) {
-      throw new IllegalArgumentException("dx is read-only, it must be writable");
-    }
-    if (Overlap.any(dx, kept)) {
-      throw new IllegalArgumentException("dx overlaps what was kept: it must be other memory");
-    }
-    requireSameOrDisjoint(dx, dy, "dx", "dy");
-    if (dresidual != null) {
-      requireWidth(dresidual, width, "dresidual");
-      requireAccess(dresidual, "dresidual");
-      requireRows(dresidual, kept, "dresidual");
-      requireArithmetic(dresidual, kept, "dresidual");
-      requireSameOrDisjoint(dx, dresidual, "dx", "dresidual");
-    }
-  }
-
-  private static void requireRows(Rows rows, Rows kept, String name) {
-    if (rows.rows() != kept.rows()) {
-      throw new IllegalArgumentException(
-          name
-              + " has "
-              + rows.rows()
-              + " rows, the forward pass had "
-              + kept.rows()
-              + ": they must be the same");
-    }
-  }
-
   /** Rows of a backward pass must have the arithmetic of the forward pass. */
   static void requireArithmetic(Rows rows, Rows forward, String name) {
     if ((rows.type() == ElementType.FLOAT64) != (forward.type() == ElementType.FLOAT64)) {
@@ -201,18 +138,7 @@ final class NormArguments {
     }
   }
 
-  /** dx must not overlap the parameters and per-row scalars that a backward pass reads. */
-  static void checkStays(Saved saved, Rows dx, String name) {
-    if (overlaps(saved.gain(), dx) || overlaps(saved.bias(), dx)) {
-      throw new IllegalArgumentException(
-          name + " overlaps the gain or the bias: they would be overwritten while in use");
-    }
-    if (overlapsArray(saved.rstd(), dx) || overlapsArray(saved.mean(), dx)) {
-      throw new IllegalArgumentException(name + " overlaps what was kept: it must be other memory");
-    }
-  }
-
-  private static boolean overlapsArray(Object array, Rows rows) {
+  static boolean overlapsArray(Object array, Rows rows) {
     return array != null && Overlap.withArray(rows, array);
   }
 
@@ -240,74 +166,7 @@ final class NormArguments {
     }
   }
 
-  /**
-   * Checks the arrays for gradients of gain and bias.
-   *
-   * @param parameters the length of gain and bias; 0 if it may be that of a row or of a group
-   * @param rows all rows of the call; null where there are none
-   */
-  static void checkGradients(
-      ParameterGradients gradients,
-      int parameters,
-      int width,
-      int group,
-      Saved saved,
-      Rows[] rows) {
-    checkGradient(gradients.gain(), parameters, width, group, "dgain");
-    int one = gradients.gain() == null ? parameters : Array.getLength(gradients.gain());
-    checkGradient(gradients.bias(), one, width, group, "dbias");
-    for (Rows of : rows) {
-      requireOwn(gradients, of);
-    }
-    requireOwn(gradients, saved.gain());
-    requireOwn(gradients, saved.bias());
-    requireNotKept(gradients.gain(), saved);
-    requireNotKept(gradients.bias(), saved);
-    if (gradients.gain() != null && gradients.gain() == gradients.bias()) {
-      throw new IllegalArgumentException("dgain and dbias are one array: each needs its own");
-    }
-  }
-
-  /**
-   * Checks the length of a gradient.
-   *
-   * @param parameters the length of gain and bias; 0 if it may be that of a row or of a group
-   */
-  private static void checkGradient(
-      Object gradient, int parameters, int width, int group, String name) {
-    if (gradient == null) {
-      return;
-    }
-    int length = Array.getLength(gradient);
-    if (parameters == 0) {
-      requireParameterLength(length, width, group, name);
-    } else if (length != parameters) {
-      throw new IllegalArgumentException(
-          name
-              + " has "
-              + length
-              + " elements, it must have as many as the other parameters, "
-              + parameters);
-    }
-  }
-
-  /** A gradient must not be written over the statistics that backward passes read. */
-  private static void requireNotKept(Object gradient, Saved saved) {
-    if (gradient != null && (gradient == saved.rstd() || gradient == saved.mean())) {
-      throw new IllegalArgumentException(
-          "dgain or dbias is the rstd or the mean of saved: each must be an array of its own");
-    }
-  }
-
-  private static void requireOwn(ParameterGradients gradients, Rows rows) {
-    if (rows != null
-        && (overlapsArray(gradients.gain(), rows) || overlapsArray(gradients.bias(), rows))) {
-      throw new IllegalArgumentException(
-          "dgain or dbias overlaps rows of the call: each must be an array of its own");
-    }
-  }
-
-  private static boolean overlaps(Rows parameter, Rows rows) {
+  static boolean overlaps(Rows parameter, Rows rows) {
     return parameter != null && Overlap.any(parameter, rows);
   }
 
@@ -382,7 +241,7 @@ final class NormArguments {
     }
   }
 
-  private static void requireWidth(Rows rows, int width, String name) {
+  static void requireWidth(Rows rows, int width, String name) {
     if (requireNonNull(rows, name).width() != width) {
       throw new IllegalArgumentException(
           name + " has rows " + rows.width() + " wide, the norm is " + width + " wide");
@@ -457,7 +316,7 @@ final class NormArguments {
     }
   }
 
-  private static void requireParameterLength(int length, int width, int group, String name) {
+  static void requireParameterLength(int length, int width, int group, String name) {
     if (length != width && length != group) {
       throw new IllegalArgumentException(
           name

@@ -34,7 +34,7 @@ class GoldenPartsTest {
     Golden.check("parts.txt", lines);
   }
 
-  /** Of a gain and a bias that have so many parts. */
+  /** A call whose gain and bias have so many parts. */
   private static String line(
       String name, NormSpec spec, ElementType type, int parts, Backend backend) {
     CRC32 crc = new CRC32();

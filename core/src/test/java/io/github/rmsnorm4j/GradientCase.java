@@ -31,7 +31,7 @@ final class GradientCase {
     SplittableRandom random = new SplittableRandom(seed);
     int rows = random.nextInt(1, 5);
     int drawnGroups = random.nextInt(3) == 0 ? random.nextInt(2, 5) : 1;
-    // Of one element, or of two less their mean, all may cancel.
+    // If a row has one element, or two less their mean, all terms may cancel.
     width = drawnGroups * (drawnGroups > 1 ? random.nextInt(4, 20) : random.nextInt(3, 70));
     Gate gate = random.nextInt(3) == 0 ? GATES[random.nextInt(3)] : Gate.NONE;
     double[] epsilons = {1e-6, 1e-2, 0.7};

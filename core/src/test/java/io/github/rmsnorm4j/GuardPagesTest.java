@@ -38,7 +38,7 @@ class GuardPagesTest {
     private static final int BYTES = 1 << 21;
     private static final int STREAMED = 1 << 24;
 
-    /** Of so many calls one more has quantised output. */
+    /** After so many calls one more has quantised output. */
     private static final int QUANTIZED = 8;
 
     private Guarded() {}

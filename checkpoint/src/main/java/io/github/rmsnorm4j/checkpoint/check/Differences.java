@@ -19,6 +19,27 @@ record Differences(List<Finding> named) {
     return hidden() ? norm.replaceFirst(", eps [^,]*", "") : norm;
   }
 
+  /**
+   * Says what Y is: the first norm, and the others that these rows do not tell from it.
+   *
+   * @param what Y is by the first norm
+   * @param equal how much of Y that norm makes
+   * @param or the words before the others
+   */
+  List<String> sentences(String what, String equal, String or) {
+    if (named.size() == 1) {
+      return List.of(what + ": " + equal + ".");
+    }
+    String others =
+        named.size() == 2 ? "another norm" : "one of %s norms".formatted(named.size() - 1);
+    List<String> sentences = new ArrayList<>();
+    sentences.add(
+        "%s (%s), %s %s that these rows do not tell from it: %s."
+            .formatted(what, equal, or, others, this));
+    sentences.addAll(hints());
+    return sentences;
+  }
+
   /** The choices in which the named norms differ, each with its values. */
   @Override
   public String toString() {

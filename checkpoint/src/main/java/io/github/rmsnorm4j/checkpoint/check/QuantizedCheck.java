@@ -35,7 +35,7 @@ public final class QuantizedCheck {
   private static final Map<String, Quantizer> OTHER_RULES =
       Map.of("llama.cpp on ARM", Quantizer.ggmlReference().withRounding(CodeRounding.EVEN));
 
-  /** Of a norm that makes every byte; where elements are not compared. */
+  /** What a finding says of a norm that makes every byte: elements are not compared. */
   private static final Score FULL = Score.full(0, new long[0]);
 
   private final QuantizedSample sample;
@@ -118,7 +118,7 @@ public final class QuantizedCheck {
     return matches;
   }
 
-  /** Of those that are not exact, other rules of the norm first. */
+  /** The nearest that are not exact; other rules of the same norm come first. */
   private static List<Match> around(Match named, List<Match> all) {
     return all.stream()
         .filter(match -> !match.score().exact())

@@ -15,7 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Rows of X beside rows that were quantised, all without gaps, with the parameters of the norm.
+ * Rows of X and the quantised rows that they are compared with, all without gaps, with the
+ * parameters of the norm.
  *
  * @param x what went in
  * @param residual what was added to it, or null

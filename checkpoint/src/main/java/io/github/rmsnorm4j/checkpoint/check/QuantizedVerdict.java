@@ -34,20 +34,7 @@ record QuantizedVerdict(
         "%s and %s that were compared are all equal"
             .formatted(counted(first.codes(), "code"), counted(first.scales(), "scale"));
     String what = "Y is " + type + " of " + differences.name() + " by " + rules(first);
-    if (named.size() == 1) {
-      sentences.add(what + ": " + equal + ".");
-    } else {
-      sentences.add(
-          "%s (%s), or of %s that these rows do not tell from it: %s."
-              .formatted(
-                  what,
-                  equal,
-                  named.size() == 2
-                      ? "another norm"
-                      : "one of %s norms".formatted(named.size() - 1),
-                  differences));
-      sentences.addAll(differences.hints());
-    }
+    sentences.addAll(differences.sentences(what, equal, "or of"));
     if (first.rules().size() > 1) {
       sentences.add("These rules make the same bytes of these rows.");
     }

@@ -59,24 +59,10 @@ final class Verdict {
       return sentences;
     }
     Finding first = named.getFirst();
-    String name = differences.name();
     String equal =
         String.format(
             Locale.ROOT, "all %,d elements that were compared are equal", first.elements());
-    if (named.size() == 1) {
-      sentences.add("Y is " + name + ": " + equal + ".");
-    } else {
-      sentences.add(
-          "Y is %s (%s), or %s that these rows do not tell from it: %s."
-              .formatted(
-                  name,
-                  equal,
-                  named.size() == 2
-                      ? "another norm"
-                      : "one of %s norms".formatted(named.size() - 1),
-                  differences));
-      sentences.addAll(differences.hints());
-    }
+    sentences.addAll(differences.sentences("Y is " + differences.name(), equal, "or"));
     named.stream()
         .filter(norm -> norm.spec() != null && norm.greatestUlp() == 0)
         .map(norm -> "normalize --like '%s' computes these elements.".formatted(norm.spec()))

@@ -85,7 +85,7 @@ class GatedNormsTest {
         .collect(Collectors.joining("\n"));
   }
 
-  /** Of Qwen's norms the gated one alone stores g. */
+  /** Only the gated norm of Qwen stores g; the others store g - 1. */
   @Test
   void theNormsOfQwen() throws IOException {
     String expected =
