@@ -1,10 +1,13 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.norm.SharedSums;
 import io.github.rmsnorm4j.internal.norm.SumsOverRows;
 
 /**
@@ -19,6 +22,7 @@ final class BackwardRun {
    * All rows and their groups share gain and bias.
    *
    * @param ofNorm the gain and bias if they are the norm's; null if they are of the call
+   * @param shared sums rows that have several owners; null for whole rows
    */
   static void whole(
       Norm norm,
@@ -26,13 +30,14 @@ final class BackwardRun {
       Saved saved,
       ParameterGradients gradients,
       Object[] columns,
-      NormColumns ofNorm) {
+      NormColumns ofNorm,
+      SharedSums shared) {
     RowMemory[] memory = new RowMemory[rows.length];
     for (int place = 0; place < rows.length; place++) {
       memory[place] = rows[place] == null ? null : norm.memory.of(rows[place], norm.groups);
     }
     Call call = call(norm, saved, gradients, memory, columns, ofNorm, saved.mean(), saved.rstd());
-    run(norm, call, rows[Forward.X.place()].rows() * norm.groups, gradients, 0);
+    run(norm, call, rows[Forward.X.place()].rows() * norm.groups, gradients, 0, shared);
   }
 
   /**
@@ -63,7 +68,7 @@ final class BackwardRun {
         double[] rstd = parameters.rstd(saved.rstd(), first, step, n);
         RowMemory[] memory = memory(norm, rows, part, n);
         Call call = call(norm, saved, gradients, memory, ofPart, null, mean, rstd);
-        run(norm, call, n, gradients, part * norm.groupWidth);
+        run(norm, call, n, gradients, part * norm.groupWidth, null);
       }
     }
   }
@@ -99,22 +104,23 @@ final class BackwardRun {
             columns[Forward.BIAS.place()] != null,
             gradients.gain() != null,
             gradients.bias() != null);
-    return new Call(
-        norm.choicesOf(rows[Forward.X.place()].type()),
-        formula,
-        rows,
-        columns,
-        ofNorm,
-        mean,
-        rstd,
-        rstd != null);
+    NormChoices choices = norm.choicesOf(rows[Forward.X.place()].type());
+    double[][] given = rstd == null ? null : new double[Tensor.Access.ROW.places()][];
+    if (given != null) {
+      given[Forward.MEAN.place()] = mean;
+      given[Forward.RSTD.place()] = rstd;
+    }
+    return new Call(choices, formula, rows, columns, ofNorm, null, null, given);
   }
 
-  private static void run(Norm norm, Call call, long rows, ParameterGradients gradients, int from) {
+  private static void run(
+      Norm norm, Call call, long rows, ParameterGradients gradients, int from, SharedSums shared) {
     int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
-    try (call;
-        SumsOverRows sums = SumsOverRows.run(call, norm.backwardPlans, rows, threads)) {
-      gradients.take(sums.gain(), sums.bias(), from, norm.groupWidth);
+    try (call) {
+      Call rest = shared == null ? call : shared.run(call, rows, threads);
+      try (SumsOverRows sums = SumsOverRows.run(rest, norm.backwardPlans, rows, threads)) {
+        gradients.take(sums.gain(), sums.bias(), from, norm.groupWidth);
+      }
     }
   }
 }

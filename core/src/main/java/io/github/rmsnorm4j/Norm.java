@@ -12,6 +12,7 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
+import io.github.rmsnorm4j.internal.norm.SharedSums;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -99,8 +100,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     quantizer = builder.quantizer;
     plans = plans();
     backwardPlans = plans();
-    choices = choices(ElementType.FLOAT32);
-    float64Choices = spec.epsilon().isPresent() ? choices : choices(ElementType.FLOAT64);
+    int k = builder.rowWidth > 0 ? builder.rowWidth : spec.part().elements(groupWidth);
+    choices = choices(k, ElementType.FLOAT32);
+    float64Choices = spec.epsilon().isPresent() ? choices : choices(k, ElementType.FLOAT64);
   }
 
   private Plans plans() {
@@ -113,8 +115,33 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     return rows == ElementType.FLOAT64 ? float64Choices : choices;
   }
 
-  private NormChoices choices(ElementType rows) {
-    return new NormChoices(spec, groupWidth, spec.part().elements(groupWidth), spec.epsilon(rows));
+  private NormChoices choices(int k, ElementType rows) {
+    return new NormChoices(spec, groupWidth, k, spec.epsilon(rows));
+  }
+
+  /**
+   * {@return what one owner of some columns has of this norm, where the elements of each row have
+   * several owners} All owners together give each row the bits that this norm gives it.
+   *
+   * @param from the first column, a multiple of 1,024
+   * @param to the end of the columns: a multiple of 1,024, or the width
+   * @throws IllegalArgumentException if the columns are no such range, or the norm is partial, has
+   *     groups or a gate
+   */
+  public final NormShard shard(int from, int to) {
+    return new NormShard(this, from, to);
+  }
+
+  /** A norm of some columns, with their gain and bias, whose statistic is that of whole rows. */
+  final Norm ofColumns(int from, int to) {
+    Builder<?> builder = spec.withGainOffset(0).builder(to - from);
+    builder.gain = gain == null ? null : gain.range(from, to);
+    builder.bias = bias == null ? null : bias.range(from, to);
+    builder.threads = threads;
+    builder.safe = !memory.addresses();
+    builder.backend = backend;
+    builder.rowWidth = width;
+    return builder.build();
   }
 
   /**
@@ -742,7 +769,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   /** The output must determine the normalised row. */
-  private void requireWayBack(Rows ofCall, boolean float64) {
+  final void requireWayBack(Rows ofCall, boolean float64) {
     if (choices.part() < groupWidth) {
       throw new IllegalArgumentException(
           "part is " + choices.part() + ", to go back from the output it must be the width");
@@ -818,7 +845,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void backward(Rows dy, Saved saved, Rows dx, ParameterGradients gradients) {
-    runBackward(dy, saved, null, dx, null, gradients);
+    runBackward(dy, saved, null, dx, null, gradients, null);
   }
 
   /**
@@ -835,8 +862,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void backward(
       Rows dy, Saved saved, Rows dresidual, Rows dx, ParameterGradients gradients) {
-    runBackward(
-        dy, saved, NormArguments.requireNonNull(dresidual, "dresidual"), dx, null, gradients);
+    NormArguments.requireNonNull(dresidual, "dresidual");
+    runBackward(dy, saved, dresidual, dx, null, gradients, null);
   }
 
   /**
@@ -901,7 +928,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     NormArguments.requireGate(spec.gate());
     Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
     BackwardArguments.checkBackwardOfGate(width, dy, kept, saved.z(), dx, dz);
-    runBackward(dy, saved, null, dx, dz, gradients);
+    runBackward(dy, saved, null, dx, dz, gradients, null);
   }
 
   /**
@@ -927,8 +954,22 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     return Rows.of(array, width);
   }
 
-  private void runBackward(
-      Rows dy, Saved saved, Rows dresidual, Rows dx, Rows dz, ParameterGradients given) {
+  /**
+   * A backward pass.
+   *
+   * @param dresidual null without one
+   * @param dz null without a gate
+   * @param given null without gradients of gain and bias
+   * @param shared sums rows that have several owners; null for whole rows
+   */
+  final void runBackward(
+      Rows dy,
+      Saved saved,
+      Rows dresidual,
+      Rows dx,
+      Rows dz,
+      ParameterGradients given,
+      SharedSums shared) {
     if (dz == null) {
       NormArguments.requireNoGate(spec.gate(), "backwardGated");
     }
@@ -962,7 +1003,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       if (parts == 1) {
         boolean held = saved.gain() == null && saved.bias() == null;
         NormColumns ofNorm = held ? columns(float64) : null;
-        BackwardRun.whole(this, rows, saved, gradients, new Object[] {gain, bias}, ofNorm);
+        BackwardRun.whole(this, rows, saved, gradients, new Object[] {gain, bias}, ofNorm, shared);
       } else {
         BackwardRun.ofParts(this, rows, saved, gradients, new Object[] {gain, bias}, parts);
       }
@@ -1062,7 +1103,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       rows[Forward.BIAS_OF_GROUPS.place()] = ofParts(parts, Forward.BIAS, columns, ofNorm, x);
     }
     NormChoices of = choicesOf(x.type());
-    return new Call(of, formula, rows, columns, ofNorm, mean, rstd, false);
+    return new Call(of, formula, rows, columns, ofNorm, mean, rstd, null);
   }
 
   /**
@@ -1146,6 +1187,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   public abstract static sealed class Builder<B extends Builder<B>>
       permits RmsNorm.Builder, LayerNorm.Builder, L2Norm.Builder {
     private final int width;
+
+    /** Elements of a row of which the norm has some columns; 0 if it has all. */
+    private int rowWidth;
+
     private NormSpec spec;
     private Parameter gain;
     private Parameter bias;

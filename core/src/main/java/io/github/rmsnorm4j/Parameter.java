@@ -86,6 +86,12 @@ final class Parameter {
     return type;
   }
 
+  /** Some of the values. */
+  Parameter range(int from, int to) {
+    double[] ofRange = Arrays.copyOfRange(doubles, from, to);
+    return new Parameter(type, ofRange, Arrays.copyOfRange(floats, from, to));
+  }
+
   int length() {
     return doubles.length;
   }

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.SplitFormula;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -21,9 +22,11 @@ import java.util.TreeMap;
  * @param columns by place: gain and bias, float[] or double[] as the arithmetic is, the gain with
  *     its offset; null where the call has none
  * @param ofNorm copies of gain and bias if they are those of the norm, which never change; or null
- * @param mean takes the mean of each row, or has it if numbers are given; or null
- * @param rstd takes the rstd of each row, or has it; or null
- * @param numbersGiven whether mean and rstd are those of a forward pass, which kept them
+ * @param mean takes the mean of each row; or null
+ * @param rstd takes the rstd of each row; or null
+ * @param given by place: numbers of rows that are known before their first step, such as mean and
+ *     rstd that a forward pass kept; null where they are not, and where none are
+ * @param lanes the row sums of rows that have several owners; null for whole rows
  * @param copies by place: columns that were copied for this call alone; null where none may be
  */
 public record Call(
@@ -34,7 +37,8 @@ public record Call(
     NormColumns ofNorm,
     double[] mean,
     double[] rstd,
-    boolean numbersGiven,
+    double[][] given,
+    BlockLanes lanes,
     NativeMemory[] copies)
     implements AutoCloseable {
   /** A call that has copied no columns. */
@@ -46,7 +50,7 @@ public record Call(
       NormColumns ofNorm,
       double[] mean,
       double[] rstd,
-      boolean numbersGiven) {
+      double[][] given) {
     this(
         choices,
         formula,
@@ -55,7 +59,8 @@ public record Call(
         ofNorm,
         mean,
         rstd,
-        numbersGiven,
+        given,
+        null,
         // Only rows that are done in pieces have columns of their own for the call.
         choices.width() > SumOrder.SUPER_BLOCK || !choices.isWhole()
             ? new NativeMemory[columns.length]
@@ -66,7 +71,16 @@ public record Call(
   public Call withRows(Tensor tensor, RowMemory there) {
     RowMemory[] own = rows.clone();
     own[tensor.place()] = there;
-    return new Call(choices, formula, own, columns, ofNorm, mean, rstd, numbersGiven, copies);
+    return new Call(choices, formula, own, columns, ofNorm, mean, rstd, given, lanes, copies);
+  }
+
+  /**
+   * A phase of a call of rows that have several owners. One that sums rows keeps no statistic yet.
+   */
+  public Call phase(SplitFormula phase, double[][] given, BlockLanes lanes) {
+    double[] mean = lanes.isOfAllRows() ? null : this.mean;
+    double[] rstd = lanes.isOfAllRows() ? null : this.rstd;
+    return new Call(choices, phase, rows, columns, ofNorm, mean, rstd, given, lanes, copies);
   }
 
   /** The rows of a tensor, or null. */

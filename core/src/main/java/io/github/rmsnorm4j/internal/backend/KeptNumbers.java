@@ -16,7 +16,8 @@ final class KeptNumbers {
   /** Begins with a call. A mean that the forward pass did not keep is 0. */
   void begin(Call call) {
     this.call = call;
-    if (call.choices().isCentred() && call.numbersGiven() && call.mean() == null) {
+    double[][] given = call.given();
+    if (call.choices().isCentred() && given != null && given[Forward.MEAN.place()] == null) {
       Arrays.fill(frame.of(Forward.MEAN), 0.0);
     }
   }
@@ -26,21 +27,18 @@ final class KeptNumbers {
     call = null;
   }
 
-  /** Takes the numbers of rows from the forward pass, if it kept them. */
+  /** Takes the numbers of rows that are given. */
   void takeGiven(long row, int rows) {
-    if (call.numbersGiven()) {
-      System.arraycopy(call.rstd(), (int) row, frame.of(Forward.RSTD), 0, rows);
-      if (call.mean() != null) {
-        System.arraycopy(call.mean(), (int) row, frame.of(Forward.MEAN), 0, rows);
+    double[][] given = call.given();
+    for (int place = 0; given != null && place < given.length; place++) {
+      if (given[place] != null) {
+        System.arraycopy(given[place], (int) row, frame.ofRow[place], 0, rows);
       }
     }
   }
 
   /** Keeps the numbers of rows in range. */
   void keep(long row, int rows) {
-    if (call.numbersGiven()) {
-      return;
-    }
     keepMean(row, rows);
     if (call.rstd() != null) {
       double[] rstd = frame.of(Forward.RSTD);
@@ -58,11 +56,9 @@ final class KeptNumbers {
 
   /** Keeps the numbers of a row out of range, whose elements are multiplied by a scale. */
   void keepOutOfRange(long row, double scale) {
-    if (!call.numbersGiven()) {
-      keepMean(row, 1);
-      if (call.rstd() != null) {
-        call.rstd()[(int) row] = frame.of(Forward.RSTD)[0] * scale;
-      }
+    keepMean(row, 1);
+    if (call.rstd() != null) {
+      call.rstd()[(int) row] = frame.of(Forward.RSTD)[0] * scale;
     }
   }
 }

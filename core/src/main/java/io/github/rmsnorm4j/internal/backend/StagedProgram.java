@@ -22,13 +22,13 @@ public final class StagedProgram {
    *
    * @param reads the places of the rows that it reads
    * @param writes the places of the rows that it writes
-   * @param sums whether it sums elements of a row
+   * @param sums how many row sums it has
    */
-  record Ready(Extent extent, Kernel kernel, int[] reads, int[] writes, boolean sums) {
+  record Ready(Extent extent, Kernel kernel, int[] reads, int[] writes, int sums) {
     static Ready of(Stage stage, Extent extent, Kernel kernel) {
       int[] reads = places(stage.read().keySet());
       int[] writes = places(stage.written().keySet());
-      return new Ready(extent, kernel, reads, writes, !stage.sums().isEmpty());
+      return new Ready(extent, kernel, reads, writes, stage.sums().size());
     }
 
     private static int[] places(Collection<Tensor> tensors) {

@@ -31,6 +31,10 @@ public final class StagedRows implements Worker {
   private Pool<StagedRows> pool;
   private Call call;
   private StagedProgram program;
+
+  /** Of rows that have several owners; null of whole rows. */
+  private BlockLanes lanes;
+
   private int width;
   private int part;
   private int chunk;
@@ -68,8 +72,11 @@ public final class StagedRows implements Worker {
     width = call.choices().width();
     part = call.choices().part();
     int elements = call.rows(Backward.DY) == null ? CHUNK : CHUNK_OF_TWO;
-    chunk = program.doesAllRows() ? Math.clamp(elements / width, 1, Frame.MAX_ROWS) : 1;
-    areWhole = program.isInPlace && width <= SumOrder.SUPER_BLOCK;
+    lanes = call.lanes();
+    boolean sumsBlocks = lanes != null && lanes.isOfAllRows();
+    boolean many = program.doesAllRows() && !sumsBlocks;
+    chunk = many ? Math.clamp(elements / width, 1, Frame.MAX_ROWS) : 1;
+    areWhole = program.isInPlace && width <= SumOrder.SUPER_BLOCK && !sumsBlocks;
     for (Operand operand : program.operands) {
       Staging copies = operand.inPlace() ? null : staging[operand.copies()];
       access[operand.tensor().place()].open(operand, call.rows(operand.tensor()), frame, copies);
@@ -101,6 +108,7 @@ public final class StagedRows implements Worker {
     numbers.end();
     call = null;
     program = null;
+    lanes = null;
     if (!pool.giveBack(this)) {
       frame.close();
     }
@@ -117,6 +125,9 @@ public final class StagedRows implements Worker {
       if (!steps(program.steps, 0, row, rows)) {
         stopped = rows;
         return row - from;
+      }
+      if (lanes != null && lanes.isOfAllRows()) {
+        lanes.keep(frame, row);
       }
     }
     return to - from;
@@ -216,7 +227,7 @@ public final class StagedRows implements Worker {
       kernel.run(frame, rows, from, to);
       return;
     }
-    if (step.sums() && width > SumOrder.SUPER_BLOCK) {
+    if (step.sums() > 0 && (width > SumOrder.SUPER_BLOCK || lanes != null)) {
       sum(kernel, step, row, to);
       return;
     }
@@ -233,6 +244,10 @@ public final class StagedRows implements Worker {
 
   /** Sums the first n elements of a row, piece by piece. */
   void sum(Kernel kernel, Ready step, long row, int n) {
+    if (lanes != null) {
+      sumBlocks(kernel, step, row);
+      return;
+    }
     RowSum.open(frame);
     for (long column = 0; column < n; column += SumOrder.SUPER_BLOCK) {
       int length = (int) Math.min(SumOrder.SUPER_BLOCK, n - column);
@@ -243,8 +258,31 @@ public final class StagedRows implements Worker {
     frame.moveColumns(0);
   }
 
-  /** Runs a kernel on a row's first element. */
+  /** Sums the part of a row that this owner has, block by block. */
+  private void sumBlocks(Kernel kernel, Ready step, long row) {
+    lanes.begin(step.sums());
+    RowSum.open(frame);
+    for (long column = 0; column < width; column += SumOrder.BLOCK) {
+      int length = (int) Math.min(SumOrder.BLOCK, width - column);
+      place(step, row, column, 1, length);
+      kernel.superBlock(frame, length);
+      lanes.put(frame, row, column);
+    }
+    frame.moveColumns(0);
+    if (!lanes.isOfAllRows()) {
+      lanes.exchange();
+      RowSum.open(frame);
+      lanes.add(frame, 0);
+      kernel.close(frame);
+      placeWhole(row, 1);
+    }
+  }
+
+  /** Runs a kernel on a row's first element, unless the number that it leaves is given. */
   void first(Kernel kernel, Ready step, long row) {
+    if (lanes != null) {
+      return;
+    }
     place(step, row, 0, 1, 1);
     kernel.run(frame, 1, 0, 1);
   }

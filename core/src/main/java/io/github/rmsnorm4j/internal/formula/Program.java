@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.formula;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -46,6 +47,11 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
     static Step ofNumbers(Stage stage) {
       return new Step(stage, Extent.NUMBERS);
     }
+
+    /** Whether numbers of a row come from elements that not every owner of the row may have. */
+    private boolean isShared() {
+      return extent == Extent.FIRST || !stage.sums().isEmpty();
+    }
   }
 
   /**
@@ -63,6 +69,34 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
   public Program {
     steps = List.copyOf(steps);
     wide = wide == null ? null : List.copyOf(wide);
+  }
+
+  /**
+   * A part of the program, for rows that have several owners. The numbers of a row that come from
+   * its first element or from a row sum are known in all later phases. Each phase but the last one
+   * ends with a step that leaves such numbers; the last one does the rest. A phase after the step
+   * with ranges begins with it.
+   */
+  Program phase(int phase) {
+    int before = sharedSteps(steps.subList(0, ranged()));
+    boolean hasWide = wide != null && phase >= before;
+    List<Step> ofWide = hasWide ? phase(wide, phase - before) : null;
+    return new Program(phase(steps, phase), ofWide, rescaling);
+  }
+
+  private static List<Step> phase(List<Step> steps, int phase) {
+    List<Step> of = new ArrayList<>();
+    for (int s = 0; s < steps.size(); s++) {
+      int shared = sharedSteps(steps.subList(0, s));
+      if (shared == phase || shared < phase && steps.get(s).stage().hasRanges()) {
+        of.add(steps.get(s));
+      }
+    }
+    return of;
+  }
+
+  private static int sharedSteps(List<Step> steps) {
+    return (int) steps.stream().filter(Step::isShared).count();
   }
 
   /** The place of the step with ranges; the number of steps without one. */

@@ -81,7 +81,7 @@ public final class SumsOverRows implements AutoCloseable {
   /** The sums of this thread. No other call uses them until they are closed. */
   private static SumsOverRows open(Call call, Plan plan) {
     SumsOverRows sums = POOL.take();
-    BackwardFormula formula = (BackwardFormula) call.formula();
+    BackwardFormula formula = (BackwardFormula) call.formula().whole();
     sums.call = call;
     sums.plan = plan;
     sums.gain = formula.gainGradient();

@@ -296,7 +296,14 @@ final class DrawnCall {
       double[] rstds = rstd == null ? null : rstd.clone();
       NormColumns kept = ofNorm ? new NormColumns() : null;
       Plans plans = new Plans(List.of(backEnd, new PlainBackEnd()));
-      try (Call call = new Call(choices, formula, ofCall, columns, kept, means, rstds, given)) {
+      double[][] known = given ? new double[Tensor.Access.ROW.places()][] : null;
+      if (given) {
+        known[Forward.MEAN.place()] = means;
+        known[Forward.RSTD.place()] = rstds;
+      }
+      double[] ofMean = given ? null : means;
+      double[] ofRstd = given ? null : rstds;
+      try (Call call = new Call(choices, formula, ofCall, columns, kept, ofMean, ofRstd, known)) {
         if (formula instanceof BackwardFormula backward) {
           SumsOverRows sums = SumsOverRows.run(call, plans, rows, 1);
           add(bits, "dgain", sums.gain(), width);

@@ -92,9 +92,9 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
     private boolean isDone() {
       Arrays.fill(numbers, null);
       Arrays.setAll(written, slot -> new BitSet());
-      if (call.numbersGiven()) {
-        numbers[Forward.RSTD.place()] = call.rstd()[row];
-        numbers[Forward.MEAN.place()] = call.mean() == null ? 0.0 : call.mean()[row];
+      for (int place = 0; call.given() != null && place < numbers.length; place++) {
+        double[] given = call.given()[place];
+        numbers[place] = given != null ? Double.valueOf(given[row]) : noMean(place);
       }
       boolean inRange = true;
       for (int s = 0; s < program.steps().size() && inRange; s++) {
@@ -112,10 +112,10 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
       if (!inRange) {
         program.wide().forEach(this::run);
       }
-      if (!call.numbersGiven() && call.mean() != null) {
+      if (call.mean() != null) {
         call.mean()[row] = numbers[Forward.MEAN.place()];
       }
-      if (!call.numbersGiven() && call.rstd() != null) {
+      if (call.rstd() != null) {
         double rstd = numbers[Forward.RSTD.place()];
         call.rstd()[row] = inRange && !call.float64() ? (float) rstd : rstd;
       }
@@ -124,6 +124,11 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
         step.stage().written().keySet().forEach(tensor -> requireWritten(tensor, 0, width));
       }
       return true;
+    }
+
+    /** A mean that was not kept is 0. */
+    private static Double noMean(int place) {
+      return place == Forward.MEAN.place() ? 0.0 : null;
     }
 
     private void run(Step step) {

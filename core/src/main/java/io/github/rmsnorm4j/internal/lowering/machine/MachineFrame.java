@@ -100,9 +100,9 @@ final class MachineFrame implements AutoCloseable {
     area.set(JAVA_DOUBLE, Area.of(number) + (long) row * Double.BYTES, value);
   }
 
-  /** A number of n rows, from an array. */
-  void set(Tensor number, double[] from, int row, int n) {
-    MemorySegment.copy(from, row, area, JAVA_DOUBLE, Area.of(number), n);
+  /** The number of n rows that has a place, from an array. */
+  void set(int place, double[] from, int row, int n) {
+    MemorySegment.copy(from, row, area, JAVA_DOUBLE, Area.numbers(place), n);
   }
 
   void zero(Tensor number, int n) {

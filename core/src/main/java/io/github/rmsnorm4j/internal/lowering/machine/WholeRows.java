@@ -187,23 +187,23 @@ final class WholeRows implements Worker {
     }
   }
 
-  /** Takes mean and rstd of rows from the forward pass, if it kept them. */
+  /** Takes the numbers of rows that are given. A mean that the forward pass did not keep is 0. */
   private void takeGiven(int row, int rows) {
-    if (!call.numbersGiven()) {
+    double[][] given = call.given();
+    if (given == null) {
       return;
     }
-    frame.set(Forward.RSTD, call.rstd(), row, rows);
-    if (call.mean() != null) {
-      frame.set(Forward.MEAN, call.mean(), row, rows);
-    } else if (call.choices().isCentred()) {
+    for (int place = 0; place < given.length; place++) {
+      if (given[place] != null) {
+        frame.set(place, given[place], row, rows);
+      }
+    }
+    if (call.choices().isCentred() && given[Forward.MEAN.place()] == null) {
       frame.zero(Forward.MEAN, rows);
     }
   }
 
   private void keep(int row, int rows) {
-    if (call.numbersGiven()) {
-      return;
-    }
     if (call.mean() != null) {
       frame.copy(Forward.MEAN, 0, rows, call.mean(), row);
     }

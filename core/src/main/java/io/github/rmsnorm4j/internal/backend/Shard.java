@@ -1,0 +1,12 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import io.github.rmsnorm4j.SumExchange;
+
+/**
+ * The elements that one owner has of rows in a call, and how it exchanges numbers with the others.
+ *
+ * @param rowWidth the elements of a row, those of all owners
+ * @param from its first element, the first of a block
+ * @param to the end of its elements: that of a block, or of the row
+ */
+public record Shard(int rowWidth, int from, int to, SumExchange exchange) {}
