@@ -116,11 +116,10 @@ final class BackwardRun {
   private static void run(
       Norm norm, Call call, long rows, ParameterGradients gradients, int from, SharedSums shared) {
     int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
-    try (call) {
-      Call rest = shared == null ? call : shared.run(call, rows, threads);
-      try (SumsOverRows sums = SumsOverRows.run(rest, norm.backwardPlans, rows, threads)) {
-        gradients.take(sums.gain(), sums.bias(), from, norm.groupWidth);
-      }
+    Call rest = shared == null ? call : shared.run(call, norm.backwardPlans, rows, threads);
+    try (rest;
+        SumsOverRows sums = SumsOverRows.run(rest, norm.backwardPlans, rows, threads)) {
+      gradients.take(sums.gain(), sums.bias(), from, norm.groupWidth);
     }
   }
 }

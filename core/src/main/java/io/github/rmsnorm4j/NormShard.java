@@ -3,11 +3,15 @@ package io.github.rmsnorm4j;
 import io.github.rmsnorm4j.internal.backend.BlockLanes;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Shard;
+import io.github.rmsnorm4j.internal.formula.Formula;
+import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
-import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.norm.SharedSums;
 import java.lang.ref.Reference;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * One owner's part of a norm whose rows are split: each of several owners has some columns of every
@@ -53,8 +57,7 @@ public final class NormShard {
   /** Has the gain and bias of the columns. Its statistic is that of whole rows. */
   private final Norm columns;
 
-  /** Of phases that sum rows: plain Java or loops, whose kernels leave the lanes of blocks. */
-  private final Plans plans;
+  private final Map<Formula, List<Program>> phases = new ConcurrentHashMap<>();
 
   NormShard(Norm whole, int from, int to) {
     NormSpec spec = whole.spec();
@@ -66,8 +69,6 @@ public final class NormShard {
     this.from = from;
     this.to = to;
     columns = whole.ofColumns(from, to);
-    Backend backend = whole.backend();
-    plans = new Plans(() -> 0, () -> 0, backend.hasLoops(), backend.startsPlain());
   }
 
   private static void require(boolean holds, String name, Object value, String allowed) {
@@ -229,7 +230,7 @@ public final class NormShard {
 
   private SharedSums shared(SumExchange exchange) {
     NormArguments.requireNonNull(exchange, "exchange");
-    return new SharedSums(new Shard(whole.width(), from, to, exchange), plans);
+    return new SharedSums(new Shard(whole.width(), from, to, exchange), phases);
   }
 
   private void forward(Rows x, Rows residual, Rows y, Saved saved, SumExchange exchange) {
@@ -276,9 +277,9 @@ public final class NormShard {
 
   /** Relies on the checks. */
   private void compute(Rows x, Rows residual, Rows y, Saved saved, SharedSums shared) {
-    try (Call call = columns.forwardCall(x, residual, columns.memory.of(y, 1), saved)) {
-      int threads = CallMemory.isShared(call.rows()) ? columns.threads : 1;
-      Call rest = shared.run(call, x.rows(), threads);
+    Call call = columns.forwardCall(x, residual, columns.memory.of(y, 1), saved);
+    int threads = CallMemory.isShared(call.rows()) ? columns.threads : 1;
+    try (Call rest = shared.run(call, columns.plans, x.rows(), threads)) {
       Runner.run(rest, columns.plans, x.rows(), call.float64() ? 1 : threads);
     } finally {
       Reference.reachabilityFence(x);

@@ -76,11 +76,19 @@ public record Call(
 
   /**
    * A phase of a call of rows that have several owners. One that sums rows keeps no statistic yet.
+   * It has copies of columns of its own, and is closed by itself.
    */
   public Call phase(SplitFormula phase, double[][] given, BlockLanes lanes) {
-    double[] mean = lanes.isOfAllRows() ? null : this.mean;
-    double[] rstd = lanes.isOfAllRows() ? null : this.rstd;
-    return new Call(choices, phase, rows, columns, ofNorm, mean, rstd, given, lanes, copies);
+    boolean sums = lanes.isOfAllRows();
+    double[] ofMean = sums ? null : mean;
+    double[] ofRstd = sums ? null : rstd;
+    NativeMemory[] own = new NativeMemory[columns.length];
+    return new Call(choices, phase, rows, columns, ofNorm, ofMean, ofRstd, given, lanes, own);
+  }
+
+  /** Whether it sums blocks of rows that have several owners, and computes no output. */
+  public boolean sumsBlocks() {
+    return lanes != null && lanes.isOfAllRows();
   }
 
   /** The rows of a tensor, or null. */

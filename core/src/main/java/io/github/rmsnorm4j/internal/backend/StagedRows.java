@@ -73,7 +73,7 @@ public final class StagedRows implements Worker {
     part = call.choices().part();
     int elements = call.rows(Backward.DY) == null ? CHUNK : CHUNK_OF_TWO;
     lanes = call.lanes();
-    boolean sumsBlocks = lanes != null && lanes.isOfAllRows();
+    boolean sumsBlocks = call.sumsBlocks();
     boolean many = program.doesAllRows() && !sumsBlocks;
     chunk = many ? Math.clamp(elements / width, 1, Frame.MAX_ROWS) : 1;
     areWhole = program.isInPlace && width <= SumOrder.SUPER_BLOCK && !sumsBlocks;
@@ -126,7 +126,7 @@ public final class StagedRows implements Worker {
         stopped = rows;
         return row - from;
       }
-      if (lanes != null && lanes.isOfAllRows()) {
+      if (call.sumsBlocks()) {
         lanes.keep(frame, row);
       }
     }

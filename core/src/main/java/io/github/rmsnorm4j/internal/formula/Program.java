@@ -72,12 +72,20 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
   }
 
   /**
-   * A part of the program, for rows that have several owners. The numbers of a row that come from
-   * its first element or from a row sum are known in all later phases. Each phase but the last one
-   * ends with a step that leaves such numbers; the last one does the rest. A phase after the step
-   * with ranges begins with it.
+   * The program in phases, for rows that have several owners. Each phase but the last one ends with
+   * a step that leaves numbers of a row from its first element or from row sums. These are known in
+   * all later phases. The last phase does the rest. A phase after the step with ranges begins with
+   * that step.
    */
-  Program phase(int phase) {
+  List<Program> phases() {
+    List<Program> phases = new ArrayList<>();
+    for (int phase = 0; phase <= sharedSteps(steps); phase++) {
+      phases.add(phase(phase));
+    }
+    return List.copyOf(phases);
+  }
+
+  private Program phase(int phase) {
     int before = sharedSteps(steps.subList(0, ranged()));
     boolean hasWide = wide != null && phase >= before;
     List<Step> ofWide = hasWide ? phase(wide, phase - before) : null;

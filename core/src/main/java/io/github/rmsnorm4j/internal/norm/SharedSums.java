@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.backend.BlockLanes;
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.Shard;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Program;
@@ -12,36 +13,50 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
  * Sums rows of which several owners have a part each, together with the other owners.
  *
- * @param plans of phases that sum rows; no back end of theirs stops before rows out of range
+ * @param known the phases of formulas that were asked for before, of the same width of rows
  */
-public record SharedSums(Shard shard, Plans plans) {
+public record SharedSums(Shard shard, Map<Formula, List<Program>> known) {
+  private static final Pool<Frame> FRAMES = new Pool<>(Frame::new);
+
   /**
    * Sums all rows of a checked call, in one phase after another.
    *
-   * @param call of one owner; it is to be closed after the call that is returned
+   * @param call of one owner; it copies nothing, and so need not be closed
    * @return the call of the last phase, which computes the output of this owner. For float64 rows
    *     out of range it exchanges more numbers, so all owners do such rows in the same order
    */
-  public Call run(Call call, long rows, int threads) {
-    return new Phases(call, (int) rows, threads).run();
+  public Call run(Call call, Plans plans, long rows, int threads) {
+    return new Phases(call, plans, (int) rows, threads).run();
+  }
+
+  private List<Program> phases(Call call) {
+    List<Program> phases = known.get(call.formula());
+    if (phases == null) {
+      phases = SplitFormula.phases(call.formula(), shard.rowWidth(), call.storage(Set.of()));
+      known.put(call.formula(), phases);
+    }
+    return phases;
   }
 
   /** The phases of a call. */
   private final class Phases {
     private final Call call;
+    private final Plans plans;
     private final int rows;
     private final int threads;
 
     /** By place: what is known of each row. */
     private final double[][] given;
 
-    Phases(Call call, int rows, int threads) {
+    Phases(Call call, Plans plans, int rows, int threads) {
       this.call = call;
+      this.plans = plans;
       this.rows = rows;
       this.threads = threads;
       boolean none = call.given() == null;
@@ -49,31 +64,31 @@ public record SharedSums(Shard shard, Plans plans) {
     }
 
     Call run() {
-      Formula whole = call.formula();
-      for (int phase = 0; ; phase++) {
-        SplitFormula formula = new SplitFormula(whole, shard.rowWidth(), phase);
-        Program program = formula.program(call.storage(Set.of()), 0, 0, false);
-        Program.Step last = program.steps().getLast();
-        if (last.stage().sums().isEmpty() && last.extent() != Extent.FIRST) {
-          return call.phase(formula, given, BlockLanes.ofEachRow(shard));
-        }
-        int sums = last.stage().sums().size();
-        BlockLanes lanes = BlockLanes.ofAllRows(shard, rows, sums, kept(program.steps()));
-        Call ofPhase = call.phase(formula, given, lanes);
-        if (last.extent() == Extent.FIRST) {
-          first(ofPhase, last.stage());
+      int last = phases(call).size() - 1;
+      for (int phase = 0; phase < last; phase++) {
+        Program program = phases(call).get(phase);
+        Program.Step shared = program.steps().getLast();
+        int sums = shared.stage().sums().size();
+        BlockLanes lanes = BlockLanes.ofAllRows(shard, rows, sums, kept(program));
+        if (shared.extent() == Extent.FIRST) {
+          first(phase(phase, lanes), shared.stage());
         } else {
-          Runner.run(ofPhase, plans, rows, threads);
+          sum(phase(phase, lanes));
           lanes.exchange();
-          add(lanes, last.stage().sums());
+          add(lanes, shared.stage().sums());
         }
       }
+      return phase(last, BlockLanes.ofEachRow(shard));
+    }
+
+    private Call phase(int phase, BlockLanes lanes) {
+      return call.phase(new SplitFormula(call.formula(), shard.rowWidth(), phase), given, lanes);
     }
 
     /** Arrays for what the steps of a phase keep. */
-    private double[][] kept(List<Program.Step> steps) {
+    private double[][] kept(Program program) {
       double[][] kept = new double[given.length][];
-      for (Program.Step step : steps) {
+      for (Program.Step step : program.steps()) {
         for (Stage.Statement statement : step.stage().statements()) {
           if (statement instanceof Stage.Keep keep) {
             kept[keep.number().place()] = new double[rows];
@@ -84,11 +99,17 @@ public record SharedSums(Shard shard, Plans plans) {
       return kept;
     }
 
+    private void sum(Call ofPhase) {
+      try (ofPhase) {
+        Runner.run(ofPhase, plans, rows, threads);
+      }
+    }
+
     /** The owner of the first elements gives the number that comes from them to the others. */
     private void first(Call ofPhase, Stage stage) {
       boolean has = shard.from() == 0;
       if (has) {
-        Runner.run(ofPhase, plans, rows, threads);
+        sum(ofPhase);
       }
       Stage.Keep keep = (Stage.Keep) stage.statements().getFirst();
       shard.exchange().gather(given[keep.number().place()], has ? 0 : rows, rows);
@@ -96,19 +117,19 @@ public record SharedSums(Shard shard, Plans plans) {
 
     /** Adds the lanes of all owners. */
     private void add(BlockLanes lanes, List<Stage.Sum> sums) {
-      try (Frame frame = new Frame()) {
+      Frame frame = FRAMES.take();
+      for (Stage.Sum sum : sums) {
+        given[sum.number().place()] = new double[rows];
+      }
+      for (int row = 0; row < rows; row++) {
+        RowSum.open(frame);
+        lanes.add(frame, row);
+        RowSum.close(frame, sums, false);
         for (Stage.Sum sum : sums) {
-          given[sum.number().place()] = new double[rows];
-        }
-        for (int row = 0; row < rows; row++) {
-          RowSum.open(frame);
-          lanes.add(frame, row);
-          RowSum.close(frame, sums, false);
-          for (Stage.Sum sum : sums) {
-            given[sum.number().place()][row] = frame.of(sum.number())[0];
-          }
+          given[sum.number().place()][row] = frame.of(sum.number())[0];
         }
       }
+      FRAMES.giveBack(frame);
     }
   }
 }
