@@ -73,6 +73,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   final CallMemory memory;
   private final Quantizer quantizer;
 
+  /** Says which columns it has of another norm; null of a norm of whole rows. */
+  private final String ofColumns;
+
   /** The kernels of the last calls, which the next call will most often need. */
   final Plans plans;
 
@@ -98,6 +101,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     backend = builder.backend == null ? Backend.best() : builder.backend;
     memory = new CallMemory(backend.nativeAccess() && !builder.safe);
     quantizer = builder.quantizer;
+    ofColumns = builder.columns;
     plans = plans();
     backwardPlans = plans();
     int k = builder.rowWidth > 0 ? builder.rowWidth : spec.part().elements(groupWidth);
@@ -134,13 +138,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /** A norm of some columns, with their gain and bias, whose statistic is that of whole rows. */
   final Norm ofColumns(int from, int to) {
-    Builder<?> builder = spec.withGainOffset(0).builder(to - from);
+    Builder<?> builder = spec.withGainOffset(0).withGroups(RowGroups.WHOLE).builder(to - from);
     builder.gain = gain == null ? null : gain.range(from, to);
     builder.bias = bias == null ? null : bias.range(from, to);
     builder.threads = threads;
     builder.safe = !memory.addresses();
     builder.backend = backend;
     builder.rowWidth = width;
+    builder.columns = "columns " + from + " to " + to + " of " + this;
     return builder.build();
   }
 
@@ -1169,6 +1174,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /** For example {@code RmsNorm(4096, llama(eps=1e-5), gain)}. */
   @Override
   public String toString() {
+    if (ofColumns != null) {
+      return ofColumns;
+    }
     return getClass().getSimpleName()
         + "("
         + width
@@ -1188,8 +1196,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       permits RmsNorm.Builder, LayerNorm.Builder, L2Norm.Builder {
     private final int width;
 
-    /** Elements of a row of which the norm has some columns; 0 if it has all. */
+    /** Elements of a row of which the norm has some columns, and which; 0 and null if all. */
     private int rowWidth;
+
+    private String columns;
 
     private NormSpec spec;
     private Parameter gain;

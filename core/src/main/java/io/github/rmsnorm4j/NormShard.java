@@ -61,8 +61,8 @@ public final class NormShard {
 
   NormShard(Norm whole, int from, int to) {
     NormSpec spec = whole.spec();
-    require(spec.part().isWhole(), "part", spec.part(), "the whole row");
-    require(spec.groups().isWhole(), "groups", spec.groups(), "the whole row");
+    require(spec.part().isWhole(), "part", spec.part(), "1");
+    require(whole.groups == 1, "groupCount", whole.groups, "1");
     require(spec.gate() == Gate.NONE, "gate", spec.gate(), "none");
     requireRange(from, to, whole.width());
     this.whole = whole;
@@ -200,7 +200,7 @@ public final class NormShard {
    */
   public void backward(
       Rows dy, Saved saved, Rows dx, ParameterGradients gradients, SumExchange exchange) {
-    columns.runBackward(dy, saved, null, dx, null, gradients, shared(exchange));
+    goBack(dy, saved, null, dx, gradients, exchange);
   }
 
   /**
@@ -225,7 +225,30 @@ public final class NormShard {
       ParameterGradients gradients,
       SumExchange exchange) {
     NormArguments.requireNonNull(dresidual, "dresidual");
-    columns.runBackward(dy, saved, dresidual, dx, null, gradients, shared(exchange));
+    goBack(dy, saved, dresidual, dx, gradients, exchange);
+  }
+
+  private void goBack(
+      Rows dy,
+      Saved saved,
+      Rows dresidual,
+      Rows dx,
+      ParameterGradients gradients,
+      SumExchange exchange) {
+    SharedSums shared = shared(exchange);
+    requireWidth(dy, "dy");
+    requireWidth(dx, "dx");
+    if (dresidual != null) {
+      requireWidth(dresidual, "dresidual");
+    }
+    columns.runBackward(dy, saved, dresidual, dx, null, gradients, shared);
+  }
+
+  private void requireWidth(Rows rows, String name) {
+    if (NormArguments.requireNonNull(rows, name).width() != width()) {
+      throw new IllegalArgumentException(
+          name + " has rows " + rows.width() + " wide, the shard is " + width() + " wide");
+    }
   }
 
   private SharedSums shared(SumExchange exchange) {
@@ -235,7 +258,11 @@ public final class NormShard {
 
   private void forward(Rows x, Rows residual, Rows y, Saved saved, SumExchange exchange) {
     SharedSums shared = shared(exchange);
-    NormArguments.requireNonNull(x, "x");
+    requireWidth(x, "x");
+    requireWidth(y, "y");
+    if (residual != null) {
+      requireWidth(residual, "residual");
+    }
     boolean centred = whole.spec().isCentred();
     requireRoom(x.rows(), centred ? 2 : 1);
     if (saved == null) {
@@ -291,6 +318,6 @@ public final class NormShard {
   /** For example {@code columns 0 to 2048 of RmsNorm(4096, llama(eps=1e-5), gain)}. */
   @Override
   public String toString() {
-    return "columns " + from + " to " + to + " of " + whole;
+    return columns.toString();
   }
 }

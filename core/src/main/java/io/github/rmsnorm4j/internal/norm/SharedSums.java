@@ -65,7 +65,7 @@ public record SharedSums(Shard shard, Map<Formula, List<Program>> known) {
 
     Call run() {
       int last = phases(call).size() - 1;
-      for (int phase = 0; phase < last; phase++) {
+      for (int phase = 0; phase < last && rows > 0; phase++) {
         Program program = phases(call).get(phase);
         Program.Step shared = program.steps().getLast();
         int sums = shared.stage().sums().size();
