@@ -253,7 +253,7 @@ public final class NormShard {
 
   private SharedSums shared(SumExchange exchange) {
     NormArguments.requireNonNull(exchange, "exchange");
-    return new SharedSums(new Shard(whole.width(), from, to, exchange), phases);
+    return new SharedSums(new Shard(whole.width(), from, to, exchange::gather), phases);
   }
 
   private void forward(Rows x, Rows residual, Rows y, Saved saved, SumExchange exchange) {

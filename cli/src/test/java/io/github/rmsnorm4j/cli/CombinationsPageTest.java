@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormShard;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
@@ -13,6 +14,7 @@ import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.SumExchange;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Arrays;
@@ -31,7 +33,7 @@ class CombinationsPageTest {
 
   /** What a norm or a call has besides its spec. */
   private static final List<String> OTHERS =
-      List.of("bias", "residual", "quantised output", "keep OUTPUT");
+      List.of("bias", "residual", "quantised output", "keep OUTPUT", "split rows");
 
   static {
     CHOICES.put("LayerNorm", List.of(spec -> spec.withKind(NormSpec.Kind.LAYER_NORM)));
@@ -77,7 +79,7 @@ class CombinationsPageTest {
   private static boolean excludes(String a, String b) {
     return a.equals("LayerNorm") && b.equals("L2 norm")
         || b.startsWith(a)
-        || a.equals("quantised output") && b.equals("keep OUTPUT");
+        || a.equals("quantised output") && List.of("keep OUTPUT", "split rows").contains(b);
   }
 
   private static Map<String, List<String>> table() throws IOException {
@@ -128,6 +130,10 @@ class CombinationsPageTest {
       return;
     }
     Saved saved = new Saved(names.contains("keep OUTPUT") ? Keep.OUTPUT : Keep.INPUT, 1);
+    if (names.contains("split rows")) {
+      ofShard(norm.shard(0, WIDTH), residual, saved);
+      return;
+    }
     if (residual != null) {
       norm.addAndApply(row(), residual, row(), saved);
     } else if (gated) {
@@ -140,6 +146,16 @@ class CombinationsPageTest {
     } else {
       norm.backward(row(), saved, row(), null);
     }
+  }
+
+  private static void ofShard(NormShard shard, Rows residual, Saved saved) {
+    SumExchange alone = (numbers, from, to) -> {};
+    if (residual != null) {
+      shard.addAndApply(row(), residual, row(), saved, alone);
+    } else {
+      shard.apply(row(), row(), saved, alone);
+    }
+    shard.backward(row(), saved, row(), null, alone);
   }
 
   private static Rows row() {

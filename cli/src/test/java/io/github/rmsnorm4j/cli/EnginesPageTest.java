@@ -24,6 +24,7 @@ class EnginesPageTest {
       import java.nio.channels.FileChannel;
       import java.nio.file.*;
       import java.util.*;
+      import java.util.concurrent.*;
       import java.util.stream.IntStream;
 
       class Lines {
@@ -181,6 +182,16 @@ class EnginesPageTest {
           }
       """;
 
+  private static final String OWNERS =
+      """
+          {
+            float[] x = random(10 * 8192), weight = random(8192), wanted = new float[x.length];
+            RmsNorm.builder(8192).gain(weight).threads(1).build().apply(x, wanted);
+            %s
+            check(Arrays.equals(x, wanted), "four owners");
+          }
+      """;
+
   /** The product: its rounding has the bound of the page; its error is what the scales predict. */
   private static final String BLOCKS =
       """
@@ -260,7 +271,7 @@ class EnginesPageTest {
 
   /** In the order of the page. */
   private static final List<String> LOOKS =
-      List.of(LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE, SANDWICH, BLOCKS, REFERENCE);
+      List.of(LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE, SANDWICH, OWNERS, BLOCKS, REFERENCE);
 
   @TempDir Path folder;
 
@@ -278,7 +289,7 @@ class EnginesPageTest {
         blocks.add(LOOKS.get(blocks.size()).formatted(lines));
       }
     }
-    assertThat(members).hasSize(2);
+    assertThat(members).hasSize(3);
     assertThat(blocks).hasSameSizeAs(LOOKS);
     String program = PROGRAM.formatted(String.join("", members), String.join("", blocks));
     assertThat(JavaSource.run(folder, program)).isEqualTo("done\n");

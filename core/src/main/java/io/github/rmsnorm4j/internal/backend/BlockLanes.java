@@ -1,9 +1,11 @@
 package io.github.rmsnorm4j.internal.backend;
 
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
+import java.util.List;
 
 /**
  * The row sums of rows that have several owners, before they are added up: the lanes of each block.
@@ -15,6 +17,8 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
  * of the elements before.
  */
 public final class BlockLanes {
+  private static final Pool<Frame> FRAMES = new Pool<>(Frame::new);
+
   private final Shard shard;
 
   /** 1 where each row is exchanged by itself. */
@@ -96,8 +100,25 @@ public final class BlockLanes {
   }
 
   /** Adds the lanes of a row, as those of a long row of the frame. */
-  public void add(Frame frame, int row) {
-    int apart = rows * sums * SumOrder.LANES;
-    RowSum.addBlocks(frame, sums, numbers, at(0, row), apart);
+  void add(Frame frame, int row) {
+    RowSum.open(frame);
+    RowSum.addBlocks(frame, sums, numbers, at(0, row), at(1, 0));
+  }
+
+  /**
+   * Adds the lanes of all rows.
+   *
+   * @param into by place: takes the sums of each row
+   */
+  public void add(List<Stage.Sum> sums, double[][] into) {
+    Frame frame = FRAMES.take();
+    for (int row = 0; row < rows; row++) {
+      add(frame, row);
+      RowSum.close(frame, sums, false);
+      for (Stage.Sum sum : sums) {
+        into[sum.number().place()][row] = frame.of(sum.number())[0];
+      }
+    }
+    FRAMES.giveBack(frame);
   }
 }

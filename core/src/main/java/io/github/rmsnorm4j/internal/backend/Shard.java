@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j.internal.backend;
 
-import io.github.rmsnorm4j.SumExchange;
-
 /**
  * The elements that one owner has of rows in a call, and how it exchanges numbers with the others.
  *
@@ -9,4 +7,10 @@ import io.github.rmsnorm4j.SumExchange;
  * @param from its first element, the first of a block
  * @param to the end of its elements: that of a block, or of the row
  */
-public record Shard(int rowWidth, int from, int to, SumExchange exchange) {}
+public record Shard(int rowWidth, int from, int to, Exchange exchange) {
+  /** Gives this owner's numbers, those of a range, to all others, and takes theirs. */
+  @FunctionalInterface
+  public interface Exchange {
+    void gather(double[] numbers, int from, int to);
+  }
+}

@@ -271,7 +271,6 @@ public final class StagedRows implements Worker {
     frame.moveColumns(0);
     if (!lanes.isOfAllRows()) {
       lanes.exchange();
-      RowSum.open(frame);
       lanes.add(frame, 0);
       kernel.close(frame);
       placeWhole(row, 1);

@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.backend.BlockLanes;
 import io.github.rmsnorm4j.internal.backend.Call;
-import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.Shard;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Program;
@@ -10,8 +9,6 @@ import io.github.rmsnorm4j.internal.formula.Program.Extent;
 import io.github.rmsnorm4j.internal.formula.SplitFormula;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.kernel.Frame;
-import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,8 +19,6 @@ import java.util.Set;
  * @param known the phases of formulas that were asked for before, of the same width of rows
  */
 public record SharedSums(Shard shard, Map<Formula, List<Program>> known) {
-  private static final Pool<Frame> FRAMES = new Pool<>(Frame::new);
-
   /**
    * Sums all rows of a checked call, in one phase after another.
    *
@@ -75,7 +70,8 @@ public record SharedSums(Shard shard, Map<Formula, List<Program>> known) {
         } else {
           sum(phase(phase, lanes));
           lanes.exchange();
-          add(lanes, shared.stage().sums());
+          shared.stage().sums().forEach(sum -> given[sum.number().place()] = new double[rows]);
+          lanes.add(shared.stage().sums(), given);
         }
       }
       return phase(last, BlockLanes.ofEachRow(shard));
@@ -113,23 +109,6 @@ public record SharedSums(Shard shard, Map<Formula, List<Program>> known) {
       }
       Stage.Keep keep = (Stage.Keep) stage.statements().getFirst();
       shard.exchange().gather(given[keep.number().place()], has ? 0 : rows, rows);
-    }
-
-    /** Adds the lanes of all owners. */
-    private void add(BlockLanes lanes, List<Stage.Sum> sums) {
-      Frame frame = FRAMES.take();
-      for (Stage.Sum sum : sums) {
-        given[sum.number().place()] = new double[rows];
-      }
-      for (int row = 0; row < rows; row++) {
-        RowSum.open(frame);
-        lanes.add(frame, row);
-        RowSum.close(frame, sums, false);
-        for (Stage.Sum sum : sums) {
-          given[sum.number().place()][row] = frame.of(sum.number())[0];
-        }
-      }
-      FRAMES.giveBack(frame);
     }
   }
 }
