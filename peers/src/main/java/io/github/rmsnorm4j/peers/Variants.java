@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.peers;
 
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
@@ -14,8 +13,6 @@ import io.github.rmsnorm4j.benchmarks.peers.KernelKind;
 import io.github.rmsnorm4j.benchmarks.peers.Variant;
 import io.github.rmsnorm4j.peers.Definition.Output;
 import io.github.rmsnorm4j.peers.Entrant.Entry;
-import io.github.rmsnorm4j.reference.Casts;
-import io.github.rmsnorm4j.reference.Definitions;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
@@ -52,7 +49,7 @@ record Variants(Contest contest, KernelKind kind) {
     return Stream.of(
             Stream.of(variants.norm()),
             new QuantizedVariants(variants).entrants(),
-            Stream.of(variants.groups(), variants.heads(), variants.headsWithGains()),
+            variants.groups(),
             Stream.of(variants.withoutGain(), variants.l2()),
             Stream.of(Gate.values()).filter(gate -> gate != Gate.NONE).map(variants::gated),
             new SandwichVariants(variants).entrants())
@@ -68,81 +65,39 @@ record Variants(Contest contest, KernelKind kind) {
     return applied(Variant.NORM, Definition.of(contest.kernel()), this::spec, place -> place.gain);
   }
 
+  private Stream<Entrant> groups() {
+    RowGroups heads = RowGroups.ofSize(HEAD);
+    return Stream.of(
+        grouped(Variant.EIGHT_GROUPS, RowGroups.ofCount(GROUPS), place -> place.gain),
+        grouped(Variant.HEADS, heads, place -> Arrays.copyOf(place.gain, HEAD)),
+        grouped(Variant.HEADS_WITH_GAINS, heads, place -> place.gain));
+  }
+
   private Entrant withoutGain() {
-    Output output =
-        (place, r) -> Definitions.rmsNorm(place.row(place.x, r), null, null, place.epsilon);
-    return applied(Variant.WITHOUT_GAIN, like(output), this::spec, _ -> null);
+    return applied(Variant.WITHOUT_GAIN, like(VariantOutputs.withoutGain()), this::spec, _ -> null);
   }
 
   private Entrant l2() {
-    double epsilon = NormSpec.L2.epsilon().getAsDouble();
-    Output output = (place, r) -> Definitions.l2Norm(place.row(place.x, r), null, null, epsilon);
-    return applied(Variant.L2, like(output), _ -> NormSpec.L2, _ -> null);
+    return applied(Variant.L2, like(VariantOutputs.l2()), _ -> NormSpec.L2, _ -> null);
   }
 
   private Entrant roundedRoot() {
-    Output output =
-        (place, r) -> {
-          double[] x = place.row(place.x, r);
-          double square = Definitions.meanSquare(x, x.length);
-          double root = Definitions.root(square, place.epsilon, EpsilonPlacement.INSIDE);
-          return Casts.roundedRoot(x, 1 / root, contest.type(), null);
-        };
     return applied(
         Variant.ROUNDED_ROOT,
-        like(output),
+        like(VariantOutputs.roundedRoot(contest.type())),
         place -> spec(place).withCastOrder(CastOrder.ROUNDED_ROOT),
         _ -> null);
   }
 
-  private Entrant groups() {
-    RowGroups groups = RowGroups.ofCount(GROUPS);
-    return grouped(Variant.EIGHT_GROUPS, groups, place -> place.gain);
-  }
-
-  private Entrant heads() {
-    RowGroups heads = RowGroups.ofSize(HEAD);
-    return grouped(Variant.HEADS, heads, place -> Arrays.copyOf(place.gain, HEAD));
-  }
-
-  private Entrant headsWithGains() {
-    RowGroups heads = RowGroups.ofSize(HEAD);
-    return grouped(Variant.HEADS_WITH_GAINS, heads, place -> place.gain);
-  }
-
   private Entrant grouped(Variant variant, RowGroups groups, Function<Place, double[]> gain) {
-    int count = groups.count(contest.width());
-    Output output =
-        (place, r) -> {
-          double[] x = place.row(place.x, r);
-          double[] gains = gain.apply(place);
-          boolean shared = gains.length < x.length;
-          return IntStream.range(0, count)
-              .mapToObj(
-                  g ->
-                      Definitions.rmsNorm(
-                          Definitions.group(x, count, g),
-                          shared ? gains : Definitions.group(gains, count, g),
-                          null,
-                          place.epsilon))
-              .flatMapToDouble(Arrays::stream)
-              .toArray();
-        };
+    Output output = VariantOutputs.grouped(groups.count(contest.width()), gain);
     return applied(variant, like(output), place -> spec(place).withGroups(groups), gain);
   }
 
   private Entrant gated(Gate gate) {
-    Output output =
-        (place, r) -> {
-          double[] x = place.row(place.x, r);
-          double[] factors = Definitions.gate(place.second(r), gate);
-          return gate.isAfter()
-              ? product(Definitions.rmsNorm(x, place.gain, null, place.epsilon), factors)
-              : Definitions.rmsNorm(product(x, factors), place.gain, null, place.epsilon);
-        };
     return entrant(
         Variant.gated(gate),
-        Definition.of(output, ROUNDINGS_OF_GATE),
+        Definition.of(VariantOutputs.gated(gate), ROUNDINGS_OF_GATE),
         (place, _) -> {
           Norm norm = norm(place, spec(place).withGate(gate), place.gain);
           Rows x = place.view(place.x);
@@ -152,24 +107,11 @@ record Variants(Contest contest, KernelKind kind) {
         });
   }
 
-  private static double[] product(double[] a, double[] b) {
-    double[] product = new double[a.length];
-    Arrays.setAll(product, i -> a[i] * b[i]);
-    return product;
-  }
-
   private Entrant modulated() {
     int samples = Math.max(1, contest.rows() / ROWS_OF_SAMPLE);
-    Output output =
-        (place, r) -> {
-          int sample = r / (contest.rows() / samples);
-          double[] gain = Definitions.offsetGain(place.second(sample), 1);
-          double[] bias = place.second(samples + sample);
-          return Definitions.layerNorm(place.row(place.x, r), gain, bias, place.epsilon);
-        };
     return entrant(
         Variant.MODULATED,
-        like(output),
+        like(VariantOutputs.modulated(samples)),
         (place, _) -> {
           Norm norm = norm(place, spec(place).withGainOffset(1), null);
           Rows x = place.view(place.x);
