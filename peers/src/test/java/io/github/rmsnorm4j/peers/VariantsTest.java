@@ -36,10 +36,11 @@ class VariantsTest {
     return entrants;
   }
 
+  /** {@link MeasureVariants} checks those of Java loops, which need a JVM of their own. */
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"AVX512", "AVX2"})
   void answersAreRightInArraysAndInNativeMemory(KernelKind kind) {
-    assumeTrue(kind.isMachineCode() && KernelKind.here().contains(kind), "not in this JVM");
+    assumeTrue(KernelKind.here().contains(kind), "not on this processor");
     for (Contest contest : contests()) {
       for (Memory memory : List.of(Memory.HEAP, Memory.NATIVE)) {
         for (Entrant entrant : Variants.in(contest, kind)) {
