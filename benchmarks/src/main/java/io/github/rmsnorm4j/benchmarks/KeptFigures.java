@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.benchmarks;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
+import io.github.rmsnorm4j.benchmarks.peers.Run;
 import io.github.rmsnorm4j.benchmarks.peers.Target;
 import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
 import io.github.rmsnorm4j.measure.MarkedFigures;
@@ -38,7 +39,7 @@ record KeptFigures(Path folder) implements MarkedFigures.Source {
     Path file = newest(results);
     String[] parts = rule.split("; ");
     return OptionalDouble.of(
-        PerformancePage.isOfPeers(file)
+        Run.of(file).isPresent()
             ? ofPeers(PeerResults.read(file), parts)
             : ofNorms(Results.read(file, Results.class), parts));
   }

@@ -37,6 +37,20 @@ public enum Memory {
     };
   }
 
+  /**
+   * {@return bytes, all of them 0}
+   *
+   * @param count how many
+   * @param arena of native memory and files
+   */
+  public MemorySegment allocate(int count, Arena arena) {
+    return switch (this) {
+      case HEAP -> MemorySegment.ofArray(new byte[count]);
+      case NATIVE -> arena.allocate(count, PAGE);
+      case MAPPED -> mapped(count, arena);
+    };
+  }
+
   static MemorySegment array(ElementType type, int elements) {
     return switch (type) {
       case FLOAT64 -> MemorySegment.ofArray(new double[elements]);

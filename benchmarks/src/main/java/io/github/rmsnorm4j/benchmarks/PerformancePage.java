@@ -1,12 +1,8 @@
 package io.github.rmsnorm4j.benchmarks;
 
-import static io.github.rmsnorm4j.benchmarks.peers.PeerResults.LOOPS_ENDING;
-import static io.github.rmsnorm4j.benchmarks.peers.PeerResults.PEERS_ENDING;
-
-import io.github.rmsnorm4j.benchmarks.peers.LoopTable;
 import io.github.rmsnorm4j.benchmarks.peers.PeerChart;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
-import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
+import io.github.rmsnorm4j.benchmarks.peers.Run;
 import io.github.rmsnorm4j.measure.MarkedFigures;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,9 +19,7 @@ import java.util.stream.Stream;
  */
 public final class PerformancePage {
   private static final String OWN = "<!-- begin SpeedTable -->\n";
-  private static final String BESIDE_PEERS = "<!-- begin PeerTable -->\n";
   private static final String END = "<!-- end -->";
-  private static final String AGAINST_LOOP = "<!-- begin LoopTable -->\n";
 
   /** The module spark makes its own part of the page. */
   private static final String SPARK_ENDING = "-spark.json";
@@ -59,15 +53,16 @@ public final class PerformancePage {
   }
 
   /**
-   * Keeps results of a comparison with other libraries and makes the page again.
+   * Keeps results of {@code rmsnorm bench} and makes the page again.
    *
+   * @param run what was measured
    * @param results of a whole run
    * @return the file
    * @throws IOException if a file cannot be read or written
    */
-  public Path add(PeerResults results) throws IOException {
+  public Path add(Run run, PeerResults results) throws IOException {
     Files.createDirectories(folder);
-    Path file = folder.resolve(results.fileName());
+    Path file = folder.resolve(run.fileName(results));
     results.write(file);
     refresh();
     return file;
@@ -97,26 +92,19 @@ public final class PerformancePage {
    * The page as it must be: its own text, and between the markers a section per file, newest first.
    */
   String rendered() throws IOException {
-    String own = replaced(text(), OWN, tables(PerformancePage::norms));
-    String besidePeers = replaced(own, BESIDE_PEERS, tables(PerformancePage::peers));
-    return replaced(besidePeers, AGAINST_LOOP, tables(PerformancePage::loops));
+    String rendered = replaced(text(), OWN, tables(PerformancePage::norms));
+    for (Run run : Run.values()) {
+      rendered = replaced(rendered, run.beginning(), tables(file -> tables(run, file)));
+    }
+    return rendered;
   }
 
   private static String norms(Path file) throws IOException {
-    return isOfPeers(file) ? "" : Table.of(Results.read(file, Results.class));
+    return Run.of(file).isPresent() ? "" : Table.of(Results.read(file, Results.class));
   }
 
-  private static String peers(Path file) throws IOException {
-    return file.toString().endsWith(PEERS_ENDING) ? PeerTables.of(PeerResults.read(file)) : "";
-  }
-
-  private static String loops(Path file) throws IOException {
-    return file.toString().endsWith(LOOPS_ENDING) ? LoopTable.of(PeerResults.read(file)) : "";
-  }
-
-  /** Whether a file holds what {@code rmsnorm bench} measured. */
-  static boolean isOfPeers(Path file) {
-    return Stream.of(PEERS_ENDING, LOOPS_ENDING).anyMatch(file.toString()::endsWith);
+  private static String tables(Run run, Path file) throws IOException {
+    return Run.of(file).filter(run::equals).isPresent() ? run.tables(PeerResults.read(file)) : "";
   }
 
   /**
@@ -125,7 +113,7 @@ public final class PerformancePage {
   Map<Path, String> charts() throws IOException {
     Map<Path, String> charts = new LinkedHashMap<>();
     for (Path file : files()) {
-      if (charts.isEmpty() && file.toString().endsWith(PEERS_ENDING)) {
+      if (charts.isEmpty() && Run.of(file).filter(Run.PEERS::equals).isPresent()) {
         for (PeerChart.Theme theme : PeerChart.Theme.values()) {
           Path chart = page.resolveSibling(theme.fileName());
           charts.put(chart, PeerChart.of(PeerResults.read(file), theme));

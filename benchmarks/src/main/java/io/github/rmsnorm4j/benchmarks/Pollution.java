@@ -46,13 +46,20 @@ public final class Pollution {
 
   private static void run(Subject subject, Backend backend, boolean quick) {
     try (Arena arena = Arena.ofConfined()) {
-      Task task = subject.task(backend, arena);
-      long end = System.nanoTime() + (quick ? 0 : NANOS);
-      for (int calls = 0;
-          calls < (quick ? QUICK_CALLS : CALLS) || System.nanoTime() < end;
-          calls++) {
-        task.run();
-      }
+      run(subject.task(backend, arena)::run, quick);
+    }
+  }
+
+  /**
+   * Calls something until it is compiled.
+   *
+   * @param call whatever a real process may do
+   * @param quick whether compiled kernels do not matter
+   */
+  public static void run(Runnable call, boolean quick) {
+    long end = System.nanoTime() + (quick ? 0 : NANOS);
+    for (int calls = 0; calls < (quick ? QUICK_CALLS : CALLS) || System.nanoTime() < end; calls++) {
+      call.run();
     }
   }
 }

@@ -4,10 +4,7 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.Rows;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteOrder;
 import java.util.Arrays;
-import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorSpecies;
 
 /** Float32 rows added to a residual and normalised: in one call, or in two. */
 final class ResidualTask extends Task {
@@ -51,21 +48,6 @@ final class ResidualTask extends Task {
       expect("residual of row " + r, row(residual, r), sum, _ -> 0);
       double[] exact = subject.kernel().reference(sum, gain, bias);
       expect("y of row " + r, row(y, r), exact, i -> ALLOWED * Math.abs(exact[i]) + ALLOWED);
-    }
-  }
-
-  /** A class of its own: a JVM without the Vector API has no use for it, and could not load it. */
-  private static final class VectorSum {
-    private static final VectorSpecies<Float> F = FloatVector.SPECIES_PREFERRED;
-
-    static void add(MemorySegment from, MemorySegment into) {
-      ByteOrder order = ByteOrder.nativeOrder();
-      long bytes = from.byteSize();
-      for (long at = 0; at < bytes; at += F.vectorByteSize()) {
-        FloatVector.fromMemorySegment(F, into, at, order)
-            .add(FloatVector.fromMemorySegment(F, from, at, order))
-            .intoMemorySegment(into, at, order);
-      }
     }
   }
 }

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
+import io.github.rmsnorm4j.benchmarks.peers.Run;
 import io.github.rmsnorm4j.benchmarks.peers.Start;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
 import io.github.rmsnorm4j.measure.MarkedFigures;
@@ -101,7 +102,7 @@ class KeptFiguresTest {
             List.of(figure),
             List.of(),
             List.of());
-    results.write(folder.resolve(results.fileName()));
+    results.write(folder.resolve(Run.LOOPS.fileName(results)));
     String ratio = "; one thread; plain Java loop / rmsnorm4j, without flags";
     assertThat(figures.figure("a-loops", contest + ratio)).hasValue(0.5);
     assertThat(figures.figure("a-loops", "targets")).hasValue(1);

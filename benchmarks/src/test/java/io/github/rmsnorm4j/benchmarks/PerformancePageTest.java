@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
+import io.github.rmsnorm4j.benchmarks.peers.KernelKind;
 import io.github.rmsnorm4j.benchmarks.peers.LoopTable;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
+import io.github.rmsnorm4j.benchmarks.peers.Run;
 import io.github.rmsnorm4j.benchmarks.peers.Start;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
+import io.github.rmsnorm4j.benchmarks.peers.Variant;
+import io.github.rmsnorm4j.benchmarks.peers.VariantTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,6 +59,8 @@ class PerformancePageTest {
         after
         <!-- begin LoopTable -->
         <!-- end -->
+        <!-- begin VariantTable -->
+        <!-- end -->
         """);
     Results results = TableTest.results(256, TableTest.alone("RMSNorm float32 128 x 4096", 2));
     PerformancePage page = new PerformancePage(checkout);
@@ -80,6 +86,9 @@ class PerformancePageTest {
             <!-- begin LoopTable -->
 
             <!-- end -->
+            <!-- begin VariantTable -->
+
+            <!-- end -->
             """)
         .doesNotContain("old")
         .isEqualTo(page.rendered());
@@ -97,18 +106,28 @@ class PerformancePageTest {
         flags
         <!-- begin LoopTable -->
         <!-- end -->
+        variants
+        <!-- begin VariantTable -->
+        <!-- end -->
         """);
     Results own = TableTest.results(256, TableTest.alone("RMSNorm float32 128 x 4096", 2));
     Contest contest = Contest.forward(Kernel.RMS_NORM, 1, 4096);
     Figure besidePeer = figure(contest, Systems.OWN, Systems.ONEDNN);
     Figure besideLoop = figure(contest, Start.NO_FLAGS.system(), Systems.JAVA_LOOP);
+    Figure ofVariants =
+        figure(
+            contest,
+            Variant.L2.system(KernelKind.AVX2),
+            Variant.WITHOUT_GAIN.system(KernelKind.AVX2));
     PeerResults peers = results(own, List.of("oneDNN 3"), List.of(besidePeer));
     PeerResults loops = results(own, List.of(), List.of(besideLoop));
+    PeerResults variants = results(own, List.of("ONNX Runtime 1"), List.of(ofVariants));
     PerformancePage page = new PerformancePage(checkout);
 
     page.add(own);
-    assertThat(page.add(peers)).hasFileName("2026-01-31-a-peers.json");
-    assertThat(page.add(loops)).hasFileName("2026-01-31-a-loops.json");
+    assertThat(page.add(Run.PEERS, peers)).hasFileName("2026-01-31-a-peers.json");
+    assertThat(page.add(Run.LOOPS, loops)).hasFileName("2026-01-31-a-loops.json");
+    assertThat(page.add(Run.VARIANTS, variants)).hasFileName("2026-01-31-a-variants.json");
 
     assertThat(page.text())
         .isEqualTo(
@@ -124,11 +143,16 @@ class PerformancePageTest {
             <!-- begin LoopTable -->
 
             %s<!-- end -->
+            variants
+            <!-- begin VariantTable -->
+
+            %s<!-- end -->
             """
                 .formatted(
                     section(Table.of(own), "a"),
                     section(PeerTables.of(peers), "a-peers"),
-                    section(LoopTable.of(loops), "a-loops")));
+                    section(LoopTable.of(loops), "a-loops"),
+                    section(VariantTable.of(variants), "a-variants")));
   }
 
   private static String section(String tables, String name) {

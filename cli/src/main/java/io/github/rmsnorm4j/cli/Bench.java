@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -35,6 +36,7 @@ import picocli.CommandLine.Spec;
       "  rmsnorm bench --quick",
       "  rmsnorm bench --only \"128 x 4096\" --threads 1 --check",
       "  rmsnorm bench --loops",
+      "  rmsnorm bench --variants --check",
       "  rmsnorm bench --traps"
     })
 final class Bench implements Callable<Integer> {
@@ -86,6 +88,14 @@ final class Bench implements Callable<Integer> {
               + " with native access and with the Vector API. About 40 minutes.")
   private boolean loops;
 
+  @Option(
+      names = "--variants",
+      description =
+          "Compare this library's variants and quantised output with its plain norms and with the"
+              + " calls that they replace, on one thread, with AVX-512, with AVX2 and without flags."
+              + " About 15 minutes.")
+  private boolean variants;
+
   @Option(names = "--check", description = "End with status 1 if a target is missed, and name it.")
   private boolean check;
 
@@ -93,7 +103,7 @@ final class Bench implements Callable<Integer> {
       names = "--write",
       description =
           "Keep all rounds in docs/benchmarks and make docs/performance.md again. Not with --quick,"
-              + " --only or --traps; a run with --polluted or --loops is kept as such.")
+              + " --only or --traps; a run with --polluted, --loops or --variants is kept as such.")
   private boolean write;
 
   @Option(
@@ -166,9 +176,10 @@ final class Bench implements Callable<Integer> {
       throw new WrongUseException(
           "--check and --traps exclude each other: there are no targets for traps");
     }
-    if (loops && traps) {
+    if (Stream.of(loops, variants, traps).filter(given -> given).count() > 1) {
       throw new WrongUseException(
-          "--loops and --traps exclude each other: each leaves out what the other measures");
+          "--loops, --variants and --traps exclude each other: each leaves out what the others"
+              + " measure");
     }
     threads.forEach(count -> WrongUseException.requireRange("--threads", count, 1024));
     WrongUseException.requireRange("--jvms", jvms, 100);
@@ -178,6 +189,7 @@ final class Bench implements Callable<Integer> {
     flag(arguments, "--polluted", polluted);
     flag(arguments, "--traps", traps);
     flag(arguments, "--loops", loops);
+    flag(arguments, "--variants", variants);
     flag(arguments, "--check", check);
     flag(arguments, "--write", write);
     value(arguments, "--only", only);

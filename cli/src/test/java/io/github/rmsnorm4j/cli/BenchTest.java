@@ -24,7 +24,10 @@ class BenchTest {
     assertThat(wrongUse("--write", "--quick"))
         .contains("--write excludes --quick, --only and --traps: only runs of all shapes are kept");
     assertThat(wrongUse("--traps", "--check")).contains("--check and --traps exclude each other");
-    assertThat(wrongUse("--loops", "--traps")).contains("--loops and --traps exclude each other");
+    assertThat(wrongUse("--loops", "--traps"))
+        .contains("--loops, --variants and --traps exclude each other");
+    assertThat(wrongUse("--variants", "--loops"))
+        .contains("--loops, --variants and --traps exclude each other");
     assertThat(wrongUse("--threads", "1,0")).contains("--threads is 0, it may be 1 to 1024");
     assertThat(wrongUse("--jvms", "101")).contains("--jvms is 101, it may be 1 to 100");
   }

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.peers;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Systems;
 
@@ -25,39 +24,38 @@ final class Answer {
     this.place = place;
   }
 
-  static double error(Place place, Kernel kernel) {
+  static double error(Place place, Definition definition) {
     Answer answer = new Answer(place);
     if (place.contest.backward()) {
       answer.gradients();
     } else {
       for (int r = 0; r < place.contest.rows(); r++) {
-        answer.compare(place.row(place.y, r), exact(place, kernel, place.row(place.x, r)));
+        answer.compare(place.row(place.y, r), definition.output().row(place, r));
       }
     }
     return answer.worst;
   }
 
-  /** How large the error may be: what this library promises, and a generous bound for others. */
+  /**
+   * How large the error may be: what this library promises, and a generous bound for others. A copy
+   * has none.
+   */
   static double allowed(Entrant entrant, Contest contest) {
     ElementType type = contest.type();
     if (type == ElementType.FLOAT64) {
       return FLOAT64;
     }
+    double step = entrant.definition() == null ? 0 : entrant.definition().step();
     double roundings = type == ElementType.FLOAT32 ? 0 : type.unitRoundoff();
     if (!entrant.name().startsWith(Systems.OWN)) {
       // The published formula rounds to a narrow type twice, and its out= form more often.
-      return FLOAT_SUMS + 3 * roundings;
+      return FLOAT_SUMS + 3 * roundings + step;
     }
     if (contest.backward()) {
       return GRADIENT + roundings;
     }
-    double float32 = 0x1p-24 * entrant.kernel().roundings(contest.width());
-    return float32 + roundings * (1 + float32);
-  }
-
-  /** A row of the exact output. */
-  static double[] exact(Place place, Kernel kernel, double[] x) {
-    return kernel.reference(x, place.gain, place.bias, place.epsilon);
+    double float32 = 0x1p-24 * entrant.definition().roundings().applyAsDouble(contest.width());
+    return float32 + roundings * (1 + float32) + step;
   }
 
   private void gradients() {

@@ -9,10 +9,16 @@ import java.util.stream.Stream;
  * A system in a contest.
  *
  * @param name as the table has it
- * @param kernel what it computes; null for a copy
+ * @param kernel the norm that it computes, or whose variant; null for a copy
+ * @param definition what its forward pass must give; null for a copy
  * @param entry makes it ready
  */
-record Entrant(String name, Kernel kernel, Entry entry) {
+record Entrant(String name, Kernel kernel, Definition definition, Entry entry) {
+  /** Of a plain norm, or of a copy. */
+  Entrant(String name, Kernel kernel, Entry entry) {
+    this(name, kernel, kernel == null ? null : Definition.of(kernel), entry);
+  }
+
   /** Everybody who can do it, this library first. */
   static List<Entrant> in(Contest contest) {
     return Stream.of(

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 /** A process that measures a contest: all systems in turn, over the same rows. */
 final class MeasureContest {
   /** There are up to ten systems to warm up, not two. */
-  private static final Effort EFFORT = new Effort(500_000_000, 9, 20_000_000);
+  static final Effort EFFORT = new Effort(500_000_000, 9, 20_000_000);
 
   /** Bytes of input rows at all places, of which every round takes the next. */
   private static final long MEMORY = 1 << 25;
@@ -112,7 +112,7 @@ final class MeasureContest {
         for (Place place : places) {
           turns.add(entrant.entry().ready(place, threads));
         }
-        double error = entrant.kernel() == null ? 0 : error(entrant, turns.getFirst(), places);
+        double error = entrant.definition() == null ? 0 : error(entrant, turns.getFirst(), places);
         return new Ready(entrant.name(), error, allowed, null, turns);
       } catch (RuntimeException | LinkageError e) {
         turns.forEach(Turn::close);
@@ -125,7 +125,7 @@ final class MeasureContest {
       place.forget();
       turn.run();
       turn.collect();
-      double error = Answer.error(place, entrant.kernel());
+      double error = Answer.error(place, entrant.definition());
       if (entrant.name().startsWith(Systems.OWN)
           && !(error <= Answer.allowed(entrant, place.contest))) {
         throw new AssertionError(

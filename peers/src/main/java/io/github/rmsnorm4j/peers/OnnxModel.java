@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A model of one operator, as the bytes of an ONNX file. Of protobuf it needs two kinds of field:
+ * A model of a norm, as the bytes of an ONNX file. Of protobuf it needs two kinds of field:
  * numbers, and things with a length. The numbers of the fields are those of onnx.proto.
  */
 final class OnnxModel {
@@ -12,14 +12,22 @@ final class OnnxModel {
   private static final int FLOAT_ATTRIBUTE = 1;
   private static final int INT_ATTRIBUTE = 2;
 
+  /** Types as TensorProto.DataType numbers them. */
+  private static final int FLOAT32 = 1;
+
+  private static final int UINT8 = 2;
+
   private OnnxModel() {}
 
   /**
-   * A model whose input is {@code X}, whose output is {@code Y} and whose parameters are constants.
+   * A model whose input is {@code X} and whose parameters are constants. Its output is {@code Y},
+   * or that quantised: codes {@code Q} in uint8, and for all rows a float32 scale {@code S} and a
+   * zero point {@code Z}.
    *
    * @param elementType as TensorProto.DataType numbers it
    * @param gain raw bytes, little-endian
    * @param bias the same, or null
+   * @param quantized whether DynamicQuantizeLinear follows
    */
   static byte[] of(
       String operator,
@@ -29,7 +37,8 @@ final class OnnxModel {
       int width,
       float epsilon,
       byte[] gain,
-      byte[] bias) {
+      byte[] bias,
+      boolean quantized) {
     Message node = new Message().text(1, "X").text(1, "gain");
     if (bias != null) {
       node.text(1, "bias");
@@ -43,8 +52,15 @@ final class OnnxModel {
     if (bias != null) {
       graph.message(5, parameter("bias", elementType, width, bias));
     }
-    graph.message(11, rows("X", elementType, rows, width));
-    graph.message(12, rows("Y", elementType, rows, width));
+    graph.message(11, tensor("X", elementType, rows, width));
+    if (quantized) {
+      Message codes = new Message().text(1, "Y").text(2, "Q").text(2, "S").text(2, "Z");
+      graph.message(1, codes.text(4, "DynamicQuantizeLinear"));
+      graph.message(12, tensor("Q", UINT8, rows, width));
+      graph.message(12, tensor("S", FLOAT32)).message(12, tensor("Z", UINT8));
+    } else {
+      graph.message(12, tensor("Y", elementType, rows, width));
+    }
     Message model = new Message().number(1, IR_VERSION).message(7, graph);
     return model.message(8, new Message().text(1, "").number(2, opset)).bytes();
   }
@@ -53,9 +69,11 @@ final class OnnxModel {
     return new Message().number(1, width).number(2, elementType).text(8, name).data(9, raw);
   }
 
-  private static Message rows(String name, int elementType, int rows, int width) {
+  private static Message tensor(String name, int elementType, int... sizes) {
     Message shape = new Message();
-    shape.message(1, new Message().number(1, rows)).message(1, new Message().number(1, width));
+    for (int size : sizes) {
+      shape.message(1, new Message().number(1, size));
+    }
     Message tensor = new Message().number(1, elementType).message(2, shape);
     return new Message().text(1, name).message(2, new Message().message(1, tensor));
   }

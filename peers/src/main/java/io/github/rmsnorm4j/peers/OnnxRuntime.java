@@ -18,7 +18,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 
-/** ONNX Runtime: models of one operator, run from and to our own memory. It has no gradients. */
+/** ONNX Runtime: models of a norm, run from and to our own memory. It has no gradients. */
 final class OnnxRuntime {
   private OnnxRuntime() {}
 
@@ -42,6 +42,22 @@ final class OnnxRuntime {
   }
 
   private static Turn ready(String operator, int opset, Place place, int threads) {
+    try {
+      OnnxTensor y = tensor(environment(), place, place.y);
+      return session(operator, opset, place, threads, Map.of("Y", y), false);
+    } catch (OrtException e) {
+      throw new UnsupportedOperationException(e.getMessage(), e);
+    }
+  }
+
+  static Turn session(
+      String operator,
+      int opset,
+      Place place,
+      int threads,
+      Map<String, OnnxTensor> outputs,
+      boolean quantized)
+      throws OrtException {
     Contest contest = place.contest;
     byte[] model =
         OnnxModel.of(
@@ -52,17 +68,16 @@ final class OnnxRuntime {
             contest.width(),
             (float) place.epsilon,
             parameter(place, place.gain),
-            place.bias == null ? null : parameter(place, place.bias));
+            place.bias == null ? null : parameter(place, place.bias),
+            quantized);
     OrtEnvironment environment = environment();
     try (OrtSession.SessionOptions options = new OrtSession.SessionOptions()) {
       options.setIntraOpNumThreads(threads);
       options.setInterOpNumThreads(1);
       return new Session(
           environment.createSession(model, options),
-          Map.of("X", tensor(environment, contest, place.x)),
-          Map.of("Y", tensor(environment, contest, place.y)));
-    } catch (OrtException e) {
-      throw new UnsupportedOperationException(e.getMessage(), e);
+          Map.of("X", tensor(environment, place, place.x)),
+          outputs);
     }
   }
 
@@ -81,14 +96,20 @@ final class OnnxRuntime {
     return place.parameter(values, place.contest.type()).toArray(JAVA_BYTE);
   }
 
+  /** A tensor over rows of ours. */
+  private static OnnxTensor tensor(OrtEnvironment environment, Place place, MemorySegment rows)
+      throws OrtException {
+    Contest contest = place.contest;
+    long[] shape = {contest.rows(), contest.width()};
+    return tensor(environment, rows, shape, javaType(contest.type()));
+  }
+
   /** A tensor over memory of ours. */
-  private static OnnxTensor tensor(
-      OrtEnvironment environment, Contest contest, MemorySegment segment) throws OrtException {
+  static OnnxTensor tensor(
+      OrtEnvironment environment, MemorySegment segment, long[] shape, OnnxJavaType type)
+      throws OrtException {
     return OnnxTensor.createTensor(
-        environment,
-        segment.asByteBuffer().order(ByteOrder.nativeOrder()),
-        new long[] {contest.rows(), contest.width()},
-        javaType(contest.type()));
+        environment, segment.asByteBuffer().order(ByteOrder.nativeOrder()), shape, type);
   }
 
   /** As onnx.proto numbers them. */

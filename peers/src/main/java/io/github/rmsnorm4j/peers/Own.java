@@ -90,8 +90,8 @@ final class Own {
 
   private static Turn forward(Place place, Kernel kernel, int threads) {
     Norm norm = norm(place, kernel, threads);
-    Rows x = rows(place, place.x);
-    Rows y = rows(place, place.y);
+    Rows x = place.view(place.x);
+    Rows y = place.view(place.y);
     return () -> norm.apply(x, y);
   }
 
@@ -99,7 +99,7 @@ final class Own {
   private static Turn inPlace(Place place, int threads) {
     Norm norm = norm(place, place.contest.kernel(), threads);
     MemorySegment memory = place.rows();
-    Rows rows = rows(place, memory.copyFrom(place.x));
+    Rows rows = place.view(memory.copyFrom(place.x));
     return new Turn() {
       @Override
       public void run() {
@@ -115,11 +115,11 @@ final class Own {
 
   private static Turn backward(Place place, int threads) {
     Norm norm = norm(place, place.contest.kernel(), threads);
-    Rows x = rows(place, place.x);
-    Rows dy = rows(place, place.dy);
-    Rows dx = rows(place, place.dx);
+    Rows x = place.view(place.x);
+    Rows dy = place.view(place.dy);
+    Rows dx = place.view(place.dx);
     Saved saved = new Saved(Keep.INPUT, place.contest.rows());
-    norm.apply(x, rows(place, place.y), saved);
+    norm.apply(x, place.view(place.y), saved);
     float[] dgain = new float[place.contest.width()];
     float[] dbias = place.bias == null ? null : new float[place.contest.width()];
     ParameterGradients gradients = ParameterGradients.assigned(dgain, dbias);
@@ -146,9 +146,5 @@ final class Own {
       builder.bias(place.bias);
     }
     return builder.gain(place.gain).threads(threads).build();
-  }
-
-  private static Rows rows(Place place, MemorySegment segment) {
-    return Rows.of(segment, place.contest.type(), place.contest.rows(), place.contest.width());
   }
 }

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.peers;
 
+import io.github.rmsnorm4j.benchmarks.peers.Run;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -39,6 +40,9 @@ final class PeerOptions {
   @Option(names = "--loops")
   boolean loops;
 
+  @Option(names = "--variants")
+  boolean variants;
+
   /** Where to write the results as well, or null. */
   @Option(names = "--json")
   Path json;
@@ -62,9 +66,14 @@ final class PeerOptions {
     return options;
   }
 
+  /** What is measured, unless it is only traps. */
+  Run run() {
+    return loops ? Run.LOOPS : variants ? Run.VARIANTS : Run.PEERS;
+  }
+
   /** Whether no contest and no trap is left out, unless the run is a quick one. */
   boolean measuresAll() {
-    return !traps && !loops && only.isEmpty();
+    return !traps && run() == Run.PEERS && only.isEmpty();
   }
 
   private String wrong() {
@@ -74,8 +83,9 @@ final class PeerOptions {
     if (check && traps) {
       return "--check and --traps exclude each other: traps have no targets";
     }
-    if (loops && traps) {
-      return "--loops and --traps exclude each other: each leaves out what the other measures";
+    if (Stream.of(loops, variants, traps).filter(given -> given).count() > 1) {
+      return "--loops, --variants and --traps exclude each other: each leaves out what the others"
+          + " measure";
     }
     if (jvms < 1 || jvms > 100) {
       return "--jvms has '" + jvms + "', it may be 1 to 100";

@@ -4,10 +4,9 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.benchmarks.PerformancePage;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Contests;
-import io.github.rmsnorm4j.benchmarks.peers.LoopTable;
+import io.github.rmsnorm4j.benchmarks.peers.KernelKind;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
-import io.github.rmsnorm4j.benchmarks.peers.PeerTables;
 import io.github.rmsnorm4j.benchmarks.peers.Start;
 import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
 import io.github.rmsnorm4j.benchmarks.peers.TerminalText;
@@ -19,6 +18,7 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import picocli.CommandLine.ParameterException;
 
 /** Measures this library and others; {@code rmsnorm bench} starts it. */
@@ -31,20 +31,18 @@ public final class PeerTable {
       "In the table of the plain loop the ratios are this library's times in three kinds of JVMs,"
           + " each divided by the loop's. (!) marks a missed target.\n";
 
-  /** With other systems. */
+  private static final String VARIANTS_LEGEND =
+      "In the tables of variants a ratio is the time of the first divided by that of the second."
+          + " Behind it stands its target. (!) marks a missed target.\n";
+
   private final List<Contest> contests;
-
-  /** With a plain loop alone, in JVMs with and without flags. */
-  private final List<Contest> loops;
-
   private final PeerOptions options;
 
   PeerTable(PeerOptions options) {
     this.options = options;
-    contests = options.traps || options.loops ? List.of() : wanted(Contests.all());
-    loops = options.loops ? wanted(Contests.loops()) : List.of();
-    if (contests.isEmpty() && loops.isEmpty() && !options.traps) {
-      List<Contest> all = options.loops ? Contests.loops() : Contests.all();
+    List<Contest> all = options.traps ? List.of() : options.run().contests();
+    contests = wanted(all);
+    if (contests.isEmpty() && !options.traps) {
       throw new IllegalArgumentException(
           "no contest%s contains '%s'; there are %s"
               .formatted(
@@ -87,13 +85,12 @@ public final class PeerTable {
     double load = system.getSystemLoadAverage();
     PeerResults results = measure();
     String notes = notes(options, load, system.getAvailableProcessors());
-    String tables = options.loops ? LoopTable.of(results) : PeerTables.of(results);
-    TerminalText.of(tables + notes).forEach(System.out::println);
+    TerminalText.of(options.run().tables(results) + notes).forEach(System.out::println);
     if (options.json != null) {
       results.write(options.json);
     }
     if (page != null) {
-      System.out.println("wrote docs/performance.md and " + page.add(results));
+      System.out.println("wrote docs/performance.md and " + page.add(options.run(), results));
     }
     return options.check ? check(new TargetTable(results)) : 0;
   }
@@ -103,7 +100,12 @@ public final class PeerTable {
     if (options.traps) {
       return "(!) marks a wrong answer.\n";
     }
-    String notes = options.loops ? LOOPS_LEGEND : LEGEND;
+    String notes =
+        switch (options.run()) {
+          case PEERS -> LEGEND;
+          case LOOPS -> LOOPS_LEGEND;
+          case VARIANTS -> VARIANTS_LEGEND;
+        };
     if (options.quick) {
       notes +=
           "\nThis was a quick run, of short rounds and few shapes: do not quote its figures.\n";
@@ -135,25 +137,29 @@ public final class PeerTable {
       System.err.println("traps");
     }
     List<Figure> figures = figures();
-    figures.addAll(loops());
     return new PeerResults(
         LocalDate.now().toString(),
         Machine.thisOne(Backend.best()).withoutFlags(List.of("-Dorg.bytedeco.")),
-        options.loops ? List.of() : Versions.all(),
+        Versions.of(options.run()),
         figures,
         traps ? Traps.run() : List.of(),
         traps ? Changes.run() : List.of());
   }
 
-  private List<Figure> loops() throws IOException {
+  private List<Figure> figures() throws IOException {
     List<Figure> figures = new ArrayList<>();
     for (int jvm = 1; jvm <= options.jvms; jvm++) {
-      for (Contest contest : loops) {
-        System.err.printf(
-            "JVM %s of %s, plain loop, contest %s of %s: %s%n",
-            jvm, options.jvms, loops.indexOf(contest) + 1, loops.size(), contest);
-        for (Start start : Start.values()) {
-          figures.add(MeasureLoop.inFreshJvm(contest, start, options.quick));
+      for (Contest contest : contests) {
+        for (Jvm measured : jvms()) {
+          System.err.printf(
+              "JVM %s of %s, contest %s of %s, %s: %s%n",
+              jvm,
+              options.jvms,
+              contests.indexOf(contest) + 1,
+              contests.size(),
+              measured.title,
+              contest);
+          figures.addAll(measured.program.measure(contest));
         }
       }
     }
@@ -161,27 +167,44 @@ public final class PeerTable {
   }
 
   /**
-   * Isolated and with a mixed workload in turn: a machine that slows down for a minute slows both.
+   * The JVMs that measure a contest, in turn: a machine that slows down for a minute slows all of
+   * them.
    */
-  private List<Figure> figures() throws IOException {
-    List<Boolean> states = options.quick || options.polluted ? List.of(true) : List.of(false, true);
-    List<Figure> figures = new ArrayList<>();
-    for (int jvm = 1; jvm <= options.jvms; jvm++) {
-      for (Contest contest : contests) {
-        for (boolean polluted : states) {
-          System.err.printf(
-              "JVM %s of %s, contest %s of %s, %s: %s%n",
-              jvm,
-              options.jvms,
-              contests.indexOf(contest) + 1,
-              contests.size(),
-              polluted ? "mixed workload" : "isolated",
-              contest);
-          figures.addAll(
-              MeasureContest.inFreshJvm(contest, options.threads, polluted, options.quick));
-        }
-      }
-    }
-    return figures;
+  private List<Jvm> jvms() {
+    boolean quick = options.quick;
+    return switch (options.run()) {
+      case PEERS ->
+          (quick || options.polluted ? Stream.of(true) : Stream.of(false, true))
+              .map(
+                  polluted ->
+                      new Jvm(
+                          polluted ? "mixed workload" : "isolated",
+                          contest ->
+                              MeasureContest.inFreshJvm(contest, options.threads, polluted, quick)))
+              .toList();
+      case LOOPS ->
+          Stream.of(Start.values())
+              .map(
+                  start ->
+                      new Jvm(
+                          "plain loop and library " + start.title(),
+                          contest -> List.of(MeasureLoop.inFreshJvm(contest, start, quick))))
+              .toList();
+      case VARIANTS ->
+          KernelKind.here().stream()
+              .map(
+                  kind ->
+                      new Jvm(
+                          "variants " + kind.title(),
+                          contest -> List.of(MeasureVariants.inFreshJvm(contest, kind, quick))))
+              .toList();
+    };
+  }
+
+  private record Jvm(String title, Program program) {}
+
+  /** Measures a contest in a JVM of its own. */
+  private interface Program {
+    List<Figure> measure(Contest contest) throws IOException;
   }
 }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.peers;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.benchmarks.Memory;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import java.lang.foreign.Arena;
@@ -32,6 +33,9 @@ final class Place {
 
   private final Memory memory;
   private final Arena arena;
+
+  /** Made when it is first asked for. */
+  private MemorySegment second;
 
   private Place(
       Contest contest, double epsilon, double[] gain, double[] bias, Memory memory, Arena arena) {
@@ -70,7 +74,7 @@ final class Place {
     for (int r = 0; r < contest.rows(); r++) {
       place.fill(place.x, r, values(r, width));
       if (contest.backward()) {
-        place.fill(place.dy, r, values(~r - 2L, width));
+        place.fill(place.dy, r, place.second(r));
       }
     }
     return place;
@@ -96,6 +100,22 @@ final class Place {
     return place;
   }
 
+  /** Other rows that some calls read as well: a gate, or the residual before the call. */
+  MemorySegment second() {
+    if (second == null) {
+      second = rows();
+      for (int r = 0; r < contest.rows(); r++) {
+        fill(second, r, second(r));
+      }
+    }
+    return second;
+  }
+
+  /** What a row of them holds. */
+  double[] second(int row) {
+    return values(~row - 2L, contest.width());
+  }
+
   private static double[] values(long seed, int width) {
     return new SplittableRandom(seed).ints(width, -127, 128).mapToDouble(i -> i / 64.0).toArray();
   }
@@ -103,6 +123,16 @@ final class Place {
   /** More memory of x's size. */
   MemorySegment rows() {
     return allocate(contest.type(), contest.elements());
+  }
+
+  /** Rows in such memory, as this library takes them. */
+  Rows view(MemorySegment segment) {
+    return Rows.of(segment, contest.type(), contest.rows(), contest.width());
+  }
+
+  /** Memory for codes or scales. */
+  MemorySegment bytes(int count) {
+    return memory.allocate(count, arena);
   }
 
   private MemorySegment allocate(ElementType type, int elements) {

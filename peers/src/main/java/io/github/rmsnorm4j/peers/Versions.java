@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.peers;
 
+import io.github.rmsnorm4j.benchmarks.peers.Run;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -9,9 +10,14 @@ import org.bytedeco.javacpp.Loader;
 final class Versions {
   private Versions() {}
 
-  static List<String> all() {
-    return List.of(
-        "oneDNN " + byJar("dnnl"), "libtorch " + byJar("pytorch"), "ONNX Runtime " + onnxRuntime());
+  /** Of those that take part in a run. */
+  static List<String> of(Run run) {
+    return switch (run) {
+      case PEERS ->
+          List.of("oneDNN " + byJar("dnnl"), "libtorch " + byJar("pytorch"), onnxRuntime());
+      case LOOPS -> List.of();
+      case VARIANTS -> List.of(onnxRuntime());
+    };
   }
 
   /** The number of the jar: that of the library, and behind the hyphen that of its Java side. */
@@ -25,9 +31,9 @@ final class Versions {
 
   private static String onnxRuntime() {
     try {
-      return OnnxRuntime.environment().getVersion();
+      return "ONNX Runtime " + OnnxRuntime.environment().getVersion();
     } catch (LinkageError e) {
-      return "(does not load here)";
+      return "ONNX Runtime (does not load here)";
     }
   }
 }

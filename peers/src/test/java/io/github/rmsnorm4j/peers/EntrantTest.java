@@ -39,7 +39,7 @@ class EntrantTest {
           entrant.name().equals(Systems.ONEDNN)
               && contest.backward()
               && contest.kernel() == Kernel.RMS_NORM;
-      for (int threads = 1; threads <= 2 && entrant.kernel() != null; threads++) {
+      for (int threads = 1; threads <= 2 && entrant.definition() != null; threads++) {
         Double error = error(contest, entrant, threads);
         if (error != null) {
           assertThat(error <= Answer.allowed(entrant, contest))
@@ -60,7 +60,7 @@ class EntrantTest {
         assertThat(contest.type()).as(entrant.name() + ": " + e).isNotEqualTo(ElementType.FLOAT32);
         return null;
       }
-      return Answer.error(place, entrant.kernel());
+      return Answer.error(place, entrant.definition());
     }
   }
 
@@ -70,7 +70,7 @@ class EntrantTest {
     try (Arena arena = Arena.ofShared()) {
       Place place = Place.random(contest, arena);
       place.forget();
-      assertThat(Answer.error(place, contest.kernel()) <= 0.1).isFalse();
+      assertThat(Answer.error(place, Definition.of(contest.kernel())) <= 0.1).isFalse();
     }
   }
 }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.peers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.benchmarks.peers.Run;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
@@ -33,7 +34,9 @@ class PeerOptionsTest {
     assertThat(options.write || options.traps).isFalse();
     assertThat(PeerOptions.of().threads).startsWith(1);
     assertThat(PeerOptions.of("--traps").traps).isTrue();
-    assertThat(PeerOptions.of("--loops").loops).isTrue();
+    assertThat(PeerOptions.of().run()).isEqualTo(Run.PEERS);
+    assertThat(PeerOptions.of("--loops").run()).isEqualTo(Run.LOOPS);
+    assertThat(PeerOptions.of("--variants").run()).isEqualTo(Run.VARIANTS);
     assertThat(PeerOptions.of("--write").write).isTrue();
   }
 
@@ -54,9 +57,13 @@ class PeerOptionsTest {
     assertThatThrownBy(() -> PeerOptions.of("--check", "--traps"))
         .hasMessageStartingWith("--check and --traps exclude each other");
     assertThatThrownBy(() -> PeerOptions.of("--loops", "--traps"))
-        .hasMessageStartingWith("--loops and --traps exclude each other");
+        .hasMessageStartingWith("--loops, --variants and --traps exclude each other");
+    assertThatThrownBy(() -> PeerOptions.of("--loops", "--variants"))
+        .hasMessageStartingWith("--loops, --variants and --traps exclude each other");
     assertThatThrownBy(() -> new PeerTable(PeerOptions.of("--loops", "--only", "8192 x 4096")))
         .hasMessageStartingWith("no contest contains '8192 x 4096'; there are ");
+    assertThatThrownBy(() -> new PeerTable(PeerOptions.of("--variants", "--only", "x 64")))
+        .hasMessageStartingWith("no contest contains 'x 64'; there are RMSNorm float32 1 x 4096");
     assertThatThrownBy(() -> new PeerTable(PeerOptions.of("--only", "x 17")))
         .hasMessageStartingWith("no contest contains 'x 17'; there are RMSNorm float32 1 x 4096");
   }

@@ -27,6 +27,13 @@ class PeerTableTest {
   }
 
   @Test
+  void theFiguresOfVariantsAreExplained() {
+    assertThat(notes(0.1, "--variants"))
+        .contains("the time of the first divided by that of the second")
+        .doesNotContain("Behind a time", "loop");
+  }
+
+  @Test
   void trapsHaveNoTimes() {
     assertThat(notes(9, "--traps")).contains("(!) marks a wrong answer").doesNotContain("time");
   }

@@ -69,6 +69,11 @@ public final class Contests {
     return Stream.concat(forward, backward).toList();
   }
 
+  /** {@return where variants meet the plain norm, in a JVM of each {@link KernelKind}} */
+  public static List<Contest> variants() {
+    return Comparison.all().stream().flatMap(c -> c.contests().stream()).distinct().toList();
+  }
+
   private static Stream<Contest> loopShapes(Kernel kernel) {
     return Stream.of(
         Contest.forward(kernel, 1, 64),

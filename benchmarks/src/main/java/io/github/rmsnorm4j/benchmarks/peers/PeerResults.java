@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * All that a run against other libraries measured: every round, so that each figure can be computed
- * again.
+ * All that a run of {@code rmsnorm bench} measured: every round, so that each figure can be
+ * computed again.
  *
  * @param date when, as 2026-01-31
  * @param machine what on
@@ -28,12 +28,6 @@ public record PeerResults(
     List<Figure> figures,
     List<Trap> traps,
     List<Change> changes) {
-  /** Of a run in which other systems took part. */
-  public static final String PEERS_ENDING = "-peers.json";
-
-  /** Of a run that has only the contests against the plain loop. */
-  public static final String LOOPS_ENDING = "-loops.json";
-
   private static final JsonMapper JSON = new JsonMapper();
 
   /**
@@ -133,13 +127,5 @@ public record PeerResults(
         part,
         JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this) + System.lineSeparator());
     Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
-  }
-
-  /**
-   * {@return the name of the file in docs/benchmarks: date, processor and the ending by which these
-   * files are told from others}
-   */
-  public String fileName() {
-    return date + "-" + machine.slug() + (versions.isEmpty() ? LOOPS_ENDING : PEERS_ENDING);
   }
 }

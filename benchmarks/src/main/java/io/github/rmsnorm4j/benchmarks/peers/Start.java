@@ -23,7 +23,7 @@ public enum Start {
   }
 
   /** {@return what follows this library's name where it runs so} */
-  String title() {
+  public String title() {
     return title;
   }
 

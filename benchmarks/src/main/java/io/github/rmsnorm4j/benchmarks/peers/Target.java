@@ -18,19 +18,46 @@ import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.measure.Samples;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalDouble;
+import java.util.stream.Stream;
 
 /**
- * How long something of this library may take at most, compared with something else of the same
- * contest. It holds for each number of threads, in a polluted process.
+ * How long something may take, compared with something else of the same contest. It holds for each
+ * number of threads, in a polluted process.
  *
  * @param contest where they meet
- * @param system of this library
- * @param against what it is compared with
- * @param limit the largest ratio that meets it
- * @param below whether the ratio must be less than the limit, and not equal to it
+ * @param system whose time is divided
+ * @param against by whose
+ * @param bound how the limit is meant
+ * @param limit of the ratio
  */
-public record Target(Contest contest, String system, String against, double limit, boolean below) {
+public record Target(Contest contest, String system, String against, Bound bound, double limit) {
+  /** What a limit bounds. */
+  public enum Bound {
+    /** The ratio is the limit or less. */
+    AT_MOST,
+    /** It is less than the limit. */
+    BELOW,
+    /** It is the limit or more. */
+    AT_LEAST;
+
+    /** {@return whether a ratio meets a limit} */
+    boolean allows(double ratio, double limit) {
+      return switch (this) {
+        case AT_MOST -> ratio <= limit;
+        case BELOW -> ratio < limit;
+        case AT_LEAST -> ratio >= limit;
+      };
+    }
+
+    /** In words: {@code at most}. */
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+  }
+
   /** Whether a target is met. */
   enum Verdict {
     MET,
@@ -71,10 +98,23 @@ public record Target(Contest contest, String system, String against, double limi
     all.add(atMost(longBfloat16, OWN, ONEDNN, 1.0));
     all.add(atMost(Contest.forward(RMS_NORM, 8192, 4096), IN_PLACE, COPY, 1.15));
     for (int rows : new int[] {1, 128}) {
-      all.add(new Target(Contest.forward(LAYER_NORM, rows, 4096), OWN_RMS_NORM, OWN, 1, true));
+      Contest layerNorm = Contest.forward(LAYER_NORM, rows, 4096);
+      all.add(new Target(layerNorm, OWN_RMS_NORM, OWN, Bound.BELOW, 1));
     }
     Contests.loops().forEach(c -> all.add(atMost(c, NO_FLAGS.system(), JAVA_LOOP, loopLimit(c))));
+    variants().forEach(all::add);
     return List.copyOf(all);
+  }
+
+  private static Stream<Target> variants() {
+    return Comparison.all().stream()
+        .flatMap(
+            comparison ->
+                comparison.contests().stream()
+                    .flatMap(
+                        contest ->
+                            Stream.of(KernelKind.values())
+                                .flatMap(kind -> comparison.target(contest, kind).stream())));
   }
 
   /** The loop widens and rounds 16-bit elements one by one. */
@@ -83,7 +123,7 @@ public record Target(Contest contest, String system, String against, double limi
   }
 
   private static Target atMost(Contest contest, String system, String against, double limit) {
-    return new Target(contest, system, against, limit, false);
+    return new Target(contest, system, against, Bound.AT_MOST, limit);
   }
 
   OptionalDouble ratio(PeerResults results, int threads) {
@@ -124,17 +164,12 @@ public record Target(Contest contest, String system, String against, double limi
       return Verdict.NOT_MEASURED;
     }
     double shown = Math.round(ratio.getAsDouble() * 100) / 100.0;
-    return below ? verdict(shown < limit) : verdict(shown <= limit);
-  }
-
-  private static Verdict verdict(boolean met) {
-    return met ? Verdict.MET : Verdict.MISSED;
+    return bound.allows(shown, limit) ? Verdict.MET : Verdict.MISSED;
   }
 
   /** For example {@code RMSNorm float32 128 x 4096: rmsnorm4j against oneDNN at most 1.0}. */
   @Override
   public String toString() {
-    return "%s: %s against %s %s %s"
-        .formatted(contest, system, against, below ? "below" : "at most", limit);
+    return "%s: %s against %s %s %s".formatted(contest, system, against, bound, limit);
   }
 }

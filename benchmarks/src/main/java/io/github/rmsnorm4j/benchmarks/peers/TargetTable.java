@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.benchmarks.peers;
 
+import io.github.rmsnorm4j.benchmarks.peers.Target.Bound;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -67,7 +68,7 @@ public final class TargetTable {
                   target.contest(),
                   target.system(),
                   target.against(),
-                  target.below() ? "below " : "",
+                  target.bound() == Bound.AT_MOST ? "" : target.bound() + " ",
                   target.limit()));
       for (int t : threads) {
         table.append(cell(target, t));

@@ -1,15 +1,17 @@
 package io.github.rmsnorm4j.benchmarks.peers;
 
+import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.mapping;
-import static java.util.stream.Collectors.partitioningBy;
 import static java.util.stream.Collectors.toList;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.benchmarks.Kernel;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class TargetTest {
@@ -73,16 +75,39 @@ class TargetTest {
   }
 
   @Test
+  void atLeastMeansAtLeast() {
+    Contest token = Contest.forward(Kernel.RMS_NORM, 1, 4096);
+    String two = Variant.twoCalls(QuantizedType.Q8_0).system(KernelKind.AVX2);
+    String one = Variant.to(QuantizedType.Q8_0).system(KernelKind.AVX2);
+    assertThat(missed(figure(token, true, time(one, 10), time(two, 17)))).isEmpty();
+    assertThat(missed(figure(token, true, time(one, 10), time(two, 16.9))))
+        .containsExactly(
+            "RMSNorm float32 1 x 4096: rmsnorm4j norm, then q8_0, AVX2 against rmsnorm4j norm to"
+                + " q8_0, AVX2 at least 1.7, one thread, is 1.69");
+  }
+
+  @Test
   void everyTargetIsAboutAContestOfARun() {
-    Map<Boolean, List<Contest>> ofLoops =
+    Map<Run, List<Contest>> contests =
         Target.all().stream()
-            .collect(
-                partitioningBy(
-                    target -> target.system().equals(Start.NO_FLAGS.system()),
-                    mapping(Target::contest, toList())));
-    assertThat(Contests.all()).containsAll(ofLoops.get(false)).doesNotHaveDuplicates();
-    assertThat(Contests.loops()).isEqualTo(ofLoops.get(true)).doesNotHaveDuplicates();
+            .collect(groupingBy(TargetTest::run, mapping(Target::contest, toList())));
+    assertThat(contests).containsOnlyKeys(Run.values());
+    contests.forEach((run, ofRun) -> assertThat(run.contests()).containsAll(ofRun));
+    assertThat(Contests.loops()).isEqualTo(contests.get(Run.LOOPS));
+    for (Run run : Run.values()) {
+      assertThat(run.contests()).doesNotHaveDuplicates();
+    }
     assertThat(Target.all()).extracting(Target::toString).doesNotHaveDuplicates();
+  }
+
+  private static Run run(Target target) {
+    boolean isOfVariants =
+        Stream.of(KernelKind.values())
+            .filter(KernelKind::isMachineCode)
+            .anyMatch(kind -> target.system().endsWith(", " + kind.title()));
+    return isOfVariants
+        ? Run.VARIANTS
+        : target.system().equals(Start.NO_FLAGS.system()) ? Run.LOOPS : Run.PEERS;
   }
 
   @Test
