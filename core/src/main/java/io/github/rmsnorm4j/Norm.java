@@ -820,8 +820,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       int n = values == null ? 0 : ofCall == null ? this.gain.length() : elements(ofCall);
       for (int i = 0; i < n; i++) {
         if ((float64 ? ((double[]) values)[i] : ((float[]) values)[i]) == 0) {
+          boolean ofSamples = ofCall != null && ofCall.rows() > 1;
+          String row = ofSamples ? " of row " + i / width : "";
           throw new IllegalArgumentException(
-              "gain[" + i + "] is 0, to go back from the output none may be: keep the input");
+              ("element " + (ofSamples ? i % width : i) + row + " of the gain is 0,")
+                  + " to go back from the output none may be: keep the input");
         }
       }
     } finally {
