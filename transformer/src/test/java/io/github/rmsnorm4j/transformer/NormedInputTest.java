@@ -18,11 +18,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class NormedInputTest {
   private static final long SEED = 20_261_125;
   private static final int WIDTH = 40;
-  private static final int ROWS = 300;
   private static final String AFTER = "model.layers.0.post_attention_layernorm";
   private static final String BEFORE = "model.layers.0.pre_feedforward_layernorm";
 
-  record Case(String norm, Arithmetic arithmetic, boolean joins) {}
+  record Case(String norm, int rows, Arithmetic arithmetic, boolean joins) {}
 
   static Stream<Case> cases() {
     Arithmetic machine =
@@ -31,13 +30,14 @@ class NormedInputTest {
         .flatMap(
             norm ->
                 Stream.of(
-                    new Case(norm, Arithmetic.PLAIN, true),
-                    new Case(norm, machine, true),
-                    new Case(norm, machine.withNormRows(ElementType.BFLOAT16), false)));
+                    new Case(norm, 300, Arithmetic.PLAIN, true),
+                    new Case(norm, 300, machine, true),
+                    new Case(norm, 14_000, machine, true),
+                    new Case(norm, 300, machine.withNormRows(ElementType.BFLOAT16), false)));
   }
 
   private static Matrix random(Setup setup, int stream) {
-    Matrix matrix = setup.allocate(ROWS, WIDTH);
+    Matrix matrix = setup.allocate(setup.rows(), WIDTH);
     SeededRandom random = new SeededRandom(SEED, stream);
     Floats values = matrix.floats();
     for (long i = 0; i < matrix.elements(); i++) {
@@ -56,22 +56,22 @@ class NormedInputTest {
             .build();
     try (Weights weights = Configs.weights(config, SEED);
         Arena arena = Arena.ofShared()) {
-      Positions positions = new Positions(ROWS, false);
+      Positions positions = new Positions(of.rows, false);
       Setup setup =
-          new Setup(weights, 1, ROWS, positions, 1, of.arithmetic, arena, new StepTimes());
+          new Setup(weights, 1, of.rows, positions, 1, of.arithmetic, arena, new StepTimes());
       Matrix x = random(setup, 0);
       Matrix branch = random(setup, 1);
 
       NormLayer after = NormLayer.of(setup, AFTER);
       NormedInput input = NormedInput.of(setup, BEFORE);
       assertThat(after.joins(input.norm)).isEqualTo(of.joins);
-      Matrix sum = setup.allocate(ROWS, WIDTH);
+      Matrix sum = setup.allocate(of.rows, WIDTH);
       input.takeSum(x, after, branch, sum);
 
       NormLayer after3 = NormLayer.of(setup, AFTER);
       NormLayer before3 = NormLayer.of(setup, BEFORE);
-      Matrix sum3 = setup.allocate(ROWS, WIDTH);
-      Matrix normed3 = setup.allocate(ROWS, WIDTH);
+      Matrix sum3 = setup.allocate(of.rows, WIDTH);
+      Matrix normed3 = setup.allocate(of.rows, WIDTH);
       after3.forward(branch, sum3);
       sum3.add(x);
       before3.forward(sum3, normed3);
