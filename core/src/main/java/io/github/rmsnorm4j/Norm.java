@@ -490,7 +490,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void applyAndAdd(Rows x, Rows residual, Norm next, Rows y) {
-    new NormPair(this, next).apply(x, residual, y);
+    NormPair.of(this, null, null, next, null, null).apply(x, residual, y);
   }
 
   /**
@@ -518,7 +518,41 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void applyAndAdd(
       Rows x, Rows residual, Norm next, Rows y, Saved saved, Saved savedOfNext) {
-    new NormPair(this, next).apply(x, residual, y, saved, savedOfNext);
+    applyAndAdd(x, null, null, residual, next, null, null, y, saved, savedOfNext);
+  }
+
+  /**
+   * Does what {@link #applyAndAdd(Rows, Rows, Norm, Rows, Saved, Saved)} does, with a gain and bias
+   * of this call for either norm.
+   *
+   * @param x the rows, which must not change until the backward pass is done
+   * @param gain one row, or one for each sample, instead of this norm's own gain; or null
+   * @param bias as many rows instead of this norm's own bias, or null
+   * @param residual takes the sum, and must keep it if the input of the next norm is kept
+   * @param next the norm of the sum, of the same width
+   * @param gainOfNext one row, or one for each sample, instead of the next norm's own gain; or null
+   * @param biasOfNext as many rows instead of the next norm's own bias, or null
+   * @param y where the normalised sum goes; not x itself
+   * @param saved takes what is kept of this norm; not with {@link Keep#OUTPUT}
+   * @param savedOfNext takes what is kept of the next norm
+   * @throws IllegalArgumentException as for {@link #applyAndAdd(Rows, Rows, Norm, Rows, Saved,
+   *     Saved)} and {@link #apply(Rows, Rows, Rows, Rows, Saved)}
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void applyAndAdd(
+      Rows x,
+      Rows gain,
+      Rows bias,
+      Rows residual,
+      Norm next,
+      Rows gainOfNext,
+      Rows biasOfNext,
+      Rows y,
+      Saved saved,
+      Saved savedOfNext) {
+    NormPair.of(this, gain, bias, next, gainOfNext, biasOfNext)
+        .apply(x, residual, y, saved, savedOfNext);
   }
 
   /**
@@ -640,8 +674,23 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void applyGated(Rows x, Rows z, Rows y) {
-    checkGated(x, z, y);
-    compute(x, null, z, null, null, y, null, null);
+    applyGated(x, z, null, null, y);
+  }
+
+  /**
+   * Normalises rows with a gate, with a gain and bias of this call.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param gain one row, or one for each sample, instead of the norm's own gain; or null
+   * @param bias as many rows instead of the norm's own bias, or null
+   * @param y where the result goes; x or z itself for in place
+   * @throws IllegalArgumentException as for {@link #applyGated(Rows, Rows, Rows)} and {@link
+   *     #apply(Rows, Rows, Rows, Rows)}
+   */
+  public final void applyGated(Rows x, Rows z, Rows gain, Rows bias, Rows y) {
+    checkGated(x, z, gain, bias, y);
+    compute(x, null, z, gain, bias, y, null, null);
   }
 
   /**
@@ -675,7 +724,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void applyGated(Rows x, Rows z, Rows y, QuantizedRows q) {
-    checkGated(x, z, y);
+    checkGated(x, z, null, null, y);
     quantize(x, null, z, y, q);
   }
 
@@ -693,9 +742,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     applyGated(rows(x, "x"), rows(z, "z"), rows(y, "y"));
   }
 
-  private void checkGated(Rows x, Rows z, Rows y) {
+  private void checkGated(Rows x, Rows z, Rows gain, Rows bias, Rows y) {
     NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"));
-    check(x, null, null, null, y, null, null);
+    check(x, null, gain, bias, y, null, null);
     NormArguments.requireSameOrDisjoint(y, z, "y", "z");
   }
 
@@ -711,13 +760,31 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     z, saved has room for fewer rows, or it keeps the output
    */
   public final void applyGated(Rows x, Rows z, Rows y, Saved saved) {
-    checkGated(x, z, y);
+    applyGated(x, z, null, null, y, saved);
+  }
+
+  /**
+   * Normalises rows with a gate, with a gain and bias of this call, and keeps what {@link
+   * #backwardGated} needs: x, z, gain and bias, which must not change until the backward pass is
+   * done.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param gain one row, or one for each sample, instead of the norm's own gain; or null
+   * @param bias as many rows instead of the norm's own bias, or null
+   * @param y where the result goes; neither x nor z itself
+   * @param saved takes what is kept; not with {@link Keep#OUTPUT}
+   * @throws IllegalArgumentException as for {@link #applyGated(Rows, Rows, Rows, Saved)} and {@link
+   *     #apply(Rows, Rows, Rows, Rows, Saved)}
+   */
+  public final void applyGated(Rows x, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
+    checkGated(x, z, gain, bias, y);
     if (NormArguments.requireNonNull(saved, "saved").keep() == Keep.OUTPUT) {
       throw new IllegalArgumentException(
           "saved keeps the output, with a gate it must keep the input or nothing");
     }
     NormArguments.requireDistinct(z, y, "z", false);
-    train(x, null, z, null, null, y, saved);
+    train(x, null, z, gain, bias, y, saved);
   }
 
   /**
@@ -785,8 +852,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       int n = values == null ? 0 : ofCall == null ? this.gain.length() : elements(ofCall);
       for (int i = 0; i < n; i++) {
         if ((float64 ? ((double[]) values)[i] : ((float[]) values)[i]) == 0) {
+          boolean ofSamples = ofCall != null && ofCall.rows() > 1;
+          String row = ofSamples ? " of row " + i / width : "";
           throw new IllegalArgumentException(
-              "gain[" + i + "] is 0, to go back from the output none may be: keep the input");
+              ("element " + (ofSamples ? i % width : i) + row + " of the gain is 0,")
+                  + " to go back from the output none may be: keep the input");
         }
       }
     } finally {
@@ -1071,14 +1141,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
   }
 
-  /** A forward call of checked rows with the norm's own gain and bias. */
-  final Call forwardCall(Rows x, Rows residual, RowMemory output, Saved saved) {
-    double[] mean = saved == null ? null : saved.mean();
-    double[] rstd = saved == null ? null : saved.rstd();
-    return forwardCall(x, residual, null, null, null, output, mean, rstd, null, null);
-  }
-
-  private Call forwardCall(
+  /** A forward call of checked rows; gain and bias may be copied to the arrays. */
+  final Call forwardCall(
       Rows x,
       Rows residual,
       Rows z,

@@ -42,14 +42,19 @@ final class NormArguments {
     checkResidual(residual, width, x, y);
     checkParameter(gain, width, group, x, y, "gain");
     checkParameter(bias, width, group, x, y, "bias");
-    if (residual != null && (overlaps(gain, residual) || overlaps(bias, residual))) {
-      throw new IllegalArgumentException(
-          "residual overlaps the gain or the bias: they would be overwritten while in use");
-    }
+    requireApart(residual, gain, bias);
     checkStatistics(x, residual, y, mean, meanName);
     checkStatistics(x, residual, y, rstd, "rstd");
     if (mean != null && mean == rstd) {
       throw new IllegalArgumentException("mean and rstd are one array: each needs its own");
+    }
+  }
+
+  /** A residual must not be written over the parameters of the call; null where there are none. */
+  static void requireApart(Rows residual, Rows gain, Rows bias) {
+    if (residual != null && (overlaps(gain, residual) || overlaps(bias, residual))) {
+      throw new IllegalArgumentException(
+          "residual overlaps the gain or the bias: they would be overwritten while in use");
     }
   }
 

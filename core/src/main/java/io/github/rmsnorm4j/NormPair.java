@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.norm.SandwichRunner;
 import java.lang.ref.Reference;
 
@@ -11,8 +12,43 @@ import java.lang.ref.Reference;
  * @param first whose output is added
  * @param next which normalises the sum
  */
-record NormPair(Norm first, Norm next) {
-  NormPair {
+record NormPair(Half first, Half next) {
+  /**
+   * One of the norms.
+   *
+   * @param gain of the call, or null for the norm's own
+   * @param bias of the call, or null for the norm's own
+   */
+  private record Half(Norm norm, Rows gain, Rows bias) {
+    private Call call(Rows x, Rows residual, RowMemory output, Saved saved, Arrays arrays) {
+      double[] mean = saved == null ? null : saved.mean();
+      double[] rstd = saved == null ? null : saved.rstd();
+      return norm.forwardCall(
+          x, residual, null, gain, bias, output, mean, rstd, arrays.gains, arrays.biases);
+    }
+  }
+
+  /** Arrays that gain and bias of a call are copied to; null where the norm's own are used. */
+  private record Arrays(Staging gains, Staging biases) implements AutoCloseable {
+    private static Arrays of(Half half) {
+      return new Arrays(
+          half.gain == null ? null : Staging.take(), half.bias == null ? null : Staging.take());
+    }
+
+    @Override
+    public void close() {
+      if (gains != null) {
+        gains.giveBack();
+      }
+      if (biases != null) {
+        biases.giveBack();
+      }
+    }
+  }
+
+  /** Gains and biases are those of the call, or null for the norms' own. */
+  static NormPair of(
+      Norm first, Rows gain, Rows bias, Norm next, Rows gainOfNext, Rows biasOfNext) {
     NormArguments.requireNonNull(next, "next");
     if (next.width() != first.width()) {
       throw new IllegalArgumentException(
@@ -20,6 +56,7 @@ record NormPair(Norm first, Norm next) {
     }
     requireNoGate(first, "the norm");
     requireNoGate(next, "next");
+    return new NormPair(new Half(first, gain, bias), new Half(next, gainOfNext, biasOfNext));
   }
 
   private static void requireNoGate(Norm norm, String name) {
@@ -32,7 +69,7 @@ record NormPair(Norm first, Norm next) {
   /** A call that keeps nothing. */
   void apply(Rows x, Rows residual, Rows y) {
     NormArguments.requireNonNull(residual, "residual");
-    next.check(x, residual, null, null, y, null, null);
+    next.norm.check(x, residual, next.gain, next.bias, y, null, null);
     run(x, residual, y, null, null);
   }
 
@@ -47,13 +84,15 @@ record NormPair(Norm first, Norm next) {
           "saved keeps the output, which is not stored: it must keep the input or nothing");
     }
     NormArguments.requireNonNull(residual, "residual");
-    first.requireTraining(x, null, residual, null, null, y, saved, "saved");
-    next.requireTraining(x, residual, null, null, null, y, savedOfNext, "savedOfNext");
-    saved.begin(first, first.groups, first.spec().isCentred());
-    savedOfNext.begin(next, next.groups, next.spec().isCentred());
+    first.norm.requireTraining(x, null, residual, first.gain, first.bias, y, saved, "saved");
+    NormArguments.requireApart(residual, first.gain, first.bias);
+    next.norm.requireTraining(
+        x, residual, null, next.gain, next.bias, y, savedOfNext, "savedOfNext");
+    saved.begin(first.norm, first.norm.groups, first.norm.spec().isCentred());
+    savedOfNext.begin(next.norm, next.norm.groups, next.norm.spec().isCentred());
     run(x, residual, y, saved, savedOfNext);
-    saved.end(x, null, null, null);
-    savedOfNext.end(savedOfNext.keep() == Keep.OUTPUT ? y : residual, null, null, null);
+    saved.end(x, null, first.gain, first.bias);
+    savedOfNext.end(savedOfNext.keep() == Keep.OUTPUT ? y : residual, null, next.gain, next.bias);
   }
 
   /** Relies on the checks. */
@@ -61,16 +100,20 @@ record NormPair(Norm first, Norm next) {
     if (x.rows() == 0) {
       return;
     }
-    RowMemory output = next.memory.of(y, next.groups);
-    try (Call call = first.forwardCall(x, null, null, saved);
-        Call nextCall = next.forwardCall(x, residual, output, savedOfNext)) {
+    Norm one = first.norm;
+    Norm other = next.norm;
+    RowMemory output = other.memory.of(y, other.groups);
+    try (Arrays arrays = Arrays.of(first);
+        Arrays arraysOfNext = Arrays.of(next);
+        Call call = first.call(x, null, null, saved, arrays);
+        Call nextCall = next.call(x, residual, output, savedOfNext, arraysOfNext)) {
       boolean shared = CallMemory.isShared(call.rows()) && CallMemory.isShared(nextCall.rows());
       SandwichRunner.run(
-          new SandwichRunner.Part(call, first.plans, first.groups),
-          new SandwichRunner.Part(nextCall, next.plans, next.groups),
+          new SandwichRunner.Part(call, one.plans, one.groups),
+          new SandwichRunner.Part(nextCall, other.plans, other.groups),
           x.rows(),
-          shared ? Math.min(first.threads, next.threads) : 1,
-          () -> first.backend().machineBits() > 0 && next.backend().machineBits() > 0);
+          shared ? Math.min(one.threads, other.threads) : 1,
+          () -> one.backend().machineBits() > 0 && other.backend().machineBits() > 0);
     } finally {
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);

@@ -357,7 +357,7 @@ class GradientEdgesTest {
     BackwardEdge output = new BackwardEdge(centred, rows(x), rows(x)).keep(Keep.OUTPUT).gain(gain);
     assertThatThrownBy(output::run)
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("gain[5] is 0, to go back from the output none may be");
+        .hasMessageContaining("element 5 of the gain is 0, to go back from the output none may be");
   }
 
   @Test

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Memory that is closed, confined, read-only, mapped, huge or of an unusual kind. */
 @Timeout(60)
@@ -253,10 +253,17 @@ class MemoryAccessTest {
     }
   }
 
-  /** Rows that are copied. */
+  /** Rows that are copied, as output of the norm and as codes. */
   @ParameterizedTest
-  @ValueSource(strings = {"float32", "bfloat16", "float16"})
-  void closingASharedArenaWhileRowsAreCopiedIsAnException(String name) throws Exception {
+  @CsvSource({
+    "float32, false",
+    "bfloat16, false",
+    "float16, false",
+    "float32, true",
+    "bfloat16, true"
+  })
+  void closingASharedArenaWhileRowsAreCopiedIsAnException(String name, boolean quantized)
+      throws Exception {
     ElementType type = ElementType.ofName(name);
     int interrupted = 0;
     SplittableRandom random = new SplittableRandom(7);
@@ -264,6 +271,8 @@ class MemoryAccessTest {
       RmsNorm norm = RmsNorm.builder(WIDTH).threads(1 + round % 3).safe().build();
       Arena arena = Arena.ofShared();
       Rows x = Rows.of(arena.allocate(1L << 21), type, (1 << 21) / type.bytes() / WIDTH, WIDTH);
+      MemorySegment ofCodes = arena.allocate(x.rows() * WIDTH / 32 * 34);
+      QuantizedRows codes = QuantizedRows.of(ofCodes, QuantizedType.Q8_0, x.rows(), WIDTH);
       long wait = random.nextLong(600_000);
       Thread closer =
           Thread.ofPlatform()
@@ -276,7 +285,11 @@ class MemoryAccessTest {
                     arena.close();
                   });
       try {
-        norm.apply(x, x);
+        if (quantized) {
+          norm.apply(x, codes);
+        } else {
+          norm.apply(x, x);
+        }
       } catch (IllegalStateException e) {
         interrupted += "Already closed".equals(e.getMessage()) ? 1 : 0;
       }

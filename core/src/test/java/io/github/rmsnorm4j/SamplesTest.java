@@ -132,7 +132,8 @@ class SamplesTest {
     Saved output = new Saved(Keep.OUTPUT, 4);
     refused(
         () -> norm.apply(x, Rows.of(new float[] {1, 2, 3, 0}, 2), null, y, output),
-        "gain[3] is 0, to go back from the output none may be: keep the input");
+        "element 1 of row 1 of the gain is 0, to go back from the output none may be: keep the"
+            + " input");
   }
 
   @Test

@@ -26,6 +26,10 @@ class SandwichTest {
     private final float[] gain;
     private final float[] bias;
     private final boolean keeps;
+
+    /** Whether gain and bias are arguments of the call, and not the norms' own. */
+    private final boolean ofCall;
+
     private final boolean inPlace;
     private final Keep keep;
 
@@ -42,6 +46,7 @@ class SandwichTest {
       gain = floats(0.2, 1.5);
       bias = draw.evenly() ? floats(2, 0) : null;
       keeps = draw.evenly();
+      ofCall = keeps && draw.evenly();
       inPlace = !keeps && to == type && draw.evenly();
       keep = draw.of(Keep.INPUT, Keep.NOTHING);
     }
@@ -71,8 +76,19 @@ class SandwichTest {
 
     private Norm norm(NormSpec spec, Backend backend, int threads) {
       Norm.Builder<?> builder = spec.builder(width).gain(gain).backend(backend).threads(threads);
-      boolean casts = spec.castOrder() != CastOrder.FLOAT32;
-      return bias == null || casts ? builder.build() : builder.bias(bias).build();
+      return hasBias(spec) ? builder.bias(bias).build() : builder.build();
+    }
+
+    private Norm bare(NormSpec spec, Backend backend, int threads) {
+      return spec.builder(width).backend(backend).threads(threads).build();
+    }
+
+    private boolean hasBias(NormSpec spec) {
+      return bias != null && spec.castOrder() == CastOrder.FLOAT32;
+    }
+
+    private Rows biasOfCall(NormSpec spec) {
+      return hasBias(spec) ? Rows.of(bias, width) : null;
     }
 
     /** The calls that it stands for, against which a back end with some threads is compared. */
@@ -96,10 +112,25 @@ class SandwichTest {
       Block out = inPlace ? in : x.empty(to).in(arena);
       Saved saved = new Saved(keep, rows);
       Saved savedOfNext = new Saved(keep, rows);
-      Norm norm = norm(first, backend, threads);
-      Norm other = norm(next, backend, threads);
+      Norm norm = ofCall ? bare(first, backend, threads) : norm(first, backend, threads);
+      Norm other = ofCall ? bare(next, backend, threads) : norm(next, backend, threads);
       if (keeps) {
-        norm.applyAndAdd(in.rows, sum.rows, other, out.rows, saved, savedOfNext);
+        if (ofCall) {
+          Rows gains = Rows.of(gain, width);
+          norm.applyAndAdd(
+              in.rows,
+              gains,
+              biasOfCall(first),
+              sum.rows,
+              other,
+              gains,
+              biasOfCall(next),
+              out.rows,
+              saved,
+              savedOfNext);
+        } else {
+          norm.applyAndAdd(in.rows, sum.rows, other, out.rows, saved, savedOfNext);
+        }
         assertThat(saved.rstd()).as(what).isEqualTo(savedFirst.rstd());
         assertThat(saved.mean()).as(what).isEqualTo(savedFirst.mean());
         assertThat(savedOfNext.rstd()).as(what).isEqualTo(savedNext.rstd());
@@ -190,6 +221,18 @@ class SandwichTest {
     refused(
         () -> norm.applyAndAdd(x, residual, norm, y, saved, new Saved(Keep.INPUT, 1)),
         "savedOfNext has room for 1 rows, there are 2");
+    Rows ofSum = Rows.of(sum, 0, 1, 4);
+    refused(
+        () -> norm.applyAndAdd(x, ofSum, null, residual, norm, null, null, y, saved, other),
+        "residual overlaps the gain or the bias: they would be overwritten while in use");
+    refused(
+        () -> norm.applyAndAdd(x, null, null, residual, norm, null, ofSum, y, saved, other),
+        "residual overlaps the gain or the bias: they would be overwritten while in use");
+    refused(
+        () ->
+            norm.applyAndAdd(
+                x, null, Rows.of(new float[12], 4), residual, norm, null, null, y, saved, other),
+        "bias has 3 rows, x has 2: it must have 1, or a number that divides 2");
     assertThat(sum).containsOnly(1);
   }
 }

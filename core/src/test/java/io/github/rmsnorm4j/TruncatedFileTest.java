@@ -28,7 +28,7 @@ class TruncatedFileTest {
     List<String> flags =
         ChildJvm.flags("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=" + folder.resolve("crash"));
     String output = ChildJvm.output(flags, Truncation.class, folder.toString());
-    assertThat(output).contains("24 of 24 calls ended with an InternalError");
+    assertThat(output).contains("48 of 48 calls ended with an InternalError");
   }
 
   /** Norms on mapped files that lose their end before or during the call. */
@@ -44,8 +44,10 @@ class TruncatedFileTest {
         for (int threads : new int[] {1, 3}) {
           for (boolean output : new boolean[] {false, true}) {
             for (boolean during : new boolean[] {false, true}) {
-              Path file = Path.of(args[0], "mapped-" + calls++);
-              errors += meetsTheEnd(file, type, threads, output, during) ? 1 : 0;
+              for (boolean quantized : new boolean[] {false, true}) {
+                Path file = Path.of(args[0], "mapped-" + calls++);
+                errors += meetsTheEnd(file, type, threads, output, during, quantized) ? 1 : 0;
+              }
             }
           }
         }
@@ -54,11 +56,19 @@ class TruncatedFileTest {
     }
 
     private static boolean meetsTheEnd(
-        Path file, ElementType type, int threads, boolean output, boolean during) throws Exception {
+        Path file, ElementType type, int threads, boolean output, boolean during, boolean quantized)
+        throws Exception {
       try (Arena arena = Arena.ofShared()) {
         int rows = BYTES / type.bytes() / WIDTH;
         Rows mapped = Rows.of(MemoryAccessTest.map(file, BYTES, arena), type, rows, WIDTH);
         Rows other = Rows.of(arena.allocate(BYTES), type, rows, WIDTH);
+        QuantizedRows codes =
+            QuantizedRows.of(
+                output ? mapped.segment() : arena.allocate(BYTES),
+                arena.allocate(BYTES),
+                QuantizedType.int8(32),
+                rows,
+                WIDTH);
         RmsNorm norm = RmsNorm.builder(WIDTH).threads(threads).build();
         Thread truncating = Thread.ofPlatform().unstarted(() -> truncate(file, during ? 15 : 0));
         truncating.start();
@@ -67,7 +77,11 @@ class TruncatedFileTest {
         }
         long end = System.nanoTime() + 10_000_000_000L;
         while (System.nanoTime() < end) {
-          norm.apply(output ? other : mapped, output ? mapped : other);
+          if (quantized) {
+            norm.apply(output ? other : mapped, codes);
+          } else {
+            norm.apply(output ? other : mapped, output ? mapped : other);
+          }
         }
         return false;
       } catch (InternalError e) {

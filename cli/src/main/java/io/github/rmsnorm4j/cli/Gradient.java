@@ -30,6 +30,8 @@ import picocli.CommandLine.Parameters;
           + " --dresidual if the sum also went elsewhere, as in a skip connection: it is the gradient"
           + " that comes back from there, and it is added to OUT.",
       "",
+      "With --gate, --like names a norm with a gate. --dz gets the gradient of the rows of the gate.",
+      "",
       "Each file appears when it is complete, or not at all, OUT last. No file that is read is"
           + " replaced. One line on standard error says what was done.",
       ""
@@ -45,7 +47,8 @@ import picocli.CommandLine.Parameters;
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --gain m.gguf:output_norm.weight",
       "  rmsnorm gradient x.safetensors:h --dy dy.safetensors:h -o dx.npy",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --like layernorm --dbias db.npy",
-      "  rmsnorm gradient x.npy --dy g.npy -o dx.npy --residual h.npy --dresidual d.npy"
+      "  rmsnorm gradient x.npy --dy g.npy -o dx.npy --residual h.npy --dresidual d.npy",
+      "  rmsnorm gradient x.npy --dy g.npy -o dx.npy --like 'llama(gate=silu)' --gate z.npy --dz dz.npy"
     })
 final class Gradient implements Callable<Integer> {
   @Parameters(
@@ -86,6 +89,14 @@ final class Gradient implements Callable<Integer> {
   private String dresidual;
 
   @Option(
+      names = "--dz",
+      paramLabel = "FILE",
+      description =
+          "Write the gradient of the rows of --gate to FILE, in the type of OUT (default: not"
+              + " written).")
+  private Path dz;
+
+  @Option(
       names = "--tensor",
       paramLabel = "NAME",
       description =
@@ -97,6 +108,8 @@ final class Gradient implements Callable<Integer> {
 
   @Mixin private ResidualOptions residuals;
 
+  @Mixin private GateOptions gates;
+
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
@@ -104,14 +117,20 @@ final class Gradient implements Callable<Integer> {
     TensorReference in = WrongUseException.checked(() -> TensorReference.parse("X", reference));
     try (TensorFile file = TensorFile.open(in.file());
         StoredRows residual = WrongUseException.checked(residuals::open);
+        StoredRows gate = WrongUseException.checked(this::gate);
         StoredRows slopes = open("--dy", dy);
         StoredRows ofSum = dresidual == null ? null : open("--dresidual", dresidual)) {
-      GradientJob job = WrongUseException.checked(() -> plan(in, file, residual, slopes, ofSum));
+      GradientJob job =
+          WrongUseException.checked(() -> plan(in, file, residual, gate, slopes, ofSum));
       try (TensorWriter dx = create(result.out, job.result());
+          TensorWriter ofGate = dz == null ? null : create(dz, job.gate());
           TensorWriter gain = dgain == null ? null : create(dgain, job.parameter("dgain"));
           TensorWriter bias = dbias == null ? null : create(dbias, job.parameter("dbias"));
           Progress progress = result.progress(job.bytes())) {
-        job.run(dx, gain, bias, progress);
+        job.run(dx, ofGate, gain, bias, progress);
+        if (ofGate != null) {
+          ofGate.commit();
+        }
         if (gain != null) {
           gain.commit();
         }
@@ -128,6 +147,9 @@ final class Gradient implements Callable<Integer> {
   private Map<String, Path> outputs() {
     Map<String, Path> outputs = new LinkedHashMap<>();
     outputs.put("OUT", result.out);
+    if (dz != null) {
+      outputs.put("--dz", dz);
+    }
     if (dgain != null) {
       outputs.put("--dgain", dgain);
     }
@@ -137,19 +159,37 @@ final class Gradient implements Callable<Integer> {
     return outputs;
   }
 
+  private StoredRows gate() throws IOException {
+    StoredRows gate = gates.open(norm.like());
+    if (gate == null && dz != null) {
+      throw new IllegalArgumentException("--dz is %s, it needs --gate".formatted(dz));
+    }
+    return gate;
+  }
+
   private StoredRows open(String option, String text) throws IOException {
     return WrongUseException.checked(() -> StoredRows.open(option, text));
   }
 
   private GradientJob plan(
-      TensorReference in, TensorFile file, StoredRows residual, StoredRows slopes, StoredRows ofSum)
+      TensorReference in,
+      TensorFile file,
+      StoredRows residual,
+      StoredRows gate,
+      StoredRows slopes,
+      StoredRows ofSum)
       throws IOException {
+    GateOptions.requireAlone(gate, "--residual", residual);
+    GateOptions.requireAlone(gate, "--dresidual", ofSum);
     NormSettings settings = norm.settings(residuals.rounding);
     Map<String, Path> inputs = new LinkedHashMap<>();
     inputs.put("X", in.file());
     inputs.put("--dy", slopes.file().path());
     if (residual != null) {
       inputs.put("--residual", residual.file().path());
+    }
+    if (gate != null) {
+      inputs.put("--gate", gate.file().path());
     }
     if (ofSum != null) {
       inputs.put("--dresidual", ofSum.file().path());
@@ -159,7 +199,7 @@ final class Gradient implements Callable<Integer> {
     }
     requireDistinct(inputs);
     StoredRows rows = new StoredRows("X", file, choose(in, file, settings));
-    GradientInputs read = new GradientInputs(rows, residual, slopes, ofSum);
+    GradientInputs read = new GradientInputs(rows, residual, gate, slopes, ofSum);
     return new GradientJob(read, result.axis, result.type, settings, GradientJob.PIECE);
   }
 

@@ -9,17 +9,19 @@ import java.util.stream.Stream;
  *
  * @param x the rows that were normalised, or added to the residual before
  * @param residual what they were added to, or null
+ * @param gate the rows of the norm's gate, or null
  * @param dy the gradient of the result
  * @param dresidual the gradient of the residual's sum, or null
  */
-record GradientInputs(StoredRows x, StoredRows residual, StoredRows dy, StoredRows dresidual) {
+record GradientInputs(
+    StoredRows x, StoredRows residual, StoredRows gate, StoredRows dy, StoredRows dresidual) {
   /**
    * Checks that they go together.
    *
    * @throws IllegalArgumentException if they do not
    */
   GradientInputs {
-    for (StoredRows other : present(residual, dy, dresidual)) {
+    for (StoredRows other : present(residual, gate, dy, dresidual)) {
       other.requireLike(x.tensor());
     }
   }
@@ -29,7 +31,7 @@ record GradientInputs(StoredRows x, StoredRows residual, StoredRows dy, StoredRo
   }
 
   List<StoredRows> all() {
-    return present(x, residual, dy, dresidual);
+    return present(x, residual, gate, dy, dresidual);
   }
 
   /** All bytes that are read. */
@@ -45,6 +47,7 @@ record GradientInputs(StoredRows x, StoredRows residual, StoredRows dy, StoredRo
   /** The types, in words. */
   String types() {
     String sum = residual == null ? "" : " added to " + residual.type().shortName();
-    return "x %s%s, dy %s".formatted(x.type().shortName(), sum, dy.type().shortName());
+    String gated = gate == null ? "" : ", gate " + gate.type().shortName();
+    return "x %s%s%s, dy %s".formatted(x.type().shortName(), sum, gated, dy.type().shortName());
   }
 }

@@ -69,6 +69,11 @@ final class GradientJob {
     return new Tensor(in.x().name(), Dtype.of(type), in.x().tensor().shape());
   }
 
+  /** What the file of the gate's gradient will hold. */
+  Tensor gate() {
+    return new Tensor(in.gate().name(), Dtype.of(type), in.gate().tensor().shape());
+  }
+
   /** What the file of a gain's or bias's gradient will hold: of the shape of one row. */
   Tensor parameter(String name) {
     List<Long> shape = in.x().tensor().shape();
@@ -85,17 +90,19 @@ final class GradientJob {
   /**
    * Writes everything.
    *
+   * @param dz takes the gradient of the gate, or null
    * @param dgain takes the gradient of the gain, or null
    * @param dbias likewise
    */
-  void run(TensorWriter dx, TensorWriter dgain, TensorWriter dbias, Progress progress)
+  void run(
+      TensorWriter dx, TensorWriter dz, TensorWriter dgain, TensorWriter dbias, Progress progress)
       throws IOException {
     long widest = Math.max(in.widest(), type.bytes());
     long pieceRows = GradientSum.pieceRows(pieceBytes / (widest * width));
     GradientSum gain = dgain == null ? null : new GradientSum(width, isFloat64(), pieceRows);
     GradientSum bias = dbias == null ? null : new GradientSum(width, isFloat64(), pieceRows);
     if (rows > 0) { // Else no buffer for a width that only the header claims.
-      pieces(dx, gain, bias, pieceRows, progress);
+      pieces(dx, dz, gain, bias, pieceRows, progress);
     }
     if (gain != null) {
       write(gain.total(), dgain);
@@ -106,7 +113,12 @@ final class GradientJob {
   }
 
   private void pieces(
-      TensorWriter out, GradientSum gain, GradientSum bias, long pieceRows, Progress progress)
+      TensorWriter out,
+      TensorWriter outOfGate,
+      GradientSum gain,
+      GradientSum bias,
+      long pieceRows,
+      Progress progress)
       throws IOException {
     int most = Math.toIntExact(Math.min(pieceRows, rows));
     Saved saved = new Saved(Keep.INPUT, most);
@@ -114,18 +126,26 @@ final class GradientJob {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment xs = buffer(arena, in.x(), most);
       MemorySegment residuals = buffer(arena, in.residual(), most);
+      MemorySegment zs = buffer(arena, in.gate(), most);
+      MemorySegment dzs = in.gate() == null ? null : buffer(arena, type, most);
       MemorySegment dys = buffer(arena, in.dy(), most);
       MemorySegment dresiduals = buffer(arena, in.dresidual(), most);
       MemorySegment dxs = buffer(arena, type, most);
       for (long row = 0; row < rows; row += most) {
         long count = Math.min(most, rows - row);
         Rows dx = Rows.of(dxs, type, count, width);
-        forward(
-            read(in.x(), row, count, xs), read(in.residual(), row, count, residuals), dx, saved);
+        Rows dz = dzs == null ? null : Rows.of(dzs, type, count, width);
+        Rows z = read(in.gate(), row, count, zs);
+        Rows residual = read(in.residual(), row, count, residuals);
+        forward(read(in.x(), row, count, xs), residual, z, dx, saved);
         Rows dy = read(in.dy(), row, count, dys);
-        backward(dy, saved, read(in.dresidual(), row, count, dresiduals), dx, gain, bias);
+        backward(dy, saved, read(in.dresidual(), row, count, dresiduals), dx, dz, gain, bias);
         nonFinite += counter.count(dx.segment());
         write(dx.segment(), out);
+        if (outOfGate != null) {
+          nonFinite += counter.count(dz.segment());
+          write(dz.segment(), outOfGate);
+        }
         progress.step(in.bytes() / rows * count);
       }
     }
@@ -149,8 +169,10 @@ final class GradientJob {
   }
 
   /** The library goes back from a forward pass only; its result goes where there is room. */
-  private void forward(Rows x, Rows residual, Rows y, Saved saved) {
-    if (residual == null) {
+  private void forward(Rows x, Rows residual, Rows z, Rows y, Saved saved) {
+    if (z != null) {
+      norm.applyGated(x, z, y, saved);
+    } else if (residual == null) {
       norm.apply(x, y, saved);
     } else {
       norm.addAndApply(x, residual, y, saved);
@@ -158,11 +180,13 @@ final class GradientJob {
   }
 
   private void backward(
-      Rows dy, Saved saved, Rows dresidual, Rows dx, GradientSum gain, GradientSum bias) {
+      Rows dy, Saved saved, Rows dresidual, Rows dx, Rows dz, GradientSum gain, GradientSum bias) {
     double[] ofGain = gain == null ? null : gain.open();
     double[] ofBias = bias == null ? null : bias.open();
     ParameterGradients gradients = ParameterGradients.assigned(ofGain, ofBias);
-    if (dresidual == null) {
+    if (dz != null) {
+      norm.backwardGated(dy, saved, dx, dz, gradients);
+    } else if (dresidual == null) {
       norm.backward(dy, saved, dx, gradients);
     } else {
       norm.backward(dy, saved, dresidual, dx, gradients);

@@ -104,6 +104,18 @@ final class NormOptions {
   }
 
   /**
+   * Refuses a norm with a gate, where there is no second row.
+   *
+   * @throws WrongUseException if it has one
+   */
+  void requireNoGate() {
+    if (like.gate() != Gate.NONE) {
+      throw new WrongUseException(
+          "--like is %s, it must have no gate: there is no second row".formatted(like));
+    }
+  }
+
+  /**
    * What was asked for.
    *
    * @param residualRounding the other options' part, null for that of {@code --like}
@@ -112,10 +124,6 @@ final class NormOptions {
   NormSettings settings(ResidualRounding residualRounding) throws IOException {
     require(partial != null, "--partial-rounding", partialRounding, "it needs --partial");
     require(gain != null, "--gain-offset", gainOffset, "it needs --gain, which it is added to");
-    if (like.gate() != Gate.NONE) {
-      throw new IllegalArgumentException(
-          "--like is %s, it must have no gate: there is no second row".formatted(like));
-    }
     NormSpec spec = with(like, castOrder, NormSpec::withCastOrder);
     spec = with(spec, gainOffset, NormSpec::withGainOffset);
     spec = with(spec, epsilon, NormSpec::withEpsilon);

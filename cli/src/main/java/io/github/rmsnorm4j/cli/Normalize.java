@@ -33,6 +33,8 @@ import picocli.CommandLine.Parameters;
       "With --residual, IN is added to a residual, and OUT is the norm of the sum. The file of"
           + " --residual-out holds that sum and nothing else. It appears just before OUT.",
       "",
+      "With --gate, --like names a norm with a gate, and OUT is the norm of IN with that gate.",
+      "",
       "With --quantize, a tensor NAME becomes codes and scales. The metadata of OUT has the type"
           + " under quantized.NAME, and show and stats read the tensor as numbers.",
       ""
@@ -49,6 +51,7 @@ import picocli.CommandLine.Parameters;
       "  rmsnorm normalize x.npy -o y.npy --gain model.gguf:output_norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --gain Llama-3.2-1B:model.norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy",
+      "  rmsnorm normalize x.npy -o y.npy --like 'llama(gate=silu)' --gate z.npy",
       "  rmsnorm normalize hidden.npy -o codes.safetensors --quantize q8_0"
     })
 final class Normalize implements Callable<Integer> {
@@ -73,6 +76,8 @@ final class Normalize implements Callable<Integer> {
 
   @Mixin private ResidualOptions residuals;
 
+  @Mixin private GateOptions gates;
+
   @Option(
       names = "--residual-out",
       paramLabel = "FILE",
@@ -91,9 +96,12 @@ final class Normalize implements Callable<Integer> {
       ResultOptions.requireName("--residual-out", sums);
     }
     try (TensorFile file = TensorFile.open(in.file());
-        StoredRows residual = WrongUseException.checked(this::residual)) {
+        StoredRows residual = WrongUseException.checked(this::residual);
+        StoredRows gate = WrongUseException.checked(() -> gates.open(norm.like()))) {
       List<String> names = WrongUseException.checked(() -> in.names(tensors));
-      NormalizeJob job = WrongUseException.checked(() -> plan(file, names, residual, rule));
+      GateOptions.requireAlone(gate, "--residual", residual);
+      StoredRows beside = gate == null ? residual : gate;
+      NormalizeJob job = WrongUseException.checked(() -> plan(file, names, beside, rule));
       try (TensorWriter added = WrongUseException.checked(() -> createSums(residual, in.file()));
           TensorWriter writer = WrongUseException.checked(() -> job.create(result.force));
           Progress progress = result.progress(job.bytes())) {
@@ -127,8 +135,8 @@ final class Normalize implements Callable<Integer> {
             .formatted(left, left == 1 ? "tensor" : "tensors", left == 1 ? "it is" : "they are");
   }
 
-  private NormalizeJob plan(
-      TensorFile file, List<String> names, StoredRows residual, Quantizer rule) throws IOException {
+  private NormalizeJob plan(TensorFile file, List<String> names, StoredRows beside, Quantizer rule)
+      throws IOException {
     Path out = result.out;
     NormSettings settings = norm.settings(residuals.rounding);
     TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
@@ -149,7 +157,7 @@ final class Normalize implements Callable<Integer> {
         result.type,
         quantized.type,
         (width, backend) -> settings.norm(width, backend, rule),
-        residual);
+        beside);
   }
 
   /**

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.formats.Dtype;
@@ -35,7 +36,9 @@ final class NormalizeJob {
   private final int axis;
   private final ElementType type;
   private final QuantizedType quantized;
-  private final StoredRows residual;
+
+  /** The residual, or the rows of the gate; or null. */
+  private final StoredRows beside;
 
   /** By the width of their rows. */
   private final NavigableMap<Integer, Norm> norms = new TreeMap<>();
@@ -63,7 +66,7 @@ final class NormalizeJob {
    * @param kept all tensors that OUT will hold
    * @param type the type of the result, or null to keep each tensor's own
    * @param quantized how the result is quantised, or null
-   * @param residual what the one tensor is added to before, or null
+   * @param beside what the one tensor is added to before, or the rows of the norm's gate; or null
    * @throws IllegalArgumentException if it cannot be done so
    */
   NormalizeJob(
@@ -75,7 +78,7 @@ final class NormalizeJob {
       ElementType type,
       QuantizedType quantized,
       Norms wanted,
-      StoredRows residual)
+      StoredRows beside)
       throws IOException {
     this.in = in;
     this.out = out;
@@ -84,17 +87,17 @@ final class NormalizeJob {
     this.axis = axis;
     this.type = type;
     this.quantized = quantized;
-    this.residual = residual;
-    if (residual != null) {
-      requireOne(chosen);
-      residual.requireLike(chosen.getFirst());
-    }
+    this.beside = beside;
     Backend backend = VectorApi.bestBackend(chosen);
     for (Tensor tensor : chosen) {
       int width = width(tensor);
       if (!norms.containsKey(width)) {
         norms.put(width, wanted.norm(width, backend));
       }
+    }
+    if (beside != null) {
+      requireOne(chosen, isGated() ? "--gate" : "--residual");
+      beside.requireLike(chosen.getFirst());
     }
     for (Tensor tensor : kept) {
       Tensor result = becomes(tensor);
@@ -129,12 +132,16 @@ final class NormalizeJob {
     return chosenNames.contains(tensor.name());
   }
 
-  private static void requireOne(List<Tensor> chosen) {
+  private static void requireOne(List<Tensor> chosen, String option) {
     if (chosen.size() > 1) {
       throw new IllegalArgumentException(
-          "--residual is for one tensor, %s were chosen: choose one with --tensor from %s"
-              .formatted(chosen.size(), TensorChoice.list(chosen)));
+          "%s is for one tensor, %s were chosen: choose one with --tensor from %s"
+              .formatted(option, chosen.size(), TensorChoice.list(chosen)));
     }
+  }
+
+  private boolean isGated() {
+    return norms.firstEntry().getValue().spec().gate() != Gate.NONE;
   }
 
   private int width(Tensor tensor) {
@@ -159,11 +166,11 @@ final class NormalizeJob {
     return new Tensor(name, result.dtype(), result.shape());
   }
 
-  /** All bytes that are read, of IN and of the residual: again for scales apart from codes. */
+  /** All bytes that are read, of IN and of what is beside it: again for scales apart from codes. */
   long bytes() {
     long read = sources.values().stream().mapToLong(Tensor::bytes).sum();
     long times = sources.values().stream().filter(this::isChosen).count();
-    return residual == null ? read : read + times * residual.tensor().bytes();
+    return beside == null ? read : read + times * beside.tensor().bytes();
   }
 
   /**
@@ -191,8 +198,8 @@ final class NormalizeJob {
    * @param added takes the sums with the residual, or null
    */
   void run(TensorWriter writer, TensorWriter added, Progress progress) throws IOException {
-    addedBytes = added == null ? 0 : residual.tensor().bytes();
-    try (PieceWorker worker = new PieceWorker(in, writer, residual, added, progress)) {
+    addedBytes = added == null ? 0 : beside.tensor().bytes();
+    try (PieceWorker worker = new PieceWorker(in, writer, beside, added, progress)) {
       for (Tensor tensor : writer.order()) {
         Tensor source = sources.get(tensor.name());
         QuantizedTensor as = codes.get(tensor.name());
@@ -223,11 +230,18 @@ final class NormalizeJob {
             rows == 1 ? "row" : "rows",
             widths(),
             types(),
-            residual == null ? "" : " added to " + residual.type().shortName(),
+            besides(),
             VectorApi.describe(norm.backend(), chosen),
             Throughput.of(moved, nanos));
     String what = quantized == null ? "output elements" : "scales";
     return nonFinite == 0 ? line : line + "; %s %s are not finite".formatted(nonFinite, what);
+  }
+
+  private String besides() {
+    if (beside == null) {
+      return "";
+    }
+    return (isGated() ? ", gate " : " added to ") + beside.type().shortName();
   }
 
   private String widths() {

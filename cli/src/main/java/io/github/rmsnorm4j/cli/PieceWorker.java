@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
@@ -24,26 +25,30 @@ final class PieceWorker implements AutoCloseable {
 
   private final TensorFile in;
   private final TensorWriter out;
-  private final StoredRows residual;
+
+  /** The residual, or the rows of the gate; or null. */
+  private final StoredRows beside;
+
   private final TensorWriter added;
   private final Progress progress;
   private final Arena arena = Arena.ofShared();
   private MemorySegment inBuffer = MemorySegment.NULL;
   private MemorySegment outBuffer = MemorySegment.NULL;
-  private MemorySegment residualBuffer = MemorySegment.NULL;
+  private MemorySegment besideBuffer = MemorySegment.NULL;
   private long nonFinite;
 
   /**
    * Begins.
    *
-   * @param residual what the rows are added to before they are normalised, or null
+   * @param beside what the rows are added to before they are normalised, or the rows of the norm's
+   *     gate; or null
    * @param added takes the sums, or null
    */
   PieceWorker(
-      TensorFile in, TensorWriter out, StoredRows residual, TensorWriter added, Progress progress) {
+      TensorFile in, TensorWriter out, StoredRows beside, TensorWriter added, Progress progress) {
     this.in = in;
     this.out = out;
-    this.residual = residual;
+    this.beside = beside;
     this.added = added;
     this.progress = progress;
   }
@@ -64,8 +69,8 @@ final class PieceWorker implements AutoCloseable {
     }
     long inRow = (long) width * inType.bytes();
     long outRow = (long) width * outType.bytes();
-    long residualRow = residual == null ? 0 : (long) width * residual.type().bytes();
-    long pieceRows = Math.clamp(PIECE / Math.max(residualRow, Math.max(inRow, outRow)), 1, rows);
+    long besideRow = beside == null ? 0 : (long) width * beside.type().bytes();
+    long pieceRows = Math.clamp(PIECE / Math.max(besideRow, Math.max(inRow, outRow)), 1, rows);
     inBuffer = atLeast(inBuffer, pieceRows * inRow);
     // Of one type, rows are normalised in place, which moves a third less memory.
     MemorySegment yBuffer = inBuffer;
@@ -73,25 +78,26 @@ final class PieceWorker implements AutoCloseable {
       outBuffer = atLeast(outBuffer, pieceRows * outRow);
       yBuffer = outBuffer;
     }
-    residualBuffer = atLeast(residualBuffer, pieceRows * residualRow);
+    besideBuffer = atLeast(besideBuffer, pieceRows * besideRow);
     for (long row = 0; row < rows; row += pieceRows) {
       long count = Math.min(pieceRows, rows - row);
       in.read(tensor, row * width, count * width, inBuffer);
       Rows x = Rows.of(inBuffer, inType, count, width);
       Rows y = Rows.of(yBuffer, outType, count, width);
-      if (residual == null) {
+      Rows other = readBeside(row, count, width);
+      if (other == null) {
         norm.apply(x, y);
+      } else if (norm.spec().gate() != Gate.NONE) {
+        norm.applyGated(x, other, y);
       } else {
-        residual.read(row * width, count * width, residualBuffer);
-        Rows sums = Rows.of(residualBuffer, residual.type(), count, width);
-        norm.addAndApply(x, sums, y);
-        if (added != null) {
-          added.write(sums.segment());
-        }
+        norm.addAndApply(x, other, y);
+      }
+      if (added != null) {
+        added.write(other.segment());
       }
       nonFinite += counter.count(y.segment());
       out.write(y.segment());
-      progress.step(count * (inRow + residualRow));
+      progress.step(count * (inRow + besideRow));
     }
   }
 
@@ -112,11 +118,11 @@ final class PieceWorker implements AutoCloseable {
     long codeRow = as.type().rowBytes(width);
     long scaleRow = (long) as.type().scales(width) * Float.BYTES;
     long inRow = (long) width * inType.bytes();
-    long residualRow = residual == null ? 0 : (long) width * residual.type().bytes();
-    long pieceRows = Math.clamp(PIECE / Math.max(residualRow, Math.max(inRow, codeRow)), 1, rows);
+    long besideRow = beside == null ? 0 : (long) width * beside.type().bytes();
+    long pieceRows = Math.clamp(PIECE / Math.max(besideRow, Math.max(inRow, codeRow)), 1, rows);
     inBuffer = atLeast(inBuffer, pieceRows * inRow);
     outBuffer = atLeast(outBuffer, pieceRows * (codeRow + scaleRow));
-    residualBuffer = atLeast(residualBuffer, pieceRows * residualRow);
+    besideBuffer = atLeast(besideBuffer, pieceRows * besideRow);
     for (long row = 0; row < rows; row += pieceRows) {
       long count = Math.min(pieceRows, rows - row);
       MemorySegment codes = outBuffer.asSlice(scaleRow * count, codeRow * count);
@@ -127,20 +133,30 @@ final class PieceWorker implements AutoCloseable {
               : QuantizedRows.of(codes, scales, as.type(), count, width);
       in.read(tensor, row * width, count * width, inBuffer);
       Rows x = Rows.of(inBuffer, inType, count, width);
-      if (residual == null) {
+      Rows other = readBeside(row, count, width);
+      if (other == null) {
         norm.apply(x, q);
+      } else if (norm.spec().gate() != Gate.NONE) {
+        norm.applyGated(x, other, q);
       } else {
-        residual.read(row * width, count * width, residualBuffer);
-        Rows sums = Rows.of(residualBuffer, residual.type(), count, width);
-        norm.addAndApply(x, sums, q);
-        if (added != null && isCodes) {
-          added.write(sums.segment());
-        }
+        norm.addAndApply(x, other, q);
+      }
+      if (added != null && isCodes) {
+        added.write(other.segment());
       }
       nonFinite += isCodes ? nonFiniteScales(q) : 0;
       out.write(isCodes ? codes : scales);
-      progress.step(count * (inRow + residualRow));
+      progress.step(count * (inRow + besideRow));
     }
+  }
+
+  /** Rows of the residual or of the gate; null where there are none. */
+  private Rows readBeside(long row, long count, int width) throws IOException {
+    if (beside == null) {
+      return null;
+    }
+    beside.read(row * width, count * width, besideBuffer);
+    return Rows.of(besideBuffer, beside.type(), count, width);
   }
 
   private static long nonFiniteScales(QuantizedRows q) {

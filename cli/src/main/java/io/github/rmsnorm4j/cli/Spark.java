@@ -187,6 +187,7 @@ final class Spark implements Callable<Integer> {
    * @param written gets the files that it must read, which are of no use afterwards
    */
   List<String> arguments(List<Path> written) throws IOException {
+    norm.requireNoGate();
     NormSettings settings = WrongUseException.checked(() -> norm.settings(null));
     List<String> arguments = new ArrayList<>(List.of(in, "-o", out, "--column", column));
     option(arguments, "--output-column", outputColumn);

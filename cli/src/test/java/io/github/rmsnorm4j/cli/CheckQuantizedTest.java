@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code rmsnorm check} of codes and scales, as {@code normalize --quantize} writes them. */
 class CheckQuantizedTest {
@@ -44,12 +45,16 @@ class CheckQuantizedTest {
 
   /** Rows so small that epsilon is seen; without a gain many elements are between two codes. */
   private static TestTensor withTies(Dtype type) {
+    return TestTensor.of("h", type, ties(), ROWS, WIDTH);
+  }
+
+  private static double[] ties() {
     Random random = new Random(3);
     double[] values = new double[ROWS * WIDTH];
     Arrays.setAll(
         values,
         i -> (i % 32 == 5 ? 127 : random.nextInt(-127, 127) + 0.5) * 0x1p-14 * (1 + i / WIDTH));
-    return TestTensor.of("h", type, values, ROWS, WIDTH);
+    return values;
   }
 
   private void normalize(Path to, String... options) {
@@ -203,6 +208,38 @@ class CheckQuantizedTest {
         .contains(
             "The best, RMSNorm, float32, eps 1e-5 by the rule defaults, makes 10,240 of 10,240 codes and 319 of 320 scales.")
         .anyMatch(sentence -> sentence.startsWith("Only scales differ"));
+  }
+
+  /** A row whose scales are NaN, and what made the other rows. */
+  @ParameterizedTest
+  @ValueSource(strings = {"int8:32", "q8_0", "q8_1", "q8_k"})
+  void scalesThatAreNaNAreCountedAndNamed(String type) throws IOException {
+    double[] values = ties();
+    Arrays.fill(values, 3 * WIDTH, 4 * WIDTH, Double.NaN);
+    x = TestTensor.write(file("x.safetensors"), TestTensor.of("h", Dtype.F32, values, ROWS, WIDTH));
+    normalize(y, "--eps", "1e-5", "--quantize", type);
+    x = TestTensor.write(file("x.safetensors"), withTies(Dtype.F32));
+    int blocks = WIDTH / (type.equals("q8_k") ? 256 : 32);
+    assertThat(report(1).verdict())
+        .contains("None of the norms known here made Y.")
+        .contains(
+            "%,d of %,d scales that were compared are NaN in Y, the first in row 3 of these rows (counted from 0)."
+                .formatted(blocks, ROWS * blocks));
+    normalize(y, "--eps", "1e-5", "--quantize", type);
+    assertThat(report(0).verdict()).noneMatch(sentence -> sentence.contains("NaN"));
+  }
+
+  @Test
+  void allRulesMakeTheSameBytesOfQ8K() throws IOException {
+    String sentence =
+        "For q8_k, rules differ only in whether they first round the output to the type of X.";
+    normalize(y, "--eps", "1e-5", "--quantize", "q8_k");
+    assertThat(report(0).verdict())
+        .contains("These rules make the same bytes of these rows.", sentence);
+    normalize(y, "--eps", "1e-5", "--quantize", "f8e4m3:32");
+    assertThat(report(0).verdict())
+        .contains("These rules make the same bytes of these rows.")
+        .doesNotContain(sentence);
   }
 
   @Test

@@ -244,13 +244,13 @@ class GradientCommandTest {
         StoredRows dresidual = StoredRows.open("--dresidual", "" + file("dh.safetensors"))) {
       GradientJob job =
           new GradientJob(
-              new GradientInputs(x, null, dy, dresidual), -1, null, settings, pieceBytes);
+              new GradientInputs(x, null, null, dy, dresidual), -1, null, settings, pieceBytes);
       try (TensorWriter dx = writer("dx", job.result());
           TensorWriter dgain = writer("dgain", job.parameter("dgain"));
           TensorWriter dbias = writer("dbias", job.parameter("dbias"));
           Progress progress =
               new Progress(new PrintWriter(new StringWriter()), job.bytes(), () -> false)) {
-        job.run(dx, dgain, dbias, progress);
+        job.run(dx, null, dgain, dbias, progress);
         dx.commit();
         dgain.commit();
         dbias.commit();

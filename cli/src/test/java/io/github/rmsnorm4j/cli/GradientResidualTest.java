@@ -205,14 +205,14 @@ class GradientResidualTest {
         StoredRows h = StoredRows.open("the residual", "" + file("h"));
         StoredRows dy = StoredRows.open("--dy", "" + file("dy"));
         StoredRows dh = StoredRows.open("--dresidual", "" + file("dh"))) {
-      GradientInputs inputs = new GradientInputs(x, h, dy, dh);
+      GradientInputs inputs = new GradientInputs(x, h, null, dy, dh);
       assertThat(inputs.bytes()).isEqualTo(301 * WIDTH * (2 + 4 + 2 + 2));
       GradientJob job = new GradientJob(inputs, -1, null, settings, pieceBytes);
       try (TensorWriter dx = writer("dx", job.result());
           TensorWriter dgain = writer("dgain", job.parameter("dgain"));
           TensorWriter dbias = writer("dbias", job.parameter("dbias"));
           Progress progress = new Progress(new PrintWriter(err), job.bytes(), () -> false)) {
-        job.run(dx, dgain, dbias, progress);
+        job.run(dx, null, dgain, dbias, progress);
         dx.commit();
         dgain.commit();
         dbias.commit();

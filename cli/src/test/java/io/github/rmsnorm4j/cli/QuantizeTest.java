@@ -192,7 +192,7 @@ class QuantizeTest {
         "--quantize=q8_0 --quantizer=fast; expected one of [defaults, ggml-reference, jlama, vllm]",
         "--quantize=q8_0 --dtype=f16; --dtype and --quantize exclude each other",
         "--quantize=q8_0 --axis=-2; --axis is -2, with --quantize it must be -1",
-        "--quantize=q8_0 --like=rmsnorm(gate=silu); --like is rmsnorm(gate=silu), it must have no gate",
+        "--quantize=q8_0 --like=rmsnorm(gate=silu); --like is rmsnorm(gate=silu), it needs --gate",
         "--quantize=q8_k; rows are 96 wide, for q8_k they must be a multiple of 256",
       })
   void whatIsWrongIsSaidInOneLine(String options, String message) throws IOException {

@@ -34,7 +34,7 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
    */
   public QuantizedTensor {
     shape = List.copyOf(shape);
-    if (type.toString().endsWith(":given")) {
+    if (isGiven(type)) {
       throw new IllegalArgumentException("a file has no place for the scale of " + type);
     }
     long width = shape.isEmpty() ? 0 : shape.getLast();
@@ -116,11 +116,29 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
                     () ->
                         new FormatException(
                             file.path(),
-                            "says that the tensor %s is %s, but has no such codes and scales"
-                                .formatted(codes.label(), Printable.shortened(type)))));
+                            "says that the tensor %s is %s, but %s"
+                                .formatted(codes.label(), Printable.shortened(type), why(type)))));
       }
     }
     return found;
+  }
+
+  /** Why a tensor is not of the type that the metadata says. */
+  private static String why(String type) {
+    QuantizedType known;
+    try {
+      known = QuantizedType.ofName(type);
+    } catch (IllegalArgumentException _) {
+      return "there is no such type";
+    }
+    return isGiven(known)
+        ? "a file has no place for a scale that is given"
+        : "has no such codes and scales";
+  }
+
+  /** Whether there is one scale, which the caller gives. */
+  private static boolean isGiven(QuantizedType type) {
+    return type.toString().endsWith(":given");
   }
 
   /**

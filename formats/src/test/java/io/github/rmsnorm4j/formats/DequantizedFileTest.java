@@ -148,15 +148,16 @@ class DequantizedFileTest {
 
   @ParameterizedTest
   @CsvSource({
-    "q9, U8, 34",
-    "q8_0, U8, 35",
-    "q8_0, U8, 0",
-    "q8_0, I8, 34",
-    "int8:32, I8, 32",
-    "int8:32, U8, 32",
-    "f8e4m3:given, F8_E4M3, 32",
+    "q9, U8, 34, there is no such type",
+    "q8_0, U8, 35, has no such codes and scales",
+    "q8_0, U8, 0, has no such codes and scales",
+    "q8_0, I8, 34, has no such codes and scales",
+    "int8:32, I8, 32, has no such codes and scales",
+    "int8:32, U8, 32, has no such codes and scales",
+    "f8e4m3:given, F8_E4M3, 32, a file has no place for a scale that is given",
   })
-  void metadataThatIsNotTrueIsOneError(String type, Dtype dtype, long last) throws IOException {
+  void metadataThatIsNotTrueIsOneError(String type, Dtype dtype, long last, String why)
+      throws IOException {
     Path path = folder.resolve("x.safetensors");
     Tensor tensor = new Tensor("x", dtype, List.of(2L, last));
     try (TensorWriter writer =
@@ -166,8 +167,7 @@ class DequantizedFileTest {
     }
     assertThatThrownBy(() -> DequantizedFile.open(path))
         .isInstanceOf(FormatException.class)
-        .hasMessageContaining(
-            "says that the tensor x is " + type + ", but has no such codes and scales");
+        .hasMessage(path + ": says that the tensor x is " + type + ", but " + why);
   }
 
   @Test

@@ -1,8 +1,11 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.Gate;
+
 /**
  * Causal attention: {@code softmax(q k^T / sqrt(h)) v} per query head, H / K query heads to a key
- * and value head; queries and keys rotated, and before that normalised where the model says so.
+ * and value head; queries and keys rotated, and before that normalised where the model says so. The
+ * outputs of heads are normalised and gated where the model says so.
  */
 final class Attention implements Inner {
   private final int batch;
@@ -17,6 +20,10 @@ final class Attention implements Inner {
   private final Linear outputProjection;
   private final HeadNorm queryNorm;
   private final HeadNorm keyNorm;
+
+  /** Null where the outputs of heads go to the output projection as they are. */
+  private final HeadGate gate;
+
   private final Rotary rotary;
 
   private final HeadMatrix q;
@@ -51,6 +58,7 @@ final class Attention implements Inner {
     context = new HeadMatrix(setup, heads);
     queryNorm = config.queryKeyNorm() ? new HeadNorm(setup, name + ".q_norm", q) : null;
     keyNorm = config.queryKeyNorm() ? new HeadNorm(setup, name + ".k_norm", k) : null;
+    gate = config.headGate() == Gate.NONE ? null : new HeadGate(setup, name, context);
     weights = new Matrix[batch * heads];
     for (int i = 0; i < weights.length; i++) {
       weights[i] = setup.allocate(setup.sequence(), positions.capacity);
@@ -75,7 +83,7 @@ final class Attention implements Inner {
         forward(b, head);
       }
     }
-    outputProjection.forward(context.all, y, add);
+    outputProjection.forward(gate == null ? context.all : gate.forward(x), y, add);
   }
 
   /** The context of one query head. */
@@ -109,7 +117,12 @@ final class Attention implements Inner {
 
   @Override
   public void backward(Matrix x, Matrix dy, Matrix dx, boolean add, Scratch scratch) {
-    outputProjection.backward(context.all, dy, scratch.dcontext.all, false);
+    if (gate == null) {
+      outputProjection.backward(context.all, dy, scratch.dcontext.all, false);
+    } else {
+      outputProjection.backward(gate.output(), dy, scratch.dgated.all, false);
+      gate.backward(x, scratch.dgated, scratch.dcontext, dx, add);
+    }
     scratch.dk.all.zero();
     scratch.dv.all.zero();
     for (int b = 0; b < batch; b++) {
@@ -123,7 +136,7 @@ final class Attention implements Inner {
       queryNorm.backward(scratch.dq);
       keyNorm.backward(scratch.dk);
     }
-    queryProjection.backward(x, scratch.dq.all, dx, add);
+    queryProjection.backward(x, scratch.dq.all, dx, add || gate != null);
     keyProjection.backward(x, scratch.dk.all, dx, true);
     valueProjection.backward(x, scratch.dv.all, dx, true);
   }

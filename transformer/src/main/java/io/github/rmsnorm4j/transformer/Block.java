@@ -25,25 +25,36 @@ final class Block {
   private static SubLayer subLayer(Setup setup, String name, Inner inner, Part part) {
     ModelConfig config = setup.config();
     boolean mlp = part == Part.MLP;
-    NormLayer before =
+    NormedInput input =
         config.hasNorms() && config.placement().before()
-            ? NormLayer.of(setup, name + "." + ParameterLayout.before(config, mlp))
-            : null;
+            ? NormedInput.of(setup, name + "." + ParameterLayout.before(config, mlp))
+            : NormedInput.bare();
     NormLayer after =
         config.hasNorms() && config.placement().after()
             ? NormLayer.of(setup, name + "." + ParameterLayout.after(mlp))
             : null;
-    return new SubLayer(setup, inner, part, before, after);
+    return new SubLayer(setup, inner, part, input, after);
   }
 
-  /** x (N, d) to the next (N, d). */
-  Matrix forward(Matrix x) {
+  /** What its first half is given; it must take x before the forward pass. */
+  NormedInput input() {
+    return attention.input();
+  }
+
+  /**
+   * x (N, d) to the next (N, d).
+   *
+   * @param next takes the result
+   */
+  Matrix forward(Matrix x, NormedInput next) {
     if (parallel) {
-      Matrix y = attention.forward(x);
-      mlp.addTo(y, x);
+      mlp.input().take(x);
+      Matrix y = attention.forward(x, NormedInput.bare());
+      mlp.addTo(y);
+      next.take(y);
       return y;
     }
-    return mlp.forward(attention.forward(x));
+    return mlp.forward(attention.forward(x, mlp.input()), next);
   }
 
   /** From the gradient of the result that of x, in place. */

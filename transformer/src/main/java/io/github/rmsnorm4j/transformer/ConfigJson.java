@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.transformer;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -18,6 +19,7 @@ final class ConfigJson {
   static final String NO_NORM = "none";
   static final String PLACEMENT = "rmsnorm4j_placement";
   static final String QUERY_KEY_NORM = "rmsnorm4j_query_key_norm";
+  static final String HEAD_GATE = "rmsnorm4j_head_gate";
   static final String OWN_TYPE = "rmsnorm4j";
 
   private static final JsonFactory JSON = new JsonFactory();
@@ -61,7 +63,10 @@ final class ConfigJson {
   }
 
   private static void writeType(JsonGenerator json, ModelConfig config) throws IOException {
-    boolean usual = hasUsualNorm(config) && config.placement() == Placement.PRE;
+    boolean usual =
+        hasUsualNorm(config)
+            && config.placement() == Placement.PRE
+            && config.headGate() == Gate.NONE;
     String family = config.queryKeyNorm() ? "qwen3" : "llama";
     String architecture = config.queryKeyNorm() ? "Qwen3ForCausalLM" : "LlamaForCausalLM";
     json.writeStringField("model_type", usual ? family : OWN_TYPE);
@@ -86,5 +91,6 @@ final class ConfigJson {
     }
     json.writeStringField(PLACEMENT, ConfigFields.label(config.placement()));
     json.writeBooleanField(QUERY_KEY_NORM, config.queryKeyNorm());
+    json.writeStringField(HEAD_GATE, ConfigFields.label(config.headGate()));
   }
 }

@@ -27,8 +27,9 @@ import java.util.stream.IntStream;
  *
  * <p>With T tokens of a model of width d, with F elements in its MLP and H heads of width d / H, a
  * call takes native memory for one block in float32 and for about {@code T (9 d + 4 F + T H)} more
- * float32 numbers, or for 16 MiB of the head. It takes heap for the logits, and for copies of 16
- * MiB of a matrix, or of one row of it where that is longer.
+ * float32 numbers, {@code 2 T d} more with a gate of heads, or for 16 MiB of the head. It takes
+ * heap for the logits, and for copies of 16 MiB of a matrix, or of one row of it where that is
+ * longer.
  *
  * <p>Each call reads the whole model, except that of the embedding it reads the rows of the tokens.
  * It computes in plain Java, on one thread. The logits have the bits of a {@link Model} with {@link
@@ -168,7 +169,8 @@ public final class LayerwiseLogits implements Closeable {
       Block block = new Block(setup, ParameterLayout.block(0), new Rotary(setup));
       for (int i = 0; i < config.layers(); i++) {
         reader.read(stored.tensors(block(i)), weights.values());
-        stream.copyFrom(block.forward(stream));
+        block.input().take(stream);
+        stream.copyFrom(block.forward(stream, NormedInput.bare()));
       }
     }
   }

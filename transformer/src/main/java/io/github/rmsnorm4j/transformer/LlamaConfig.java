@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
 
@@ -33,6 +34,7 @@ final class LlamaConfig {
         norm(fields),
         fields.choice(ConfigJson.PLACEMENT, Placement.values(), Placement.PRE),
         fields.flag(ConfigJson.QUERY_KEY_NORM, type.equals("qwen3")),
+        fields.choice(ConfigJson.HEAD_GATE, Gate.values(), Gate.NONE),
         fields.number("initializer_range", 0.02),
         type.equals("qwen2") ? QWEN2 : BlockForm.LLAMA);
   }

@@ -27,15 +27,13 @@ public final class Model implements AutoCloseable {
   private final Setup setup;
   private final Embedding embedding;
   private final Block[] blocks;
-  private final NormLayer finalNorm;
+  private final NormedInput headInput;
   private final Linear head;
   private final CrossEntropy crossEntropy = new CrossEntropy();
   private final int[] tokens;
 
-  /** (N, d): before the first block, and behind the last norm if there is one. */
+  /** (N, d): before the first block. */
   private final Matrix embedded;
-
-  private final Matrix normalised;
 
   /** (N, V). */
   private final Matrix logits;
@@ -94,11 +92,12 @@ public final class Model implements AutoCloseable {
     for (int i = 0; i < blocks.length; i++) {
       blocks[i] = new Block(setup, ParameterLayout.block(i), rotary);
     }
-    boolean normed = config.hasFinalNorm();
-    finalNorm = normed ? NormLayer.of(setup, ParameterLayout.FINAL_NORM) : null;
+    headInput =
+        config.hasFinalNorm()
+            ? NormedInput.of(setup, ParameterLayout.FINAL_NORM)
+            : NormedInput.bare();
     head = new Linear(setup, config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD);
     embedded = setup.allocate(setup.rows(), config.width());
-    normalised = normed ? setup.allocate(setup.rows(), config.width()) : null;
     logits = setup.allocate(setup.rows(), config.vocabulary());
     tokens = new int[setup.rows()];
   }
@@ -136,15 +135,12 @@ public final class Model implements AutoCloseable {
     embedding.forward(tokens, embedded);
     Matrix x = embedded;
     observeForward(0, x);
+    blocks[0].input().take(x);
     for (int i = 0; i < blocks.length; i++) {
-      x = blocks[i].forward(x);
+      x = blocks[i].forward(x, i + 1 < blocks.length ? blocks[i + 1].input() : headInput);
       observeForward(i + 1, x);
     }
-    if (finalNorm != null) {
-      finalNorm.forward(x, normalised);
-      x = normalised;
-    }
-    stream = x;
+    stream = headInput.get();
     head.forward(stream, logits, false);
     positions.advance(setup.sequence());
     lossTaken = false;
@@ -231,8 +227,8 @@ public final class Model implements AutoCloseable {
     }
     Matrix d = scratch.dstream;
     head.backward(stream, dlogits, d, false);
-    if (finalNorm != null) {
-      finalNorm.backward(d, d);
+    if (headInput.norm != null) {
+      headInput.norm.backward(d, d);
     }
     for (int i = blocks.length; i > 0; i--) {
       observeBackward(i, d);

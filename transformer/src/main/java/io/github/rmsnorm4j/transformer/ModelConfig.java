@@ -4,6 +4,7 @@ import static io.github.rmsnorm4j.transformer.Requirement.require;
 import static io.github.rmsnorm4j.transformer.Requirement.requireBetween;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RowPart;
 import java.util.List;
@@ -25,6 +26,9 @@ import java.util.List;
  *     bias; null for none: what a norm would be given goes on as it is
  * @param placement where blocks have norms
  * @param queryKeyNorm whether each query and key head has an RMSNorm before its rotation
+ * @param headGate the gate of the output of each attention head, which then has an RMSNorm, too:
+ *     {@code norm(o) * silu(z)} with {@link Gate#SILU}, z being a projection of the attention's
+ *     input; {@link Gate#NONE} for no gate and no norm there
  * @param initialRange standard deviation of initial matrices and embeddings
  * @param form what the blocks are made of, apart from their norms
  */
@@ -42,6 +46,7 @@ public record ModelConfig(
     NormSpec norm,
     Placement placement,
     boolean queryKeyNorm,
+    Gate headGate,
     double initialRange,
     BlockForm form) {
 
@@ -66,10 +71,11 @@ public record ModelConfig(
     requireBetween("mlpWidth", mlpWidth, 1, LARGEST_SIZE);
     requireBetween("maxPositions", maxPositions, 1, Integer.MAX_VALUE);
     require(heads % keyValueHeads == 0, "keyValueHeads", keyValueHeads, "divide heads, " + heads);
-    if (placement == null || form == null) {
-      throw new IllegalArgumentException("placement and form must not be null");
+    if (placement == null || form == null || headGate == null) {
+      throw new IllegalArgumentException("placement, headGate and form must not be null");
     }
     if (norm != null) {
+      require(norm.gate() == Gate.NONE, "norm", norm, "have no gate");
       norm.part().elements(width);
     }
     int rotated = form.rotatedWidth(headWidth);
@@ -130,11 +136,12 @@ public record ModelConfig(
         norm,
         placement,
         queryKeyNorm,
+        headGate,
         initialRange,
         form);
   }
 
-  /** Whether there are norms at all, other than those of query and key. */
+  /** Whether there are norms at all, other than those of heads. */
   boolean hasNorms() {
     return norm != null;
   }
@@ -150,6 +157,14 @@ public record ModelConfig(
     return norm.kind() == NormSpec.Kind.RMS_NORM
         ? norm.withPart(RowPart.WHOLE)
         : NormSpec.RMSNORM.withEpsilon(norm.epsilon(ElementType.FLOAT32));
+  }
+
+  /**
+   * {@return the norm of the outputs of attention heads, where they have a gate: {@link #headNorm}
+   * with this gate}
+   */
+  public NormSpec headOutputNorm() {
+    return headNorm().withGate(headGate);
   }
 
   /** Whether the last block is followed by a norm; after {@link Placement#POST} it ends in one. */

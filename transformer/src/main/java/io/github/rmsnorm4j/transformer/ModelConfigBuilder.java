@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.transformer;
 
 import static io.github.rmsnorm4j.transformer.Requirement.require;
 
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 
 /** Collects what a {@link ModelConfig} is made of. */
@@ -19,6 +20,7 @@ public final class ModelConfigBuilder {
   private NormSpec norm = NormSpec.RMSNORM;
   private Placement placement = Placement.PRE;
   private boolean queryKeyNorm;
+  private Gate headGate = Gate.NONE;
   private double initialRange = 0.02;
   private BlockForm form = BlockForm.LLAMA;
 
@@ -131,6 +133,18 @@ public final class ModelConfigBuilder {
   }
 
   /**
+   * Sets whether the output of each attention head is normalised and gated before the output
+   * projection.
+   *
+   * @param headGate which gate; {@link Gate#NONE} by default, for neither norm nor gate
+   * @return this
+   */
+  public ModelConfigBuilder headGate(Gate headGate) {
+    this.headGate = headGate;
+    return this;
+  }
+
+  /**
    * Sets the standard deviation of initial matrices and embeddings.
    *
    * @param initialRange 0.02 by default
@@ -177,6 +191,7 @@ public final class ModelConfigBuilder {
         norm,
         placement,
         queryKeyNorm,
+        headGate,
         initialRange,
         form);
   }

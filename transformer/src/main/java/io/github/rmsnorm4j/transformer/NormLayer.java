@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
@@ -20,6 +21,9 @@ final class NormLayer {
   /** Null where rows are float32 in the norm as well. */
   private final NarrowRows narrow;
 
+  /** Those of the gate; null where there is no gate, or rows are float32. */
+  private final NarrowRows narrowGate;
+
   private final Learned learnedGain;
   private final Rows gain;
 
@@ -38,6 +42,8 @@ final class NormLayer {
     saved = new Saved(Keep.INPUT, rows);
     boolean narrows = setup.arithmetic().narrowsRows();
     narrow = narrows ? new NarrowRows(setup, rows, norm.width()) : null;
+    boolean gated = spec.gate() != Gate.NONE;
+    narrowGate = narrows && gated ? new NarrowRows(setup, rows, norm.width()) : null;
     Weights weights = setup.weights();
     learnedGain = weights.learned(name + ".weight");
     gain = learnedGain.values.asRows();
@@ -58,6 +64,12 @@ final class NormLayer {
   static NormLayer ofHeads(Setup setup, String name, int rows) {
     ModelConfig config = setup.config();
     return new NormLayer(config.headNorm(), config.headWidth(), setup, name, rows);
+  }
+
+  /** The gated RMSNorm of the outputs of attention heads. */
+  static NormLayer ofHeadOutputs(Setup setup, String name, int rows) {
+    ModelConfig config = setup.config();
+    return new NormLayer(config.headOutputNorm(), config.headWidth(), setup, name, rows);
   }
 
   /** {@code y = norm(x)}; x must stay as it is until the backward pass, y need not. */
@@ -81,6 +93,45 @@ final class NormLayer {
     narrow.widenTo(y);
   }
 
+  /** {@code y = norm(x) * silu(z)}, or as the gate says; x and z must stay as they are. */
+  void forwardGated(Matrix x, Matrix z, Matrix y) {
+    Part before = times.switchTo(Part.NORM);
+    if (narrow == null) {
+      norm.applyGated(x.asRows(), z.asRows(), gain, bias, y.asRows(), saved);
+    } else {
+      narrow.roundFrom(x);
+      narrowGate.roundFrom(z);
+      norm.applyGated(narrow.rows, narrowGate.rows, gain, bias, narrow.rows);
+      narrow.widenTo(y);
+    }
+    times.switchTo(before);
+  }
+
+  /** Whether {@link #forwardAndAdd} can do this norm, an addition and the next norm at once. */
+  boolean joins(NormLayer next) {
+    return narrow == null && next.narrow == null;
+  }
+
+  /**
+   * {@code residual += norm(x); y = next(residual)} in one pass; x and the residual must stay as
+   * they are until the backward pass, y need not.
+   */
+  void forwardAndAdd(Matrix x, Matrix residual, NormLayer next, Matrix y) {
+    Part before = times.switchTo(Part.NORM);
+    norm.applyAndAdd(
+        x.asRows(),
+        gain,
+        bias,
+        residual.asRows(),
+        next.norm,
+        next.gain,
+        next.bias,
+        y.asRows(),
+        saved,
+        next.saved);
+    times.switchTo(before);
+  }
+
   /** dx from dy; dx may be dy. */
   void backward(Matrix dy, Matrix dx) {
     Part before = times.switchTo(Part.NORM);
@@ -93,6 +144,14 @@ final class NormLayer {
   void backward(Matrix dy, Matrix dresidual, Matrix dx) {
     Part before = times.switchTo(Part.NORM);
     norm.backward(dy.asRows(), saved, dresidual.asRows(), dx.asRows(), sums);
+    addSums();
+    times.switchTo(before);
+  }
+
+  /** dx and dz from dy; dz may be dy. */
+  void backwardGated(Matrix dy, Matrix dx, Matrix dz) {
+    Part before = times.switchTo(Part.NORM);
+    norm.backwardGated(dy.asRows(), saved, dx.asRows(), dz.asRows(), sums);
     addSums();
     times.switchTo(before);
   }

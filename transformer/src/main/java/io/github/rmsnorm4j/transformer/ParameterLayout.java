@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.transformer.BlockForm.Biases;
 import io.github.rmsnorm4j.transformer.Parameter.Role;
@@ -9,9 +10,10 @@ import java.util.List;
 /**
  * The tensors of a model under the names that Hugging Face's Llama has for them.
  *
- * <p>What Llama lacks has the names of those that have it: q_norm and k_norm of Qwen 3, and the
- * four norms of a Gemma 2 block. With norms before and after, post_attention_layernorm is thus the
- * one behind the attention, in Llama's own placement the one before the MLP.
+ * <p>What Llama lacks has the names of those that have it: q_norm and k_norm of Qwen 3, g_proj and
+ * o_norm of the gated layers in Flash Linear Attention, and the four norms of a Gemma 2 block. With
+ * norms before and after, post_attention_layernorm is thus the one behind the attention, in Llama's
+ * own placement the one before the MLP.
  */
 final class ParameterLayout {
   static final String EMBEDDING = "model.embed_tokens";
@@ -67,6 +69,10 @@ final class ParameterLayout {
     if (config.queryKeyNorm()) {
       vector(attention + "q_norm.weight", config.headWidth(), Role.GAIN);
       vector(attention + "k_norm.weight", config.headWidth(), Role.GAIN);
+    }
+    if (config.headGate() != Gate.NONE) {
+      matrix(attention + "g_proj", queries, d);
+      vector(attention + "o_norm.weight", config.headWidth(), Role.GAIN);
     }
     if (form.mlp() == MlpKind.SWIGLU) {
       linear(block + "mlp.gate_proj", config.mlpWidth(), d, biases.ofMlp());

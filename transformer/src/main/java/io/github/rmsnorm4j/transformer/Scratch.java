@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.Gate;
+
 /** Memory of the backward pass that all blocks use one after the other. */
 final class Scratch {
   /** (N, d): the gradient of the residual stream, from block to block. */
@@ -12,6 +14,9 @@ final class Scratch {
   final HeadMatrix dk;
   final HeadMatrix dv;
   final HeadMatrix dcontext;
+
+  /** Behind the gate of heads; null where there is none. */
+  final HeadMatrix dgated;
 
   /** (T, T). */
   final Matrix dscores;
@@ -30,6 +35,7 @@ final class Scratch {
     dk = new HeadMatrix(setup, config.keyValueHeads());
     dv = new HeadMatrix(setup, config.keyValueHeads());
     dcontext = new HeadMatrix(setup, config.heads());
+    dgated = config.headGate() == Gate.NONE ? null : new HeadMatrix(setup, config.heads());
     dscores = setup.allocate(setup.sequence(), setup.sequence());
     dgate = setup.allocate(n, config.mlpWidth());
     dup = setup.allocate(n, config.mlpWidth());

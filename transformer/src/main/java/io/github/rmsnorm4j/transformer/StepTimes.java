@@ -9,13 +9,13 @@ import java.util.Arrays;
 public final class StepTimes {
   /** The parts of a step. */
   public enum Part {
-    /** Norms, those of queries and keys among them. */
+    /** Norms, those of heads among them, and additions that a norm does on its way. */
     NORM,
     /** Attention but for its norms. */
     ATTENTION,
     /** The MLP. */
     MLP,
-    /** Embedding, output head, loss, residual additions, optimiser. */
+    /** Embedding, output head, loss, other residual additions, optimiser. */
     REST
   }
 

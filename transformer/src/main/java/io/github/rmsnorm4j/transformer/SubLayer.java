@@ -11,14 +11,12 @@ final class SubLayer {
   private final Part part;
   private final StepTimes times;
 
+  private final NormedInput input;
+
   /** Null where there is none. */
-  private final NormLayer normBefore;
-
   private final NormLayer normAfter;
-  private final boolean residualInNorm;
 
-  /** (N, d): what f is given; the input itself where no norm is before it. */
-  private final Matrix innerInput;
+  private final boolean residualInNorm;
 
   /** (N, d): what the norm behind f is given; null where there is none. */
   private final Matrix normInput;
@@ -26,60 +24,54 @@ final class SubLayer {
   /** (N, d). */
   private final Matrix y;
 
-  private Matrix x;
-
-  SubLayer(Setup setup, Inner inner, Part part, NormLayer normBefore, NormLayer normAfter) {
+  SubLayer(Setup setup, Inner inner, Part part, NormedInput input, NormLayer normAfter) {
     this.inner = inner;
     this.part = part;
-    this.normBefore = normBefore;
+    this.input = input;
     this.normAfter = normAfter;
     times = setup.times();
     residualInNorm = setup.config().placement() == Placement.POST;
     int d = setup.config().width();
-    innerInput = normBefore == null ? null : setup.allocate(setup.rows(), d);
     normInput = normAfter == null ? null : setup.allocate(setup.rows(), d);
     y = setup.allocate(setup.rows(), d);
   }
 
-  /** x (N, d) to y (N, d); x must stay as it is until the backward pass. */
-  Matrix forward(Matrix x) {
-    normalise(x);
+  /** What f is given; it must take x before the forward pass. */
+  NormedInput input() {
+    return input;
+  }
+
+  /**
+   * x (N, d) to y (N, d); x must stay as it is until the backward pass.
+   *
+   * @param next takes y
+   */
+  Matrix forward(Matrix x, NormedInput next) {
     if (normAfter == null) {
       y.copyFrom(x);
       runInner(y, true);
+      next.take(y);
     } else if (residualInNorm) {
       normInput.copyFrom(x);
       runInner(normInput, true);
       normAfter.forward(normInput, y);
+      next.take(y);
     } else {
       runInner(normInput, false);
-      normAfter.forward(normInput, y);
-      y.add(x);
+      next.takeSum(x, normAfter, normInput, y);
     }
     return y;
   }
 
   /** Adds {@code f(norm(x))} to the result of the other half of a parallel block. */
-  void addTo(Matrix other, Matrix x) {
-    normalise(x);
+  void addTo(Matrix other) {
     runInner(other, true);
-  }
-
-  private void normalise(Matrix x) {
-    this.x = x;
-    if (normBefore != null) {
-      normBefore.forward(x, innerInput);
-    }
-  }
-
-  private Matrix innerInput() {
-    return normBefore == null ? x : innerInput;
   }
 
   /** The residual is added by the last product of f, which is free, where no norm is between. */
   private void runInner(Matrix to, boolean add) {
     Part before = times.switchTo(part);
-    inner.forward(innerInput(), to, add);
+    inner.forward(input.get(), to, add);
     times.switchTo(before);
   }
 
@@ -92,17 +84,17 @@ final class SubLayer {
       branch = scratch.dbranch;
       normAfter.backward(d, branch);
     }
-    if (normBefore == null) {
+    if (input.norm == null) {
       runInnerBackward(branch, d, true, scratch);
     } else {
       runInnerBackward(branch, scratch.dbranch, false, scratch);
-      normBefore.backward(scratch.dbranch, d, d);
+      input.norm.backward(scratch.dbranch, d, d);
     }
   }
 
   private void runInnerBackward(Matrix dy, Matrix dx, boolean add, Scratch scratch) {
     Part before = times.switchTo(part);
-    inner.backward(innerInput(), dy, dx, add, scratch);
+    inner.backward(input.get(), dy, dx, add, scratch);
     times.switchTo(before);
   }
 }

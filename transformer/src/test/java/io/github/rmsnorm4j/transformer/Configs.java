@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.transformer;
 
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.JsonFile;
@@ -28,7 +29,7 @@ final class Configs {
     return StoredConfig.of(file, JsonFile.read(file, text.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** Every norm at every place; grouped heads, tied heads and head norms in turn. */
+  /** Every norm at every place, and every gate; grouped heads, tied heads, head norms in turn. */
   static List<ModelConfig> all() {
     List<ModelConfig> all = new ArrayList<>();
     for (String norm :
@@ -45,6 +46,12 @@ final class Configs {
                 .build());
       }
     }
+    ModelConfigBuilder gated = tiny().keyValueHeads(2).queryKeyNorm(true);
+    all.add(gated.norm(NormSpec.parse("rmsnorm(eps=1e-3)")).headGate(Gate.SILU).build());
+    all.add(gated.placement(Placement.SANDWICH).headGate(Gate.SILU_BEFORE).build());
+    gated.placement(Placement.POST).norm(NormSpec.parse("layernorm(eps=1e-3)"));
+    all.add(gated.headGate(Gate.SIGMOID).build());
+    all.add(tiny().norm(null).headGate(Gate.SILU).build());
     return all;
   }
 

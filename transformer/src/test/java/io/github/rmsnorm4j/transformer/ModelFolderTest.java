@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Tensor;
@@ -68,6 +69,9 @@ class ModelFolderTest {
         .contains("\"model_type\" : \"qwen3\"", "\"Qwen3ForCausalLM\"");
     assertThat(ConfigJson.write(Configs.tiny().placement(Placement.SANDWICH).build()))
         .contains("\"model_type\" : \"rmsnorm4j\"")
+        .doesNotContain("architectures");
+    assertThat(ConfigJson.write(Configs.tiny().headGate(Gate.SILU).build()))
+        .contains("\"model_type\" : \"rmsnorm4j\"", "\"rmsnorm4j_head_gate\" : \"silu\"")
         .doesNotContain("architectures");
   }
 
@@ -235,6 +239,8 @@ class ModelFolderTest {
         "\"bos_token_id\": 1 | \"logits_scaling\": 8 | logits_scaling is 8.0, it must be 1",
         "\"bos_token_id\": 1 | \"sliding_window\": 4 | has a sliding_window",
         "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"batch_norm\" | norm is 'batch_norm', it may be rmsnorm",
+        "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"rmsnorm(gate=silu)\" | norm is rmsnorm(gate=silu), it must have no gate",
+        "\"bos_token_id\": 1 | \"rmsnorm4j_head_gate\": \"gelu\" | rmsnorm4j_head_gate is gelu, it must be one of [none, silu, sigmoid, silu_before]",
         "\"bos_token_id\": 1 | \"vocab_size\": 9 | is no JSON: Duplicate field 'vocab_size'",
         "\"bfloat16\"} | \"bfloat16\" | is no JSON",
         "\"bfloat16\"} | \"bfloat16\"} {} | goes on after its end",

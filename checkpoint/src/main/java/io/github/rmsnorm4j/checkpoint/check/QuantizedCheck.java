@@ -137,13 +137,20 @@ public final class QuantizedCheck {
     String type = sample.y().type().toString();
     return new QuantizedReport(
         status(named.size()),
-        new QuantizedVerdict(type, named, rest, differences, presets.keySet(), sample.given())
-            .sentences(),
+        sentences(
+            new QuantizedVerdict(type, named, rest, differences, presets.keySet(), sample.given())),
         type,
         named,
         rest,
         sample.y().rows(),
         sample.width());
+  }
+
+  /** What of Y stands out whatever made it comes last. */
+  private List<String> sentences(QuantizedVerdict verdict) {
+    List<String> sentences = new ArrayList<>(verdict.sentences());
+    new QuantizedScales(sample.y()).nan().ifPresent(sentences::add);
+    return sentences;
   }
 
   /** All rules that make every byte are in one finding of their norm. */

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.checkpoint.check;
 
+import io.github.rmsnorm4j.QuantizedType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -37,6 +38,10 @@ record QuantizedVerdict(
     sentences.addAll(differences.sentences(what, equal, "or of"));
     if (first.rules().size() > 1) {
       sentences.add("These rules make the same bytes of these rows.");
+      if (type.equals(QuantizedType.Q8_K.toString())) {
+        sentences.add(
+            "For q8_k, rules differ only in whether they first round the output to the type of X.");
+      }
     }
     first.rules().stream()
         .filter(presets::contains)
