@@ -195,7 +195,7 @@ public record NormSpec(
    *   <li>{@code eps=1e-5}: epsilon; {@code eps=type}: that of the type of the rows; {@code
    *       eps=1e-8 outside}, {@code inside} or {@code floor}: the place too
    *   <li>{@code cast=float32}, {@code llama}, {@code t5}, {@code onnx}, {@code divided}, {@code
-   *       gain-first}, {@code rounded-root} or {@code none}: the cast order
+   *       gain-first}, {@code rounded-root}, {@code none} or {@code none-divided}: the cast order
    *   <li>{@code offset=1}: the gain offset
    *   <li>{@code part=1/16} or {@code part=0.0625}: the part of the row that the mean square is
    *       taken from; {@code part=1/16 down}: rounded down to whole elements
