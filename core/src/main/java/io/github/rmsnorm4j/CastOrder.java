@@ -4,8 +4,8 @@ package io.github.rmsnorm4j;
  * Where RMSNorm rounds between a row of 16-bit numbers and the output. Models with the same formula
  * differ here: {@link #FLOAT32} and {@link #LLAMA} give different results in about a quarter of the
  * elements of bfloat16 rows. On float32 rows with a float32 gain, and on float64 rows, all orders
- * give the same bits, except those that divide, {@link #ONNX} and {@link #DIVIDED}, and {@link
- * #GAIN_FIRST}.
+ * give the same bits, except those that divide, {@link #ONNX}, {@link #DIVIDED} and {@link
+ * #NONE_DIVIDED}, and {@link #GAIN_FIRST}.
  *
  * <p>In the formulas x is the row, r its rstd, g the gain, T the type of x and W the type of the
  * gain; {@code (v)T} is v rounded to T once if T has 16 bits. Everything else is float32, or
@@ -43,12 +43,19 @@ public enum CastOrder {
   ROUNDED_ROOT,
 
   /**
-   * Every step in T, the squares too: {@code m = (sum((x * x)T) / k)T}, {@code root = (sqrt((m +
-   * eps)T))T}, {@code r = (1 / root)T} and {@code (((x * r)T) * g)T}. Liger with casting mode none,
-   * and ONNX with the type of the row as the stash type. The sum is float64, because a sum in T
-   * would depend on the order of its additions, and these systems state no order. The square of a
-   * float16 number of magnitude 256 or more (bfloat16: 2^64 or more) is infinity. Then r is 0, and
-   * so is the output of every finite element of the row, as there.
+   * Every step in T, the squares too: {@code m = (sum((x * x)T) / k)T}, {@code r = (1 / sqrt((m +
+   * (eps)T)T))T} and {@code (((x * r)T) * g)T}. Liger with casting mode none. A gain with an offset
+   * is {@code g = (offset + gain)T}. The sum of the squares is float64, because a sum in T would
+   * depend on the order of its additions, and Liger states no order. The square of a float16 number
+   * of magnitude 256 or more (bfloat16: 2^64 or more) is infinity. Then r is 0, and so is the
+   * output of every finite element of the row, as there. A float16 epsilon of 2^-25 (3e-8) or less
+   * is 0.
    */
-  NONE
+  NONE,
+
+  /**
+   * {@link #NONE} with a division: {@code root = (sqrt((m + (eps)T)T))T} and {@code (((x / root)T)
+   * * g)T}. RMSNormalization-23 of ONNX with the type of the row as the stash type.
+   */
+  NONE_DIVIDED
 }

@@ -34,7 +34,8 @@ public enum Keep {
 
   /**
    * The input and nothing else: no additional byte per row. The backward pass computes the
-   * statistic again, without the roundings of {@link CastOrder#NONE}.
+   * statistic again, without the roundings of {@link CastOrder#NONE} and {@link
+   * CastOrder#NONE_DIVIDED}.
    *
    * <p>This matters after an addition to a 16-bit residual with {@link ResidualRounding#LAST} or
    * {@link ResidualRounding#BETWEEN}, where the forward pass took the statistic of the sum before

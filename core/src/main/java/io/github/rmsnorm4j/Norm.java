@@ -38,8 +38,9 @@ import java.lang.ref.Reference;
  * <p><b>Samples.</b> Gain and bias of a call have one row, or both a row for each of S samples.
  * Then x has the rows of each sample one after the other, as many of each: row i takes row {@code i
  * * S / rows} of gain and bias. With gain offset 1 that is the modulated norm of diffusion
- * transformers, {@code norm(x) * (1 + s) + t}. A norm that has a gain or a bias of its own takes
- * both with such a call. A norm of groups takes one row only.
+ * transformers, {@code norm(x) * (1 + s) + t}, rounded once. What a call gives replaces the norm's
+ * own, and what it lacks stays. So a norm with a bias takes gains of several samples only together
+ * with a bias. A norm of groups takes one row only.
  *
  * <p><b>Aliasing.</b> If x and y are the same rows of the same memory, the norm works in place.
  * Otherwise no row of y may share memory with a row of x, with the gain or with the bias. Rows that
@@ -471,6 +472,21 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   /**
+   * Adds x to the residual, and normalises the sum with a gain and bias of this call.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum
+   * @param gain one row, or one for each sample, instead of the norm's own gain; or null
+   * @param bias as many rows instead of the norm's own bias, or null
+   * @param y where the normalised sum goes; x itself for in place
+   * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
+   *     #apply(Rows, Rows, Rows, Rows)}
+   */
+  public final void addAndApply(Rows x, Rows residual, Rows gain, Rows bias, Rows y) {
+    run(x, NormArguments.requireNonNull(residual, "residual"), gain, bias, y, null, null);
+  }
+
+  /**
    * Normalises rows, adds the result to the residual, and normalises the sum with another norm, in
    * one pass: {@code residual += norm(x); y = next(residual)}. Gemma 2 and 3 do so between the
    * blocks of a layer: the norm after one block, the addition, and the norm before the next block.
@@ -632,7 +648,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     QuantizedArguments.requireApart(z, q, "z");
     spec.requireFormula(bias != null);
     if (z == null) {
-      NormArguments.requireNoGate(spec.gate(), "applyGated");
+      NormArguments.requireNoGate(spec.gate(), residual, null, null);
     }
     if (x.rows() == 0) {
       return;
@@ -807,7 +823,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   private void train(Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
     if (z == null) {
-      NormArguments.requireNoGate(spec.gate(), "applyGated");
+      NormArguments.requireNoGate(spec.gate(), residual, gain, bias);
     }
     requireTraining(x, residual, z, gain, bias, y, saved, "saved");
     saved.begin(this, groups, choices.isCentred());
@@ -1097,7 +1113,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /** A forward call that keeps nothing for a backward pass. */
   final void run(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
-    NormArguments.requireNoGate(spec.gate(), "applyGated");
+    NormArguments.requireNoGate(spec.gate(), residual, gain, bias);
     check(x, residual, gain, bias, y, mean, rstd);
     NormArguments.requireRoom(mean, x.rows(), groups, meanName());
     NormArguments.requireRoom(rstd, x.rows(), groups, "rstd");
@@ -1406,7 +1422,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
      * @throws IllegalArgumentException if the length does not divide the width
      */
     public B gain(float[] gain) {
-      this.gain = Parameter.of(NormArguments.requireArray(gain, width, "gain"));
+      this.gain = Parameter.of(NormArguments.requireArray(gain, width, spec.groups(), "gain"));
       return self();
     }
 
@@ -1419,7 +1435,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
      * @throws IllegalArgumentException if the length does not divide the width
      */
     public B gain(double[] gain) {
-      this.gain = Parameter.of(NormArguments.requireArray(gain, width, "gain"));
+      this.gain = Parameter.of(NormArguments.requireArray(gain, width, spec.groups(), "gain"));
       return self();
     }
 
@@ -1446,7 +1462,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
      * @throws IllegalArgumentException if the length does not divide the width
      */
     public B bias(float[] bias) {
-      this.bias = Parameter.of(NormArguments.requireArray(bias, width, "bias"));
+      this.bias = Parameter.of(NormArguments.requireArray(bias, width, spec.groups(), "bias"));
       return self();
     }
 
@@ -1459,7 +1475,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
      * @throws IllegalArgumentException if the length does not divide the width
      */
     public B bias(double[] bias) {
-      this.bias = Parameter.of(NormArguments.requireArray(bias, width, "bias"));
+      this.bias = Parameter.of(NormArguments.requireArray(bias, width, spec.groups(), "bias"));
       return self();
     }
 
@@ -1521,7 +1537,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
 
     /**
-     * The rule by which calls with {@link QuantizedRows} quantise.
+     * The rule by which calls with {@link QuantizedRows} quantise. A rule says nothing of the norm:
+     * to get the codes of another system, also set the cast order and the rounding of the residual
+     * that the rule names.
      *
      * @param quantizer {@link Quantizer#defaults()} by default
      * @return this
@@ -1536,7 +1554,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
         throw new IllegalArgumentException(
             name + " has " + parameter.rows() + " rows, it must be one row");
       }
-      NormArguments.requireDivisor(parameter.width(), width, name);
+      NormArguments.requireDivisor(parameter.width(), width, spec.groups(), name);
       NormArguments.requireAccess(parameter, name);
       return Parameter.of(parameter);
     }

@@ -130,6 +130,20 @@ final class NormArguments {
     }
   }
 
+  /** Refuses a forward call without the rows of a gate, and says what a call with them lacks. */
+  static void requireNoGate(Gate gate, Rows residual, Rows gain, Rows bias) {
+    if (gate != Gate.NONE && residual != null) {
+      throw new IllegalArgumentException(
+          "gate is " + gate + ", a call with a residual needs a norm without a gate");
+    }
+    if (gate != Gate.NONE && (gain != null || bias != null)) {
+      throw new IllegalArgumentException(
+          ("gate is " + gate + ", a call with a gain or a bias needs a norm without a gate")
+              + ": a norm with a gate takes its own gain and bias only");
+    }
+    requireNoGate(gate, "applyGated");
+  }
+
   /** Rows of a backward pass must have the arithmetic of the forward pass. */
   static void requireArithmetic(Rows rows, Rows forward, String name) {
     if ((rows.type() == ElementType.FLOAT64) != (forward.type() == ElementType.FLOAT64)) {
@@ -280,13 +294,6 @@ final class NormArguments {
     }
   }
 
-  static void requireLength(int length, int width, String name) {
-    if (length != width) {
-      throw new IllegalArgumentException(
-          name + " has " + length + " elements, the rows are " + width + " wide");
-    }
-  }
-
   /**
    * Checks an array of gains or biases.
    *
@@ -330,12 +337,21 @@ final class NormArguments {
               + " elements, the rows are "
               + width
               + " wide"
-              + ofGroups(width, group));
+              + ofGroups(width, group)
+              + ofHeads(length, width, group));
     }
   }
 
   private static String ofGroups(int width, int group) {
-    return group == width ? "" : ", their groups " + group + ": it must have as many as either";
+    return group == width
+        ? ""
+        : ", their groups " + group + ": it must be one row, with as many elements as either";
+  }
+
+  /** What is meant by a parameter that is too short, if it is as long as a group could be. */
+  private static String ofHeads(int length, int width, int group) {
+    boolean mayBeGroup = group == width && length > 1 && length < width && width % length == 0;
+    return mayBeGroup ? ": for one of each head set groupSize(" + length + ")" : "";
   }
 
   /**
@@ -354,10 +370,14 @@ final class NormArguments {
     }
   }
 
-  /** A parameter of a row or of groups; how many groups there are is known when a norm is built. */
-  static void requireDivisor(int length, int width, String name) {
+  /**
+   * A parameter of a row or of groups. How many groups there are is known when a norm is built.
+   *
+   * @param groups those that are set so far
+   */
+  static void requireDivisor(int length, int width, RowGroups groups, String name) {
     if (length == 0 || width % length != 0) {
-      requireLength(length, width, name);
+      requireParameterLength(length, width, width / groups.count(width), name);
     }
   }
 
@@ -369,13 +389,13 @@ final class NormArguments {
     requireSameLength(requireNonNull(x, "x").length, requireNonNull(y, "y").length);
   }
 
-  static float[] requireArray(float[] array, int width, String name) {
-    requireDivisor(requireNonNull(array, name).length, width, name);
+  static float[] requireArray(float[] array, int width, RowGroups groups, String name) {
+    requireDivisor(requireNonNull(array, name).length, width, groups, name);
     return array;
   }
 
-  static double[] requireArray(double[] array, int width, String name) {
-    requireDivisor(requireNonNull(array, name).length, width, name);
+  static double[] requireArray(double[] array, int width, RowGroups groups, String name) {
+    requireDivisor(requireNonNull(array, name).length, width, groups, name);
     return array;
   }
 

@@ -57,15 +57,18 @@ public record NormSpec(
   public static final NormSpec LAYERNORM = of(Kind.LAYER_NORM, LayerNorm.DEFAULT_EPSILON);
 
   /**
-   * Llama, Qwen and Mistral: LlamaRMSNorm of Hugging Face's transformers. The normalised row is
-   * rounded to the type of the input before it is multiplied by the gain. Epsilon is 1e-6; many
-   * checkpoints set 1e-5.
+   * Llama, Qwen 2 and 3, Mistral, DeepSeek, Yi and Phi-3: LlamaRMSNorm of Hugging Face's
+   * transformers. The normalised row is rounded to the type of the input before it is multiplied by
+   * the gain. Epsilon is 1e-6; many checkpoints set 1e-5. Qwen3-Next and Qwen3.5 have {@link
+   * #GEMMA}.
    */
   public static final NormSpec LLAMA = RMSNORM.withCastOrder(CastOrder.LLAMA);
 
   /**
-   * Gemma 1 to 3: GemmaRMSNorm of Hugging Face's transformers. The checkpoint stores gain - 1; the
-   * norm adds 1 in float32. The result is rounded once, at the end. Epsilon is 1e-6.
+   * Gemma 1 to 3: GemmaRMSNorm of Hugging Face's transformers; also Qwen3-Next and Qwen3.5, except
+   * their norms with a gate. The checkpoint stores gain - 1; the norm adds 1 in float32. The result
+   * is rounded once, at the end. Epsilon is 1e-6. A GGUF file holds the gain itself, because
+   * programs that convert to GGUF add the 1: its norm is {@link #RMSNORM}.
    */
   public static final NormSpec GEMMA = RMSNORM.withGainOffset(1);
 
@@ -116,8 +119,14 @@ public record NormSpec(
           new Preset("rmsnorm", RMSNORM, "the default RMSNorm of this library, Keras"),
           new Preset("layernorm", LAYERNORM, "LayerNorm of PyTorch and ONNX"),
           new Preset(
-              "llama", LLAMA, "LlamaRMSNorm in Hugging Face's transformers: Llama, Qwen, Mistral"),
-          new Preset("gemma", GEMMA, "GemmaRMSNorm in Hugging Face's transformers: Gemma 1 to 3"),
+              "llama",
+              LLAMA,
+              "LlamaRMSNorm in Hugging Face's transformers: Llama, Qwen 2 and 3, Mistral, DeepSeek,"
+                  + " Yi, Phi-3"),
+          new Preset(
+              "gemma",
+              GEMMA,
+              "GemmaRMSNorm in Hugging Face's transformers: Gemma 1 to 3, Qwen3-Next, Qwen3.5"),
           new Preset("t5", T5, "T5LayerNorm in Hugging Face's transformers: T5"),
           new Preset("paper", PAPER, "the PyTorch code published with the paper, bzhangGo/rmsnorm"),
           new Preset("pytorch", PYTORCH, "torch.nn.RMSNorm with eps=None"),
@@ -195,7 +204,7 @@ public record NormSpec(
    *   <li>{@code eps=1e-5}: epsilon; {@code eps=type}: that of the type of the rows; {@code
    *       eps=1e-8 outside}, {@code inside} or {@code floor}: the place too
    *   <li>{@code cast=float32}, {@code llama}, {@code t5}, {@code onnx}, {@code divided}, {@code
-   *       gain-first}, {@code rounded-root} or {@code none}: the cast order
+   *       gain-first}, {@code rounded-root}, {@code none} or {@code none-divided}: the cast order
    *   <li>{@code offset=1}: the gain offset
    *   <li>{@code part=1/16} or {@code part=0.0625}: the part of the row that the mean square is
    *       taken from; {@code part=1/16 down}: rounded down to whole elements

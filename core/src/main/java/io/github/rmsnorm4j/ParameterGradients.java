@@ -7,8 +7,9 @@ import java.lang.reflect.Array;
  * xh_j} and {@code dbias_j = sum over rows of dy_j}, where xh is the normalised row. For rows with
  * groups the arrays have the length of a row, or of a group if all groups share the parameter: then
  * the sums are over the groups of all rows. With gain and bias of samples the arrays have a row for
- * each sample, and the sums are over its rows. The sums are float32, or float64 for float64 rows.
- * They have the same bits on any number of threads.
+ * each sample, and the sums are over its rows. The sums are float32, or float64 for float64 rows;
+ * an array of the other type takes them rounded or widened. They have the same bits on any number
+ * of threads.
  *
  * <pre>{@code
  * norm.backward(dy, saved, dx, ParameterGradients.added(dgain, null));

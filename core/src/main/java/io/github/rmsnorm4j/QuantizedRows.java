@@ -47,13 +47,7 @@ public final class QuantizedRows {
     this.scaleStride = scaleStride;
     this.scale = scale;
     int scalesOfRow = type.scales(width);
-    if ((scalesOfRow > 0) != (scales != null)) {
-      throw new IllegalArgumentException(
-          "type is "
-              + type
-              + ", it has "
-              + (scalesOfRow > 0 ? "scales in memory of their own" : "no memory of scales"));
-    }
+    requireScales(type, scales != null);
     if (type.format().given() != scale > 0) {
       throw new IllegalArgumentException(
           "type is "
@@ -94,6 +88,20 @@ public final class QuantizedRows {
           "width is " + width + ", a row of " + type + " may have 2^31 - 1 bytes at most");
     }
     return rowBytes;
+  }
+
+  private static void requireScales(QuantizedType type, boolean given) {
+    boolean apart = type.scales(type.block(1)) > 0;
+    if (apart != given) {
+      String none = type.format().given() ? "one scale for all rows" : "its scales among the codes";
+      throw new IllegalArgumentException(
+          "type is "
+              + type
+              + ", it has "
+              + (apart
+                  ? "scales in memory of their own"
+                  : none + ": it takes no memory of scales"));
+    }
   }
 
   /** The memory from the first row to the end of the last one. */
@@ -188,7 +196,7 @@ public final class QuantizedRows {
    *     the block, or the array is not whole rows
    */
   public static QuantizedRows of(byte[] blocks, QuantizedType type, int width) {
-    long rows = whole(NormArguments.requireNonNull(blocks, "blocks"), type, width);
+    long rows = whole(NormArguments.requireNonNull(blocks, "blocks"), type, width, false);
     return of(MemorySegment.ofArray(blocks), type, rows, width);
   }
 
@@ -251,7 +259,7 @@ public final class QuantizedRows {
    * @throws IndexOutOfBoundsException if there are too few scales
    */
   public static QuantizedRows of(byte[] codes, float[] scales, QuantizedType type, int width) {
-    long rows = whole(NormArguments.requireNonNull(codes, "codes"), type, width);
+    long rows = whole(NormArguments.requireNonNull(codes, "codes"), type, width, true);
     MemorySegment ofScales = MemorySegment.ofArray(NormArguments.requireNonNull(scales, "scales"));
     return of(MemorySegment.ofArray(codes), ofScales, type, rows, width);
   }
@@ -300,8 +308,9 @@ public final class QuantizedRows {
     return requireShape(type, 0, width);
   }
 
-  private static long whole(byte[] array, QuantizedType type, int width) {
+  private static long whole(byte[] array, QuantizedType type, int width, boolean scales) {
     long rowBytes = rowBytes(type, width);
+    requireScales(type, scales);
     if (array.length % rowBytes != 0) {
       throw new IllegalArgumentException(
           array.length + " bytes are not a whole number of rows of " + rowBytes + " bytes");

@@ -57,7 +57,9 @@ public final class Quantizer {
    * {@return the rule of vLLM's fused kernels ({@code rms_norm_dynamic_per_token_quant} and {@code
    * rms_norm_per_block_quant})} It has {@link CodeFactor#INVERSE}, {@link CodeRounding#EVEN} and
    * {@link ScaleFloor#VLLM}. Codes are of elements that are rounded to the type of x. The norm has
-   * to have {@link CastOrder#LLAMA}.
+   * to have {@link CastOrder#LLAMA} and, for a residual, {@link ResidualRounding#LAST}. With a
+   * given scale ({@code fused_add_rms_norm_static_fp8_quant}) vLLM has {@link
+   * ResidualRounding#FIRST}.
    */
   public static Quantizer vllm() {
     return new Quantizer(CodeFactor.INVERSE, CodeRounding.EVEN, ScaleFloor.VLLM, true);

@@ -7,7 +7,8 @@ package io.github.rmsnorm4j;
 public enum ResidualRounding {
   /**
    * Before the statistic: the statistic and the output come from the rounded sum, as if the sum had
-   * been computed by a separate operation. Models run operation by operation, Liger, vLLM on CUDA.
+   * been computed by a separate operation. Models run operation by operation, Liger, and vLLM on
+   * CUDA except for the kernels of {@link #LAST}.
    */
   FIRST,
 
@@ -19,7 +20,8 @@ public enum ResidualRounding {
 
   /**
    * Only when the sum is stored: the statistic and the output come from the float32 sum.
-   * FlashAttention, QuACK, FlashInfer.
+   * FlashAttention, QuACK, FlashInfer, and vLLM's kernels that also compute the scales of codes
+   * ({@code rms_norm_dynamic_per_token_quant} and {@code rms_norm_per_block_quant}).
    */
   LAST
 }

@@ -108,7 +108,7 @@ public final class Saved {
     }
     if (this.norm != norm) {
       throw new IllegalArgumentException(
-          "saved is of a forward pass of " + this.norm + ", this is " + norm);
+          "saved is of a forward pass of another norm object, " + this.norm + ", this is " + norm);
     }
     return kept;
   }

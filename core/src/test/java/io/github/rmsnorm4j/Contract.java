@@ -68,14 +68,16 @@ final class Contract {
     boolean last = residual == null || norm.rounding() == ResidualRounding.LAST;
     double[] measured = Arrays.copyOf(first ? stored : h, norm.part());
     double[] normalised = last ? h : stored;
+    ElementType cast = cast(norm.order(), x.type(), gain == null ? null : gain.type());
     double[] g = gain == null ? null : rounded(gain.of(), arithmetic);
     if (g != null && norm.gainOffset() != 0) {
       double[] offset = new double[g.length];
       Arrays.fill(offset, Rounding.to(arithmetic, norm.gainOffset()));
       g = sum(offset, g, arithmetic);
+      boolean roundsSum = arithmetic == FLOAT32 && isInType(norm) && cast != null;
+      g = roundsSum ? rounded(g, cast) : g;
     }
     double[] b = bias == null ? null : rounded(bias.of(), arithmetic);
-    ElementType cast = cast(norm.order(), x.type(), gain == null ? null : gain.type());
     return arithmetic == FLOAT64
         ? float64(norm, measured, normalised, g, b, gate, out, stored)
         : float32(norm, measured, normalised, cast, g, b, gate, out, stored);
@@ -105,7 +107,7 @@ final class Contract {
     ElementType type =
         switch (order) {
           case FLOAT32, DIVIDED, GAIN_FIRST -> null;
-          case LLAMA, ONNX, ROUNDED_ROOT, NONE -> x;
+          case LLAMA, ONNX, ROUNDED_ROOT, NONE, NONE_DIVIDED -> x;
           case T5 -> gain;
         };
     return type == null || type.bytes() > 2 ? null : type;
@@ -121,11 +123,11 @@ final class Contract {
       double[] gate,
       ElementType out,
       double[] stored) {
-    ElementType each = norm.order() == CastOrder.NONE ? cast : null;
+    ElementType each = isInType(norm) ? cast : null;
     Moments moments = Moments.of(measured, norm.centred(), 1.0, each);
     double root = root(norm, moments, 1.0, each);
-    double rstd = to(each, 1.0 / root);
     boolean divides = divides(norm);
+    double rstd = to(divides ? null : each, 1.0 / root);
     boolean gainFirst = norm.order() == CastOrder.GAIN_FIRST && gain != null;
     boolean roundsRoot = norm.order() == CastOrder.ROUNDED_ROOT && cast != null;
     float hi = (float) moments.mean();
@@ -166,7 +168,14 @@ final class Contract {
   }
 
   private static boolean divides(Variant norm) {
-    return norm.order() == CastOrder.ONNX || norm.order() == CastOrder.DIVIDED;
+    return norm.order() == CastOrder.ONNX
+        || norm.order() == CastOrder.DIVIDED
+        || norm.order() == CastOrder.NONE_DIVIDED;
+  }
+
+  /** Whether every step has the 16-bit type of the row. */
+  private static boolean isInType(Variant norm) {
+    return norm.order() == CastOrder.NONE || norm.order() == CastOrder.NONE_DIVIDED;
   }
 
   /** A number of the row, rounded to float32 and then to the type, if there is one. */
@@ -230,12 +239,12 @@ final class Contract {
   }
 
   private static double root(Variant norm, Moments moments, double scale, ElementType each) {
-    double epsilon = norm.epsilon() * scale;
+    double epsilon = to(each, norm.epsilon()) * scale;
     double m = norm.spec().isOfLength() ? moments.s2() : to(each, moments.variance());
     return switch (norm.placement()) {
-      case INSIDE -> to(each, Math.sqrt(to(each, m + epsilon * scale)));
+      case INSIDE -> to(divides(norm) ? each : null, Math.sqrt(to(each, m + epsilon * scale)));
       case OUTSIDE -> to(each, to(each, Math.sqrt(m)) + epsilon);
-      case FLOOR -> to(each, Math.max(to(each, Math.sqrt(m)), epsilon));
+      case FLOOR -> Math.max(to(each, Math.sqrt(m)), epsilon);
     };
   }
 

@@ -122,7 +122,7 @@ class ErrorBoundTest {
   }
 
   /** The bound of docs/numerics.md; for float64 the same with its units, and for the statistic. */
-  private static double bound(
+  static double bound(
       boolean centred, ElementType in, Exact exact, double[] x, int i, double g, double b) {
     double unit = in == FLOAT64 ? 0x1p-53 : 0x1p-24;
     double least = in == FLOAT64 ? 0x1p-1072 : 0x1p-149; // Doubles count no finer than 2^-1074.

@@ -102,21 +102,25 @@ final class FormulaCheck {
         is.centred()
             ? Definitions.variance(rows.measured())
             : Definitions.meanSquare(rows.measured(), is.part()) * is.part() / is.count();
-    ElementType each =
-        is.order() == CastOrder.NONE && arithmetic != ElementType.FLOAT64 ? x.type() : null;
+    boolean inType = is.order() == CastOrder.NONE || is.order() == CastOrder.NONE_DIVIDED;
+    ElementType each = inType && arithmetic != ElementType.FLOAT64 ? x.type() : null;
     double root =
         each != null
             ? Casts.rootInType(rows.measured(), is.part(), is.epsilon(), is.placement(), each)
             : Definitions.root(m, is.epsilon(), is.placement());
     double[] stored = gain == null ? null : rounded(gain.of(), arithmetic);
-    double[] g = Definitions.offsetGain(stored, is.gainOffset());
+    double[] g =
+        each != null
+            ? Casts.gainInType(stored, is.gainOffset(), each)
+            : Definitions.offsetGain(stored, is.gainOffset());
     double[] b = operands.bias == null ? null : rounded(operands.bias.of(), arithmetic);
     ElementType weight = gain == null ? null : gain.type();
     double[] expected =
         switch (is.order()) {
           case FLOAT32, DIVIDED, GAIN_FIRST -> Definitions.output(h, mean, root, g, b);
           case ROUNDED_ROOT -> Casts.roundedRoot(h, 1 / root, x.type(), g);
-          case NONE -> Casts.none(h, root, x.type(), g);
+          case NONE -> Casts.none(h, root, false, x.type(), g);
+          case NONE_DIVIDED -> Casts.none(h, root, true, x.type(), g);
           case LLAMA -> Casts.llama(h, 1 / root, x.type(), g);
           case ONNX -> Casts.onnx(h, root, x.type(), g);
           case T5 -> Casts.t5(h, 1 / root, arithmetic == ElementType.FLOAT64 ? null : weight, g);
@@ -124,7 +128,7 @@ final class FormulaCheck {
     ElementType cast =
         switch (is.order()) {
           case FLOAT32, DIVIDED, GAIN_FIRST -> null;
-          case LLAMA, ONNX, ROUNDED_ROOT, NONE -> x.type();
+          case LLAMA, ONNX, ROUNDED_ROOT, NONE, NONE_DIVIDED -> x.type();
           case T5 -> weight;
         };
     boolean rounds = cast != null && cast.bytes() == 2 && arithmetic != ElementType.FLOAT64;

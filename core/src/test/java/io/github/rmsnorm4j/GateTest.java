@@ -46,7 +46,13 @@ class GateTest {
     Saved saved = new Saved(Keep.INPUT, 2);
     refused(() -> gated.apply(a, b), "gate is silu before, this call has no z");
     refused(() -> gated.apply(a, b, saved), "gate is silu before, this call has no z");
-    refused(() -> gated.addAndApply(a, b, c), "gate is silu before, this call has no z");
+    refused(
+        () -> gated.addAndApply(a, b, c),
+        "gate is silu before, a call with a residual needs a norm without a gate");
+    refused(
+        () -> gated.apply(a, new float[N], c),
+        "gate is silu before, a call with a gain or a bias needs a norm without a gate: a norm with"
+            + " a gate takes its own gain and bias only");
     refused(() -> plain.applyGated(a, b, c), "gate is none");
     refused(() -> gated.applyGated(a, new float[N], c), "z has 1 rows, x has 2");
     refused(() -> gated.applyGated(a, new float[N + 1], c), "z has 38 elements");

@@ -32,7 +32,7 @@ class GradientArgumentsTest {
     NORM.apply(x, y, saved);
     refused(
         () -> RmsNorm.builder(4).build().backward(dy, saved, dx, null),
-        "saved is of a forward pass of RmsNorm(4, rmsnorm, gain), this is");
+        "saved is of a forward pass of another norm object, RmsNorm(4, rmsnorm, gain), this is");
     assertThatThrownBy(() -> NORM.backward(null, saved, dx, null)).hasMessage("dy is null");
     assertThatThrownBy(() -> NORM.backward(dy, null, dx, null)).hasMessage("saved is null");
   }

@@ -8,6 +8,11 @@ import org.junit.jupiter.api.Test;
 
 /** What groups of a row refuse, and what they say; nothing is written before all is checked. */
 class GroupArgumentsTest {
+  /** What is said of a gain or a bias of another length. */
+  private static final String SAID =
+      " elements, the rows are 12 wide, their groups 4: it must be one row, with as many elements"
+          + " as either";
+
   private static final int WIDTH = 12;
 
   private static RmsNorm.Builder builder() {
@@ -53,16 +58,16 @@ class GroupArgumentsTest {
 
   @Test
   void parametersOfANorm() {
-    String said = " elements, the rows are 12 wide, their groups 4: it must have as many as either";
-    refused(() -> builder().gain(new float[6]).build(), "gain has 6" + said);
-    refused(() -> builder().bias(new double[3]).build(), "bias has 3" + said);
+    refused(() -> builder().gain(new float[6]).build(), "gain has 6" + SAID);
+    refused(() -> builder().bias(new double[3]).build(), "bias has 3" + SAID);
     refused(
         () -> builder().gain(new float[WIDTH]).bias(new float[4]).build(),
         "bias has 4 elements, gain has 12: they must be the same");
     refused(
         () -> RmsNorm.builder(WIDTH).gain(new float[4]).build(),
-        "gain has 4 elements, the rows are 12 wide");
-    refused(() -> builder().gain(new float[5]), "gain has 5 elements, the rows are 12 wide");
+        "gain has 4 elements, the rows are 12 wide: for one of each head set groupSize(4)");
+    refused(() -> builder().gain(new float[5]), "gain has 5" + SAID);
+    refused(() -> builder().bias(Rows.of(new float[24], 24)), "bias has 24" + SAID);
     assertThat(builder().gain(new float[4]).build().parameterCount()).isEqualTo(4);
   }
 
@@ -73,7 +78,8 @@ class GroupArgumentsTest {
     RmsNorm norm = builder().build();
     refused(
         () -> norm.apply(Rows.of(x, WIDTH), Rows.of(new float[6], 6), Rows.of(y, WIDTH)),
-        "gain has 1 x 6 elements, the rows are 12 wide, their groups 4: it must have as many as either");
+        "gain has 1 x 6" + SAID);
+    refused(() -> norm.apply(x, new float[2 * WIDTH], y), "gain has 24" + SAID);
     refused(
         () -> norm.apply(x, new float[4], new float[WIDTH], y),
         "bias has 12 elements, gain has 4: they must be the same");

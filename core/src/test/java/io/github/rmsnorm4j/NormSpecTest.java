@@ -82,7 +82,7 @@ class NormSpecTest {
         "llama(eps=NaN) | eps may be a finite number of 0 or more",
         "llama(eps=1 under) | eps may be a finite number of 0 or more",
         "llama(cast=bfloat16) | cast may be float32, llama, t5, onnx",
-        "l2(cast=llama) | cast may be float32, llama, t5, onnx, divided, gain-first, rounded-root, none;",
+        "l2(cast=llama) | cast may be float32, llama, t5, onnx, divided, gain-first, rounded-root, none, none-divided;",
         "rmsnorm(offset=Infinity) | offset may be a finite number",
         "rmsnorm(part=0) | part may be a share above 0 and at most 1",
         "rmsnorm(part=17/16) | part may be a share above 0 and at most 1",

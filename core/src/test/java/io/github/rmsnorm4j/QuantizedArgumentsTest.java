@@ -59,7 +59,16 @@ class QuantizedArgumentsTest {
         "type is int8:32, it has scales in memory of their own");
     refuses(
         () -> QuantizedRows.of(new byte[34], new float[1], QuantizedType.Q8_0, 32),
-        "type is q8_0, it has no memory of scales");
+        "type is q8_0, it has its scales among the codes: it takes no memory of scales");
+    refuses(
+        () -> QuantizedRows.of(new byte[512], new float[16], QuantizedType.Q8_0, 512),
+        "type is q8_0, it has its scales among the codes: it takes no memory of scales");
+    refuses(
+        () -> QuantizedRows.of(new byte[512], new float[1], QuantizedType.e4m3Given(), 512),
+        "type is f8e4m3:given, it has one scale for all rows: it takes no memory of scales");
+    refuses(
+        () -> QuantizedRows.of(new byte[68], INT8, 64),
+        "type is int8:32, it has scales in memory of their own");
     refuses(
         () -> QuantizedRows.of(memory, QuantizedType.e4m3Given(), 1, 32),
         "type is f8e4m3:given, one scale must be given for it");
@@ -110,8 +119,9 @@ class QuantizedArgumentsTest {
     QuantizedRows q = ofBlocks(2, 64);
     refuses(() -> norm.apply(x, q), message);
     refuses(() -> norm.apply(x, y, q), message);
-    refuses(() -> norm.addAndApply(x, residual, q), message);
-    refuses(() -> norm.addAndApply(x, residual, y, q), message);
+    String withResidual = "gate is silu, a call with a residual needs a norm without a gate";
+    refuses(() -> norm.addAndApply(x, residual, q), withResidual);
+    refuses(() -> norm.addAndApply(x, residual, y, q), withResidual);
     String noGate = "gate is none, for a call with z it must be silu, sigmoid or silu before";
     Norm plain = RmsNorm.builder(64).build();
     refuses(() -> plain.applyGated(x, residual, q), noGate);

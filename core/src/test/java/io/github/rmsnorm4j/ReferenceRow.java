@@ -60,7 +60,7 @@ record ReferenceRow(
       case ROUNDED_ROOT, NONE -> Casts.roundedRoot(h, 1 / root, TYPE, g);
       case LLAMA -> Casts.llama(h, 1 / root, TYPE, g);
       case T5 -> Casts.t5(h, 1 / root, TYPE, g);
-      case ONNX -> Casts.onnx(h, root, TYPE, g);
+      case ONNX, NONE_DIVIDED -> Casts.onnx(h, root, TYPE, g);
     };
   }
 

@@ -65,6 +65,26 @@ class SamplesTest {
     assertThat(y).startsWith(9, 22, 9, 22).endsWith(Float.NaN, Float.NaN, Float.NaN, Float.NaN);
   }
 
+  /** The call adds x, and then is a call of the sum with the same gain and bias. */
+  @Test
+  void aResidualIsAddedBefore() {
+    Rows x = Rows.of(new float[] {1, 2, 3, 4, 5, 6, 7, 8}, 2);
+    Rows residual = Rows.of(new float[] {1, 1, 2, 2, 3, 3, 4, 4}, 2);
+    Rows sum = Rows.of(new float[] {2, 3, 5, 6, 8, 9, 11, 12}, 2);
+    Rows scale = Rows.of(new float[] {1, 2, 3, 4}, 2);
+    Rows shift = Rows.of(new float[] {10, 20, 30, 40}, 2);
+    float[] expected = new float[8];
+    float[] y = new float[8];
+    LayerNorm norm = LayerNorm.builder(2).gainOffset(1).build();
+    norm.apply(sum, scale, shift, Rows.of(expected, 2));
+    norm.addAndApply(x, residual, scale, shift, Rows.of(y, 2));
+    assertThat(y).containsExactly(expected);
+    assertThat(residual.segment().mismatch(sum.segment())).isEqualTo(-1);
+    norm.apply(Rows.of(new float[] {3, 5, 8, 10, 13, 15, 18, 20}, 2), scale, Rows.of(expected, 2));
+    norm.addAndApply(x, residual, scale, null, x);
+    assertThat((float[]) x.segment().heapBase().orElseThrow()).containsExactly(expected);
+  }
+
   private static void refused(ThrowingCallable call, String message) {
     assertThatIllegalArgumentException().isThrownBy(call).withMessage(message);
   }

@@ -52,7 +52,8 @@ import picocli.CommandLine.Spec;
       "  gain-first    x * (r * g)       Flax",
       "  rounded-root  [x * [r]] * g     DeepSeek-V4, which has no gain there",
       "  none          every step in the row's type: Liger, casting mode none",
-      "  none-divided  the same with x / root: the paper's code, 16-bit rows",
+      "  none-divided  the same with x / root: ONNX with that stash type; the",
+      "                paper's code on 16-bit rows",
       "",
       "Epsilon is inside the root, outside of it, or a floor: the larger of root and epsilon."
           + " LayerNorm subtracts the mean in float64 (split mean) or in float32, or computes x * r -"

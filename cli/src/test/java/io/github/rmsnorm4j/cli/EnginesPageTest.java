@@ -182,6 +182,20 @@ class EnginesPageTest {
           }
       """;
 
+  private static final String ADDED =
+      """
+          {
+            float[] weight = random(n), attentionOutput = random(tokens * n), h = random(tokens * n);
+            float[] v = new float[h.length], sum = h.clone();
+            RmsNorm.builder(n).gain(weight).threads(1).build().apply(attentionOutput, v);
+            for (int i = 0; i < sum.length; i++) {
+              sum[i] = v[i] + sum[i];
+            }
+            %s
+            check(Arrays.equals(h, sum), "the residual without a next norm");
+          }
+      """;
+
   private static final String OWNERS =
       """
           {
@@ -269,9 +283,29 @@ class EnginesPageTest {
           }
       """;
 
+  private static final String APART =
+      """
+          {
+            float[] weight = random(n), delta = random(tokens * n), h = random(tokens * n);
+            float[] sum = h.clone(), y = new float[h.length];
+            RmsNorm.llama(n).gain(weight).threads(1).build().addAndApply(delta, sum, y);
+            byte[] codesOfTwo = new byte[y.length];
+            float[] scalesOfTwo = new float[y.length / 32];
+            QuantizedType type = QuantizedType.e4m3(32);
+            Quantizer.vllm()
+                .quantize(Rows.of(y, n), QuantizedRows.of(codesOfTwo, scalesOfTwo, type, n), 1);
+            %s
+            check(Arrays.equals(h, sum), "the residual of FP8");
+            check(Arrays.equals(codes, codesOfTwo), "FP8 codes");
+            check(Arrays.equals(scales, scalesOfTwo), "scales of FP8");
+          }
+      """;
+
   /** In the order of the page. */
   private static final List<String> LOOKS =
-      List.of(LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE, SANDWICH, OWNERS, BLOCKS, REFERENCE);
+      List.of(
+          LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE, SANDWICH, ADDED, OWNERS, BLOCKS, REFERENCE,
+          APART);
 
   @TempDir Path folder;
 

@@ -365,7 +365,7 @@ class NormalizeErrorsTest {
         "--partial=NaN; --partial is NaN, it must be above 0 and at most 1",
         "--eps-at=below; expected one of [inside, outside, floor]",
         "--eps=-1 --like=gemma; epsilon is -1.0, it must be finite and not negative",
-        "--cast-order=bf16; expected one of [float32, llama, t5, onnx, divided, gain-first, rounded-root, none] but was 'bf16'",
+        "--cast-order=bf16; expected one of [float32, llama, t5, onnx, divided, gain-first, rounded-root, none, none-divided] but was 'bf16'",
         "--like=rmsnorm(gate=silu); --like is rmsnorm(gate=silu), it needs --gate",
         "--norm=layer; there is no option '--norm=layer'",
         "--like=l2 --cast-order=llama; cast order is LLAMA, only an RMSNorm may have another than FLOAT32",

@@ -193,6 +193,23 @@ class VariantsPageTest {
     return HexFormat.of().formatHex(TestTensor.read(folder.resolve(file)).bytes());
   }
 
+  /** The norms of implementations are texts of norms; one is none. */
+  @Test
+  void normsOfImplementationsAreTexts() throws IOException {
+    List<String> texts =
+        page()
+            .lines()
+            .dropWhile(line -> !line.startsWith("| model | implementation | norm |"))
+            .skip(2)
+            .takeWhile(line -> line.startsWith("|"))
+            .map(line -> line.split("\\|")[3].strip())
+            .toList();
+    assertThat(texts).hasSize(10);
+    assertThat(texts.getLast()).startsWith("none: ");
+    assertThat(texts.subList(0, texts.size() - 1))
+        .allSatisfy(text -> assertThat("`" + NormSpec.parse(code(text)) + "`").isEqualTo(text));
+  }
+
   /** What the options offer is on the page. */
   @Test
   void nothingThatCanBeChosenIsMissing() throws IOException {

@@ -38,8 +38,7 @@ public final class Casts {
    * @param gain one factor per element, or null for none
    */
   public static double[] t5(double[] x, double rstd, ElementType weight, double[] gain) {
-    boolean rounded = weight == ElementType.FLOAT16 || weight == ElementType.BFLOAT16;
-    return llama(x, rstd, rounded ? weight : ElementType.FLOAT64, gain);
+    return llama(x, rstd, narrowOrExact(weight), gain);
   }
 
   /**
@@ -52,32 +51,34 @@ public final class Casts {
    * @param gain one factor per element, or null for none
    */
   public static double[] roundedRoot(double[] x, double rstd, ElementType type, double[] gain) {
-    boolean narrow = type == ElementType.FLOAT16 || type == ElementType.BFLOAT16;
-    ElementType to = narrow ? type : ElementType.FLOAT64;
+    ElementType to = narrowOrExact(type);
     return llama(x, round(rstd, to), to, gain);
   }
 
   /**
-   * {@return the row normalised as {@link CastOrder#NONE} does: {@code y_i = ((x_i * (1 / root)T)T
-   * * g_i)T}}
+   * {@return the row normalised as {@link CastOrder#NONE} does, {@code y_i = ((x_i * (1 / root)T)T
+   * * g_i)T}, or as {@link CastOrder#NONE_DIVIDED} does, {@code y_i = ((x_i / (root)T)T * g_i)T}}
    *
    * @param x the row
    * @param root the root, of {@link #rootInType}
+   * @param divides whether x is divided by the root
    * @param type the type of the row
-   * @param gain one factor per element, or null for none
+   * @param gain one factor per element, of {@link #gainInType}, or null for none
    */
-  public static double[] none(double[] x, double root, ElementType type, double[] gain) {
-    double[] y = roundedRoot(x, 1 / root, type, gain);
-    boolean narrow = type == ElementType.FLOAT16 || type == ElementType.BFLOAT16;
-    for (int i = 0; i < y.length && narrow; i++) {
-      y[i] = round(y[i], type);
+  public static double[] none(
+      double[] x, double root, boolean divides, ElementType type, double[] gain) {
+    ElementType to = narrowOrExact(type);
+    double[] y =
+        divides ? onnx(x, round(root, to), to, gain) : llama(x, round(1 / root, to), to, gain);
+    for (int i = 0; i < y.length; i++) {
+      y[i] = round(y[i], to);
     }
     return y;
   }
 
   /**
-   * {@return the root of {@link CastOrder#NONE}, whose every step is rounded to the type of the
-   * row, except the sum of the squares}
+   * {@return the root of {@link CastOrder#NONE} before its last rounding: epsilon and every other
+   * step are rounded to the type of the row, except the sum of the squares}
    *
    * @param x the row
    * @param k the number of elements of the statistic
@@ -87,18 +88,40 @@ public final class Casts {
    */
   public static double rootInType(
       double[] x, int k, double epsilon, EpsilonPlacement placement, ElementType type) {
-    boolean narrow = type == ElementType.FLOAT16 || type == ElementType.BFLOAT16;
-    ElementType to = narrow ? type : ElementType.FLOAT64;
+    ElementType to = narrowOrExact(type);
     double sum = 0;
     for (int i = 0; i < k; i++) {
       sum += round(x[i] * x[i], to);
     }
     double m = round(sum / k, to);
+    double eps = round(epsilon, to);
     return switch (placement) {
-      case INSIDE -> round(Math.sqrt(round(m + epsilon, to)), to);
-      case OUTSIDE -> round(round(Math.sqrt(m), to) + epsilon, to);
-      case FLOOR -> round(Math.max(round(Math.sqrt(m), to), epsilon), to);
+      case INSIDE -> Math.sqrt(round(m + eps, to));
+      case OUTSIDE -> round(round(Math.sqrt(m), to) + eps, to);
+      case FLOOR -> Math.max(round(Math.sqrt(m), to), eps);
     };
+  }
+
+  /**
+   * {@return the gain of {@link CastOrder#NONE} with an offset, {@code (offset + gain_i)T}; as
+   * stored without one, and null for null}
+   *
+   * @param gain one factor per element, or null for none
+   * @param offset the number that is added to each element
+   * @param type the type of the row; only 16-bit types round
+   */
+  public static double[] gainInType(double[] gain, double offset, ElementType type) {
+    double[] sum = Definitions.offsetGain(gain, offset);
+    for (int i = 0; sum != null && offset != 0 && i < sum.length; i++) {
+      sum[i] = round(sum[i], narrowOrExact(type));
+    }
+    return sum;
+  }
+
+  /** A 16-bit type, or the one that rounds nothing. */
+  private static ElementType narrowOrExact(ElementType type) {
+    boolean narrow = type == ElementType.FLOAT16 || type == ElementType.BFLOAT16;
+    return narrow ? type : ElementType.FLOAT64;
   }
 
   /**

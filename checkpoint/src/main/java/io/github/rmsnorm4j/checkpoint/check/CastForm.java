@@ -21,12 +21,12 @@ public enum CastForm {
   GAIN_FIRST("gain-first", "Flax", Step.GAIN_FIRST, Root.EXACT, Cast.NEVER),
   /** {@code ((x * (r)T)T) * g}; DeepSeek-V4 has no gain there. */
   ROUNDED_ROOT("rounded-root", "DeepSeek-V4", Step.MULTIPLY, Root.ROUNDED, Cast.TO_ROW),
-  /** Every step in T, the mean square too. */
+  /** Every step in T, the mean square too; the reciprocal of the root is one step. */
   NONE("none", "Liger with casting mode none", Step.MULTIPLY, Root.IN_ROW_TYPE, Cast.EVERY_STEP),
-  /** {@link #NONE} with a division. */
+  /** {@link #NONE} with a division by the root, which is rounded to T. */
   NONE_DIVIDED(
       "none-divided",
-      "the code of the paper on 16-bit rows",
+      "ONNX with the row's type as stash type and the code of the paper on 16-bit rows",
       Step.DIVIDE,
       Root.IN_ROW_TYPE,
       Cast.EVERY_STEP);

@@ -39,9 +39,16 @@ record Choices(
         spec.kind() == NormSpec.Kind.LAYER_NORM ? Centring.SPLIT : Centring.NONE,
         types.roundsResidual() ? spec.residualRounding() : ResidualRounding.LAST,
         spec.gainOffset(),
-        GainRounding.NEVER,
+        gainRounding(spec),
         CastForm.valueOf(spec.castOrder().name()),
         BiasAddition.ROUNDED);
+  }
+
+  /** With every step in the type of the row, the sum of gain and offset is such a step. */
+  private static GainRounding gainRounding(NormSpec spec) {
+    CastForm order = CastForm.valueOf(spec.castOrder().name());
+    boolean isStep = order.root == CastForm.Root.IN_ROW_TYPE && spec.gainOffset() != 0;
+    return isStep ? GainRounding.TO_ROW : GainRounding.NEVER;
   }
 
   /** Every combination. */

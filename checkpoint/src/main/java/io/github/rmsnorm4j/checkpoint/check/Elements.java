@@ -74,11 +74,14 @@ final class Elements {
       sum += inRowType(square(i));
     }
     double m = inRowType(sum / statistic.part());
-    double epsilon = statistic.epsilon();
+    double epsilon = inRowType(statistic.epsilon());
     return switch (statistic.place()) {
-      case INSIDE -> inRowType(Math.sqrt(inRowType(m + epsilon)));
+      case INSIDE -> {
+        double root = Math.sqrt(inRowType(m + epsilon));
+        yield form.divides() ? inRowType(root) : root;
+      }
       case OUTSIDE -> inRowType(inRowType(Math.sqrt(m)) + epsilon);
-      case FLOOR -> inRowType(Math.max(inRowType(Math.sqrt(m)), epsilon));
+      case FLOOR -> Math.max(inRowType(Math.sqrt(m)), epsilon);
     };
   }
 

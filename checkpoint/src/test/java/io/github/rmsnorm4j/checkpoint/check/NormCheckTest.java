@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.ResidualRounding;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -120,8 +121,10 @@ class NormCheckTest {
               .anyMatch(norm -> Math.abs(norm.epsilon() / pair.epsilon - 1) < 0.2);
       boolean first =
           report.leastEpsilon() <= pair.epsilon && pair.epsilon <= report.greatestEpsilon();
-      // Several places may fit, each with another epsilon.
-      assertThat(within || first || report.leastEpsilon() == 0)
+      // Several places may fit, each with another epsilon; the interval is that of the first.
+      String place = pair.place.name().toLowerCase(Locale.ROOT);
+      boolean elsewhere = !report.named().getFirst().epsilonAt().equals(place);
+      assertThat(within || first || elsewhere || report.leastEpsilon() == 0)
           .describedAs("seed %d: %s; %s", seed, pair, report.verdict())
           .isTrue();
       solved += within ? 1 : 0;
@@ -136,7 +139,7 @@ class NormCheckTest {
     for (int seed = 0; seed < 60; seed++) {
       Pair pair = new Pair(seed, null, 0.37);
       // A root with the few digits of a 16-bit type hides the part.
-      if (pair.layer || pair.order == CastOrder.NONE) {
+      if (pair.layer || pair.everyStep()) {
         continue;
       }
       pair.scale = 1; // Small rows would hide the part behind epsilon.

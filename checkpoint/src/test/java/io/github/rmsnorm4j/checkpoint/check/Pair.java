@@ -63,12 +63,17 @@ final class Pair {
     boolean whole = layer || random.nextInt(3) > 0 && ownShare == null;
     part = whole ? width : (int) Math.ceil(width * (ownShare == null ? share : ownShare));
     // float16 has no rows as small as that, and no mean squares of rows as small as e^-3.
-    double ofNone = x == ElementType.FLOAT16 && order == CastOrder.NONE ? -3 : -7;
+    double ofNone = x == ElementType.FLOAT16 && everyStep() ? -3 : -7;
     double least = x == ElementType.FLOAT16 ? ofNone : -14;
     scale = Math.exp(least + random.nextDouble() * (3 - least));
     mean = random.nextInt(3) == 0 ? 4 * random.nextDouble() : 0;
     gain = gainType == null ? null : TypedRows.random(random, 1, width, 1, 0.7, gainType);
     biases = bias ? TypedRows.random(random, 1, width, 0, 0.3, ElementType.FLOAT32) : null;
+  }
+
+  /** Whether every step is rounded to the type of the row, if that has 16 bits. */
+  boolean everyStep() {
+    return order == CastOrder.NONE || order == CastOrder.NONE_DIVIDED;
   }
 
   private <T> T pick(T[] values) {

@@ -116,12 +116,17 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
 
   /** Whether elements are divided by the root, and not multiplied by rstd. */
   private boolean divides() {
-    return spec().castOrder() == CastOrder.ONNX || spec().castOrder() == CastOrder.DIVIDED;
+    return switch (spec().castOrder()) {
+      case ONNX, DIVIDED, NONE_DIVIDED -> true;
+      default -> false;
+    };
   }
 
   /** Whether every step is rounded to the 16-bit type of the row. */
   private boolean isInRowType() {
-    return spec().castOrder() == CastOrder.NONE && formula.cast() != null;
+    CastOrder order = spec().castOrder();
+    boolean everyStep = order == CastOrder.NONE || order == CastOrder.NONE_DIVIDED;
+    return everyStep && formula.cast() != null;
   }
 
   /** A number of the row, rounded to the type of the row if every step is. */
@@ -291,7 +296,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
 
   private void roots(Stage.Builder stage, Value m, Value mean) {
     Value root = root(m);
-    Value rstd = inRowType(ONE.over(root));
+    Value rstd = divides() ? ONE.over(root) : inRowType(ONE.over(root));
     stage.keep(ROOT, root).keep(RSTD, rstd);
     if (storage.float64()) {
       stage.add(squaresRange());
@@ -332,9 +337,15 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   }
 
   private Value root(Value m) {
+    Value eps = inRowType(EPS);
     return switch (spec().epsilonPlacement()) {
-      case INSIDE -> inRowType(inRowType(m.plus(EPS)).root());
-      case OUTSIDE -> inRowType(inRowType(m.root()).plus(EPS));
+      case INSIDE -> {
+        Value root = inRowType(m.plus(eps)).root();
+        // The reciprocal of a root is one operation, so the root itself is rounded only to divide.
+        yield divides() ? inRowType(root) : root;
+      }
+      case OUTSIDE -> inRowType(inRowType(m.root()).plus(eps));
+      // Rounding keeps the order of two numbers, so epsilon is rounded with the result.
       case FLOOR -> inRowType(inRowType(m.root()).max(EPS));
     };
   }
@@ -411,6 +422,8 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   private Value parameter(Tensor column, Value v) {
     Tensor ofGroups = column.equals(GAIN) ? GAIN_OF_GROUPS : BIAS_OF_GROUPS;
     Value p = storage.has(ofGroups) ? storage.element(ofGroups) : column(column);
+    boolean isSum = column.equals(GAIN) && spec().gainOffset() != 0;
+    p = isSum && isInRowType() ? p.cast(formula.cast()) : p;
     return v.float64() ? p.widened() : p;
   }
 }

@@ -33,7 +33,7 @@ public record ForwardFormula(NormSpec spec, ElementType cast, boolean gain, bool
     ElementType cast =
         switch (spec.castOrder()) {
           case FLOAT32, DIVIDED, GAIN_FIRST -> null;
-          case LLAMA, ONNX, ROUNDED_ROOT, NONE -> x;
+          case LLAMA, ONNX, ROUNDED_ROOT, NONE, NONE_DIVIDED -> x;
           case T5 -> gain;
         };
     boolean casts = cast != null && cast.bytes() == Short.BYTES && x != ElementType.FLOAT64;

@@ -37,7 +37,8 @@ record ForwardKind(
           CastOrder.ONNX,
           CastOrder.GAIN_FIRST,
           CastOrder.ROUNDED_ROOT,
-          CastOrder.NONE);
+          CastOrder.NONE,
+          CastOrder.NONE_DIVIDED);
 
   /** Some of all kinds. */
   static List<ForwardKind> drawn(int bits, SplittableRandom random) {
