@@ -648,7 +648,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     QuantizedArguments.requireApart(z, q, "z");
     spec.requireFormula(bias != null);
     if (z == null) {
-      NormArguments.requireNoGate(spec.gate(), residual, null, null);
+      NormArguments.requireNoGate(spec.gate(), residual);
     }
     if (x.rows() == 0) {
       return;
@@ -823,7 +823,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   private void train(Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
     if (z == null) {
-      NormArguments.requireNoGate(spec.gate(), residual, gain, bias);
+      NormArguments.requireNoGate(spec.gate(), residual);
     }
     requireTraining(x, residual, z, gain, bias, y, saved, "saved");
     saved.begin(this, groups, choices.isCentred());
@@ -1113,7 +1113,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /** A forward call that keeps nothing for a backward pass. */
   final void run(
       Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
-    NormArguments.requireNoGate(spec.gate(), residual, gain, bias);
+    NormArguments.requireNoGate(spec.gate(), residual);
     check(x, residual, gain, bias, y, mean, rstd);
     NormArguments.requireRoom(mean, x.rows(), groups, meanName());
     NormArguments.requireRoom(rstd, x.rows(), groups, "rstd");

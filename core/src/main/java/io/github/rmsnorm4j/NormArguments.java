@@ -131,15 +131,10 @@ final class NormArguments {
   }
 
   /** Refuses a forward call without the rows of a gate, and says what a call with them lacks. */
-  static void requireNoGate(Gate gate, Rows residual, Rows gain, Rows bias) {
+  static void requireNoGate(Gate gate, Rows residual) {
     if (gate != Gate.NONE && residual != null) {
       throw new IllegalArgumentException(
           "gate is " + gate + ", a call with a residual needs a norm without a gate");
-    }
-    if (gate != Gate.NONE && (gain != null || bias != null)) {
-      throw new IllegalArgumentException(
-          ("gate is " + gate + ", a call with a gain or a bias needs a norm without a gate")
-              + ": a norm with a gate takes its own gain and bias only");
     }
     requireNoGate(gate, "applyGated");
   }

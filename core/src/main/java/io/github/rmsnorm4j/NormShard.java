@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.BlockLanes;
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Shard;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Program;
@@ -304,7 +305,11 @@ public final class NormShard {
 
   /** Relies on the checks. */
   private void compute(Rows x, Rows residual, Rows y, Saved saved, SharedSums shared) {
-    Call call = columns.forwardCall(x, residual, columns.memory.of(y, 1), saved);
+    double[] mean = saved == null ? null : saved.mean();
+    double[] rstd = saved == null ? null : saved.rstd();
+    RowMemory output = columns.memory.of(y, 1);
+    Call call =
+        columns.forwardCall(x, residual, null, null, null, output, mean, rstd, null, null);
     int threads = CallMemory.isShared(call.rows()) ? columns.threads : 1;
     try (Call rest = shared.run(call, columns.plans, x.rows(), threads)) {
       Runner.run(rest, columns.plans, x.rows(), call.float64() ? 1 : threads);

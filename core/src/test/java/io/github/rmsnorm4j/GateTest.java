@@ -51,8 +51,7 @@ class GateTest {
         "gate is silu before, a call with a residual needs a norm without a gate");
     refused(
         () -> gated.apply(a, new float[N], c),
-        "gate is silu before, a call with a gain or a bias needs a norm without a gate: a norm with"
-            + " a gate takes its own gain and bias only");
+        "gate is silu before, this call has no z and needs a norm without a gate: call applyGated");
     refused(() -> plain.applyGated(a, b, c), "gate is none");
     refused(() -> gated.applyGated(a, new float[N], c), "z has 1 rows, x has 2");
     refused(() -> gated.applyGated(a, new float[N + 1], c), "z has 38 elements");
