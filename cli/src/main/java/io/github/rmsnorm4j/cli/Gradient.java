@@ -47,8 +47,7 @@ import picocli.CommandLine.Parameters;
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --gain m.gguf:output_norm.weight",
       "  rmsnorm gradient x.safetensors:h --dy dy.safetensors:h -o dx.npy",
       "  rmsnorm gradient x.npy --dy dy.npy -o dx.npy --like layernorm --dbias db.npy",
-      "  rmsnorm gradient x.npy --dy g.npy -o dx.npy --residual h.npy --dresidual d.npy",
-      "  rmsnorm gradient x.npy --dy g.npy -o dx.npy --like 'llama(gate=silu)' --gate z.npy --dz dz.npy"
+      "  rmsnorm gradient x.npy --dy g.npy -o dx.npy --residual h.npy --dresidual d.npy"
     })
 final class Gradient implements Callable<Integer> {
   @Parameters(

@@ -54,7 +54,7 @@ class RmsnormTest {
         "quux --help|there is no command 'quux' (rmsnorm --help tells more)",
         "nosuch --help|there is no command 'nosuch' (rmsnorm",
         "normlize --help|there is no command 'normlize'; did you mean normalize?",
-        "normalize x.npy -o y.npy --gain-ofset 1|there is no option '--gain-ofset'; did you mean --gain or --gain-offset?",
+        "normalize x.npy -o y.npy --gain-ofset 1|there is no option '--gain-ofset'; did you mean --gain or --gain-offset or --gate?",
         "doctor now|'now' is one argument too many"
       })
   void whatIsUnknownIsNamedWithWhatIsSpelledMuchLikeIt(String line, String message) {
