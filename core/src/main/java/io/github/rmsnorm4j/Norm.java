@@ -146,7 +146,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     builder.safe = !memory.addresses();
     builder.backend = backend;
     builder.rowWidth = width;
-    builder.columns = "columns " + from + " to " + to + " of " + this;
+    builder.columns = "columns " + from + " to " + (to - 1) + " of " + this;
     return builder.build();
   }
 

@@ -320,7 +320,7 @@ public final class NormShard {
     }
   }
 
-  /** For example {@code columns 0 to 2048 of RmsNorm(4096, llama(eps=1e-5), gain)}. */
+  /** For example {@code columns 0 to 2047 of RmsNorm(4096, llama(eps=1e-5), gain)}. */
   @Override
   public String toString() {
     return columns.toString();

@@ -101,7 +101,7 @@ class NormShardArgumentsTest {
     NormShard ofGain = RmsNorm.builder(3000).gain(gain).build().shard(W, 2 * W);
     refused(
         () -> ofGain.apply(x, y, new Saved(Keep.OUTPUT, 2), exchange),
-        "gain[2500] is 0, to go back from the output none may be: keep the input");
+        "element 2500 of the gain is 0, to go back from the output none may be: keep the input");
     assertThat(output).containsOnly(0);
   }
 
@@ -112,8 +112,8 @@ class NormShardArgumentsTest {
     alone.apply(x, y, saved, (numbers, from, to) -> {});
     refused(
         () -> shard.backward(y, saved, y, null, exchange),
-        "saved is of a forward pass of columns 0 to 1024 of RmsNorm(1024, rmsnorm),"
-            + " this is columns 1024 to 2048 of RmsNorm(3000, rmsnorm)");
+        "saved is of a forward pass of another norm object, columns 0 to 1023 of RmsNorm(1024, rmsnorm),"
+            + " this is columns 1024 to 2047 of RmsNorm(3000, rmsnorm)");
     Rows wide = Rows.of(new float[3000], 3000);
     refused(
         () -> alone.backward(wide, saved, y, null, exchange),
