@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.SharedSums;
 import io.github.rmsnorm4j.internal.norm.SumsOverRows;
 
@@ -36,7 +35,7 @@ final class BackwardRun {
     for (int place = 0; place < rows.length; place++) {
       memory[place] = rows[place] == null ? null : norm.memory.of(rows[place], norm.groups);
     }
-    Call call = call(norm, saved, gradients, memory, columns, ofNorm, saved.mean(), saved.rstd());
+    Call call = call(norm, saved, gradients, memory, columns, ofNorm, saved.numbers());
     run(norm, call, rows[Forward.X.place()].rows() * norm.groups, gradients, 0, shared);
   }
 
@@ -64,10 +63,9 @@ final class BackwardRun {
           parameters.gain(columns[Forward.GAIN.place()], part),
           parameters.bias(columns[Forward.BIAS.place()], part)
         };
-        double[] mean = parameters.mean(saved.mean(), first, step, n);
-        double[] rstd = parameters.rstd(saved.rstd(), first, step, n);
+        double[][] given = parameters.numbers(saved.numbers(), first, step, n);
         RowMemory[] memory = memory(norm, rows, part, n);
-        Call call = call(norm, saved, gradients, memory, ofPart, null, mean, rstd);
+        Call call = call(norm, saved, gradients, memory, ofPart, null, given);
         run(norm, call, n, gradients, part * norm.groupWidth, null);
       }
     }
@@ -93,23 +91,17 @@ final class BackwardRun {
       RowMemory[] rows,
       Object[] columns,
       NormColumns ofNorm,
-      double[] mean,
-      double[] rstd) {
+      double[][] given) {
     BackwardFormula formula =
         new BackwardFormula(
             norm.spec(),
             saved.keep() == Keep.OUTPUT,
-            rstd != null,
+            given != null,
             columns[Forward.GAIN.place()] != null,
             columns[Forward.BIAS.place()] != null,
             gradients.gain() != null,
             gradients.bias() != null);
     NormChoices choices = norm.choicesOf(rows[Forward.X.place()].type());
-    double[][] given = rstd == null ? null : new double[Tensor.Access.ROW.places()][];
-    if (given != null) {
-      given[Forward.MEAN.place()] = mean;
-      given[Forward.RSTD.place()] = rstd;
-    }
     return new Call(choices, formula, rows, columns, ofNorm, null, null, given);
   }
 

@@ -308,8 +308,7 @@ public final class NormShard {
     double[] mean = saved == null ? null : saved.mean();
     double[] rstd = saved == null ? null : saved.rstd();
     RowMemory output = columns.memory.of(y, 1);
-    Call call =
-        columns.forwardCall(x, residual, null, null, null, output, mean, rstd, null, null);
+    Call call = columns.forwardCall(x, residual, null, null, null, output, mean, rstd, null, null);
     int threads = CallMemory.isShared(call.rows()) ? columns.threads : 1;
     try (Call rest = shared.run(call, columns.plans, x.rows(), threads)) {
       Runner.run(rest, columns.plans, x.rows(), call.float64() ? 1 : threads);

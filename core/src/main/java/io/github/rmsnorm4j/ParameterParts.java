@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.formula.Forward;
 
 /**
  * What the backward pass of one group of each row, or of one sample, reads: its part of gain and
@@ -50,19 +51,23 @@ final class ParameterParts implements AutoCloseable {
   }
 
   /**
-   * The means of the rows of a part, until the next ones are asked for; null for null.
+   * Mean and rstd of the rows of a part, by place, until the next ones are asked for; null for
+   * null.
    *
    * @param first which of all numbers is the first
    * @param step from one number to the next
    * @param n how many
    */
-  double[] mean(double[] numbers, long first, int step, long n) {
-    return every(numbers, first, step, n, mean);
-  }
-
-  /** The rstd of each row of a part, as its mean. */
-  double[] rstd(double[] numbers, long first, int step, long n) {
-    return every(numbers, first, step, n, rstd);
+  double[][] numbers(double[][] all, long first, int step, long n) {
+    if (all == null) {
+      return null;
+    }
+    double[][] ofPart = new double[all.length][];
+    int mean = Forward.MEAN.place();
+    int rstd = Forward.RSTD.place();
+    ofPart[mean] = every(all[mean], first, step, n, this.mean);
+    ofPart[rstd] = every(all[rstd], first, step, n, this.rstd);
+    return ofPart;
   }
 
   private static double[] every(double[] numbers, long first, int step, long n, Staging staging) {

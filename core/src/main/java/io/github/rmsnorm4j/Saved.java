@@ -1,5 +1,8 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+
 /**
  * What a forward pass keeps for its backward pass. One object serves any number of forward and
  * backward passes, one after the other. It is not for use by several threads at once.
@@ -16,8 +19,10 @@ package io.github.rmsnorm4j;
 public final class Saved {
   private final Keep keep;
   private final int capacity;
-  private double[] mean;
-  private double[] rstd;
+
+  /** Mean and rstd of rows, by place; null where they are not kept. */
+  private final double[][] numbers = new double[Tensor.Access.ROW.places()][];
+
   private Norm norm;
   private Rows kept;
   private Rows z;
@@ -53,7 +58,7 @@ public final class Saved {
    * bits. Null with {@link Keep#NOTHING}, and before the first forward pass.
    */
   public double[] rstd() {
-    return rstd;
+    return numbers[Forward.RSTD.place()];
   }
 
   /**
@@ -61,7 +66,7 @@ public final class Saved {
    * for RMSNorm, and unless {@link Keep#INPUT} is chosen.
    */
   public double[] mean() {
-    return mean;
+    return numbers[Forward.MEAN.place()];
   }
 
   /** What was kept before is still there if a call is refused. */
@@ -84,15 +89,23 @@ public final class Saved {
 
   /** Begins a forward pass of a norm, after all checks; what was kept before is lost. */
   void begin(Norm norm, int groups, boolean centred) {
-    int numbers = keep == Keep.NOTHING ? 0 : capacity * groups;
-    rstd = keep == Keep.NOTHING ? null : room(rstd, numbers);
-    mean = keep == Keep.INPUT && centred ? room(mean, numbers) : null;
+    boolean keepsMean = keep == Keep.INPUT && centred;
+    int n = keep == Keep.NOTHING ? 0 : capacity * groups;
+    room(Forward.RSTD, n, keep != Keep.NOTHING);
+    room(Forward.MEAN, n, keepsMean);
     end(null, null, null, null);
     this.norm = norm;
   }
 
-  private static double[] room(double[] array, int numbers) {
-    return array == null || array.length < numbers ? new double[numbers] : array;
+  private void room(Tensor number, int n, boolean isKept) {
+    double[] array = numbers[number.place()];
+    boolean fits = array != null && array.length >= n;
+    numbers[number.place()] = !isKept ? null : fits ? array : new double[n];
+  }
+
+  /** Mean and rstd by place, the arrays themselves; null if none are kept. */
+  double[][] numbers() {
+    return keep == Keep.NOTHING ? null : numbers;
   }
 
   void end(Rows kept, Rows z, Rows gain, Rows bias) {
