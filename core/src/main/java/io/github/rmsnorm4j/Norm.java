@@ -584,8 +584,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
           shared ? threads : 1,
           y == null ? null : memory.of(y, 1),
           q.memory(),
-          quantizer.rule(),
-          backend.machineBits() > 0);
+          quantizer.rule());
     } finally {
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);

@@ -16,6 +16,12 @@ public enum Float8 {
   /** The code of NaN, in either type. */
   private static final byte NAN = 0x7f;
 
+  /** Bits of the fraction. */
+  public final int digits;
+
+  /** The exponent of the least normal number. */
+  public final int leastExponent;
+
   /** The largest number. */
   public final float largest;
 
@@ -35,6 +41,8 @@ public enum Float8 {
   private final float[] values = new float[256];
 
   Float8(int digits, int leastExponent, float largest) {
+    this.digits = digits;
+    this.leastExponent = leastExponent;
     this.largest = largest;
     cut = FRACTION - digits;
     bias = Float.MAX_EXPONENT + leastExponent - 1 << digits;

@@ -9,7 +9,7 @@ import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
-import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 
 /** Runs a checked call whose output is quantised, on as many threads as pay. */
 public final class QuantizedRunner {
@@ -18,10 +18,9 @@ public final class QuantizedRunner {
   /**
    * Does all rows; returns when they are written.
    *
-   * @param call its output is the caller's, or stands for rows of a chunk
+   * @param call its output is the caller's, or says the type of the rows of a chunk
    * @param groups of each row: so many rows of the call are one row of the caller
    * @param output the caller's; null if it is not wanted
-   * @param machine whether machine code may be used
    */
   public static void run(
       Call call,
@@ -31,18 +30,20 @@ public final class QuantizedRunner {
       int threads,
       RowMemory output,
       CodeMemory codes,
-      CodeRule rule,
-      boolean machine) {
-    Plan plan = plans.of(call, rows * groups);
-    boolean vectors = machine && !plan.isForStart();
+      CodeRule rule) {
+    int bits = plans.machineBits(rows * codes.width());
+    ElementType type = call.rows(Forward.Y).type();
+    boolean isNative = output == null && QuantizedChunks.areNative(type, codes, rule, bits);
+    Call planned = isNative ? call.withRows(Forward.Y, QuantizedChunks.NATIVE) : call;
+    Plan plan = plans.of(planned, rows * groups);
     int useful = Runner.useful(call, rows * groups, threads);
     if (useful == 1) {
-      rows(call, plan, 0, rows, groups, output, codes, rule, vectors);
+      rows(planned, plan, 0, rows, groups, output, codes, rule, bits);
     } else {
       RowScheduler.run(
           rows,
           useful,
-          (from, to) -> rows(call, plan, from, to, groups, output, codes, rule, vectors));
+          (from, to) -> rows(planned, plan, from, to, groups, output, codes, rule, bits));
     }
   }
 
@@ -55,10 +56,10 @@ public final class QuantizedRunner {
       RowMemory output,
       CodeMemory codes,
       CodeRule rule,
-      boolean machine) {
-    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, machine)) {
-      ElementType type = call.rows(Forward.Y).type();
-      Call own = output != null ? call : call.withRows(Forward.Y, chunks.output(type, groups));
+      int bits) {
+    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, bits)) {
+      RowMemory of = call.rows(Forward.Y);
+      Call own = output != null ? call : call.withRows(Forward.Y, chunks.output(of, groups));
       try (Worker worker = plan.compiled.open(own)) {
         int rows;
         for (long row = from; row < to; row += rows) {
@@ -78,7 +79,8 @@ public final class QuantizedRunner {
   /**
    * Quantises rows of a caller as they are.
    *
-   * @param machine whether machine code may be used; asked after the start of the process
+   * @param machineBits of a vector of machine code, 0 for none; asked after the start of the
+   *     process
    */
   public static void run(
       RowMemory x,
@@ -86,17 +88,17 @@ public final class QuantizedRunner {
       int threads,
       CodeMemory codes,
       CodeRule rule,
-      BooleanSupplier machine) {
+      IntSupplier machineBits) {
     double bytes = (double) rows * codes.width() * x.type().bytes();
     int useful = Runner.useful(bytes, threads);
     boolean start = StartUp.covers(rows * codes.width(), StartUp.ELEMENTS);
-    boolean vectors = !start && machine.getAsBoolean();
-    RowScheduler.run(rows, useful, (from, to) -> rows(x, from, to, codes, rule, vectors));
+    int bits = start ? 0 : machineBits.getAsInt();
+    RowScheduler.run(rows, useful, (from, to) -> rows(x, from, to, codes, rule, bits));
   }
 
   private static void rows(
-      RowMemory x, long from, long to, CodeMemory codes, CodeRule rule, boolean machine) {
-    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, machine)) {
+      RowMemory x, long from, long to, CodeMemory codes, CodeRule rule, int bits) {
+    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, bits)) {
       int rows;
       for (long row = from; row < to; row += rows) {
         rows = (int) Math.min(chunks.rows(), to - row);

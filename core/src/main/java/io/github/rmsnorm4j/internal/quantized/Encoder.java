@@ -25,14 +25,10 @@ final class Encoder {
   private final CodeRounding rounding;
   private final BlockScales scales;
 
-  /** Null where it is not to be used. */
-  private final MachineBlocks machine;
-
-  Encoder(CodeFormat format, CodeRule rule, boolean machine) {
+  Encoder(CodeFormat format, CodeRule rule) {
     this.format = format;
     rounding = rule.rounding();
     scales = new BlockScales(format, rule);
-    this.machine = machine ? MachineBlocks.of(format, rule) : null;
   }
 
   /** Whether it writes rows that are stored so. */
@@ -48,14 +44,10 @@ final class Encoder {
    * Encodes the first n elements, which are whole blocks.
    *
    * @param given the scale of all blocks, if it is given
-   * @param intoScales has room for {@link MachineBlocks#SLACK} more than there are blocks
    */
   void encode(float[] y, int n, int block, float given, byte[] into, float[] intoScales) {
     if (format.given()) {
       float8(y, 0, n, 1 / given, false, into);
-      return;
-    }
-    if (machine != null && machine.encode(y, n, block, into, intoScales)) {
       return;
     }
     int size = block + format.layout().more;

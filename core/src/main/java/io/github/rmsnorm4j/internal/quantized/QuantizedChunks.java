@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.RowWindow;
 import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.codec.NarrowArrays;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -27,7 +28,11 @@ public final class QuantizedChunks implements AutoCloseable {
 
   private static final Pool<QuantizedChunks> POOL = new Pool<>(QuantizedChunks::new);
 
-  /** By type, what stands for the rows of a chunk of any thread. */
+  /** Stands for the rows of a chunk of any thread in native memory: float32 rows. */
+  public static final RowMemory NATIVE =
+      new RowMemory(MemorySegment.NULL, ElementType.FLOAT32, 0, new RowWindow());
+
+  /** By type, what stands for the rows of a chunk of any thread in arrays. */
   private static final RowMemory[] ANY = new RowMemory[ElementType.values().length];
 
   static {
@@ -43,8 +48,17 @@ public final class QuantizedChunks implements AutoCloseable {
   private final NarrowArrays narrow = new NarrowArrays();
 
   private Staging staging = new Staging();
+
+  /** Takes the rows of a chunk where they are native; null until it is needed. */
+  private NativeMemory rows;
+
   private byte[] codes = {};
   private float[] scales = {};
+
+  /** The last array of elements, as a segment. */
+  private float[] ofFloats;
+
+  private MemorySegment floats;
 
   /** What a norm writes the rows of a chunk to, from the last call. */
   private RowMemory output;
@@ -54,11 +68,12 @@ public final class QuantizedChunks implements AutoCloseable {
   private int groups;
   private int block;
 
-  /** Null where codes are read. */
   private Encoder encoder;
-
   private CodeRule rule;
-  private boolean machine;
+  private int bits;
+
+  /** Null where codes are not machine code's. */
+  private MachineBlocks machine;
 
   private QuantizedChunks() {}
 
@@ -70,16 +85,17 @@ public final class QuantizedChunks implements AutoCloseable {
   /**
    * For rows of a call of this thread.
    *
-   * @param machine whether machine code may be used
+   * @param bits of a vector of machine code; 0 where there is to be none
    */
-  public static QuantizedChunks open(CodeMemory to, CodeRule rule, boolean machine) {
+  public static QuantizedChunks open(CodeMemory to, CodeRule rule, int bits) {
     QuantizedChunks chunks = POOL.take();
     if (chunks.encoder == null
-        || chunks.machine != machine
+        || chunks.bits != bits
         || !chunks.rule.equals(rule)
         || !chunks.encoder.isOf(to.format())) {
-      chunks.encoder = new Encoder(to.format(), rule, machine);
-      chunks.machine = machine;
+      chunks.encoder = new Encoder(to.format(), rule);
+      chunks.machine = bits > 0 ? MachineBlocks.of(to.format(), rule, bits) : null;
+      chunks.bits = bits;
       chunks.rule = rule;
     }
     chunks.to = to;
@@ -102,24 +118,52 @@ public final class QuantizedChunks implements AutoCloseable {
   }
 
   /**
+   * Whether a norm writes the rows of a chunk to native memory: machine code reads them there,
+   * aligned as its vectors are.
+   *
+   * @param bits of a vector of machine code; 0 where there is to be none
+   */
+  public static boolean areNative(ElementType type, CodeMemory to, CodeRule rule, int bits) {
+    return bits > 0
+        && type == ElementType.FLOAT32
+        && MachineBlocks.serves(to.format(), rule, to.format().block(to.width()));
+  }
+
+  /**
    * What a norm writes the rows of a chunk to.
    *
+   * @param any what stands for it
    * @param groups of each row: so many rows of the norm are one row here
    */
-  public RowMemory output(ElementType type, int groups) {
+  public RowMemory output(RowMemory any, int groups) {
     this.groups = groups;
     int n = rows() * width;
-    boolean is32 = type == ElementType.FLOAT32;
-    MemorySegment array =
-        is32 ? MemorySegment.ofArray(staging.floats(n)) : MemorySegment.ofArray(staging.shorts(n));
-    long stride = (long) width / groups * type.bytes();
+    MemorySegment memory =
+        any == NATIVE
+            ? nativeRows(n)
+            : any.type() == ElementType.FLOAT32
+                ? MemorySegment.ofArray(staging.floats(n))
+                : MemorySegment.ofArray(staging.shorts(n));
+    long stride = (long) width / groups * any.type().bytes();
     if (output == null
-        || output.type() != type
+        || output.type() != any.type()
         || output.stride() != stride
-        || !output.segment().equals(array)) {
-      output = new RowMemory(array, type, stride, window);
+        || !output.segment().equals(memory)) {
+      output = new RowMemory(memory, any.type(), stride, window);
     }
     return output;
+  }
+
+  private MemorySegment nativeRows(int n) {
+    long bytes = (long) n * Float.BYTES;
+    if (rows == null || rows.segment().byteSize() < bytes) {
+      if (rows != null) {
+        rows.close();
+      }
+      rows = null;
+      rows = new NativeMemory(bytes);
+    }
+    return rows.segment();
   }
 
   /** Says which row of a call the output begins with. */
@@ -133,7 +177,8 @@ public final class QuantizedChunks implements AutoCloseable {
     if (output.type() != ElementType.FLOAT32) {
       narrow.decode(output.type(), staging.shorts(n), staging.floats(n), n);
     }
-    encode(row, rows);
+    boolean isNative = output.segment().isNative();
+    encode(row, rows, isNative ? output.segment() : floats(n));
   }
 
   /** Writes the codes of rows of a call. */
@@ -142,13 +187,36 @@ public final class QuantizedChunks implements AutoCloseable {
     if (from.type() == ElementType.FLOAT64) {
       round(staging.doubles(rows * width), staging.floats(rows * width), rows * width);
     }
-    encode(row, rows);
+    encode(row, rows, floats(rows * width));
   }
 
-  private void encode(long row, int rows) {
+  /** The array with the elements of a chunk. */
+  private MemorySegment floats(int n) {
+    float[] array = staging.floats(n);
+    if (ofFloats != array) {
+      ofFloats = array;
+      floats = MemorySegment.ofArray(array);
+    }
+    return floats;
+  }
+
+  private void encode(long row, int rows, MemorySegment y) {
     int n = rows * width;
-    encoder.encode(staging.floats(n), n, block, to.scale(), codes, scales);
-    to.write(row, rows, codes, scales);
+    boolean direct = machine != null && to.isDirect(rows);
+    MemorySegment into = direct ? to.codes() : MemorySegment.ofArray(codes);
+    long offset = direct ? row * to.codeStride() : 0;
+    if (machine != null && machine.encode(y, n, block, into, offset, scales)) {
+      if (!direct) {
+        to.write(row, rows, codes);
+      }
+    } else {
+      if (y.isNative()) {
+        MemorySegment.copy(y, JAVA_FLOAT_UNALIGNED, 0, staging.floats(n), 0, n);
+      }
+      encoder.encode(staging.floats(n), n, block, to.scale(), codes, scales);
+      to.write(row, rows, codes);
+    }
+    to.write(row, rows, scales);
   }
 
   /** Writes rows of a call from their codes. */
@@ -194,6 +262,8 @@ public final class QuantizedChunks implements AutoCloseable {
       staging = new Staging();
       codes = new byte[0];
       scales = new float[0];
+      ofFloats = null;
+      floats = null;
       output = null;
     }
     POOL.giveBack(this);
