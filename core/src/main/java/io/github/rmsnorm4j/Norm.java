@@ -12,6 +12,7 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
+import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -573,7 +574,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
     boolean rounds = quantizer.roundsOutput() && x.type() != ElementType.FLOAT64;
     ElementType type = rounds ? x.type() : ElementType.FLOAT32;
-    RowMemory output = y == null ? QuantizedChunks.any(type) : memory.of(y, groups);
+    CodeRule rule = quantizer.rule();
+    int bits = plans.machineBits(x.rows() * width);
+    RowMemory output =
+        y == null ? QuantizedChunks.any(type, q.memory(), rule, bits) : memory.of(y, groups);
     try (Call call = forwardCall(x, residual, z, null, null, output, null, null, null, null)) {
       boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
       QuantizedRunner.run(
@@ -584,7 +588,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
           shared ? threads : 1,
           y == null ? null : memory.of(y, 1),
           q.memory(),
-          quantizer.rule());
+          rule,
+          bits);
     } finally {
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);

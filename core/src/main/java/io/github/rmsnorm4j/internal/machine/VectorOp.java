@@ -58,7 +58,6 @@ public enum VectorOp implements Instruction.Op {
   VPMAXSD(OF_TWO, 1, 2, 0x3d, 0, 0, WHOLE),
   VPSUBD(OF_TWO, 1, 1, 0xfa, 0, 0, WHOLE),
   VPADDQ(OF_TWO, 1, 1, 0xd4, 0, 1, WHOLE),
-  VPTERNLOGD(OF_TWO, 1, 3, 0x25, -1, 0, WHOLE),
   VPSLLD(SHIFT, 1, 1, 0x72, 0, 0, WHOLE, 6),
   VPSLLQ(SHIFT, 1, 1, 0x73, 0, 1, WHOLE, 6),
   VPSRLD(SHIFT, 1, 1, 0x72, 0, 0, WHOLE, 2),

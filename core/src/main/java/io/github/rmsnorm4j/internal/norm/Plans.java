@@ -75,7 +75,7 @@ public final class Plans {
   /**
    * Bits of vectors of machine code for a call of so many elements; 0 where there is to be none.
    */
-  int machineBits(long elements) {
+  public int machineBits(long elements) {
     boolean start = startsPlain && !StartUp.isOverForKernels(elements);
     return start || machineBits == null ? 0 : machineBits.getAsInt();
   }

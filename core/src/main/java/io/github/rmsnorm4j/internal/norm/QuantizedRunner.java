@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Worker;
@@ -18,9 +17,10 @@ public final class QuantizedRunner {
   /**
    * Does all rows; returns when they are written.
    *
-   * @param call its output is the caller's, or says the type of the rows of a chunk
+   * @param call its output is the caller's, or stands for rows of a chunk
    * @param groups of each row: so many rows of the call are one row of the caller
    * @param output the caller's; null if it is not wanted
+   * @param machineBits of a vector of machine code; 0 where there is to be none
    */
   public static void run(
       Call call,
@@ -30,20 +30,18 @@ public final class QuantizedRunner {
       int threads,
       RowMemory output,
       CodeMemory codes,
-      CodeRule rule) {
-    int bits = plans.machineBits(rows * codes.width());
-    ElementType type = call.rows(Forward.Y).type();
-    boolean isNative = output == null && QuantizedChunks.areNative(type, codes, rule, bits);
-    Call planned = isNative ? call.withRows(Forward.Y, QuantizedChunks.NATIVE) : call;
-    Plan plan = plans.of(planned, rows * groups);
+      CodeRule rule,
+      int machineBits) {
+    Plan plan = plans.of(call, rows * groups);
+    int bits = plan.isForStart() ? 0 : machineBits;
     int useful = Runner.useful(call, rows * groups, threads);
     if (useful == 1) {
-      rows(planned, plan, 0, rows, groups, output, codes, rule, bits);
+      rows(call, plan, 0, rows, groups, output, codes, rule, bits);
     } else {
       RowScheduler.run(
           rows,
           useful,
-          (from, to) -> rows(planned, plan, from, to, groups, output, codes, rule, bits));
+          (from, to) -> rows(call, plan, from, to, groups, output, codes, rule, bits));
     }
   }
 

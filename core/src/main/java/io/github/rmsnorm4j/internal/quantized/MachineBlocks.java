@@ -47,11 +47,6 @@ final class MachineBlocks {
   /** For blocks that 512 bits do not serve, when there have been any. */
   private MachineBlocks narrow;
 
-  /** The scales of the last call, as a segment. */
-  private float[] scales;
-
-  private MemorySegment ofScales;
-
   private MachineBlocks(Kind kind, MemorySegment code) {
     this.kind = kind;
     this.code = code;
@@ -143,7 +138,9 @@ final class MachineBlocks {
     byte[] codes = new byte[wanted.length];
     float[] scales = new float[blocks + SLACK];
     MemorySegment into = MemorySegment.ofArray(codes);
-    boolean done = encode(MemorySegment.ofArray(y), TRIED, block, into, 0, scales);
+    MemorySegment from = MemorySegment.ofArray(y);
+    MemorySegment intoScales = MemorySegment.ofArray(scales);
+    boolean done = encode(from, TRIED, block, into, 0, intoScales);
     boolean among = format.layout() != CodeLayout.APART;
     return done
         && Arrays.equals(wanted, codes)
@@ -160,19 +157,13 @@ final class MachineBlocks {
    * @return whether it serves them; if not, nothing is done
    */
   boolean encode(
-      MemorySegment y, int n, int block, MemorySegment codes, long offset, float[] scales) {
+      MemorySegment y, int n, int block, MemorySegment codes, long offset, MemorySegment scales) {
     if (!serves(n, block)) {
       return isOfNarrow(n, block) && narrow.encode(y, n, block, codes, offset, scales);
     }
     try {
       OfArrays.HANDLE.invokeExact(
-          code,
-          (long) (n / block),
-          (long) (block / BlockCode.GROUP),
-          y,
-          codes,
-          ofScales(scales),
-          offset);
+          code, (long) (n / block), (long) (block / BlockCode.GROUP), y, codes, scales, offset);
       return true;
     } catch (RuntimeException | Error e) {
       throw e;
@@ -196,13 +187,5 @@ final class MachineBlocks {
       narrow = of(kind.format, kind.rule, 256);
     }
     return narrow != null;
-  }
-
-  private MemorySegment ofScales(float[] array) {
-    if (scales != array) {
-      scales = array;
-      ofScales = MemorySegment.ofArray(array);
-    }
-    return ofScales;
   }
 }

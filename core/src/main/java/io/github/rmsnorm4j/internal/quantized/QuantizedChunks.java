@@ -29,7 +29,7 @@ public final class QuantizedChunks implements AutoCloseable {
   private static final Pool<QuantizedChunks> POOL = new Pool<>(QuantizedChunks::new);
 
   /** Stands for the rows of a chunk of any thread in native memory: float32 rows. */
-  public static final RowMemory NATIVE =
+  private static final RowMemory NATIVE =
       new RowMemory(MemorySegment.NULL, ElementType.FLOAT32, 0, new RowWindow());
 
   /** By type, what stands for the rows of a chunk of any thread in arrays. */
@@ -52,13 +52,15 @@ public final class QuantizedChunks implements AutoCloseable {
   /** Takes the rows of a chunk where they are native; null until it is needed. */
   private NativeMemory rows;
 
+  /** The last array of elements, which the segment is of. */
+  private float[] floats;
+
+  private MemorySegment ofFloats;
+
   private byte[] codes = {};
+  private MemorySegment ofCodes = MemorySegment.ofArray(codes);
   private float[] scales = {};
-
-  /** The last array of elements, as a segment. */
-  private float[] ofFloats;
-
-  private MemorySegment floats;
+  private MemorySegment ofScales = MemorySegment.ofArray(scales);
 
   /** What a norm writes the rows of a chunk to, from the last call. */
   private RowMemory output;
@@ -77,9 +79,19 @@ public final class QuantizedChunks implements AutoCloseable {
 
   private QuantizedChunks() {}
 
-  /** For the rows of a chunk; a call is planned with it. Float64 rows are float32 rows here. */
-  public static RowMemory any(ElementType type) {
-    return ANY[type.ordinal()];
+  /**
+   * For the rows of a chunk; a call is planned with it. Float64 rows are float32 rows here. They
+   * are in native memory if machine code reads them there, aligned as its vectors are.
+   *
+   * @param bits of a vector of machine code; 0 where there is to be none
+   */
+  public static RowMemory any(ElementType type, CodeMemory to, CodeRule rule, int bits) {
+    CodeFormat format = to.format();
+    boolean isNative =
+        bits > 0
+            && type == ElementType.FLOAT32
+            && MachineBlocks.serves(format, rule, format.block(to.width()));
+    return isNative ? NATIVE : ANY[type.ordinal()];
   }
 
   /**
@@ -104,10 +116,12 @@ public final class QuantizedChunks implements AutoCloseable {
     int n = chunks.rows() * chunks.width;
     if (chunks.codes.length < chunks.rows() * to.rowBytes()) {
       chunks.codes = new byte[chunks.rows() * to.rowBytes()];
+      chunks.ofCodes = MemorySegment.ofArray(chunks.codes);
     }
     int ofChunk = to.format().given() ? 0 : n / chunks.block + MachineBlocks.SLACK;
     if (chunks.scales.length < ofChunk) {
       chunks.scales = new float[ofChunk];
+      chunks.ofScales = MemorySegment.ofArray(chunks.scales);
     }
     return chunks;
   }
@@ -115,18 +129,6 @@ public final class QuantizedChunks implements AutoCloseable {
   /** Rows of a chunk. */
   public int rows() {
     return Math.max(1, CHUNK / width);
-  }
-
-  /**
-   * Whether a norm writes the rows of a chunk to native memory: machine code reads them there,
-   * aligned as its vectors are.
-   *
-   * @param bits of a vector of machine code; 0 where there is to be none
-   */
-  public static boolean areNative(ElementType type, CodeMemory to, CodeRule rule, int bits) {
-    return bits > 0
-        && type == ElementType.FLOAT32
-        && MachineBlocks.serves(to.format(), rule, to.format().block(to.width()));
   }
 
   /**
@@ -157,10 +159,7 @@ public final class QuantizedChunks implements AutoCloseable {
   private MemorySegment nativeRows(int n) {
     long bytes = (long) n * Float.BYTES;
     if (rows == null || rows.segment().byteSize() < bytes) {
-      if (rows != null) {
-        rows.close();
-      }
-      rows = null;
+      closeRows();
       rows = new NativeMemory(bytes);
     }
     return rows.segment();
@@ -193,19 +192,19 @@ public final class QuantizedChunks implements AutoCloseable {
   /** The array with the elements of a chunk. */
   private MemorySegment floats(int n) {
     float[] array = staging.floats(n);
-    if (ofFloats != array) {
-      ofFloats = array;
-      floats = MemorySegment.ofArray(array);
+    if (floats != array) {
+      floats = array;
+      ofFloats = MemorySegment.ofArray(array);
     }
-    return floats;
+    return ofFloats;
   }
 
   private void encode(long row, int rows, MemorySegment y) {
     int n = rows * width;
     boolean direct = machine != null && to.isDirect(rows);
-    MemorySegment into = direct ? to.codes() : MemorySegment.ofArray(codes);
+    MemorySegment into = direct ? to.codes() : ofCodes;
     long offset = direct ? row * to.codeStride() : 0;
-    if (machine != null && machine.encode(y, n, block, into, offset, scales)) {
+    if (machine != null && machine.encode(y, n, block, into, offset, ofScales)) {
       if (!direct) {
         to.write(row, rows, codes);
       }
@@ -260,12 +259,24 @@ public final class QuantizedChunks implements AutoCloseable {
     to = null;
     if (width > MAX_KEPT) {
       staging = new Staging();
-      codes = new byte[0];
-      scales = new float[0];
-      ofFloats = null;
       floats = null;
+      ofFloats = null;
+      codes = new byte[0];
+      ofCodes = null;
+      scales = new float[0];
+      ofScales = null;
+      closeRows();
       output = null;
     }
-    POOL.giveBack(this);
+    if (!POOL.giveBack(this)) {
+      closeRows();
+    }
+  }
+
+  private void closeRows() {
+    if (rows != null) {
+      rows.close();
+      rows = null;
+    }
   }
 }

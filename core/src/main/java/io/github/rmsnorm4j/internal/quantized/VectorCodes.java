@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.quantized;
 import io.github.rmsnorm4j.internal.codec.Float8;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Constant;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
@@ -17,12 +18,11 @@ import io.github.rmsnorm4j.internal.machine.VectorOp;
  */
 final class VectorCodes {
   private static final int FRACTION = 23;
-  private static final int INFINITY = 0x7f800000;
-  private static final int CODE = 0x7f;
   private static final int TOGETHER = 4;
+  private static final long SIGNS = 0x8080_8080_8080_8080L;
 
-  /** Of three bits the second one where the third one is 1, otherwise the first one. */
-  private static final Immediate CHOICE = new Immediate(0xd8);
+  /** The first of four vectors that have the signs of quotients, of zeros too. */
+  private static final int SIGNED = 6;
 
   private final Assembler a;
 
@@ -57,6 +57,26 @@ final class VectorCodes {
     return v(14);
   }
 
+  private Vector exponents() {
+    return v(13);
+  }
+
+  private Vector leastExponent() {
+    return v(12);
+  }
+
+  /**
+   * What the exponent of an element is multiplied with: the last digit of the product is worth that
+   * of the code. The lowest bits make up for the least exponent.
+   */
+  private Vector last() {
+    return v(11);
+  }
+
+  private Constant codes() {
+    return all(0x7f);
+  }
+
   /** What the factor of the first block has to be in, and that of the second. */
   Vector factor(int block) {
     return v(block == 0 ? 5 : 16);
@@ -64,16 +84,16 @@ final class VectorCodes {
 
   /** Likewise the inverse of a divisor. */
   Vector inverse(int block) {
-    return v(block == 0 ? 8 : 17);
+    return v(block == 0 ? 10 : 17);
   }
 
-  private void all(Vector to, int pattern) {
-    a.op(VectorOp.VMOVUPS, to, a.places(pattern, pattern));
+  private Constant all(int pattern) {
+    return a.places(pattern, pattern);
   }
 
   /** Loads what stays. */
   void begin() {
-    all(magnitude(), 0x7fffffff);
+    a.op(VectorOp.VMOVUPS, magnitude(), all(0x7fffffff));
     // Packing takes 128 bits of a vector at a time.
     int[] order =
         bits == 256
@@ -81,22 +101,12 @@ final class VectorCodes {
             : new int[] {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
     a.op(VectorOp.VMOVUPS, order(), a.places(order));
     if (type != null) {
-      all(v(13), Integer.MIN_VALUE);
-      all(v(12), INFINITY);
-      all(v(11), Float.MAX_EXPONENT + type.leastExponent << FRACTION);
-      all(v(10), last());
-      all(v(9), CODE);
+      int least = Float.MAX_EXPONENT + type.leastExponent;
+      int exponent = Float.MAX_EXPONENT + FRACTION - type.digits;
+      a.op(VectorOp.VMOVUPS, exponents(), all(0x7f800000));
+      a.op(VectorOp.VMOVUPS, leastExponent(), all(least << FRACTION));
+      a.op(VectorOp.VMOVUPS, last(), all(exponent << FRACTION | -(least << type.digits) & 0xff));
     }
-  }
-
-  /**
-   * What the exponent of an element is multiplied with: the last digit of the product is worth that
-   * of the code. The lowest bits make up for the least exponent.
-   */
-  private int last() {
-    int least = Float.MAX_EXPONENT + type.leastExponent << type.digits;
-    int exponent = Float.MAX_EXPONENT + FRACTION - type.digits;
-    return exponent << FRACTION | -least & 0xff;
   }
 
   /** Makes the codes of elements vector 0. */
@@ -107,51 +117,45 @@ final class VectorCodes {
         a.op(VectorOp.VMULPS, v(i), factor(i / ofBlock), elements);
         a.op(VectorOp.VCVTPS2DQ, v(i), v(i));
       } else {
-        quotient(elements, i / ofBlock);
-        float8(v(i));
+        float8(v(i), elements, i / ofBlock);
       }
     }
-    boolean signed = type == null;
-    VectorOp shorts = signed ? VectorOp.VPACKSSDW : VectorOp.VPACKUSDW;
-    a.op(shorts, v(0), v(0), v(1));
-    a.op(shorts, v(2), v(2), v(3));
-    a.op(signed ? VectorOp.VPACKSSWB : VectorOp.VPACKUSWB, v(0), v(0), v(2));
+    if (type == null) {
+      pack(0, VectorOp.VPACKSSDW, VectorOp.VPACKSSWB);
+    } else {
+      pack(0, VectorOp.VPACKUSDW, VectorOp.VPACKUSWB);
+      pack(SIGNED, VectorOp.VPACKSSDW, VectorOp.VPACKSSWB);
+      a.op(VectorOp.VANDPS, v(SIGNED), v(SIGNED), a.constant(SIGNS));
+      a.op(VectorOp.VXORPS, v(0), v(0), v(SIGNED));
+    }
     a.op(VectorOp.VPERMD, v(0), order(), v(0));
   }
 
-  /** Vector 7 is it, vector 6 its first approximation. */
-  private void quotient(Address elements, int block) {
-    a.op(VectorOp.VMOVUPS, v(4), elements);
-    a.op(VectorOp.VMULPS, v(6), inverse(block), elements);
-    a.op(VectorOp.VMOVUPS, v(7), v(6));
-    a.op(VectorOp.VFNMADD231PS, v(4), v(7), factor(block));
-    a.op(VectorOp.VFMADD231PS, v(7), v(4), inverse(block));
+  /** Makes four vectors of ints one of bytes. Numbers that are too large keep their signs. */
+  private void pack(int first, VectorOp toShorts, VectorOp toBytes) {
+    a.op(toShorts, v(first), v(first), v(first + 1));
+    a.op(toShorts, v(first + 2), v(first + 2), v(first + 3));
+    a.op(toBytes, v(first), v(first), v(first + 2));
   }
 
   /**
-   * The code of {@link Float8#encode} for vector 7, in 32 bits. A number whose last digit is worth
-   * that of the code is added; it has the exponent and the sign of the approximation, which has a
-   * sign for a zero, too. The product with a power of two is exact.
+   * The code of {@link Float8#encode} without its sign, in 32 bits. A number whose last digit is
+   * worth that of the code is added; it has the exponent of the first approximation of the
+   * quotient. The product with a power of two is exact.
    */
-  private void float8(Vector code) {
-    a.op(VectorOp.VANDPS, v(4), v(6), v(12));
-    a.op(VectorOp.VPMAXSD, v(4), v(4), v(11));
-    if (bits == 512) {
-      a.op(VectorOp.VPTERNLOGD, v(4), v(6), v(13), CHOICE);
-    } else {
-      a.op(VectorOp.VANDPS, v(6), v(6), v(13));
-      a.op(VectorOp.VXORPS, v(4), v(4), v(6));
-    }
-    a.op(VectorOp.VFMADD231PS, v(7), v(4), v(10));
+  private void float8(Vector code, Address elements, int block) {
+    Vector first = v(SIGNED + code.n());
+    a.op(VectorOp.VMULPS, first, inverse(block), elements);
+    a.op(VectorOp.VMOVUPS, v(4), elements);
+    a.op(VectorOp.VMOVUPS, code, first);
+    a.op(VectorOp.VFNMADD231PS, v(4), first, factor(block));
+    a.op(VectorOp.VFMADD231PS, code, v(4), inverse(block));
+    a.op(VectorOp.VANDPS, code, code, magnitude());
+    a.op(VectorOp.VANDPS, v(4), first, exponents());
+    a.op(VectorOp.VPMAXSD, v(4), v(4), leastExponent());
+    a.op(VectorOp.VFMADD231PS, code, v(4), last());
     a.op(VectorOp.VPSRLD, v(4), v(4), new Immediate(FRACTION - type.digits));
-    a.op(VectorOp.VPADDD, v(7), v(7), v(4));
-    a.op(VectorOp.VPSRLD, code, v(7), new Immediate(Float.SIZE - Byte.SIZE));
-    if (bits == 512) {
-      a.op(VectorOp.VPTERNLOGD, code, v(7), v(9), CHOICE);
-    } else {
-      a.op(VectorOp.VANDPS, code, code, a.places(CODE + 1, CODE + 1));
-      a.op(VectorOp.VANDPS, v(7), v(7), v(9));
-      a.op(VectorOp.VXORPS, code, code, v(7));
-    }
+    a.op(VectorOp.VPADDD, code, code, v(4));
+    a.op(VectorOp.VANDPS, code, code, codes());
   }
 }

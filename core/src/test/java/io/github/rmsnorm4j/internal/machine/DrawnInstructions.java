@@ -91,7 +91,7 @@ final class DrawnInstructions {
         emit(op, to, vector(bits), source(bits), new Immediate(random.nextInt(32)));
       }
       case VBLENDVPS -> emit(op, vector(bits), vector(bits), source(bits), vector(bits));
-      case VPERM2F128, VSHUFF64X2, VPTERNLOGD ->
+      case VPERM2F128, VSHUFF64X2 ->
           emit(op, vector(bits), vector(bits), source(bits), byteNumber());
       // A mask would leave out bytes or shorts, of which there are more than a mask has bits here.
       case VPACKSSWB, VPACKUSWB, VPACKSSDW -> emit(op, vector(bits), vector(bits), source(bits));

@@ -163,12 +163,6 @@ final class VectorStep {
       }
       case VFMADD231PD -> fused(size);
       case VFMADD231PS, VFNMADD231PS -> fusedFloats(size);
-      case VPTERNLOGD -> {
-        ByteBuffer a = bytes(operand(0), size);
-        ByteBuffer b = bytes(operand(1), size);
-        ByteBuffer c = bytes(operand(2), size);
-        floats(size, i -> chosen(number(3), a.getInt(4 * i), b.getInt(4 * i), c.getInt(4 * i)));
-      }
       case VPSRAD -> {
         ByteBuffer from = bytes(operand(1), size);
         int by = Math.min(number(2), 31);
@@ -265,16 +259,6 @@ final class VectorStep {
       result.putShort(2 * i, element.apply(from.getInt(4 * i)));
     }
     put(operand(0), result);
-  }
-
-  /** Each bit is that of the table at the place that three bits are. */
-  private static int chosen(int table, int a, int b, int c) {
-    int result = 0;
-    for (int bit = 0; bit < Integer.SIZE; bit++) {
-      int place = (a >> bit & 1) << 2 | (b >> bit & 1) << 1 | c >> bit & 1;
-      result |= (table >> place & 1) << bit;
-    }
-    return result;
   }
 
   private int shifted(int pattern, int by) {
