@@ -94,21 +94,36 @@ final class Encoder {
   }
 
   /**
-   * The pattern of the largest magnitude; of a NaN, if there is one. The JIT makes vectors for this
-   * loop and the next one, as there is no conversion of patterns in them.
+   * The pattern of the largest magnitude; of a NaN, if there is one. It is the largest of four,
+   * each of every fourth element: the processor finds them side by side. The JIT makes vectors of
+   * floats for a loop with one, which take longer.
    */
   private static int largest(float[] y, int from, int n) {
-    float largest = 0;
-    for (int i = from; i < from + n; i++) {
-      largest = Math.max(largest, Math.abs(y[i]));
+    int a = 0;
+    int b = 0;
+    int c = 0;
+    int d = 0;
+    int i = from;
+    for (int end = from + (n & -4); i < end; i += 4) {
+      a = Math.max(a, magnitude(y[i]));
+      b = Math.max(b, magnitude(y[i + 1]));
+      c = Math.max(c, magnitude(y[i + 2]));
+      d = Math.max(d, magnitude(y[i + 3]));
     }
-    return Float.floatToIntBits(largest);
+    for (; i < from + n; i++) {
+      a = Math.max(a, magnitude(y[i]));
+    }
+    return Math.max(Math.max(a, b), Math.max(c, d));
   }
 
-  /** The products are below 127.5, so that none has to be cut off. */
+  private static int magnitude(float value) {
+    return Float.floatToRawIntBits(value) & MAGNITUDE;
+  }
+
+  /** The products are below 127.5, so that none has to be cut off: the last byte is the code. */
   private static void even(float[] y, int from, int n, float factor, byte[] into, int at) {
     for (int i = 0; i < n; i++) {
-      into[at + i] = (byte) (int) (y[from + i] * factor + TO_EVEN - TO_EVEN);
+      into[at + i] = (byte) Float.floatToRawIntBits(y[from + i] * factor + TO_EVEN);
     }
   }
 
@@ -137,7 +152,7 @@ final class Encoder {
   private void k(float[] y, int from, int n, byte[] into, int at) {
     int largest = largest(y, from, n);
     int first = from;
-    while ((Float.floatToIntBits(y[first]) & MAGNITUDE) != largest) {
+    while (magnitude(y[first]) != largest) {
       first++;
     }
     scales.ofSigned(y[first]);

@@ -17,7 +17,6 @@ import io.github.rmsnorm4j.internal.machine.VectorOp;
  * codes as y / d, or as equal to it, for the significands of all divisors.
  */
 final class VectorCodes {
-  private static final int FRACTION = 23;
   private static final int TOGETHER = 4;
   private static final long SIGNS = 0x8080_8080_8080_8080L;
 
@@ -65,11 +64,7 @@ final class VectorCodes {
     return v(12);
   }
 
-  /**
-   * What the exponent of an element is multiplied with: the last digit of the product is worth that
-   * of the code. The lowest bits make up for the least exponent.
-   */
-  private Vector last() {
+  private Vector lastDigit() {
     return v(11);
   }
 
@@ -101,11 +96,9 @@ final class VectorCodes {
             : new int[] {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
     a.op(VectorOp.VMOVUPS, order(), a.places(order));
     if (type != null) {
-      int least = Float.MAX_EXPONENT + type.leastExponent;
-      int exponent = Float.MAX_EXPONENT + FRACTION - type.digits;
       a.op(VectorOp.VMOVUPS, exponents(), all(0x7f800000));
-      a.op(VectorOp.VMOVUPS, leastExponent(), all(least << FRACTION));
-      a.op(VectorOp.VMOVUPS, last(), all(exponent << FRACTION | -(least << type.digits) & 0xff));
+      a.op(VectorOp.VMOVUPS, leastExponent(), all(type.leastNormal));
+      a.op(VectorOp.VMOVUPS, lastDigit(), all(type.lastDigit));
     }
   }
 
@@ -153,8 +146,8 @@ final class VectorCodes {
     a.op(VectorOp.VANDPS, code, code, magnitude());
     a.op(VectorOp.VANDPS, v(4), first, exponents());
     a.op(VectorOp.VPMAXSD, v(4), v(4), leastExponent());
-    a.op(VectorOp.VFMADD231PS, code, v(4), last());
-    a.op(VectorOp.VPSRLD, v(4), v(4), new Immediate(FRACTION - type.digits));
+    a.op(VectorOp.VFMADD231PS, code, v(4), lastDigit());
+    a.op(VectorOp.VPSRLD, v(4), v(4), new Immediate(type.cut));
     a.op(VectorOp.VPADDD, code, code, v(4));
     a.op(VectorOp.VANDPS, code, code, codes());
   }
