@@ -12,7 +12,13 @@ import java.util.Arrays;
 final class Encoder {
   private static final int MAGNITUDE = 0x7fffffff;
 
-  /** Its last digit is worth 1: a sum with it is rounded to an integer, ties to even. */
+  /**
+   * Elements from which on the JIT's vectors are faster than single elements. It makes vectors of
+   * loops without conversions of patterns.
+   */
+  private static final int LONG = 256;
+
+  /** The last digit is worth 1: a sum with it is rounded to an integer, ties to even. */
   private static final float TO_EVEN = 0x1.8p23f;
 
   private static final int MOST = 127;
@@ -93,12 +99,13 @@ final class Encoder {
     }
   }
 
-  /**
-   * The pattern of the largest magnitude; of a NaN, if there is one. It is the largest of four,
-   * each of every fourth element: the processor finds them side by side. The JIT makes vectors of
-   * floats for a loop with one, which take longer.
-   */
+  /** The pattern of the largest magnitude; of the one NaN, if there is any. */
   private static int largest(float[] y, int from, int n) {
+    return Float.floatToIntBits(n < LONG ? largestOfFew(y, from, n) : largestOfMany(y, from, n));
+  }
+
+  /** The largest of four, each of every fourth element: the processor finds them side by side. */
+  private static float largestOfFew(float[] y, int from, int n) {
     int a = 0;
     int b = 0;
     int c = 0;
@@ -113,17 +120,35 @@ final class Encoder {
     for (; i < from + n; i++) {
       a = Math.max(a, magnitude(y[i]));
     }
-    return Math.max(Math.max(a, b), Math.max(c, d));
+    return Float.intBitsToFloat(Math.max(Math.max(a, b), Math.max(c, d)));
+  }
+
+  private static float largestOfMany(float[] y, int from, int n) {
+    float largest = 0;
+    for (int i = from; i < from + n; i++) {
+      largest = Math.max(largest, Math.abs(y[i]));
+    }
+    return largest;
   }
 
   private static int magnitude(float value) {
     return Float.floatToRawIntBits(value) & MAGNITUDE;
   }
 
-  /** The products are below 127.5, so that none has to be cut off: the last byte is the code. */
+  /** The products are below 127.5, so that none has to be cut off. */
   private static void even(float[] y, int from, int n, float factor, byte[] into, int at) {
+    if (n < LONG) {
+      for (int i = 0; i < n; i++) {
+        into[at + i] = (byte) Float.floatToRawIntBits(y[from + i] * factor + TO_EVEN);
+      }
+    } else {
+      evenOfMany(y, from, n, factor, into, at);
+    }
+  }
+
+  private static void evenOfMany(float[] y, int from, int n, float factor, byte[] into, int at) {
     for (int i = 0; i < n; i++) {
-      into[at + i] = (byte) Float.floatToRawIntBits(y[from + i] * factor + TO_EVEN);
+      into[at + i] = (byte) (int) (y[from + i] * factor + TO_EVEN - TO_EVEN);
     }
   }
 
@@ -152,7 +177,7 @@ final class Encoder {
   private void k(float[] y, int from, int n, byte[] into, int at) {
     int largest = largest(y, from, n);
     int first = from;
-    while (magnitude(y[first]) != largest) {
+    while ((Float.floatToIntBits(y[first]) & MAGNITUDE) != largest) {
       first++;
     }
     scales.ofSigned(y[first]);
