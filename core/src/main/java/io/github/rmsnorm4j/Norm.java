@@ -13,6 +13,7 @@ import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.norm.SharedSums;
+import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -655,7 +656,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
     boolean rounds = quantizer.roundsOutput() && x.type() != ElementType.FLOAT64;
     ElementType type = rounds ? x.type() : ElementType.FLOAT32;
-    RowMemory output = y == null ? QuantizedChunks.any(type) : memory.of(y, groups);
+    CodeRule rule = quantizer.rule();
+    int bits = plans.machineBits(x.rows() * width);
+    RowMemory output =
+        y == null ? QuantizedChunks.any(type, q.memory(), rule, bits) : memory.of(y, groups);
     try (Call call = forwardCall(x, residual, z, null, null, output, null, null, null, null)) {
       boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
       QuantizedRunner.run(
@@ -666,8 +670,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
           shared ? threads : 1,
           y == null ? null : memory.of(y, 1),
           q.memory(),
-          quantizer.rule(),
-          backend.machineBits() > 0);
+          rule,
+          bits);
     } finally {
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);

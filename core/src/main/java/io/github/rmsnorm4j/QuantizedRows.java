@@ -332,7 +332,7 @@ public final class QuantizedRows {
   public void dequantize(Rows y) {
     QuantizedArguments.checkDequantized(this, y);
     RowMemory into = y.memory(y.rowStride() * y.type().bytes(), 0, 0, false);
-    try (QuantizedChunks chunks = QuantizedChunks.open(memory, Quantizer.DEFAULTS.rule(), false)) {
+    try (QuantizedChunks chunks = QuantizedChunks.open(memory, Quantizer.DEFAULTS.rule(), 0)) {
       int n;
       for (long row = 0; row < rows; row += n) {
         n = (int) Math.min(chunks.rows(), rows - row);

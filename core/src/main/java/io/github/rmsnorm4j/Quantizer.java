@@ -172,7 +172,7 @@ public final class Quantizer {
         shared ? threads : 1,
         q.memory(),
         rule,
-        () -> Backend.best().machineBits() > 0);
+        () -> Backend.best().machineBits());
   }
 
   CodeRule rule() {

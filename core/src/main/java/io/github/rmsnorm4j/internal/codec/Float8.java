@@ -11,7 +11,8 @@ public enum Float8 {
   E5M2(2, -14, 57344);
 
   private static final int FRACTION = 23;
-  private static final int MAGNITUDE = 0x7fffffff;
+  private static final int EXPONENT = 0x7f800000;
+  private static final int CODE = 0x7f;
 
   /** The code of NaN, in either type. */
   private static final byte NAN = 0x7f;
@@ -20,16 +21,16 @@ public enum Float8 {
   public final float largest;
 
   /** The bits of a float32 fraction that are cut off. */
-  private final int cut;
+  public final int cut;
 
-  /** The exponent of a float32 minus that of its code, at the place where the fraction ends. */
-  private final int bias;
+  /** The pattern of the least normal number. */
+  public final int leastNormal;
 
-  /** The least normal number. */
-  private final float leastNormal;
-
-  /** Its last digit is that of the subnormal numbers. */
-  private final float magic;
+  /**
+   * The pattern of what the power of two below a number is multiplied with. The last digit of the
+   * product is worth that of the code. The lowest bits make up for the least exponent.
+   */
+  public final int lastDigit;
 
   /** The number of each code. */
   private final float[] values = new float[256];
@@ -37,9 +38,8 @@ public enum Float8 {
   Float8(int digits, int leastExponent, float largest) {
     this.largest = largest;
     cut = FRACTION - digits;
-    bias = Float.MAX_EXPONENT + leastExponent - 1 << digits;
-    leastNormal = Math.scalb(1f, leastExponent);
-    magic = Math.scalb(1f, leastExponent - digits + FRACTION);
+    leastNormal = Float.MAX_EXPONENT + leastExponent << FRACTION;
+    lastDigit = Float.MAX_EXPONENT + cut << FRACTION | -(leastNormal >>> cut) & 0xff;
     for (int code = 0; code < values.length; code++) {
       values[code] = value(code, digits, leastExponent);
     }
@@ -73,12 +73,9 @@ public enum Float8 {
     }
     int sign = Float.floatToRawIntBits(value) >>> 24 & 0x80;
     float magnitude = Math.min(Math.abs(value), largest);
-    if (magnitude < leastNormal) {
-      int code = Float.floatToRawIntBits(magnitude + magic) - Float.floatToRawIntBits(magic);
-      return (byte) (sign | code);
-    }
-    int bits = Float.floatToRawIntBits(magnitude) & MAGNITUDE;
-    int rounded = bits + (1 << cut - 1) - 1 + (bits >>> cut & 1);
-    return (byte) (sign | (rounded >>> cut) - bias);
+    int exponent = Math.max(Float.floatToRawIntBits(magnitude) & EXPONENT, leastNormal);
+    float added = Float.intBitsToFloat(exponent) * Float.intBitsToFloat(lastDigit);
+    int rounded = Float.floatToRawIntBits(magnitude + added);
+    return (byte) (sign | rounded + (exponent >>> cut) & CODE);
   }
 }

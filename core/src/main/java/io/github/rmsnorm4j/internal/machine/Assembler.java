@@ -69,12 +69,13 @@ public final class Assembler {
     return constant(IntStream.of(elements).mapToLong(e -> e).boxed().toList());
   }
 
-  /** A vector of 256 bits, and once more, behind the code, with given elements of 32 bits. */
+  /** A vector of 512 bits behind the code, with given elements of 32 bits again and again. */
   public Constant places(int... elements) {
     List<Long> patterns = new ArrayList<>();
-    for (int i = 0; i < 2 * elements.length; i += 2) {
+    for (int i = 0; i < ALIGNMENT / Integer.BYTES; i += 2) {
       int at = i % elements.length;
-      patterns.add((long) elements[at + 1] << Integer.SIZE | elements[at]);
+      long low = Integer.toUnsignedLong(elements[at]);
+      patterns.add((long) elements[at + 1] << Integer.SIZE | low);
     }
     return constant(patterns);
   }

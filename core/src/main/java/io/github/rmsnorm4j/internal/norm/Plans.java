@@ -72,6 +72,14 @@ public final class Plans {
     return plan.lasts() ? add(plan) : plan;
   }
 
+  /**
+   * Bits of vectors of machine code for a call of so many elements; 0 where there is to be none.
+   */
+  public int machineBits(long elements) {
+    boolean start = startsPlain && !StartUp.isOverForKernels(elements);
+    return start || machineBits == null ? 0 : machineBits.getAsInt();
+  }
+
   private boolean isStart(long elements) {
     boolean loops = StartUp.isOverForKernels(elements) && hasLoopsAlone();
     return StartUp.covers(elements, loops ? StartUp.ELEMENTS_BEFORE_LOOPS : StartUp.ELEMENTS);

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.norm;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Worker;
@@ -9,7 +8,7 @@ import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
-import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 
 /** Runs a checked call whose output is quantised, on as many threads as pay. */
 public final class QuantizedRunner {
@@ -21,7 +20,7 @@ public final class QuantizedRunner {
    * @param call its output is the caller's, or stands for rows of a chunk
    * @param groups of each row: so many rows of the call are one row of the caller
    * @param output the caller's; null if it is not wanted
-   * @param machine whether machine code may be used
+   * @param machineBits of a vector of machine code; 0 where there is to be none
    */
   public static void run(
       Call call,
@@ -32,17 +31,17 @@ public final class QuantizedRunner {
       RowMemory output,
       CodeMemory codes,
       CodeRule rule,
-      boolean machine) {
+      int machineBits) {
     Plan plan = plans.of(call, rows * groups);
-    boolean vectors = machine && !plan.isForStart();
+    int bits = plan.isForStart() ? 0 : machineBits;
     int useful = Runner.useful(call, rows * groups, threads);
     if (useful == 1) {
-      rows(call, plan, 0, rows, groups, output, codes, rule, vectors);
+      rows(call, plan, 0, rows, groups, output, codes, rule, bits);
     } else {
       RowScheduler.run(
           rows,
           useful,
-          (from, to) -> rows(call, plan, from, to, groups, output, codes, rule, vectors));
+          (from, to) -> rows(call, plan, from, to, groups, output, codes, rule, bits));
     }
   }
 
@@ -55,10 +54,10 @@ public final class QuantizedRunner {
       RowMemory output,
       CodeMemory codes,
       CodeRule rule,
-      boolean machine) {
-    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, machine)) {
-      ElementType type = call.rows(Forward.Y).type();
-      Call own = output != null ? call : call.withRows(Forward.Y, chunks.output(type, groups));
+      int bits) {
+    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, bits)) {
+      RowMemory of = call.rows(Forward.Y);
+      Call own = output != null ? call : call.withRows(Forward.Y, chunks.output(of, groups));
       try (Worker worker = plan.compiled.open(own)) {
         int rows;
         for (long row = from; row < to; row += rows) {
@@ -78,7 +77,8 @@ public final class QuantizedRunner {
   /**
    * Quantises rows of a caller as they are.
    *
-   * @param machine whether machine code may be used; asked after the start of the process
+   * @param machineBits of a vector of machine code, 0 for none; asked after the start of the
+   *     process
    */
   public static void run(
       RowMemory x,
@@ -86,17 +86,17 @@ public final class QuantizedRunner {
       int threads,
       CodeMemory codes,
       CodeRule rule,
-      BooleanSupplier machine) {
+      IntSupplier machineBits) {
     double bytes = (double) rows * codes.width() * x.type().bytes();
     int useful = Runner.useful(bytes, threads);
     boolean start = StartUp.covers(rows * codes.width(), StartUp.ELEMENTS);
-    boolean vectors = !start && machine.getAsBoolean();
-    RowScheduler.run(rows, useful, (from, to) -> rows(x, from, to, codes, rule, vectors));
+    int bits = start ? 0 : machineBits.getAsInt();
+    RowScheduler.run(rows, useful, (from, to) -> rows(x, from, to, codes, rule, bits));
   }
 
   private static void rows(
-      RowMemory x, long from, long to, CodeMemory codes, CodeRule rule, boolean machine) {
-    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, machine)) {
+      RowMemory x, long from, long to, CodeMemory codes, CodeRule rule, int bits) {
+    try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, bits)) {
       int rows;
       for (long row = from; row < to; row += rows) {
         rows = (int) Math.min(chunks.rows(), to - row);

@@ -1,22 +1,13 @@
 package io.github.rmsnorm4j.internal.quantized;
 
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.ADD;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.CMP;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.JAE;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.JB;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.JNE;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.MOV;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.POP;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.PUSH;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.RET;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.STMXCSR;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.SUB;
-import static io.github.rmsnorm4j.internal.machine.GeneralOp.VZEROUPPER;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.R10;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.R11;
+import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.R12;
+import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.R13;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.R8;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.R9;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RAX;
+import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RBX;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RCX;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RDI;
 import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RDX;
@@ -26,202 +17,293 @@ import static io.github.rmsnorm4j.internal.machine.MachineOperand.General.RSP;
 import io.github.rmsnorm4j.internal.machine.Assembler;
 import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
-import io.github.rmsnorm4j.internal.machine.MachineOperand;
+import io.github.rmsnorm4j.internal.machine.GeneralOp;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Address;
-import io.github.rmsnorm4j.internal.machine.MachineOperand.Constant;
+import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
 
 /**
- * Emits a function that writes blocks of int8 codes with ties to even, with vectors of 256 bits:
+ * Emits a function that writes the codes and scales of blocks:
  *
- * <pre>long blocks(long blocks, long groups, float* y, float* factors, float* scales, byte* codes)
+ * <pre>void blocks(long blocks, long groups, float* y, byte* codes, float* scales, long offset)
  * </pre>
  *
- * <p>A block has groups of 32 elements. The function writes the scale and the factor of each block,
- * and up to eight floats after them. It returns 1; or 0, and writes no code, if a block has a NaN,
- * an infinity, or an infinite factor.
+ * <p>A block has groups of 32 elements. Codes begin at an offset in bytes. The function finds the
+ * largest magnitudes of as many blocks as a vector has elements, and all their scales in one
+ * vector. It writes as many scales at a time, so there must be room for more after the last one.
+ * The codes of some such vectors of blocks follow, so that the processor need not wait for each
+ * vector of scales. The function may change elements of y.
  */
 final class BlockCode {
-  private static final int BITS = 256;
-  private static final int GROUP = 32;
-  private static final int VECTOR = BITS / Byte.SIZE;
-  private static final int INFINITY = 0x7f800000;
+  static final int GROUP = 32;
 
-  /** The caller's state of the floating-point unit, and the contract's. */
-  private static final Address CALLERS = Address.at(RSP, 0);
+  /** Vectors of elements whose codes are one vector. */
+  private static final int TOGETHER = 4;
 
-  private static final Address CONTRACT = Address.at(RSP, Integer.BYTES);
+  private static final General BLOCKS = R9;
+  private static final General GROUPS = RSI;
+  private static final General Y = RDX;
+  private static final General CODES = RCX;
+  private static final General SCALES = R8;
 
-  /** Four vectors with the codes of 32 elements in 128 bits of each come in this order. */
-  private static final int[] ORDER = {0, 4, 1, 5, 2, 6, 3, 7};
+  /** The function's own memory, see {@link VectorScales}. */
+  private static final General OWN = R13;
+
+  /** The caller's state of the floating-point unit, and the contract's, in this memory. */
+  private static final int STATES = VectorScales.END;
+
+  private static final int BYTES = STATES + VectorScales.SLOT;
+
+  /** Blocks that are done together, where their first element is, and the one that is done. */
+  private static final General SOME = R10;
+
+  /** The first one of those whose scales are in one vector. */
+  private static final General FIRST = RDI;
+
+  private static final General START = R12;
+  private static final General BLOCK = RBX;
+
+  private static final General LEFT = RAX;
+  private static final General AT = R11;
+  private static final General END = RDI;
 
   private final Assembler a = new Assembler();
   private final CodeLayout layout;
-  private final boolean inverse;
+  private final int bits;
 
-  private BlockCode(CodeLayout layout, boolean inverse) {
-    this.layout = layout;
-    this.inverse = inverse;
+  /** Elements whose codes are one vector. */
+  private final int unit;
+
+  /** Blocks of such elements, if there are several; otherwise 1. */
+  private final int ofUnit;
+
+  private final VectorScales scales;
+  private final VectorCodes codes;
+
+  private BlockCode(CodeFormat format, CodeRule rule, int bits) {
+    layout = format.layout();
+    this.bits = bits;
+    unit = TOGETHER * bits / Float.SIZE;
+    ofUnit = Math.max(1, unit / format.block());
+    scales = new VectorScales(a, new BlockScales(format, rule), bits, OWN);
+    codes = new VectorCodes(a, format.float8(), bits, TOGETHER / ofUnit);
   }
 
   /**
    * The function.
    *
-   * @param layout {@link CodeLayout#Q8_0} or {@link CodeLayout#APART}
-   * @param inverse whether the factor is 1 / d, and not 127 / a
+   * @param format of {@link CodeLayout#Q8_0} or {@link CodeLayout#APART}. Elements whose codes are
+   *     one vector, an eighth of its bits, must be whole blocks: there must be so many of the
+   *     format's. If one block is as long, the function serves multiples of it, too
+   * @param bits of a vector
    */
-  static Code of(CodeLayout layout, boolean inverse) {
-    BlockCode code = new BlockCode(layout, inverse);
+  static Code of(CodeFormat format, CodeRule rule, int bits) {
+    BlockCode code = new BlockCode(format, rule, bits);
     code.begin();
-    code.scales();
-    code.codes();
+    code.blocks();
+    code.end();
     return code.a.code();
   }
 
-  private static Vector v(int n) {
-    return new Vector(n, BITS);
+  private Vector v(int n) {
+    return new Vector(n, bits);
   }
 
-  private static Vector low(int n) {
-    return new Vector(n, 128);
+  private static Address own(int at) {
+    return Address.at(OWN, at);
   }
 
-  private Constant floats(float value) {
-    long pattern = Float.floatToRawIntBits(value);
-    return a.constant(pattern << Integer.SIZE | pattern);
+  /** Of the block that is done, or one after it. */
+  private static Address own(int at, int bytes, int ahead) {
+    return new Address(OWN, BLOCK, bytes, at + ahead * bytes);
   }
 
-  private Label begin(String name) {
+  private Label bind(String name) {
     Label label = a.label(name);
     a.bind(label);
     return label;
   }
 
+  private void add(General register, int value) {
+    a.op(GeneralOp.ADD, register, new Immediate(value));
+  }
+
+  /** Subtracts from a register, and jumps unless it is 0 then. */
+  private void loop(General register, int value, Label label) {
+    a.op(GeneralOp.SUB, register, new Immediate(value));
+    a.op(GeneralOp.JNE, label);
+  }
+
+  /** Goes on to other blocks, as long as there are some of those that are done together. */
+  private void loopBlocks(int ahead, Label label) {
+    add(BLOCK, ahead);
+    a.op(GeneralOp.CMP, BLOCK, SOME);
+    a.op(GeneralOp.JB, label);
+  }
+
   /** The caller may have left another state of the floating-point unit. */
   private void begin() {
-    a.op(PUSH, RAX);
-    a.op(STMXCSR, CALLERS);
-    a.op(MOV, RAX.of(32), new Immediate(FloatingPointState.CONTRACT));
-    a.op(MOV, CONTRACT, RAX.of(32));
-    FloatingPointState.emitLoad(a, "as_contract", CALLERS, CONTRACT, RAX.of(32));
+    a.op(GeneralOp.PUSH, RBX);
+    a.op(GeneralOp.PUSH, R12);
+    a.op(GeneralOp.PUSH, R13);
+    a.op(GeneralOp.SUB, RSP, new Immediate(BYTES + VectorScales.SLOT));
+    a.op(GeneralOp.LEA, OWN, Address.at(RSP, VectorScales.SLOT - 1));
+    a.op(GeneralOp.AND, OWN, new Immediate(-VectorScales.SLOT));
+    a.op(GeneralOp.ADD, CODES, R9);
+    a.op(GeneralOp.MOV, BLOCKS, RDI);
+    a.op(GeneralOp.STMXCSR, own(STATES));
+    a.op(GeneralOp.MOV, RAX.of(32), new Immediate(FloatingPointState.CONTRACT));
+    a.op(GeneralOp.MOV, own(STATES + Integer.BYTES), RAX.of(32));
+    loadState("as_contract", STATES + Integer.BYTES);
+    codes.begin();
+  }
+
+  private void loadState(String name, int state) {
+    FloatingPointState.emitLoad(a, name, own(STATES), own(state), RAX.of(32));
+  }
+
+  private void end() {
+    loadState("as_caller", STATES);
+    a.op(GeneralOp.VZEROUPPER);
+    add(RSP, BYTES + VectorScales.SLOT);
+    a.op(GeneralOp.POP, R13);
+    a.op(GeneralOp.POP, R12);
+    a.op(GeneralOp.POP, RBX);
+    a.op(GeneralOp.RET);
+  }
+
+  private void blocks() {
+    Label prepare = a.label("prepare");
+    Label prepared = a.label("prepared");
+    Label done = a.label("done");
+    Label whole = a.label("whole");
+    Label some = bind("some");
+    a.op(GeneralOp.MOV, SOME.of(32), new Immediate(VectorScales.VECTORS * bits / Float.SIZE));
+    a.op(GeneralOp.CMP, BLOCKS, SOME);
+    a.op(GeneralOp.JAE, whole);
+    a.op(GeneralOp.MOV, SOME, BLOCKS);
+    a.bind(whole);
+    a.op(GeneralOp.MOV, START, Y);
+    scales();
+    scales.jumpUnlessPlain(LEFT.of(32), prepare);
+    a.bind(prepared);
+    a.op(GeneralOp.MOV, Y, START);
+    codes();
+    a.op(GeneralOp.LEA, SCALES, new Address(SCALES, SOME, Float.BYTES, 0));
+    a.op(GeneralOp.SUB, BLOCKS, SOME);
+    a.op(GeneralOp.JNE, some);
+    a.op(GeneralOp.JMP, done);
+    a.bind(prepare);
+    prepare();
+    a.op(GeneralOp.JMP, prepared);
+    a.bind(done);
   }
 
   private void scales() {
-    a.comment("# the largest magnitude of each block, its scale and factor");
-    long magnitude = 0x7fffffff_7fffffffL;
-    a.op(VectorOp.VMOVUPS, v(15), a.constant(magnitude));
-    a.op(VectorOp.VMOVUPS, v(14), swap(4));
-    a.op(VectorOp.VMOVUPS, v(13), swap(2));
-    a.op(VectorOp.VMOVUPS, v(12), swap(1));
-    a.op(VectorOp.VMOVUPS, v(11), floats(127));
-    a.op(VectorOp.VMOVUPS, v(10), floats(1));
-    a.op(VectorOp.VXORPS, v(9), v(9), v(9));
-    a.op(MOV, R11, RDX);
-    a.op(MOV, R10.of(32), new Immediate(0));
-    Label block = begin("largest");
+    int lanes = bits / Float.SIZE;
+    Label fewer = a.label("fewer");
+    scales.begin();
+    a.op(GeneralOp.MOV, FIRST.of(32), new Immediate(0));
+    Label vector = bind("vector");
+    a.op(GeneralOp.MOV, BLOCK, SOME);
+    a.op(GeneralOp.SUB, BLOCK, FIRST);
+    a.op(GeneralOp.CMP, BLOCK, new Immediate(lanes));
+    a.op(GeneralOp.JBE, fewer);
+    a.op(GeneralOp.MOV, BLOCK.of(32), new Immediate(lanes));
+    a.bind(fewer);
+    largest();
+    scales.emit(new Address(SCALES, FIRST, Float.BYTES, 0), FIRST, layout == CodeLayout.Q8_0);
+    add(FIRST, lanes);
+    a.op(GeneralOp.CMP, FIRST, SOME);
+    a.op(GeneralOp.JB, vector);
+  }
+
+  /** Leaves a vector for each block, whose largest element is the largest magnitude. */
+  private void largest() {
+    a.comment("# the largest magnitudes of some blocks");
+    a.op(GeneralOp.LEA, AT, own(VectorScales.LARGEST));
+    Label block = bind("largest");
     a.op(VectorOp.VXORPS, v(0), v(0), v(0));
-    a.op(MOV, RAX, RSI);
-    Label group = begin("group");
-    for (int i = 0; i < 4; i++) {
-      a.op(VectorOp.VANDPS, v(i + 1), v(15), Address.at(R11, i * VECTOR));
+    a.op(GeneralOp.MOV, LEFT, GROUPS);
+    Label group = bind("magnitudes");
+    for (int i = 0; i < TOGETHER; i++) {
+      a.op(VectorOp.VANDPS, v(1 + i), codes.magnitude(), Address.at(Y, i * bits / Byte.SIZE));
     }
-    max(1, 2);
-    max(3, 4);
-    max(1, 3);
-    max(0, 1);
-    a.op(ADD, R11, new Immediate(GROUP * Float.BYTES));
-    a.op(SUB, RAX, new Immediate(1));
-    a.op(JNE, group);
-    spread(0);
-    a.op(VectorOp.VMOVSD_TO, at(RCX, R10), low(0));
-    a.op(ADD, R10, new Immediate(1));
-    a.op(CMP, R10, RDI);
-    a.op(JB, block);
-    a.comment("# scales and factors of eight blocks; after the last one the magnitude is 1");
-    a.op(VectorOp.VMOVUPS_TO, at(RCX, RDI), v(10));
-    a.op(MOV, R10.of(32), new Immediate(0));
-    Label eight = begin("eight");
-    a.op(VectorOp.VMOVUPS, v(0), at(RCX, R10));
-    a.op(VectorOp.VDIVPS, v(1), v(0), v(11));
-    a.op(VectorOp.VDIVPS, v(2), v(inverse ? 10 : 11), v(inverse ? 1 : 0));
-    max(9, 0);
-    max(9, 2);
-    a.op(VectorOp.VMOVUPS_TO, at(R8, R10), v(1));
-    a.op(VectorOp.VMOVUPS_TO, at(RCX, R10), v(2));
-    a.op(ADD, R10, new Immediate(VECTOR / Float.BYTES));
-    a.op(CMP, R10, RDI);
-    a.op(JB, eight);
-    spread(9);
-  }
-
-  /** The largest element becomes all elements. */
-  private void spread(int vector) {
-    for (int order = 14; order >= 12; order--) {
-      a.op(VectorOp.VPERMD, v(1), v(order), v(vector));
-      max(vector, 1);
+    scales.max(v(1), v(2));
+    scales.max(v(3), v(4));
+    add(Y, unit * Float.BYTES);
+    if (ofUnit == 1) {
+      scales.max(v(1), v(3));
+      scales.max(v(0), v(1));
+      loop(LEFT, unit / GROUP, group);
     }
-  }
-
-  private void max(int to, int other) {
-    a.op(VectorOp.VPMAXSD, v(to), v(to), v(other));
-  }
-
-  /** Elements that are so far apart change places. */
-  private Constant swap(int apart) {
-    int[] places = new int[VECTOR / Integer.BYTES];
-    for (int i = 0; i < places.length; i++) {
-      places[i] = i ^ apart;
+    for (int i = 0; i < ofUnit; i++) {
+      Address slot = Address.at(AT, i * VectorScales.SLOT);
+      a.op(VectorOp.VMOVUPS_TO, slot, v(ofUnit == 1 ? 0 : 1 + 2 * i));
     }
-    return a.places(places);
-  }
-
-  private static Address at(MachineOperand.General base, MachineOperand.General index) {
-    return new Address(base, index, Float.BYTES, 0);
+    add(AT, ofUnit * VectorScales.SLOT);
+    loop(BLOCK, ofUnit, block);
   }
 
   private void codes() {
-    Label leave = a.label("leave");
-    a.op(VectorOp.VMOVSD_TO, at(RCX, RDI), low(9));
-    a.op(MOV, R11.of(32), at(RCX, RDI));
-    a.op(MOV, RAX.of(32), new Immediate(0));
-    a.op(CMP, R11.of(32), new Immediate(INFINITY));
-    a.op(JAE, leave);
-    a.comment("# the codes");
-    a.op(VectorOp.VMOVUPS, v(14), a.places(ORDER));
-    a.op(MOV, R10.of(32), new Immediate(0));
-    Label block = begin("codes");
-    a.op(VectorOp.VBROADCASTSS, v(5), at(RCX, R10));
-    if (layout == CodeLayout.Q8_0) {
-      // Six bytes too many, where the codes follow.
-      a.op(VectorOp.VBROADCASTSS, low(6), at(R8, R10));
-      a.op(VectorOp.VCVTPS2PH_TO, Address.at(R9, 0), low(6), new Immediate(0));
+    a.comment("# codes");
+    a.op(GeneralOp.MOV, BLOCK.of(32), new Immediate(0));
+    Label block = bind("block");
+    for (int i = 0; i < ofUnit; i++) {
+      a.op(VectorOp.VBROADCASTSS, codes.factor(i), own(VectorScales.FACTORS, Float.BYTES, i));
+      if (scales.divides()) {
+        a.op(VectorOp.VBROADCASTSS, codes.inverse(i), own(VectorScales.INVERSES, Float.BYTES, i));
+      }
+      if (layout == CodeLayout.Q8_0) {
+        a.op(GeneralOp.MOVZX, LEFT.of(32), own(VectorScales.HALVES, Short.BYTES, i));
+        a.op(GeneralOp.MOV, Address.at(CODES, i * (GROUP + layout.more)), LEFT.of(16));
+      }
     }
-    a.op(MOV, RAX, RSI);
-    Label group = begin("code_group");
-    for (int i = 0; i < 4; i++) {
-      a.op(VectorOp.VMULPS, v(i), v(5), Address.at(RDX, i * VECTOR));
-      a.op(VectorOp.VCVTPS2DQ, v(i), v(i));
+    a.op(GeneralOp.MOV, LEFT, GROUPS);
+    Label group = bind("codes");
+    codes.emit(Y);
+    if (layout == CodeLayout.Q8_0 && ofUnit > 1) {
+      a.op(VectorOp.VMOVUPS_TO, Address.at(CODES, layout.more), new Vector(0, 256));
+      Address next = Address.at(CODES, GROUP + 2 * layout.more);
+      a.op(VectorOp.VEXTRACTF64X4_TO, next, v(0), new Immediate(1));
+    } else {
+      a.op(VectorOp.VMOVUPS_TO, Address.at(CODES, layout.more), v(0));
     }
-    a.op(VectorOp.VPACKSSDW, v(0), v(0), v(1));
-    a.op(VectorOp.VPACKSSDW, v(2), v(2), v(3));
-    a.op(VectorOp.VPACKSSWB, v(0), v(0), v(2));
-    a.op(VectorOp.VPERMD, v(0), v(14), v(0));
-    a.op(VectorOp.VMOVUPS_TO, Address.at(R9, layout.before()), v(0));
-    a.op(ADD, RDX, new Immediate(GROUP * Float.BYTES));
-    a.op(ADD, R9, new Immediate(GROUP + layout.more));
-    a.op(SUB, RAX, new Immediate(1));
-    a.op(JNE, group);
-    a.op(ADD, R10, new Immediate(1));
-    a.op(CMP, R10, RDI);
-    a.op(JB, block);
-    a.op(MOV, RAX.of(32), new Immediate(1));
-    a.bind(leave);
-    FloatingPointState.emitLoad(a, "as_caller", CALLERS, CALLERS, R11.of(32));
-    a.op(POP, R11);
-    a.op(VZEROUPPER);
-    a.op(RET);
+    add(Y, unit * Float.BYTES);
+    add(CODES, unit + ofUnit * layout.more);
+    if (ofUnit == 1) {
+      loop(LEFT, unit / GROUP, group);
+    }
+    loopBlocks(ofUnit, block);
+  }
+
+  /** Prepares the elements of blocks that are not plain. */
+  private void prepare() {
+    a.comment("# a block without codes becomes zeros, one with tiny divisor and elements larger");
+    a.op(GeneralOp.MOV, AT, START);
+    a.op(GeneralOp.MOV, BLOCK.of(32), new Immediate(0));
+    Label next = a.label("next");
+    Label block = bind("whether_plain");
+    a.op(GeneralOp.MOV, END, GROUPS);
+    a.op(GeneralOp.SHL, END, new Immediate(Integer.numberOfTrailingZeros(GROUP * Float.BYTES)));
+    a.op(GeneralOp.ADD, END, AT);
+    a.op(GeneralOp.MOV, LEFT.of(32), own(VectorScales.PLAIN, Integer.BYTES, 0));
+    a.op(GeneralOp.CMP, LEFT.of(32), new Immediate(0));
+    a.op(GeneralOp.JNE, next);
+    a.op(VectorOp.VBROADCASTSS, v(0), own(VectorScales.VALID, Integer.BYTES, 0));
+    scales.beginPreparing(own(VectorScales.FACTORS, Float.BYTES, 0));
+    Label elements = bind("elements");
+    a.op(VectorOp.VANDPS, v(1), v(0), Address.at(AT, 0));
+    scales.prepare(v(1));
+    a.op(VectorOp.VMOVUPS_TO, Address.at(AT, 0), v(1));
+    add(AT, bits / Byte.SIZE);
+    a.op(GeneralOp.CMP, AT, END);
+    a.op(GeneralOp.JB, elements);
+    a.bind(next);
+    a.op(GeneralOp.MOV, AT, END);
+    loopBlocks(1, block);
   }
 }

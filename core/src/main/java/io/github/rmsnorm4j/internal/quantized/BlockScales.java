@@ -13,9 +13,13 @@ final class BlockScales {
   private static final int FINITE = 0x7f7fffff;
 
   private final CodeFormat format;
-  private final CodeFactor factorOf;
-  private final float codes;
-  private final float floor;
+  final CodeFactor factorOf;
+
+  /** The largest code. */
+  final float codes;
+
+  /** The least scale, a power of two for int8 codes; 0 for none. */
+  final float floor;
 
   float scale;
 

@@ -28,8 +28,13 @@ public record CodeMemory(
     return Math.toIntExact(format.rowBytes(width));
   }
 
-  /** Writes rows that are in arrays without gaps. */
-  void write(long row, int rows, byte[] from, float[] fromScales) {
+  /** Whether rows follow one another in memory of which no byte can be missing. */
+  boolean isDirect(int rows) {
+    return (rows == 1 || codeStride == rowBytes()) && !codes.isMapped();
+  }
+
+  /** Writes codes of rows that are in an array without gaps. */
+  void write(long row, int rows, byte[] from) {
     int bytes = rowBytes();
     if (codeStride == bytes) {
       MemorySegment.copy(from, 0, codes, JAVA_BYTE, row * bytes, rows * bytes);
@@ -38,6 +43,10 @@ public record CodeMemory(
         MemorySegment.copy(from, r * bytes, codes, JAVA_BYTE, (row + r) * codeStride, bytes);
       }
     }
+  }
+
+  /** Writes scales of rows that are in an array without gaps, if there is memory for them. */
+  void write(long row, int rows, float[] fromScales) {
     int n = format.scales(width);
     for (int r = 0; r < rows && n > 0; r++) {
       long at = (row + r) * scaleStride;

@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.rmsnorm4j.CodeFactor;
 import io.github.rmsnorm4j.CodeRounding;
-import io.github.rmsnorm4j.ScaleFloor;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import java.lang.foreign.FunctionDescriptor;
@@ -13,20 +12,28 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Codes of blocks by machine code, for the rules and layouts that it has. */
 final class MachineBlocks {
-  /** Elements of 32 bits that the code writes after scales and factors. */
-  static final int SLACK = 8;
+  /** Scales that the code may write after those of the blocks. */
+  static final int SLACK = 16;
 
-  private static final int GROUP = 32;
-  private static final int TRIED = 11 * GROUP;
+  /** Of blocks of zeros. */
+  private static final float[] ODD = {
+    0, Float.NaN, Float.NEGATIVE_INFINITY, Float.MIN_VALUE, 0x1.7p-61f
+  };
+
+  private static final int TRIED = 36 * 2 * BlockCode.GROUP;
 
   /** The garbage collector waits for the end of a call with arrays. */
   private static final int MOST_ELEMENTS = 1 << 17;
 
-  private static final ConcurrentHashMap<CodeFormat, MemorySegment[]> MADE =
+  /** What a function is made for. */
+  private record Kind(CodeFormat format, CodeRule rule, int bits) {}
+
+  private static final ConcurrentHashMap<Kind, Optional<MemorySegment>> MADE =
       new ConcurrentHashMap<>();
 
   /** Loaded when the first code is called. */
@@ -34,15 +41,14 @@ final class MachineBlocks {
     static final MethodHandle HANDLE = handle();
   }
 
+  private final Kind kind;
   private final MemorySegment code;
-  private float[] factors = {};
 
-  /** Arrays of the last call, with segments of them. */
-  private final Object[] arrays = new Object[4];
+  /** For blocks that 512 bits do not serve, when there have been any. */
+  private MachineBlocks narrow;
 
-  private final MemorySegment[] segments = new MemorySegment[4];
-
-  private MachineBlocks(MemorySegment code) {
+  private MachineBlocks(Kind kind, MemorySegment code) {
+    this.kind = kind;
     this.code = code;
   }
 
@@ -50,42 +56,48 @@ final class MachineBlocks {
   private static MethodHandle handle() {
     return Linker.nativeLinker()
         .downcallHandle(
-            FunctionDescriptor.of(
-                JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, ADDRESS),
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG),
             Linker.Option.critical(true));
   }
 
-  /** For one thread; null where there is no machine code for a rule. */
-  static MachineBlocks of(CodeFormat format, CodeRule rule) {
-    CodeLayout layout = format.layout();
-    boolean has = layout == CodeLayout.Q8_0 || layout == CodeLayout.APART;
-    if (!has
-        || format.float8() != null
-        || rule.rounding() != CodeRounding.EVEN
-        || rule.factor() == CodeFactor.DIVISION
-        || rule.floor() != ScaleFloor.NONE) {
+  /**
+   * For one thread; null where there is no machine code for a rule.
+   *
+   * @param bits of a vector
+   */
+  static MachineBlocks of(CodeFormat format, CodeRule rule, int bits) {
+    if (!serves(format, rule, BlockCode.GROUP)) {
       return null;
     }
-    CodeFormat tried = new CodeFormat(layout, GROUP, null, false);
-    MemorySegment[] made = MADE.computeIfAbsent(tried, MachineBlocks::make);
-    MemorySegment code = made[rule.factor() == CodeFactor.INVERSE ? 1 : 0];
-    return code == null ? null : new MachineBlocks(code);
+    // 64 elements at 512 bits are two blocks, or of one.
+    int block = bits == 512 && format.block() != BlockCode.GROUP ? 64 : BlockCode.GROUP;
+    CodeFormat made = new CodeFormat(format.layout(), block, format.float8(), false);
+    Kind kind = new Kind(made, rule, bits);
+    MemorySegment code =
+        MADE.computeIfAbsent(kind, k -> Optional.ofNullable(make(k.format, k.rule, k.bits)))
+            .orElse(null);
+    return code == null ? null : new MachineBlocks(kind, code);
   }
 
-  private static MemorySegment[] make(CodeFormat format) {
-    return new MemorySegment[] {make(format, CodeFactor.RATIO), make(format, CodeFactor.INVERSE)};
+  /** Whether there is machine code for a rule, and blocks of some size. */
+  static boolean serves(CodeFormat format, CodeRule rule, int block) {
+    boolean layout = format.layout() == CodeLayout.Q8_0 || format.layout() == CodeLayout.APART;
+    boolean int8 = rule.rounding() == CodeRounding.EVEN && rule.factor() != CodeFactor.DIVISION;
+    return layout
+        && !format.given()
+        && (int8 || format.float8() != null)
+        && block % BlockCode.GROUP == 0;
   }
 
   /** The code, if its bytes are right; null otherwise. */
-  static MemorySegment make(CodeFormat format, CodeFactor factor) {
+  static MemorySegment make(CodeFormat format, CodeRule rule, int bits) {
     String fault = "it gives other bytes than plain Java";
     try {
-      boolean inverse = factor == CodeFactor.INVERSE;
-      MemorySegment code = ExecutableMemory.of(BlockCode.of(format.layout(), inverse));
-      CodeRule rule = new CodeRule(factor, CodeRounding.EVEN, ScaleFloor.NONE);
+      MemorySegment code = ExecutableMemory.of(BlockCode.of(format, rule, bits));
       boolean[] passes = new boolean[1];
       try (FloatingPointState state = new FloatingPointState()) {
-        state.inContract(() -> passes[0] = passes(code, format, rule));
+        MachineBlocks blocks = new MachineBlocks(new Kind(format, rule, bits), code);
+        state.inContract(() -> passes[0] = blocks.pass());
       }
       if (passes[0]) {
         return code;
@@ -99,58 +111,60 @@ final class MachineBlocks {
     return null;
   }
 
-  /** Ties, subnormal numbers and numbers of all sizes; then a block that it has to refuse. */
-  private static boolean passes(MemorySegment code, CodeFormat format, CodeRule rule) {
+  /**
+   * Ties, numbers of all sizes, subnormal ones among them, and blocks that have no codes: with
+   * zeros alone, with a NaN and with an infinity.
+   */
+  private boolean pass() {
+    CodeFormat format = kind.format;
+    int block = format.block();
     float[] y = new float[TRIED];
     for (int i = 0; i < TRIED; i++) {
       float half = (i * 37 % 255 - 127) * 0.5f;
-      y[i] = i % GROUP == 0 ? 127 : i % 5 == 0 ? half * 1.01f : half;
+      y[i] = i % block == 0 ? 127 : i % 5 == 0 ? half * 1.01f : half;
       y[i] *= i < TRIED / 2 ? 1 : 0x1p-20f * (i + 1);
     }
     y[1] = Float.MIN_VALUE;
-    byte[] wanted = new byte[TRIED / GROUP * (GROUP + format.layout().more)];
-    float[] scales = new float[TRIED / GROUP];
-    new Encoder(format, rule, false).encode(y, TRIED, GROUP, 0, wanted, scales);
-    byte[] codes = new byte[wanted.length];
-    float[] given = new float[scales.length + SLACK];
-    MachineBlocks blocks = new MachineBlocks(code);
-    boolean same = blocks.encode(y, TRIED, GROUP, codes, given);
-    same &= Arrays.equals(wanted, codes);
-    boolean among = format.layout() != CodeLayout.APART;
-    same &= among || Arrays.equals(scales, Arrays.copyOf(given, scales.length));
-    for (float bad : new float[] {Float.NaN, Float.NEGATIVE_INFINITY, 0}) {
-      Arrays.fill(y, TRIED - GROUP, TRIED, 0);
-      y[TRIED - 1] = bad;
-      same &= !blocks.encode(y, TRIED, GROUP, codes, given);
+    int at = TRIED / 2;
+    for (float odd : ODD) {
+      Arrays.fill(y, at, at + block, 0);
+      y[at + block - 1] = odd;
+      at += 2 * block;
     }
-    return same;
+    int blocks = TRIED / block;
+    byte[] wanted = new byte[blocks * (block + format.layout().more)];
+    float[] wantedScales = new float[blocks];
+    new Encoder(format, kind.rule).encode(y, TRIED, block, 0, wanted, wantedScales);
+    byte[] codes = new byte[wanted.length];
+    float[] scales = new float[blocks + SLACK];
+    MemorySegment into = MemorySegment.ofArray(codes);
+    MemorySegment from = MemorySegment.ofArray(y);
+    MemorySegment intoScales = MemorySegment.ofArray(scales);
+    boolean done = encode(from, TRIED, block, into, 0, intoScales);
+    boolean among = format.layout() != CodeLayout.APART;
+    return done
+        && Arrays.equals(wanted, codes)
+        && (among || Arrays.equals(wantedScales, Arrays.copyOf(scales, blocks)));
   }
 
   /**
-   * Encodes the first n elements, which are whole blocks.
+   * Encodes the first n elements, which are whole blocks, and may change them. Nobody can close the
+   * memory of the codes meanwhile, as it is an argument of a native call.
    *
+   * @param y native memory or an array, like the codes
+   * @param offset of the codes in it, in bytes
    * @param scales has room for {@link #SLACK} more
-   * @return false if it does not serve them: no code is written
+   * @return whether it serves them; if not, nothing is done
    */
-  boolean encode(float[] y, int n, int block, byte[] codes, float[] scales) {
-    int blocks = n / block;
-    if (block % GROUP != 0 || n > MOST_ELEMENTS) {
-      return false;
-    }
-    if (factors.length < blocks + SLACK) {
-      factors = new float[blocks + SLACK];
+  boolean encode(
+      MemorySegment y, int n, int block, MemorySegment codes, long offset, MemorySegment scales) {
+    if (!serves(n, block)) {
+      return isOfNarrow(n, block) && narrow.encode(y, n, block, codes, offset, scales);
     }
     try {
-      return 1
-          == (long)
-              OfArrays.HANDLE.invokeExact(
-                  code,
-                  (long) blocks,
-                  (long) (block / GROUP),
-                  segment(0, y),
-                  segment(1, factors),
-                  segment(2, scales),
-                  segment(3, codes));
+      OfArrays.HANDLE.invokeExact(
+          code, (long) (n / block), (long) (block / BlockCode.GROUP), y, codes, scales, offset);
+      return true;
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
@@ -158,14 +172,20 @@ final class MachineBlocks {
     }
   }
 
-  private MemorySegment segment(int i, Object array) {
-    if (arrays[i] != array) {
-      arrays[i] = array;
-      segments[i] =
-          array instanceof float[] floats
-              ? MemorySegment.ofArray(floats)
-              : MemorySegment.ofArray((byte[]) array);
+  private boolean serves(int n, int block) {
+    int of = kind.bits / Byte.SIZE;
+    boolean alike = kind.format.block() < of ? block == kind.format.block() : block % of == 0;
+    return alike && n % of == 0 && n <= MOST_ELEMENTS;
+  }
+
+  /** Whether vectors of 256 bits serve blocks. */
+  private boolean isOfNarrow(int n, int block) {
+    if (kind.bits == 256 || n > MOST_ELEMENTS || block % BlockCode.GROUP != 0) {
+      return false;
     }
-    return segments[i];
+    if (narrow == null) {
+      narrow = of(kind.format, kind.rule, 256);
+    }
+    return narrow != null;
   }
 }

@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.RowWindow;
 import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.codec.NarrowArrays;
+import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -27,7 +28,11 @@ public final class QuantizedChunks implements AutoCloseable {
 
   private static final Pool<QuantizedChunks> POOL = new Pool<>(QuantizedChunks::new);
 
-  /** By type, what stands for the rows of a chunk of any thread. */
+  /** Stands for the rows of a chunk of any thread in native memory: float32 rows. */
+  private static final RowMemory NATIVE =
+      new RowMemory(MemorySegment.NULL, ElementType.FLOAT32, 0, new RowWindow());
+
+  /** By type, what stands for the rows of a chunk of any thread in arrays. */
   private static final RowMemory[] ANY = new RowMemory[ElementType.values().length];
 
   static {
@@ -43,8 +48,19 @@ public final class QuantizedChunks implements AutoCloseable {
   private final NarrowArrays narrow = new NarrowArrays();
 
   private Staging staging = new Staging();
+
+  /** Takes the rows of a chunk where they are native; null until it is needed. */
+  private NativeMemory rows;
+
+  /** The last array of elements, which the segment is of. */
+  private float[] floats;
+
+  private MemorySegment ofFloats;
+
   private byte[] codes = {};
+  private MemorySegment ofCodes = MemorySegment.ofArray(codes);
   private float[] scales = {};
+  private MemorySegment ofScales = MemorySegment.ofArray(scales);
 
   /** What a norm writes the rows of a chunk to, from the last call. */
   private RowMemory output;
@@ -54,32 +70,44 @@ public final class QuantizedChunks implements AutoCloseable {
   private int groups;
   private int block;
 
-  /** Null where codes are read. */
   private Encoder encoder;
-
   private CodeRule rule;
-  private boolean machine;
+  private int bits;
+
+  /** Null where codes are not machine code's. */
+  private MachineBlocks machine;
 
   private QuantizedChunks() {}
 
-  /** For the rows of a chunk; a call is planned with it. Float64 rows are float32 rows here. */
-  public static RowMemory any(ElementType type) {
-    return ANY[type.ordinal()];
+  /**
+   * For the rows of a chunk; a call is planned with it. Float64 rows are float32 rows here. They
+   * are in native memory if machine code reads them there, aligned as its vectors are.
+   *
+   * @param bits of a vector of machine code; 0 where there is to be none
+   */
+  public static RowMemory any(ElementType type, CodeMemory to, CodeRule rule, int bits) {
+    CodeFormat format = to.format();
+    boolean isNative =
+        bits > 0
+            && type == ElementType.FLOAT32
+            && MachineBlocks.serves(format, rule, format.block(to.width()));
+    return isNative ? NATIVE : ANY[type.ordinal()];
   }
 
   /**
    * For rows of a call of this thread.
    *
-   * @param machine whether machine code may be used
+   * @param bits of a vector of machine code; 0 where there is to be none
    */
-  public static QuantizedChunks open(CodeMemory to, CodeRule rule, boolean machine) {
+  public static QuantizedChunks open(CodeMemory to, CodeRule rule, int bits) {
     QuantizedChunks chunks = POOL.take();
     if (chunks.encoder == null
-        || chunks.machine != machine
+        || chunks.bits != bits
         || !chunks.rule.equals(rule)
         || !chunks.encoder.isOf(to.format())) {
-      chunks.encoder = new Encoder(to.format(), rule, machine);
-      chunks.machine = machine;
+      chunks.encoder = new Encoder(to.format(), rule);
+      chunks.machine = bits > 0 ? MachineBlocks.of(to.format(), rule, bits) : null;
+      chunks.bits = bits;
       chunks.rule = rule;
     }
     chunks.to = to;
@@ -88,10 +116,12 @@ public final class QuantizedChunks implements AutoCloseable {
     int n = chunks.rows() * chunks.width;
     if (chunks.codes.length < chunks.rows() * to.rowBytes()) {
       chunks.codes = new byte[chunks.rows() * to.rowBytes()];
+      chunks.ofCodes = MemorySegment.ofArray(chunks.codes);
     }
     int ofChunk = to.format().given() ? 0 : n / chunks.block + MachineBlocks.SLACK;
     if (chunks.scales.length < ofChunk) {
       chunks.scales = new float[ofChunk];
+      chunks.ofScales = MemorySegment.ofArray(chunks.scales);
     }
     return chunks;
   }
@@ -104,22 +134,35 @@ public final class QuantizedChunks implements AutoCloseable {
   /**
    * What a norm writes the rows of a chunk to.
    *
+   * @param any what stands for it
    * @param groups of each row: so many rows of the norm are one row here
    */
-  public RowMemory output(ElementType type, int groups) {
+  public RowMemory output(RowMemory any, int groups) {
     this.groups = groups;
     int n = rows() * width;
-    boolean is32 = type == ElementType.FLOAT32;
-    MemorySegment array =
-        is32 ? MemorySegment.ofArray(staging.floats(n)) : MemorySegment.ofArray(staging.shorts(n));
-    long stride = (long) width / groups * type.bytes();
+    MemorySegment memory =
+        any == NATIVE
+            ? nativeRows(n)
+            : any.type() == ElementType.FLOAT32
+                ? MemorySegment.ofArray(staging.floats(n))
+                : MemorySegment.ofArray(staging.shorts(n));
+    long stride = (long) width / groups * any.type().bytes();
     if (output == null
-        || output.type() != type
+        || output.type() != any.type()
         || output.stride() != stride
-        || !output.segment().equals(array)) {
-      output = new RowMemory(array, type, stride, window);
+        || !output.segment().equals(memory)) {
+      output = new RowMemory(memory, any.type(), stride, window);
     }
     return output;
+  }
+
+  private MemorySegment nativeRows(int n) {
+    long bytes = (long) n * Float.BYTES;
+    if (rows == null || rows.segment().byteSize() < bytes) {
+      closeRows();
+      rows = new NativeMemory(bytes);
+    }
+    return rows.segment();
   }
 
   /** Says which row of a call the output begins with. */
@@ -133,7 +176,8 @@ public final class QuantizedChunks implements AutoCloseable {
     if (output.type() != ElementType.FLOAT32) {
       narrow.decode(output.type(), staging.shorts(n), staging.floats(n), n);
     }
-    encode(row, rows);
+    boolean isNative = output.segment().isNative();
+    encode(row, rows, isNative ? output.segment() : floats(n));
   }
 
   /** Writes the codes of rows of a call. */
@@ -142,13 +186,36 @@ public final class QuantizedChunks implements AutoCloseable {
     if (from.type() == ElementType.FLOAT64) {
       round(staging.doubles(rows * width), staging.floats(rows * width), rows * width);
     }
-    encode(row, rows);
+    encode(row, rows, floats(rows * width));
   }
 
-  private void encode(long row, int rows) {
+  /** The array with the elements of a chunk. */
+  private MemorySegment floats(int n) {
+    float[] array = staging.floats(n);
+    if (floats != array) {
+      floats = array;
+      ofFloats = MemorySegment.ofArray(array);
+    }
+    return ofFloats;
+  }
+
+  private void encode(long row, int rows, MemorySegment y) {
     int n = rows * width;
-    encoder.encode(staging.floats(n), n, block, to.scale(), codes, scales);
-    to.write(row, rows, codes, scales);
+    boolean direct = machine != null && to.isDirect(rows);
+    MemorySegment into = direct ? to.codes() : ofCodes;
+    long offset = direct ? row * to.codeStride() : 0;
+    if (machine != null && machine.encode(y, n, block, into, offset, ofScales)) {
+      if (!direct) {
+        to.write(row, rows, codes);
+      }
+    } else {
+      if (y.isNative()) {
+        MemorySegment.copy(y, JAVA_FLOAT_UNALIGNED, 0, staging.floats(n), 0, n);
+      }
+      encoder.encode(staging.floats(n), n, block, to.scale(), codes, scales);
+      to.write(row, rows, codes);
+    }
+    to.write(row, rows, scales);
   }
 
   /** Writes rows of a call from their codes. */
@@ -192,10 +259,24 @@ public final class QuantizedChunks implements AutoCloseable {
     to = null;
     if (width > MAX_KEPT) {
       staging = new Staging();
+      floats = null;
+      ofFloats = null;
       codes = new byte[0];
+      ofCodes = null;
       scales = new float[0];
+      ofScales = null;
+      closeRows();
       output = null;
     }
-    POOL.giveBack(this);
+    if (!POOL.giveBack(this)) {
+      closeRows();
+    }
+  }
+
+  private void closeRows() {
+    if (rows != null) {
+      rows.close();
+      rows = null;
+    }
   }
 }

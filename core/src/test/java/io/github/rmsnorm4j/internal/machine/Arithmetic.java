@@ -35,6 +35,7 @@ final class Arithmetic {
       case VXORPS -> (a, b) -> a ^ b;
       case VANDPS, VPAND, VPANDD -> (a, b) -> a & b;
       case VPADDD -> Integer::sum;
+      case VPSUBD -> (a, b) -> a - b;
       default -> null;
     };
   }
@@ -58,6 +59,13 @@ final class Arithmetic {
   static long fused(long a, long b, long c) {
     double result = Math.fma(d(a), d(b), d(c));
     long ofBoth = Ieee.isNan(a) || !Ieee.isNan(b) ? a : b;
+    return Ieee.isNan(ofBoth) ? Ieee.result(ofBoth, c, result) : Ieee.result(c, c, result);
+  }
+
+  /** Likewise of floats; the sign of the product is changed with that of {@code sign}. */
+  static int fused(int a, int b, int c, int sign) {
+    float result = Math.fma(f(a ^ sign), f(b), f(c));
+    int ofBoth = Ieee.isNan(a) || !Ieee.isNan(b) ? a : b;
     return Ieee.isNan(ofBoth) ? Ieee.result(ofBoth, c, result) : Ieee.result(c, c, result);
   }
 }

@@ -49,9 +49,10 @@ final class DrawnInstructions {
   private int vectorBits(VectorOp op) {
     return switch (op) {
       case VMOVSD_TO, VMOVD, VMOVDDUP -> 128;
-      case VEXTRACTF128_TO, VPERM2F128, VPERMD -> 256;
+      case VEXTRACTF128_TO, VPERM2F128 -> 256;
       case VEXTRACTF64X4_TO -> 512;
-      case VBROADCASTSD, VPERMQ, VPERMPD, VSHUFF64X2 -> evex ? 256 << random.nextInt(2) : 256;
+      case VBROADCASTSD, VPERMQ, VPERMD, VPERMPD, VSHUFF64X2 ->
+          evex ? 256 << random.nextInt(2) : 256;
       default -> 128 << random.nextInt(evex ? 3 : 2);
     };
   }
@@ -92,6 +93,8 @@ final class DrawnInstructions {
       case VBLENDVPS -> emit(op, vector(bits), vector(bits), source(bits), vector(bits));
       case VPERM2F128, VSHUFF64X2 ->
           emit(op, vector(bits), vector(bits), source(bits), byteNumber());
+      // A mask would leave out bytes or shorts, of which there are more than a mask has bits here.
+      case VPACKSSWB, VPACKUSWB, VPACKSSDW -> emit(op, vector(bits), vector(bits), source(bits));
       default -> maybeMasked(op, vector(bits), vector(bits), source(bits));
     }
   }

@@ -30,6 +30,8 @@ final class Places {
     switch (op) {
       case VPERM2F128 -> places.twoQuarters();
       case VSHUFF64X2 -> places.quarters();
+      case VUNPCKLPS -> places.unpackFloats(0);
+      case VUNPCKHPS -> places.unpackFloats(Long.BYTES);
       case VUNPCKLPD -> places.unpack(0);
       case VUNPCKHPD -> places.unpack(1);
       default -> throw new AssertionError(op + " is not interpreted");
@@ -54,6 +56,14 @@ final class Places {
     for (int q = 0; q < quarters; q++) {
       int chosen = number >> bits * q & quarters - 1;
       result.put(QUARTER * q, q < quarters / 2 ? a : b, QUARTER * chosen, QUARTER);
+    }
+  }
+
+  /** In each 128 bits two floats of each, from a byte on. */
+  private void unpackFloats(int from) {
+    for (int at = 0; at < result.capacity(); at += Long.BYTES) {
+      int source = (at & -QUARTER) + from + at % QUARTER / 2;
+      result.putInt(at, a.getInt(source)).putInt(at + Float.BYTES, b.getInt(source));
     }
   }
 

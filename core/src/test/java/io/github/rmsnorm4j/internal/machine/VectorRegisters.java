@@ -28,9 +28,12 @@ final class VectorRegisters {
           VMINPD,
           VMAXPD,
           VSQRTPD,
+          VFMADD231PS,
           VFMADD231PD,
+          VFNMADD231PS,
           VCVTPS2PD,
           VCVTPD2PS,
+          VCVTPS2DQ,
           VCMPPS,
           VCMPPD ->
           true;

@@ -137,7 +137,7 @@ final class VectorStep {
       }
       case VPMOVDW_TO -> shorts(size, pattern -> (short) pattern);
       case VPACKUSDW, VPACKSSDW -> packed(size);
-      case VPACKSSWB -> packedBytes(size);
+      case VPACKSSWB, VPACKUSWB -> packedBytes(size);
       case VCVTPS2DQ -> {
         ByteBuffer from = bytes(operand(1), size);
         floats(size, i -> integer(from.getFloat(4 * i)));
@@ -150,7 +150,7 @@ final class VectorStep {
       case VPERMD -> {
         ByteBuffer order = bytes(operand(1), size);
         ByteBuffer from = bytes(operand(2), size);
-        floats(size, i -> from.getInt(4 * (order.getInt(4 * i) & 7)));
+        floats(size, i -> from.getInt(4 * (order.getInt(4 * i) & size / 4 - 1)));
       }
       case VSQRTPD -> {
         ByteBuffer from = bytes(operand(1), size);
@@ -162,6 +162,12 @@ final class VectorStep {
             });
       }
       case VFMADD231PD -> fused(size);
+      case VFMADD231PS, VFNMADD231PS -> fusedFloats(size);
+      case VPSRAD -> {
+        ByteBuffer from = bytes(operand(1), size);
+        int by = Math.min(number(2), 31);
+        floats(size, i -> from.getInt(4 * i) >> by);
+      }
       case VPSLLD, VPSRLD -> {
         ByteBuffer from = bytes(operand(1), size);
         int by = number(2);
@@ -196,7 +202,7 @@ final class VectorStep {
         ByteBuffer from = bytes(operand(2), size);
         doubles(size, i -> from.getLong(8 * (int) (order.getLong(8 * i) & size / 8 - 1)));
       }
-      case VPERM2F128, VSHUFF64X2, VUNPCKLPD, VUNPCKHPD -> {
+      case VPERM2F128, VSHUFF64X2, VUNPCKLPS, VUNPCKHPS, VUNPCKLPD, VUNPCKHPD -> {
         ByteBuffer b = bytes(operand(2), size);
         int number = operands.size() > 3 ? number(3) : 0;
         put(operand(0), Places.of(op, bytes(operand(1), size), b, number, size));
@@ -292,7 +298,9 @@ final class VectorStep {
     for (int i = 0; i < size; i++) {
       int within = i & 15;
       int value = (within < 8 ? a : b).getShort((i & -16) + (within & 7) * 2);
-      result.put(i, (byte) Math.clamp(value, Byte.MIN_VALUE, Byte.MAX_VALUE));
+      boolean signed = op == VectorOp.VPACKSSWB;
+      int least = signed ? Byte.MIN_VALUE : 0;
+      result.put(i, (byte) Math.clamp(value, least, signed ? Byte.MAX_VALUE : 0xff));
     }
     put(operand(0), result);
   }
@@ -330,6 +338,14 @@ final class VectorStep {
     ByteBuffer x = bytes(operand(1), size);
     ByteBuffer y = bytes(operand(2), size);
     doubles(size, i -> Arithmetic.fused(x.getLong(8 * i), y.getLong(8 * i), sum.getLong(8 * i)));
+  }
+
+  private void fusedFloats(int size) {
+    ByteBuffer sum = bytes(operand(0), size);
+    ByteBuffer x = bytes(operand(1), size);
+    ByteBuffer y = bytes(operand(2), size);
+    int sign = op == VectorOp.VFNMADD231PS ? Integer.MIN_VALUE : 0;
+    floats(size, i -> Arithmetic.fused(x.getInt(4 * i), y.getInt(4 * i), sum.getInt(4 * i), sign));
   }
 
   private void compare(int size) {
