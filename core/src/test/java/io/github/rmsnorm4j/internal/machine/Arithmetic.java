@@ -55,6 +55,13 @@ final class Arithmetic {
   }
 
   /** A product and a sum, rounded once. A NaN of the factors comes before the sum's. */
+  static int fused(int a, int b, int c) {
+    float result = Math.fma(f(a), f(b), f(c));
+    int ofBoth = Ieee.isNan(a) || !Ieee.isNan(b) ? a : b;
+    return Ieee.isNan(ofBoth) ? Ieee.result(ofBoth, c, result) : Ieee.result(c, c, result);
+  }
+
+  /** The same of doubles. */
   static long fused(long a, long b, long c) {
     double result = Math.fma(d(a), d(b), d(c));
     long ofBoth = Ieee.isNan(a) || !Ieee.isNan(b) ? a : b;

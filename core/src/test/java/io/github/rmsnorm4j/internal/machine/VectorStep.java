@@ -161,7 +161,7 @@ final class VectorStep {
               return Ieee.result(a, a, Math.sqrt(Double.longBitsToDouble(a)));
             });
       }
-      case VFMADD231PD -> fused(size);
+      case VFMADD213PS, VFMADD231PS, VFMADD213PD, VFMADD231PD -> fused(size);
       case VPSLLD, VPSRLD -> {
         ByteBuffer from = bytes(operand(1), size);
         int by = number(2);
@@ -325,11 +325,17 @@ final class VectorStep {
     put(operand(0), result);
   }
 
+  /** The destination has the second factor (213) or what is added (231). */
   private void fused(int size) {
-    ByteBuffer sum = bytes(operand(0), size);
+    boolean adds = op == VectorOp.VFMADD231PS || op == VectorOp.VFMADD231PD;
     ByteBuffer x = bytes(operand(1), size);
-    ByteBuffer y = bytes(operand(2), size);
-    doubles(size, i -> Arithmetic.fused(x.getLong(8 * i), y.getLong(8 * i), sum.getLong(8 * i)));
+    ByteBuffer y = bytes(operand(adds ? 2 : 0), size);
+    ByteBuffer z = bytes(operand(adds ? 0 : 2), size);
+    if (op == VectorOp.VFMADD213PS || op == VectorOp.VFMADD231PS) {
+      floats(size, i -> Arithmetic.fused(x.getInt(4 * i), y.getInt(4 * i), z.getInt(4 * i)));
+    } else {
+      doubles(size, i -> Arithmetic.fused(x.getLong(8 * i), y.getLong(8 * i), z.getLong(8 * i)));
+    }
   }
 
   private void compare(int size) {
