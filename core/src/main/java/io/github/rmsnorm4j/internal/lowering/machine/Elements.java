@@ -66,11 +66,9 @@ record Elements(
 
   @Override
   public MachineOperand inPlace(Value value) {
-    if (value.kind() == Value.Kind.LITERAL) {
-      return Values.constant(a, value);
-    }
     if (!isInMemory(value)) {
-      return ofRow.get(value);
+      MachineOperand place = ofRow.get(value);
+      return place == null ? Values.constant(a, value) : place;
     }
     boolean inRegister = where == Where.END || pointers.stays(value.tensor());
     return inRegister && value.type().bytes() > Short.BYTES
