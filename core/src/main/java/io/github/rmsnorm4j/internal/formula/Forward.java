@@ -57,6 +57,9 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** The gate. */
   public static final Tensor Z = Tensor.ofElements("z", 5);
 
+  /** x times the gate before the norm, where a back end keeps it from stage to stage. */
+  public static final Tensor GATED = Tensor.ofElements("u", 3);
+
   public static final Tensor GAIN = Tensor.ofColumns("gain", 0);
   public static final Tensor BIAS = Tensor.ofColumns("bias", 1);
 
@@ -137,7 +140,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   private Value sum() {
     Value v = storage.element(X);
     if (spec().gate() == Gate.SILU_BEFORE) {
-      return v.times(activation());
+      return storage.has(GATED) ? storage.element(GATED) : v.times(activation());
     }
     return !storage.has(RESIDUAL) ? v : v.plus(storage.element(RESIDUAL));
   }
@@ -175,6 +178,9 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** From elements to root and rstd. Rows longer than a super-block are summed in pieces. */
   List<Program.Step> statisticSteps(int width) {
     List<Program.Step> steps = new ArrayList<>();
+    if (storage.has(GATED)) {
+      steps.add(new Program.Step(gated(), Program.Extent.ROW));
+    }
     boolean isLong = width > SumOrder.SUPER_BLOCK;
     if (isLong && spec().isCentred()) {
       steps.add(new Program.Step(shift(), Program.Extent.FIRST));
@@ -203,6 +209,13 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   public Stage shift() {
     Value v = onTheWay ? normalised() : summed();
     return new Stage.Builder().keep(SHIFT, v.first().widened()).build();
+  }
+
+  /** {@code u = x * silu(z)}, of a gate before the norm. */
+  public Stage gated() {
+    Stage.Builder stage = new Stage.Builder();
+    storage.store(stage, GATED, storage.element(X).times(activation()));
+    return stage.build();
   }
 
   /** {@code S2 = rowsum(x * x)}; LayerNorm {@code S1 = rowsum(d), S2 = rowsum(d * d)}. */

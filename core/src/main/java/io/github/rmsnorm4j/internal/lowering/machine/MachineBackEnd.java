@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Columns;
@@ -10,6 +11,8 @@ import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
 import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
 import io.github.rmsnorm4j.internal.formula.Program.Step;
@@ -39,7 +42,7 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
       throw Shortage.wasLately() ? new Refusal(Shortage.MESSAGE, true) : Refusal.ABSENT;
     }
     requireReached(call);
-    Storage storage = call.storage(PlainBackEnd.NARROW);
+    Storage storage = storage(call);
     Program program = call.program(storage);
     int width = call.choices().width();
     boolean inPieces = width > SumOrder.SUPER_BLOCK || program.isDivided();
@@ -70,6 +73,16 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
     }
     return new RowsInPieces.KernelOfEachStep(
         new StagedProgram(call, storage, program, kernels, null, Columns.NATURAL, false));
+  }
+
+  /** A gate before the norm takes long, so it is computed once where one kernel does the row. */
+  private static Storage storage(Call call) {
+    Storage storage = call.storage(PlainBackEnd.NARROW);
+    boolean isGated =
+        call.formula() instanceof ForwardFormula forward
+            && forward.spec().gate() == Gate.SILU_BEFORE
+            && call.choices().width() <= SumOrder.SUPER_BLOCK;
+    return isGated ? storage.with(Forward.GATED) : storage;
   }
 
   /** Memory that has to be copied is not served, nor are float64 and other types together. */

@@ -121,7 +121,7 @@ record Target(
     return type != ElementType.BFLOAT16 || roundsPairs();
   }
 
-  /** The rows that a stage prefetches: those that no stage before it has read. */
+  /** The rows that a stage prefetches: those that no stage before it has read or written. */
   Map<Tensor, ElementType> prefetched(Stage stage) {
     if (prefetched == 0) {
       return Map.of();
@@ -130,7 +130,7 @@ record Target(
     rows.keySet().retainAll(stage.read().keySet());
     rows.values().removeIf(type -> type.bytes() > prefetched);
     for (Stage before : stages.subList(0, stages.indexOf(stage))) {
-      rows.keySet().removeAll(before.read().keySet());
+      rows.keySet().removeAll(before.tensors().keySet());
     }
     return rows;
   }
