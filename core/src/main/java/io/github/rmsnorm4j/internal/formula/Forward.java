@@ -57,9 +57,6 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** The gate. */
   public static final Tensor Z = Tensor.ofElements("z", 5);
 
-  /** x times the gate before the norm, where a back end keeps it from stage to stage. */
-  public static final Tensor GATED = Tensor.ofElements("u", 3);
-
   public static final Tensor GAIN = Tensor.ofColumns("gain", 0);
   public static final Tensor BIAS = Tensor.ofColumns("bias", 1);
 
@@ -68,6 +65,9 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
 
   /** A bias of which each row has a part of its own. */
   public static final Tensor BIAS_OF_GROUPS = Tensor.ofElements("bias", 6);
+
+  /** x times the gate before the norm, where a back end keeps it from stage to stage. */
+  public static final Tensor GATED = Tensor.ofElements("u", 3);
 
   /** The first element of the row, which LayerNorm subtracts from each element before it sums. */
   public static final Tensor SHIFT = Tensor.ofRows("x0", 0);

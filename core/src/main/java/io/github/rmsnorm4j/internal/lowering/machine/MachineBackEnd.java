@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.internal.backend.BackEnd;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Columns;
@@ -11,8 +10,6 @@ import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
 import io.github.rmsnorm4j.internal.formula.Backward;
-import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
 import io.github.rmsnorm4j.internal.formula.Program.Step;
@@ -78,11 +75,8 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
   /** A gate before the norm takes long, so it is computed once where one kernel does the row. */
   private static Storage storage(Call call) {
     Storage storage = call.storage(PlainBackEnd.NARROW);
-    boolean isGated =
-        call.formula() instanceof ForwardFormula forward
-            && forward.spec().gate() == Gate.SILU_BEFORE
-            && call.choices().width() <= SumOrder.SUPER_BLOCK;
-    return isGated ? storage.with(Forward.GATED) : storage;
+    boolean isLong = call.choices().width() > SumOrder.SUPER_BLOCK;
+    return isLong ? storage : call.formula().passing(storage);
   }
 
   /** Memory that has to be copied is not served, nor are float64 and other types together. */
