@@ -40,7 +40,7 @@ final class ElementStage {
     this.registers = registers;
     this.target = target;
     this.stage = stage;
-    pointers = new Pointers(a, stage, target.halves(stage));
+    pointers = new Pointers(a, target, stage);
     ends = new Ends(a, registers, pointers, stage);
     broadcasts = new Broadcasts(a, registers, target, stage);
     tree = new Tree(a, registers);
@@ -195,12 +195,17 @@ final class ElementStage {
     return pointers.of(rows);
   }
 
-  /** Prefetches the 32 elements that are some way behind those from one on. */
+  /**
+   * Prefetches the 32 elements that are some way behind those from one on, and for later stages.
+   */
   void prefetch(int first, Elements.Where where) {
     Elements memory =
         new Elements(a, pointers, broadcasts.places(), first, Elements.Half.ALL, where);
     for (Map.Entry<Tensor, ElementType> rows : target.prefetched(stage).entrySet()) {
-      memory.prefetch(rows.getKey(), rows.getValue());
+      memory.prefetch(rows.getKey(), rows.getValue(), Elements.AHEAD);
+    }
+    for (Map.Entry<Tensor, ElementType> rows : target.prefetchedForLater(stage).entrySet()) {
+      memory.prefetch(rows.getKey(), rows.getValue(), 0);
     }
   }
 
