@@ -30,11 +30,11 @@ final class ContractGate {
       return x;
     }
     float v = x < -87.25f ? -87.25f : x > 89f ? 89f : x;
-    float n = (v * 0x1.715476p0f + 12582911f) - 12582911f;
-    float r = (v - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+    float n = Math.fma(v, 0x1.715476p0f, 12582911f) - 12582911f;
+    float r = Math.fma(-n, 0x1.7f7d1cp-20f, Math.fma(-n, 0x1.62e4p-1f, v));
     float p = FLOATS[6];
     for (int k = 5; k >= 0; k--) {
-      p = p * r + FLOATS[k];
+      p = Math.fma(p, r, FLOATS[k]);
     }
     return n == -126f ? p * 0f : p * (float) Math.pow(2, n - 1);
   }
@@ -45,11 +45,11 @@ final class ContractGate {
     }
     double v = Math.clamp(x, -708.5, 710.0);
     double shift = 0x1.8p52 - 1;
-    double n = (v * 0x1.71547652b82fep0 + shift) - shift;
-    double r = (v - n * 0x1.62e42fefap-1) - n * 0x1.cf79abc9e3b3ap-40;
+    double n = Math.fma(v, 0x1.71547652b82fep0, shift) - shift;
+    double r = Math.fma(-n, 0x1.cf79abc9e3b3ap-40, Math.fma(-n, 0x1.62e42fefap-1, v));
     double p = DOUBLES[11];
     for (int k = 10; k >= 0; k--) {
-      p = p * r + DOUBLES[k];
+      p = Math.fma(p, r, DOUBLES[k]);
     }
     return n == -1022 ? p * 0 : p * Math.pow(2, n - 1);
   }

@@ -31,7 +31,7 @@ class ExponentialTest {
     for (int i = 0; i < ARGUMENTS; i++) {
       worst = Math.max(worst, error(-87.5f + i * 0x1.6p-13f));
     }
-    assertThat(worst).isLessThan(1.17);
+    assertThat(worst).isLessThan(0.9);
   }
 
   private static double error(float x) {

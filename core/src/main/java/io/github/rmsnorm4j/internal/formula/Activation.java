@@ -8,8 +8,7 @@ final class Activation {
 
   /** What the norm or its input is multiplied by. */
   static Value of(Gate gate, Value z) {
-    Value one = one(z);
-    return (gate == Gate.SIGMOID ? one : z).over(one.plus(Exponential.ofNegative(z)));
+    return (gate == Gate.SIGMOID ? one(z) : z).over(Exponential.ofNegativePlusOne(z));
   }
 
   /** The same in a backward pass, which has the sigmoid already. */

@@ -80,20 +80,23 @@ record Exponential(
     return literals;
   }
 
-  /** {@code exp(-z)}, of the type of z. */
-  static Value ofNegative(Value z) {
-    return (z.float64() ? OF_FLOAT64 : OF_FLOAT32).of(z);
+  /**
+   * {@code 1 + exp(-z)}, of the type of z. The product with the power of two is exact or infinite,
+   * so it is fused with the sum.
+   */
+  static Value ofNegativePlusOne(Value z) {
+    return (z.float64() ? OF_FLOAT64 : OF_FLOAT32).plusOne(z);
   }
 
-  private Value of(Value z) {
+  private Value plusOne(Value z) {
     Value v = z.min(most).max(least);
-    Value shifted = v.times(perLn2).plus(shift);
+    Value shifted = v.fma(perLn2, shift);
     Value n = shifted.minus(shift);
-    Value rest = v.plus(n.times(ln2)).plus(n.times(ln2Rest));
+    Value rest = n.fma(ln2Rest, n.fma(ln2, v));
     Value sum = polynomial[0];
     for (int i = 1; i < polynomial.length; i++) {
-      sum = sum.times(rest).plus(polynomial[i]);
+      sum = sum.fma(rest, polynomial[i]);
     }
-    return sum.times(shifted.power());
+    return sum.fma(shifted.power(), z.float64() ? Value.literal(1.0) : Value.floatLiteral(1f));
   }
 }

@@ -15,6 +15,11 @@ public sealed interface Formula permits ForwardFormula, BackwardFormula, SplitFo
   /** The rows that the caller wants. */
   Tensor output();
 
+  /** The storage of kernels whose stages may store for later ones what takes long to compute. */
+  default Storage passing(Storage storage) {
+    return storage;
+  }
+
   /**
    * The steps of a row.
    *

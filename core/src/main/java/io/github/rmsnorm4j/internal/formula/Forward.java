@@ -66,6 +66,9 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** A bias of which each row has a part of its own. */
   public static final Tensor BIAS_OF_GROUPS = Tensor.ofElements("bias", 6);
 
+  /** x times the gate before the norm, where a back end keeps it from stage to stage. */
+  public static final Tensor GATED = Tensor.ofElements("u", 3);
+
   /** The first element of the row, which LayerNorm subtracts from each element before it sums. */
   public static final Tensor SHIFT = Tensor.ofRows("x0", 0);
 
@@ -142,7 +145,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   private Value sum() {
     Value v = storage.element(X);
     if (spec().gate() == Gate.SILU_BEFORE) {
-      return v.times(activation());
+      return storage.has(GATED) ? storage.element(GATED) : v.times(activation());
     }
     return !storage.has(RESIDUAL) ? v : v.plus(storage.element(RESIDUAL));
   }
@@ -180,6 +183,9 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   /** From elements to root and rstd. Rows longer than a super-block are summed in pieces. */
   List<Program.Step> statisticSteps(int width) {
     List<Program.Step> steps = new ArrayList<>();
+    if (storage.has(GATED)) {
+      steps.add(new Program.Step(gated(), Program.Extent.ROW));
+    }
     boolean isLong = width > SumOrder.SUPER_BLOCK;
     if (isLong && spec().isCentred()) {
       steps.add(new Program.Step(shift(), Program.Extent.FIRST));
@@ -208,6 +214,13 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   public Stage shift() {
     Value v = onTheWay ? normalised() : summed();
     return new Stage.Builder().keep(SHIFT, v.first().widened()).build();
+  }
+
+  /** {@code u = x * silu(z)}, of a gate before the norm. */
+  public Stage gated() {
+    Stage.Builder stage = new Stage.Builder();
+    storage.store(stage, GATED, storage.element(X).times(activation()));
+    return stage.build();
   }
 
   /** {@code S2 = rowsum(x * x)}; LayerNorm {@code S1 = rowsum(d), S2 = rowsum(d * d)}. */

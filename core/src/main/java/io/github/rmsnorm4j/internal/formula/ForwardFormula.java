@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.formula;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
 
@@ -48,6 +49,11 @@ public record ForwardFormula(NormSpec spec, ElementType cast, boolean gain, bool
   @Override
   public Tensor output() {
     return Forward.Y;
+  }
+
+  @Override
+  public Storage passing(Storage storage) {
+    return spec.gate() == Gate.SILU_BEFORE ? storage.with(Forward.GATED) : storage;
   }
 
   @Override

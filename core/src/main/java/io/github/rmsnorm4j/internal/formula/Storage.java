@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.formula;
 import io.github.rmsnorm4j.ElementType;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * The types of the rows of a call, and the types in which a kernel finds them in memory.
@@ -15,6 +16,13 @@ public record Storage(boolean float64, Set<ElementType> narrow, Map<Tensor, Elem
   /** Whether the call has such rows. */
   public boolean has(Tensor rows) {
     return types.containsKey(rows);
+  }
+
+  /** The same with rows of the compute type that one stage stores and others read. */
+  public Storage with(Tensor rows) {
+    Map<Tensor, ElementType> all = new TreeMap<>(types);
+    all.put(rows, float64 ? ElementType.FLOAT64 : ElementType.FLOAT32);
+    return new Storage(float64, narrow, all);
   }
 
   /** The type of rows; null if the call has no such rows. */

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * A number in a formula, float32 or float64. It exists for each element, for each column, for each
  * row, or once for the call. Equal values are one object, so back ends compute each once.
  *
- * <p>Each operation is rounded once, to the type of its operands. Both operands have the same type;
+ * <p>Each operation is rounded once, to the type of its operands. All operands have the same type;
  * {@link #widened} and {@link #rounded} change it. Operands of two types are refused.
  */
 public final class Value {
@@ -42,6 +42,8 @@ public final class Value {
     OVER,
     MAX,
     MIN,
+    /** The first of three numbers of one type times the second, plus the third, rounded once. */
+    FMA,
     /**
      * Two to the power of k, where the operand is {@code 1.5 * 2^23 + k} as float32, or {@code 1.5
      * * 2^52 + k} as float64. k is within the exponents of the type; at one below them the result
@@ -170,6 +172,11 @@ public final class Value {
     return key.operands.get(1);
   }
 
+  /** The third operand. */
+  public Value c() {
+    return key.operands.get(2);
+  }
+
   /** Whether it is float64, and not float32. */
   public boolean float64() {
     return float64;
@@ -212,6 +219,12 @@ public final class Value {
 
   public Value min(Value b) {
     return binary(Kind.MIN, b);
+  }
+
+  /** This times a second number, plus a third one, rounded once: nothing in between. */
+  public Value fma(Value b, Value c) {
+    require(float64 == b.float64 && float64 == c.float64, "and the others are not of one type");
+    return of(Kind.FMA, this, b, c);
   }
 
   /** Two to the power of this less {@code 1.5 * 2^23}, or {@code 1.5 * 2^52} of a float64. */
@@ -301,6 +314,7 @@ public final class Value {
       case OVER -> binary(" / ");
       case MAX -> "max(" + a().text() + ", " + b().text() + ")";
       case MIN -> "min(" + a().text() + ", " + b().text() + ")";
+      case FMA -> "fma(" + a().text() + ", " + b().text() + ", " + c().text() + ")";
       case ABOVE -> choice(" > ");
       case AT_LEAST -> choice(" >= ");
     };

@@ -97,6 +97,12 @@ public final class Strips {
     }
   }
 
+  static void fma(float[] a, float[] b, float[] c, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Math.fma(a[i], b[i], c[i]);
+    }
+  }
+
   static void plus(double[] a, double[] b, double[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = a[i] + b[i];
@@ -130,6 +136,12 @@ public final class Strips {
   static void min(double[] a, double[] b, double[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = Math.min(a[i], b[i]);
+    }
+  }
+
+  static void fma(double[] a, double[] b, double[] c, double[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Math.fma(a[i], b[i], c[i]);
     }
   }
 
@@ -185,6 +197,13 @@ public final class Strips {
           power(doubles(of[0]), doubles(v), n);
         } else {
           power(floats(of[0]), floats(v), n);
+        }
+      }
+      case FMA -> {
+        if (operation.float64()) {
+          fma(doubles(of[0]), doubles(of[1]), doubles(of[2]), doubles(v), n);
+        } else {
+          fma(floats(of[0]), floats(of[1]), floats(of[2]), floats(v), n);
         }
       }
       case ABOVE, AT_LEAST -> {

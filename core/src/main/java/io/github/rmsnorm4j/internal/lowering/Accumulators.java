@@ -71,7 +71,7 @@ final class Accumulators {
       int y = elements.value(term.b());
       code.line("%s += %s, fused since exact", sums.get(s).number(), term.text());
       code.load(x);
-      vectors.fused(target.bits(), y, sum);
+      vectors.fused(VectorCode.DOUBLES, target.bits(), y, sum);
       c.astore(sum);
     } else {
       int value = elements.value(term);

@@ -85,6 +85,14 @@ final class Elements {
         code.load(of);
         operate(value);
       }
+      case FMA -> {
+        int x = value(value.a());
+        int y = value(value.b());
+        int z = value(value.c());
+        code.line("%s", value.text());
+        code.load(x);
+        vectors.fused(VectorCode.of(value.float64()), place.bits(value.float64()), y, z);
+      }
       default -> {
         if (!value.kind().isBinary()) {
           throw new IllegalArgumentException("no vectors of " + value.text());

@@ -88,6 +88,7 @@ final class LoopValues {
       case ROOT -> code.call(Math.class, "sqrt", CD_double, CD_double);
       case MAX -> code.call(Math.class, "max", type, type, type);
       case MIN -> code.call(Math.class, "min", type, type, type);
+      case FMA -> code.call(Math.class, "fma", type, type, type, type);
       case POWER -> code.call(Power.class, "of", type, type);
       case PLUS -> operate(d, c::dadd, c::fadd);
       case MINUS -> operate(d, c::dsub, c::fsub);

@@ -128,6 +128,7 @@ final class Scalars {
       case OVER -> or(value, c::ddiv, c::fdiv);
       case MAX -> code.call(Math.class, "max", type, type, type);
       case MIN -> code.call(Math.class, "min", type, type, type);
+      case FMA -> code.call(Math.class, "fma", type, type, type, type);
       case POWER -> code.call(Power.class, "of", type, type);
       default -> throw new IllegalStateException(value.text());
     }

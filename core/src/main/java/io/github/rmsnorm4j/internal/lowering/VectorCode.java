@@ -187,10 +187,10 @@ final class VectorCode {
   }
 
   /** The vector on the stack times one of a local, plus another one. */
-  VectorCode fused(int bits, int factor, int sum) {
+  VectorCode fused(ClassDesc vector, int bits, int factor, int sum) {
     code.c.getstatic(OPERATORS, "FMA", TERNARY).aload(factor).aload(sum);
-    exact(DOUBLES, bits);
-    return call(DOUBLES, "lanewise", DOUBLES, TERNARY, VECTOR, VECTOR);
+    exact(vector, bits);
+    return call(vector, "lanewise", vector, TERNARY, VECTOR, VECTOR);
   }
 
   /** The square root of the vector on the stack. */

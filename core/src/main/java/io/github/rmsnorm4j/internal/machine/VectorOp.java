@@ -46,7 +46,9 @@ public enum VectorOp implements Instruction.Op {
   VMINPD(OF_TWO, 1, 1, 0x5d, 0, 1, WHOLE),
   VMAXPD(OF_TWO, 1, 1, 0x5f, 0, 1, WHOLE),
   VSQRTPD(FROM, 1, 1, 0x51, 0, 1, WHOLE),
+  VFMADD213PS(OF_TWO, 1, 2, 0xa8, 0, 0, WHOLE),
   VFMADD231PS(OF_TWO, 1, 2, 0xb8, 0, 0, WHOLE),
+  VFMADD213PD(OF_TWO, 1, 2, 0xa8, 1, 1, WHOLE),
   VFMADD231PD(OF_TWO, 1, 2, 0xb8, 1, 1, WHOLE),
   VFNMADD231PS(OF_TWO, 1, 2, 0xbc, 0, 0, WHOLE),
   // Patterns.

@@ -220,6 +220,10 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
             case OVER -> a / b;
             case MAX -> Math.max(a, b);
             case MIN -> Math.min(a, b);
+            case FMA -> {
+              double c = value(v.c(), i);
+              yield v.float64() ? Math.fma(a, b, c) : Math.fma((float) a, (float) b, (float) c);
+            }
             case POWER -> power(v.float64(), a);
             case ABOVE -> value(of.get(a > b ? 2 : 3), i);
             case AT_LEAST -> value(of.get(a >= b ? 2 : 3), i);

@@ -113,6 +113,12 @@ record ByDefinition(
         boolean first = a > b || value.kind() == Value.Kind.AT_LEAST && a == b;
         yield value(value.operands().get(first ? 2 : 3), row, i);
       }
+      case FMA -> {
+        double a = value(value.a(), row, i);
+        double b = value(value.b(), row, i);
+        double c = value(value.c(), row, i);
+        yield value.float64() ? Math.fma(a, b, c) : Math.fma((float) a, (float) b, (float) c);
+      }
       case PLUS, MINUS, TIMES, OVER, MAX, MIN -> {
         double result = binary(value.kind(), value(value.a(), row, i), value(value.b(), row, i));
         yield value.float64() ? result : (float) result;

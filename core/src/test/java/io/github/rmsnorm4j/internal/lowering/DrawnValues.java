@@ -120,8 +120,9 @@ final class DrawnValues {
         default -> element().widened();
       };
     }
-    return switch (random.nextInt(7)) {
+    return switch (random.nextInt(8)) {
       case 0 -> wide(depth - 1).max(ZERO).root();
+      case 3 -> wide(depth - 1).fma(element().widened(), wide(depth - 1));
       case 2 -> float64 ? power(wide(depth - 1)) : wide(depth - 1);
       case 1 -> float64 ? wide(depth - 1) : single(depth - 1).widened();
       default -> binary(wide(depth - 1), wide(depth - 1));
@@ -153,8 +154,9 @@ final class DrawnValues {
     if (casts && random.nextInt(3) > 0) {
       return single(depth - 1).cast(one(NARROW));
     }
-    return switch (random.nextInt(9)) {
+    return switch (random.nextInt(10)) {
       case 3 -> power(single(depth - 1));
+      case 4 -> single(depth - 1).fma(element(), single(depth - 1));
       case 0 -> single(depth - 1).oneNan();
       case 1 -> single(depth - 1).cast(one(NARROW));
       case 2 -> widens ? wide(depth - 1).rounded() : single(depth - 1);

@@ -55,17 +55,20 @@ final class Arithmetic {
     };
   }
 
-  /** A product and a sum, rounded once. A NaN of the factors comes before the sum's. */
-  static long fused(long a, long b, long c) {
-    double result = Math.fma(d(a), d(b), d(c));
-    long ofBoth = Ieee.isNan(a) || !Ieee.isNan(b) ? a : b;
-    return Ieee.isNan(ofBoth) ? Ieee.result(ofBoth, c, result) : Ieee.result(c, c, result);
-  }
-
-  /** Likewise of floats; the sign of the product is changed with that of {@code sign}. */
+  /**
+   * A product and a sum, rounded once; the sign of the product is changed with that of {@code sign}.
+   * A NaN of the factors comes before the sum's.
+   */
   static int fused(int a, int b, int c, int sign) {
     float result = Math.fma(f(a ^ sign), f(b), f(c));
     int ofBoth = Ieee.isNan(a) || !Ieee.isNan(b) ? a : b;
+    return Ieee.isNan(ofBoth) ? Ieee.result(ofBoth, c, result) : Ieee.result(c, c, result);
+  }
+
+  /** The same of doubles. */
+  static long fused(long a, long b, long c) {
+    double result = Math.fma(d(a), d(b), d(c));
+    long ofBoth = Ieee.isNan(a) || !Ieee.isNan(b) ? a : b;
     return Ieee.isNan(ofBoth) ? Ieee.result(ofBoth, c, result) : Ieee.result(c, c, result);
   }
 }

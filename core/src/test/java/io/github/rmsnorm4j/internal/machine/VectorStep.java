@@ -161,8 +161,7 @@ final class VectorStep {
               return Ieee.result(a, a, Math.sqrt(Double.longBitsToDouble(a)));
             });
       }
-      case VFMADD231PD -> fused(size);
-      case VFMADD231PS, VFNMADD231PS -> fusedFloats(size);
+      case VFMADD213PS, VFMADD231PS, VFNMADD231PS, VFMADD213PD, VFMADD231PD -> fused(size);
       case VPSRAD -> {
         ByteBuffer from = bytes(operand(1), size);
         int by = Math.min(number(2), 31);
@@ -333,19 +332,19 @@ final class VectorStep {
     put(operand(0), result);
   }
 
+  /** The destination has the second factor (213) or what is added (231). */
   private void fused(int size) {
-    ByteBuffer sum = bytes(operand(0), size);
+    boolean multiplies = op == VectorOp.VFMADD213PS || op == VectorOp.VFMADD213PD;
+    boolean doubles = op == VectorOp.VFMADD213PD || op == VectorOp.VFMADD231PD;
     ByteBuffer x = bytes(operand(1), size);
-    ByteBuffer y = bytes(operand(2), size);
-    doubles(size, i -> Arithmetic.fused(x.getLong(8 * i), y.getLong(8 * i), sum.getLong(8 * i)));
-  }
-
-  private void fusedFloats(int size) {
-    ByteBuffer sum = bytes(operand(0), size);
-    ByteBuffer x = bytes(operand(1), size);
-    ByteBuffer y = bytes(operand(2), size);
+    ByteBuffer y = bytes(operand(multiplies ? 0 : 2), size);
+    ByteBuffer z = bytes(operand(multiplies ? 2 : 0), size);
+    if (doubles) {
+      doubles(size, i -> Arithmetic.fused(x.getLong(8 * i), y.getLong(8 * i), z.getLong(8 * i)));
+      return;
+    }
     int sign = op == VectorOp.VFNMADD231PS ? Integer.MIN_VALUE : 0;
-    floats(size, i -> Arithmetic.fused(x.getInt(4 * i), y.getInt(4 * i), sum.getInt(4 * i), sign));
+    floats(size, i -> Arithmetic.fused(x.getInt(4 * i), y.getInt(4 * i), z.getInt(4 * i), sign));
   }
 
   private void compare(int size) {

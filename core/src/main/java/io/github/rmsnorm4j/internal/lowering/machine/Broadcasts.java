@@ -11,21 +11,19 @@ import io.github.rmsnorm4j.internal.machine.VectorOp;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The values of a stage that are one for a row, each in all elements of a vector. */
 final class Broadcasts {
-  /** Registers that values of elements need at most, apart from accumulators. */
-  private static final int TEMPORARIES = 5;
-
-  /** The same number for a stage with an exponential. */
-  private static final int TEMPORARIES_OF_POWER = 14;
-
   private final Assembler a;
   private final Registers registers;
   private final Target target;
   private final Stage stage;
-  private final List<Value> needed;
+  private final List<Value> ofRow;
   private final Map<Value, MachineOperand> places = new HashMap<>();
+
+  /** See {@link #others}; 0 until it is known. */
+  private int others;
 
   /** Where values are of the first of several rows; empty where each row computes its own. */
   private final Map<Value, Address> table = new HashMap<>();
@@ -35,15 +33,25 @@ final class Broadcasts {
     this.registers = registers;
     this.target = target;
     this.stage = stage;
-    needed = List.copyOf(stage.rowValues());
-    if (needed.size() > Frame.MAX_TABLES) {
-      throw new IllegalArgumentException(needed.size() + " per-row scalars in one stage");
+    ofRow = List.copyOf(stage.rowValues());
+    if (ofRow.size() > Frame.MAX_TABLES) {
+      throw new IllegalArgumentException(ofRow.size() + " per-row scalars in one stage");
     }
   }
 
-  /** Registers that values of a stage's elements need at most, apart from accumulators. */
-  static int temporaries(Stage stage) {
-    return stage.has(Value.Kind.POWER) ? TEMPORARIES_OF_POWER : TEMPORARIES;
+  /** Registers that the loops over elements need beside those of broadcasts. */
+  int others() {
+    if (others == 0) {
+      others = ElementStage.registers(target, stage);
+    }
+    return others;
+  }
+
+  /** Gives all of them places in memory. */
+  void leaveInMemory() {
+    for (Value value : ofRow) {
+      places.put(value, Address.at(Pointers.AREA, Area.broadcast(places.size())));
+    }
   }
 
   /**
@@ -57,8 +65,8 @@ final class Broadcasts {
       }
     }
     RowValues numbers = new RowValues(a, null, rows, 0, target.width());
-    Values values = new Values(a, registers, numbers, rows, needed);
-    for (Value value : needed) {
+    Values values = new Values(a, registers, numbers, rows, ofRow);
+    for (Value value : ofRow) {
       a.comment("%s of %d rows", new Text(value), rows);
       Address memory = Address.at(Pointers.AREA, Area.broadcast(table.size()));
       a.op(VectorOp.VMOVUPS_TO, memory, values.get(value));
@@ -75,8 +83,8 @@ final class Broadcasts {
       }
       return;
     }
-    Values values = new Values(a, registers, numbers, numbers.elements(), needed);
-    for (Value value : needed) {
+    Values values = new Values(a, registers, numbers, numbers.elements(), ofRow);
+    for (Value value : ofRow) {
       a.comment("%s, in all elements", new Text(value));
       Vector one = values.get(value);
       Vector all = registers.take(bits(value));
@@ -102,9 +110,7 @@ final class Broadcasts {
 
   /** In its register if enough others are left, otherwise in memory. */
   private void keep(Value value, Vector all) {
-    int accumulators =
-        stage.sums().isEmpty() ? 0 : target.accumulators(stage) * stage.sums().size();
-    if (registers.free() >= accumulators + temporaries(stage)) {
+    if (registers.free() >= others()) {
       places.put(value, all);
       return;
     }
@@ -112,6 +118,17 @@ final class Broadcasts {
     a.op(VectorOp.VMOVUPS_TO, memory, all);
     registers.giveBack(all);
     places.put(value, memory);
+  }
+
+  /** Loads constants, as far as registers are left. The others are read where they are used. */
+  void load(Set<Value> literals) {
+    for (Value literal : literals) {
+      if (registers.free() > others()) {
+        Vector register = registers.takeLast(bits(literal));
+        a.op(VectorOp.VMOVUPS, register, Values.constant(a, literal));
+        places.put(literal, register);
+      }
+    }
   }
 
   private int bits(Value value) {

@@ -40,7 +40,7 @@ final class ElementStage {
     this.registers = registers;
     this.target = target;
     this.stage = stage;
-    pointers = new Pointers(a, stage, target.halves(stage));
+    pointers = new Pointers(a, target, stage);
     ends = new Ends(a, registers, pointers, stage);
     broadcasts = new Broadcasts(a, registers, target, stage);
     tree = new Tree(a, registers);
@@ -74,8 +74,7 @@ final class ElementStage {
   /** Whether there are registers for the lanes of rows that wait for others. */
   private boolean canJoin(int rows) {
     int waiting = target.halves(stage) * Integer.numberOfTrailingZeros(rows);
-    int lanes = stage.sums().size() * (waiting + target.accumulators(stage));
-    return lanes + Broadcasts.temporaries(stage) <= registers.free();
+    return stage.sums().size() * waiting + broadcasts.others() <= registers.free();
   }
 
   /** The lanes of some rows, by vectors as of one row, joined. */
@@ -111,17 +110,30 @@ final class ElementStage {
       ends.read();
     }
     broadcasts.make(numbers);
-    List<Vector> lanes = List.of();
-    if (stage.sums().isEmpty()) {
-      new StoreLoop(a, target, stage, this).emit();
-    } else {
-      lanes = new SumLoop(a, registers, target, this, stage).emit();
-    }
+    broadcasts.load(stage.literals());
+    List<Vector> lanes = loops();
     if (target.width() == 0) {
       ends.write();
     }
     broadcasts.end();
     return lanes;
+  }
+
+  private List<Vector> loops() {
+    if (stage.sums().isEmpty()) {
+      new StoreLoop(a, target, stage, this).emit();
+      return List.of();
+    }
+    return new SumLoop(a, registers, target, this, stage).emit();
+  }
+
+  /** The registers that the loops of a stage need at most, if no value of the row has one. */
+  static int registers(Target target, Stage stage) {
+    Registers all = Registers.unlimited(target.avx512());
+    ElementStage alone = new ElementStage(new Assembler(), all, target, stage);
+    alone.broadcasts.leaveInMemory();
+    alone.loops();
+    return all.most();
   }
 
   /** Does some columns of all rows that go together, then the next ones, and at last the ends. */
@@ -168,6 +180,7 @@ final class ElementStage {
     RowValues numbers = new RowValues(a, pointers, 1, 0, 0);
     new RowStage(a, registers, numbers, stage, null).emit(stage);
     broadcasts.make(numbers);
+    broadcasts.load(stage.literals());
   }
 
   private void width() {
@@ -182,12 +195,17 @@ final class ElementStage {
     return pointers.of(rows);
   }
 
-  /** Prefetches the 32 elements that are some way behind those from one on. */
+  /**
+   * Prefetches the 32 elements that are some way behind those from one on, and for later stages.
+   */
   void prefetch(int first, Elements.Where where) {
     Elements memory =
         new Elements(a, pointers, broadcasts.places(), first, Elements.Half.ALL, where);
     for (Map.Entry<Tensor, ElementType> rows : target.prefetched(stage).entrySet()) {
-      memory.prefetch(rows.getKey(), rows.getValue());
+      memory.prefetch(rows.getKey(), rows.getValue(), Elements.AHEAD);
+    }
+    for (Map.Entry<Tensor, ElementType> rows : target.prefetchedForLater(stage).entrySet()) {
+      memory.prefetch(rows.getKey(), rows.getValue(), 0);
     }
   }
 

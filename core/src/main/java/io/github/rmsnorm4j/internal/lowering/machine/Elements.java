@@ -31,7 +31,7 @@ record Elements(
   private static final long UPPER_HALVES = 0xffff0000_ffff0000L;
 
   /** Bytes from what is summed to what is prefetched: in this row, or after it. */
-  private static final int AHEAD = 1 << 12;
+  static final int AHEAD = 1 << 12;
 
   /** Bytes of a line of a cache. */
   private static final int LINE = 64;
@@ -66,11 +66,9 @@ record Elements(
 
   @Override
   public MachineOperand inPlace(Value value) {
-    if (value.kind() == Value.Kind.LITERAL) {
-      return Values.constant(a, value);
-    }
     if (!isInMemory(value)) {
-      return ofRow.get(value);
+      MachineOperand place = ofRow.get(value);
+      return place == null ? Values.constant(a, value) : place;
     }
     boolean inRegister = where == Where.END || pointers.stays(value.tensor());
     return inRegister && value.type().bytes() > Short.BYTES
@@ -101,9 +99,9 @@ record Elements(
     }
   }
 
-  /** Prefetches the 32 elements that are some way behind these. */
-  void prefetch(Tensor tensor, ElementType type) {
-    Address next = address(tensor, type).plus(AHEAD);
+  /** Prefetches 32 elements, so many bytes behind these. */
+  void prefetch(Tensor tensor, ElementType type, int behind) {
+    Address next = address(tensor, type).plus(behind);
     for (int at = 0; at < SumOrder.LANES * type.bytes(); at += LINE) {
       a.op(GeneralOp.PREFETCHT0, next.plus(at));
     }

@@ -39,7 +39,7 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
       throw Shortage.wasLately() ? new Refusal(Shortage.MESSAGE, true) : Refusal.ABSENT;
     }
     requireReached(call);
-    Storage storage = call.storage(PlainBackEnd.NARROW);
+    Storage storage = storage(call);
     Program program = call.program(storage);
     int width = call.choices().width();
     boolean inPieces = width > SumOrder.SUPER_BLOCK || program.isDivided() || call.sumsBlocks();
@@ -70,6 +70,13 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
     }
     return new RowsInPieces.KernelOfEachStep(
         new StagedProgram(call, storage, program, kernels, null, Columns.NATURAL, false));
+  }
+
+  /** A gate before the norm takes long, so it is computed once where one kernel does the row. */
+  private static Storage storage(Call call) {
+    Storage storage = call.storage(PlainBackEnd.NARROW);
+    boolean isLong = call.choices().width() > SumOrder.SUPER_BLOCK;
+    return isLong ? storage : call.formula().passing(storage);
   }
 
   /** Memory that has to be copied is not served, nor are float64 and other types together. */

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import io.github.rmsnorm4j.internal.machine.Code;
@@ -134,6 +135,11 @@ final class MachineKernel {
    */
   int together(int left) {
     return target.together(left);
+  }
+
+  /** Whether its stages read or write rows. */
+  boolean has(Tensor rows) {
+    return target.rows().contains(rows);
   }
 
   /** The row sums of its first stage. */

@@ -9,7 +9,9 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Where the rows and columns of a stage are, for the row that it is at: in general registers. If
@@ -58,20 +60,18 @@ final class Pointers {
   /** The register of the last tensors; null where each has one of its own. */
   private final General shared;
 
-  /**
-   * Pointers of a stage.
-   *
-   * @param halves see {@link Target#halves}
-   */
-  Pointers(Assembler a, Stage stage, int halves) {
+  /** Pointers to what a stage reads, writes or prefetches. */
+  Pointers(Assembler a, Target target, Stage stage) {
     this.a = a;
     List<General> free = new ArrayList<>(FREE);
-    if (halves == 2) {
+    if (target.halves(stage) == 2) {
       free.remove(ODD);
     }
     int last = free.size() - 1;
-    shared = stage.tensors().size() > free.size() ? free.get(last) : null;
-    for (Tensor tensor : stage.tensors().keySet()) {
+    Set<Tensor> tensors = new TreeSet<>(stage.tensors().keySet());
+    tensors.addAll(target.prefetchedForLater(stage).keySet());
+    shared = tensors.size() > free.size() ? free.get(last) : null;
+    for (Tensor tensor : tensors) {
       registers.put(tensor, free.get(Math.min(registers.size(), last)));
     }
   }

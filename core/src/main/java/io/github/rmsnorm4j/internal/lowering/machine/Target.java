@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -121,7 +122,7 @@ record Target(
     return type != ElementType.BFLOAT16 || roundsPairs();
   }
 
-  /** The rows that a stage prefetches: those that no stage before it has read. */
+  /** The rows that a stage prefetches: those that no stage before it has read or written. */
   Map<Tensor, ElementType> prefetched(Stage stage) {
     if (prefetched == 0) {
       return Map.of();
@@ -130,7 +131,30 @@ record Target(
     rows.keySet().retainAll(stage.read().keySet());
     rows.values().removeIf(type -> type.bytes() > prefetched);
     for (Stage before : stages.subList(0, stages.indexOf(stage))) {
-      rows.keySet().removeAll(before.read().keySet());
+      rows.keySet().removeAll(before.tensors().keySet());
+    }
+    return rows;
+  }
+
+  /**
+   * The rows that a stage with row sums prefetches for a later one: what that reads first, if it is
+   * from memory and has an exponential. So memory is read meanwhile, and the exponential does not
+   * wait for it.
+   */
+  Map<Tensor, ElementType> prefetchedForLater(Stage stage) {
+    Map<Tensor, ElementType> rows = new TreeMap<>();
+    int at = stages.indexOf(stage);
+    if (!streams || width > 0 || stage.sums().isEmpty()) {
+      return rows;
+    }
+    for (Stage later : stages.subList(at + 1, stages.size())) {
+      if (later.has(Value.Kind.POWER)) {
+        rows.putAll(later.rows());
+        rows.keySet().retainAll(later.read().keySet());
+      }
+    }
+    for (Stage known : stages.subList(0, at + 1)) {
+      rows.keySet().removeAll(known.tensors().keySet());
     }
     return rows;
   }

@@ -103,13 +103,14 @@ final class Values {
     return value.kind() != Value.Kind.ELEMENT || uses.get(value) == 1 && !known.containsKey(value);
   }
 
-  /** Ends a use. */
+  /** Ends a use. What is one for the row is loaded again if it is in memory. */
   void done(Value value) {
     int left = uses.get(value) - 1;
     uses.put(value, left);
-    if (left == 0) {
+    MachineOperand staying = staying(value);
+    if (left == 0 || !value.perElement() && staying instanceof MachineOperand.InMemory) {
       Vector register = known.remove(value);
-      if (register != null && !register.equals(staying(value))) {
+      if (register != null && !register.equals(staying)) {
         registers.giveBack(register);
       }
     }
@@ -133,6 +134,7 @@ final class Values {
       case MAX, MIN -> extreme(value);
       case POWER -> power(value);
       case PLUS, MINUS, TIMES, OVER -> two(value);
+      case FMA -> fused(value);
       default -> throw new UnsupportedOperationException("no machine code for " + value.text());
     };
   }
@@ -205,6 +207,53 @@ final class Values {
     Vector result = registers.take(bits(true));
     a.op(VectorOp.VMULPD, result, x, a.constant(Double.doubleToRawLongBits(factor)));
     return result;
+  }
+
+  /** The instruction overwrites an operand: one that is not used again, or a copy. */
+  private Vector fused(Value f) {
+    boolean d = f.float64();
+    for (Value operand : f.operands()) {
+      if (!operandInMemory(operand)) {
+        get(operand);
+      }
+    }
+    if (isUsedLast(f.c())) {
+      boolean swaps = operandInMemory(f.a());
+      Value x = swaps ? f.b() : f.a();
+      Value y = swaps ? f.a() : f.b();
+      Vector sum = owned(f.c());
+      a.op(d ? VectorOp.VFMADD231PD : VectorOp.VFMADD231PS, sum, get(x), operand(y));
+      done(x);
+      done(y);
+      return sum;
+    }
+    boolean swaps = !isUsedLast(f.a()) && (isUsedLast(f.b()) || operandInMemory(f.b()));
+    Value y = swaps ? f.a() : f.b();
+    Vector product = owned(swaps ? f.b() : f.a());
+    a.op(d ? VectorOp.VFMADD213PD : VectorOp.VFMADD213PS, product, get(y), operand(f.c()));
+    done(y);
+    done(f.c());
+    return product;
+  }
+
+  /** Whether its register may be overwritten by what is computed from it now. */
+  private boolean isUsedLast(Value value) {
+    return uses.get(value) == 1 && staying(value) == null;
+  }
+
+  /** Ends a use of a value; leaves it in a register that may be overwritten. */
+  private Vector owned(Value value) {
+    boolean loads = operandInMemory(value);
+    Vector register = loads ? load(value) : get(value);
+    int left = uses.get(value) - 1;
+    uses.put(value, left);
+    if (loads || left == 0 && !register.equals(staying(value))) {
+      known.remove(value);
+      return register;
+    }
+    Vector copy = registers.take(register.bits());
+    a.op(VectorOp.VMOVUPS, copy, register);
+    return copy;
   }
 
   /** What is compared may be NaN, and is not above anything then. */

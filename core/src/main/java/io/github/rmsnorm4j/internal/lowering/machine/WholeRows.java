@@ -44,6 +44,8 @@ final class WholeRows implements Worker {
   private final MachineFrame frame = new MachineFrame();
   private final ColumnCopies columns = new ColumnCopies();
 
+  private final PassedRows passed = new PassedRows();
+
   /** By place: the addresses of sums over rows. */
   private final long[] addresses = new long[Tensor.Access.COLUMN.places()];
 
@@ -64,6 +66,9 @@ final class WholeRows implements Worker {
   /** Elements of one call of the kernel if rows are in arrays. */
   private int piece;
 
+  /** Rows of one call of the kernel, at most. */
+  private int most;
+
   /** The first row of the last call of the kernel, how many there are, and how many it has done. */
   private long first;
 
@@ -81,6 +86,11 @@ final class WholeRows implements Worker {
     period = call.period();
     columns.reserve(call);
     piece = call.rows(Backward.DY) == null ? PIECE : BACKWARD_PIECE;
+    most = MachineFrame.MAX_ROWS;
+    if (kernel.has(Forward.GATED)) {
+      long bytes = (long) width * (call.float64() ? Double.BYTES : Float.BYTES);
+      most = passed.place(frame, Forward.GATED, bytes, kernel.together(most));
+    }
   }
 
   private boolean isSet(NormColumns ofNorm) {
@@ -122,6 +132,7 @@ final class WholeRows implements Worker {
     if (!POOL.giveBack(this)) {
       frame.close();
       columns.close();
+      passed.close();
     }
   }
 
@@ -134,7 +145,7 @@ final class WholeRows implements Worker {
       }
     }
     place(from);
-    int most = frame.mostRows(piece, width);
+    int most = Math.min(this.most, frame.mostRows(piece, width));
     long row = from;
     while (true) {
       first = row;

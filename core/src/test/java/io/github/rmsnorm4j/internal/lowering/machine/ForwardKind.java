@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.formula.Forward;
@@ -25,6 +26,7 @@ record ForwardKind(
     EpsilonPlacement placement,
     CastOrder order,
     boolean adds,
+    Gate gate,
     boolean bfloat16,
     boolean streams) {
   static final List<ElementType> TYPES =
@@ -53,15 +55,23 @@ record ForwardKind(
       boolean centred = (choice & 1) != 0;
       CastOrder order = ORDERS.get(centred ? 0 : random.nextInt(ORDERS.size()));
       boolean adds = (choice & 8) != 0;
-      kinds.add(new ForwardKind(bits, centred, x, y, placement, order, adds, bfloat16, streams));
+      Gate gate = gate(centred, adds, random);
+      kinds.add(
+          new ForwardKind(bits, centred, x, y, placement, order, adds, gate, bfloat16, streams));
       if (choice % 4 == random.nextInt(4)) {
         ElementType float64 = ElementType.FLOAT64;
         kinds.add(
             new ForwardKind(
-                bits, centred, float64, float64, placement, order, adds, bfloat16, streams));
+                bits, centred, float64, float64, placement, order, adds, gate, bfloat16, streams));
       }
     }
     return kinds;
+  }
+
+  /** None with a residual, and none before a LayerNorm. */
+  private static Gate gate(boolean centred, boolean adds, SplittableRandom random) {
+    Gate gate = adds ? Gate.NONE : Gate.values()[random.nextInt(Gate.values().length)];
+    return centred && gate == Gate.SILU_BEFORE ? Gate.SILU : gate;
   }
 
   private boolean isFloat64() {
@@ -90,7 +100,13 @@ record ForwardKind(
     if (adds) {
       types.put(Forward.RESIDUAL, x);
     }
-    NormSpec spec = spec(centred, placement).withCastOrder(order);
+    if (gate != Gate.NONE) {
+      types.put(Forward.Z, x);
+    }
+    if (gate == Gate.SILU_BEFORE && !isLong) {
+      types.put(Forward.GATED, columnType());
+    }
+    NormSpec spec = spec(centred, placement).withCastOrder(order).withGate(gate);
     boolean casts = order != CastOrder.FLOAT32 && order != CastOrder.GAIN_FIRST;
     ElementType cast = !casts || x.bytes() > Short.BYTES ? null : x;
     return new Forward(
@@ -102,7 +118,12 @@ record ForwardKind(
   /** The kernel of a whole norm. */
   Target target(int width) {
     Forward forward = forward(false);
-    return target(List.of(forward.statistic(), forward.roots(), forward.output()), width);
+    List<Stage> stages = new ArrayList<>();
+    if (gate == Gate.SILU_BEFORE) {
+      stages.add(forward.gated());
+    }
+    stages.addAll(List.of(forward.statistic(), forward.roots(), forward.output()));
+    return target(stages, width);
   }
 
   /**

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
@@ -60,6 +61,13 @@ class InterpretedKernelTest {
     if (kind.adds()) {
       given.operands().put(Forward.RESIDUAL, drawn.of(kind.x(), rows * width));
     }
+    if (kind.gate() != Gate.NONE) {
+      given.operands().put(Forward.Z, drawn.of(kind.x(), rows * width));
+    }
+    if (kind.gate() == Gate.SILU_BEFORE) {
+      byte[] zeros = new byte[rows * width * kind.columnType().bytes()];
+      given.operands().put(Forward.GATED, zeros);
+    }
     given.columns().putAll(DrawnElements.ofType(drawn.parametersWithNan(width), kind.x()));
     return given;
   }
@@ -97,6 +105,7 @@ class InterpretedKernelTest {
         .gain(Given.numbers(given.columns().get(Forward.GAIN), kind.columnType()))
         .epsilon(EPSILON)
         .epsilonPlacement(kind.placement())
+        .gate(kind.gate())
         .backend(Backend.scalar());
   }
 
@@ -111,11 +120,17 @@ class InterpretedKernelTest {
     MemorySegment in = MemorySegment.ofArray(given.operands().get(Forward.X));
     Rows x = Rows.of(in, kind.x(), rows, width);
     Rows to = Rows.of(MemorySegment.ofArray(y), kind.y(), rows, width);
-    if (residual == null) {
+    if (kind.gate() != Gate.NONE) {
+      norm.applyGated(x, rows(given.operands().get(Forward.Z), kind, rows, width), to);
+    } else if (residual == null) {
       norm.apply(x, to);
     } else {
-      norm.addAndApply(x, Rows.of(MemorySegment.ofArray(residual), kind.x(), rows, width), to);
+      norm.addAndApply(x, rows(residual, kind, rows, width), to);
     }
     return y;
+  }
+
+  private static Rows rows(byte[] elements, ForwardKind kind, int rows, int width) {
+    return Rows.of(MemorySegment.ofArray(elements), kind.x(), rows, width);
   }
 }
