@@ -56,8 +56,8 @@ final class Arithmetic {
   }
 
   /**
-   * A product and a sum, rounded once; the sign of the product is changed with that of {@code sign}.
-   * A NaN of the factors comes before the sum's.
+   * A product and a sum, rounded once; the sign of the product is changed with that of {@code
+   * sign}. A NaN of the factors comes before the sum's.
    */
   static int fused(int a, int b, int c, int sign) {
     float result = Math.fma(f(a ^ sign), f(b), f(c));
