@@ -34,6 +34,9 @@ final class MachineKernel {
   private final Target target;
   private final KernelCall call;
 
+  /** The tensors of elements that its stages read or write. */
+  private final List<Tensor> rows;
+
   private final List<Stage.Sum> sums;
 
   /** The lanes of the first stage's sums, in the order in which they are in memory. */
@@ -51,7 +54,8 @@ final class MachineKernel {
       String name = target.name() + "_" + COUNT.incrementAndGet();
       Listings.write(name, made.listing(), target.stages());
     }
-    call = new KernelCall(ExecutableMemory.of(made), target.rows());
+    rows = target.rows();
+    call = new KernelCall(ExecutableMemory.of(made), rows);
   }
 
   /**
@@ -138,8 +142,8 @@ final class MachineKernel {
   }
 
   /** Whether its stages read or write rows. */
-  boolean has(Tensor rows) {
-    return target.rows().contains(rows);
+  boolean has(Tensor tensor) {
+    return rows.contains(tensor);
   }
 
   /** The row sums of its first stage. */
