@@ -58,7 +58,7 @@ class GradientArgumentsTest {
     Rows keptRstd = Rows.of(saved.rstd(), 4 / 2);
     refused(() -> NORM.apply(x, x, saved), "y is x, but the input is to be kept");
     refused(() -> llama.apply(x, one, one, y, saved), "cast order is LLAMA");
-    refused(() -> NORM.apply(x, one, null, y, output), "gain[1] is 0");
+    refused(() -> NORM.apply(x, one, null, y, output), "element 1 of the gain is 0");
     refused(() -> NORM.apply(x, Rows.of(new double[8], 4), output), "y is float64");
     refused(
         () -> RmsNorm.builder(2).build().apply(keptRstd, Rows.of(new float[2], 2), saved),
@@ -81,9 +81,9 @@ class GradientArgumentsTest {
   void outputHasNoWayBackThroughAGainOfZeroOrAPart() {
     Saved output = new Saved(Keep.OUTPUT, 2);
     Rows zero = Rows.of(new float[] {1, 0, 1, 1}, 4);
-    refused(() -> NORM.apply(x, zero, null, y, output), "gain[1] is 0");
+    refused(() -> NORM.apply(x, zero, null, y, output), "element 1 of the gain is 0");
     RmsNorm shifted = RmsNorm.gemma(4).gain(new float[] {0, 1, -1, 2}).build();
-    refused(() -> shifted.apply(x, y, output), "gain[2] is 0");
+    refused(() -> shifted.apply(x, y, output), "element 2 of the gain is 0");
     RmsNorm partial = RmsNorm.builder(4).part(3).build();
     refused(() -> partial.apply(x, y, output), "part is 3");
   }

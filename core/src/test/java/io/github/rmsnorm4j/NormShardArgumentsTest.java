@@ -37,7 +37,7 @@ class NormShardArgumentsTest {
     refused(() -> norm.shard(1024, 1024), "to is 1024, it must be above from, 1024" + to);
     refused(() -> norm.shard(2048, 4096), "to is 4096, it must be above from, 2048" + to);
     assertThat(norm.shard(2048, 3000))
-        .hasToString("columns 2048 to 3000 of RmsNorm(3000, rmsnorm)");
+        .hasToString("columns 2048 to 2999 of RmsNorm(3000, rmsnorm)");
     assertThat(norm.shard(2048, 3000).width()).isEqualTo(952);
   }
 
