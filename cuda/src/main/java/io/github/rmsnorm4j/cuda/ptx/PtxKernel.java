@@ -1,0 +1,46 @@
+package io.github.rmsnorm4j.cuda.ptx;
+
+import io.github.rmsnorm4j.internal.formula.SumOrder;
+
+/**
+ * A kernel as text, and how it is launched.
+ *
+ * @param name the name of its entry point
+ * @param text a whole module in PTX with this entry point alone
+ * @param form how threads share rows
+ * @param rowsOfTeam rows that a team of threads does one after the other
+ * @param parameters its parameters
+ */
+public record PtxKernel(
+    String name, String text, Form form, int rowsOfTeam, Parameters parameters) {
+  /** Of the oldest driver with every instruction that kernels use: CUDA 11.0. */
+  static final String VERSION = "7.0";
+
+  /** The oldest device whose threads of a warp meet as these kernels ask for: Volta. */
+  static final String TARGET = "sm_70";
+
+  /**
+   * How many threads are started.
+   *
+   * @param blocks of threads, in x
+   * @param threadsX of a block
+   * @param threadsY of a block
+   */
+  public record Launch(int blocks, int threadsX, int threadsY) {}
+
+  /**
+   * {@return the launch for rows, or for groups of rows; kernels need no dynamic shared memory}
+   *
+   * @param rows at least 1
+   * @param width of each
+   */
+  public Launch launch(int rows, int width) {
+    int teams = (int) (((long) rows + rowsOfTeam - 1) / rowsOfTeam);
+    int warp = SumOrder.LANES;
+    if (form == Form.BLOCK) {
+      return new Launch(teams, warp * form.warps(width), 1);
+    }
+    int teamsOfBlock = Math.min(Form.ROWS_OF_BLOCK, teams);
+    return new Launch((int) (((long) teams + teamsOfBlock - 1) / teamsOfBlock), warp, teamsOfBlock);
+  }
+}
