@@ -1,12 +1,10 @@
 package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.cuda.ptx.KernelSignature;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.cuda.ptx.RowKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
-import io.github.rmsnorm4j.internal.backend.NormParts;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -22,19 +20,20 @@ final class NormKernels {
   /**
    * The kernel of a forward pass.
    *
+   * @param choices of the norm, for rows of the type of x
    * @param types the types of the rows of the call, among them those of parts of the gain and the
-   *     bias that groups have of their own
+   *     bias that groups or samples have of their own
+   * @param gain the type in which the gain was given, null without one
+   * @param bias whether there is a bias
    */
-  static PtxKernel forward(Norm norm, Map<Tensor, ElementType> types) {
-    NormParts parts = NormParts.of(norm);
+  static PtxKernel forward(
+      NormChoices choices, Map<Tensor, ElementType> types, ElementType gain, boolean bias) {
     ElementType x = types.get(Forward.X);
-    NormChoices choices = parts.choices(x);
-    ElementType gain = parts.gain() == null ? null : parts.gain().type();
-    ForwardFormula formula = ForwardFormula.of(norm.spec(), x, gain, parts.bias() != null);
+    ForwardFormula formula = ForwardFormula.of(choices.spec(), x, gain, bias);
     return of(KernelSignature.of(formula, types, choices.width(), choices.part()));
   }
 
-  static PtxKernel of(KernelSignature signature) {
+  private static PtxKernel of(KernelSignature signature) {
     return KERNELS.computeIfAbsent(signature, RowKernel::of);
   }
 }

@@ -43,6 +43,54 @@ public final class Arguments {
   }
 
   /**
+   * Rows that are done group by group: each group of n elements is a row of the kernel.
+   *
+   * @param tensor whose rows they are
+   * @param address of the first row
+   * @param bytes of an element
+   * @param width of a row, in elements
+   * @param stride from a row to the next one, in elements
+   * @param groups of a row; 1 for rows without groups
+   * @return this
+   */
+  public Arguments rowsOfGroups(
+      Tensor tensor, long address, int bytes, int width, long stride, int groups) {
+    long group = (long) (width / groups) * bytes;
+    boolean isApart = groups > 1 && stride != width;
+    return isApart
+        ? rows(tensor, address, group, groups, stride * bytes)
+        : rows(tensor, address, groups > 1 ? group : stride * bytes, 0, 0);
+  }
+
+  /**
+   * A gain or a bias of which each group of a row has a part of its own, of the compute type.
+   *
+   * @param tensor {@code Forward.GAIN_OF_GROUPS} or {@code Forward.BIAS_OF_GROUPS}
+   * @param address of the first number
+   * @param bytes of a number
+   * @param width of a group
+   * @param groups of a row
+   * @return this
+   */
+  public Arguments partsOfGroups(Tensor tensor, long address, int bytes, int width, int groups) {
+    return rows(tensor, address, (long) width * bytes, groups, 0);
+  }
+
+  /**
+   * A gain or a bias of which each sample has a row of its own, of the compute type.
+   *
+   * @param tensor {@code Forward.GAIN_OF_GROUPS} or {@code Forward.BIAS_OF_GROUPS}
+   * @param address of the first number
+   * @param bytes of a number
+   * @param width of a row
+   * @param rows of a sample
+   * @return this
+   */
+  public Arguments partsOfSamples(Tensor tensor, long address, int bytes, int width, int rows) {
+    return rows(tensor, address, 0, rows, (long) width * bytes);
+  }
+
+  /**
    * A gain or bias of the compute type, or the table of the sums for its gradient.
    *
    * @param tensor the column

@@ -85,6 +85,6 @@ public final class Parameters {
     for (Parameter p : byName.values()) {
       lines.add("  .param .%s %s".formatted(p.type.ptx(), p.name));
     }
-    return String.join(",\n", lines);
+    return String.join(",\n", lines) + "\n";
   }
 }

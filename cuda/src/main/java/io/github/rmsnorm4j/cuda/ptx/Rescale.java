@@ -51,6 +51,7 @@ final class Rescale {
       stages.write(rescaling.shift(), Extent.FIRST);
     }
     text.branchIf(text.test("lt.f64", numbers.of(Forward.SQUARES), tiny), up);
+    text.mark(text.label("SCALED_DOWN"));
     scaled(DOWN, inRange, kept, done, keep);
     text.mark(up);
     scaled(UP, inRange, kept, done, keep);

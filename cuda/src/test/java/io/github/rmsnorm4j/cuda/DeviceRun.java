@@ -1,0 +1,74 @@
+package io.github.rmsnorm4j.cuda;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.cuda.interpret.GlobalMemory;
+import io.github.rmsnorm4j.cuda.interpret.Grid;
+import io.github.rmsnorm4j.cuda.interpret.PtxProgram;
+import io.github.rmsnorm4j.cuda.interpret.Work;
+import io.github.rmsnorm4j.cuda.ptx.Arguments;
+import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.DoubleBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Launches kernels on the interpreter. */
+final class DeviceRun {
+  private static final Map<String, PtxProgram> PROGRAMS = new ConcurrentHashMap<>();
+
+  final GlobalMemory memory = new GlobalMemory();
+  final Work work = new Work();
+  private final boolean reversed;
+
+  DeviceRun(boolean reversed) {
+    this.reversed = reversed;
+  }
+
+  static PtxProgram program(String text) {
+    return PROGRAMS.computeIfAbsent(text, PtxProgram::of);
+  }
+
+  /** The address of rows. */
+  long rows(String name, TestRows rows, boolean readOnly) {
+    return memory.allocate(name, rows.bytes(), readOnly) + rows.offset();
+  }
+
+  /** The address of numbers of the compute type. */
+  long column(String name, double[] numbers, ElementType type) {
+    TestRows column = TestRows.of(type, 1, numbers.length, 0, 0);
+    for (int i = 0; i < numbers.length; i++) {
+      column.set(0, i, numbers[i]);
+    }
+    return rows(name, column, true);
+  }
+
+  /** Bytes for float64 numbers that a kernel writes. */
+  static byte[] doubles(int count) {
+    return new byte[count * Double.BYTES];
+  }
+
+  static double[] values(byte[] doubles) {
+    double[] values = new double[doubles.length / Double.BYTES];
+    DoubleBuffer buffer = ByteBuffer.wrap(doubles).order(ByteOrder.nativeOrder()).asDoubleBuffer();
+    buffer.get(values);
+    return values;
+  }
+
+  void launch(PtxKernel kernel, Arguments arguments, int rows, int width) {
+    launch(kernel.text(), kernel.launch(rows, width), arguments);
+  }
+
+  void launch(String text, PtxKernel.Launch launch, Arguments arguments) {
+    new Grid(
+            program(text),
+            memory,
+            launch.blocks(),
+            launch.threadsX(),
+            launch.threadsY(),
+            arguments.bytes(),
+            reversed,
+            work)
+        .run();
+  }
+}
