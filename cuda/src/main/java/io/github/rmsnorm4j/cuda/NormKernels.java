@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.cuda.ptx.KernelSignature;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.cuda.ptx.RowKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
+import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -30,6 +31,17 @@ final class NormKernels {
       NormChoices choices, Map<Tensor, ElementType> types, ElementType gain, boolean bias) {
     ElementType x = types.get(Forward.X);
     ForwardFormula formula = ForwardFormula.of(choices.spec(), x, gain, bias);
+    return of(KernelSignature.of(formula, types, choices.width(), choices.part()));
+  }
+
+  /**
+   * The kernel of a backward pass.
+   *
+   * @param choices of the norm, for rows of the type of what was kept
+   * @param types the types of the rows of the call
+   */
+  static PtxKernel backward(
+      NormChoices choices, Map<Tensor, ElementType> types, BackwardFormula formula) {
     return of(KernelSignature.of(formula, types, choices.width(), choices.part()));
   }
 

@@ -36,7 +36,32 @@ class ForwardBitsTest {
         new ForwardCase(random.nextLong(), type, rows, width, reached).check();
       }
     }
+    for (int draw = 0; draw < DRAWS / 4; draw++) {
+      int width = WIDTHS[random.nextInt(WIDTHS.length)];
+      new ForwardCase(random.nextLong(), ElementType.FLOAT64, 8, width, true, reached).check();
+    }
     requireAll(reached);
+  }
+
+  /** Several super-blocks, and LayerNorm in one pass and in two. */
+  @Test
+  void wideRowsHaveTheBitsOfTheCpu() {
+    Set<String> reached = new TreeSet<>();
+    SplittableRandom random = new SplittableRandom(SEED + 1);
+    for (int width : new int[] {32_768, 65_535, 65_536, 65_537, 131_072, 200_001}) {
+      for (ElementType type : ElementType.values()) {
+        new ForwardCase(random.nextLong(), type, 1, width, reached).check();
+      }
+    }
+    int twoPasses = (1 << 20) + 1_000;
+    for (ElementType type : new ElementType[] {ElementType.BFLOAT16, ElementType.FLOAT64}) {
+      long seed = random.nextLong();
+      while (!new ForwardCase(seed, type, 1, twoPasses, reached).isCentred()) {
+        seed = random.nextLong();
+      }
+      new ForwardCase(seed, type, 1, twoPasses, reached).check();
+    }
+    assertThat(reached).contains("BLOCK false SUPER_BLOCK", "BLOCK true SUPER_BLOCK");
   }
 
   private static void requireAll(Set<String> reached) {

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
@@ -49,6 +50,16 @@ final class ForwardCase {
   private final boolean keeps;
 
   ForwardCase(long seed, ElementType type, int rows, int width, Set<String> reached) {
+    this(seed, type, rows, width, false, reached);
+  }
+
+  /**
+   * A call.
+   *
+   * @param extreme whether epsilon is 0, so that small rows leave the range
+   */
+  ForwardCase(
+      long seed, ElementType type, int rows, int width, boolean extreme, Set<String> reached) {
     random = new SplittableRandom(seed);
     name = "seed %d, %s, %d x %d".formatted(seed, type, rows, width);
     this.rows = rows;
@@ -56,13 +67,14 @@ final class ForwardCase {
     this.reached = reached;
     boolean biased = random.nextInt(3) == 0;
     groups = random.nextInt(4) == 0 ? divisor(width) : 1;
-    spec = spec(biased);
+    NormSpec any = spec(biased);
+    spec = extreme ? any.withEpsilon(0) : any;
     boolean sampled = groups == 1 && random.nextInt(6) == 0;
     samples = sampled && spec.gate() == Gate.NONE ? divisor(rows) : 1;
     boolean aligned = random.nextBoolean();
     x = rows(type, aligned);
     for (int r = 0; r < rows; r++) {
-      x.draw(r, random, random.nextInt(3) == 0);
+      x.draw(r, random, random.nextBoolean());
     }
     boolean gated = spec.gate() != Gate.NONE;
     residual = !gated && random.nextInt(3) == 0 ? other(type, aligned) : null;
@@ -74,6 +86,10 @@ final class ForwardCase {
     gainType = random.nextInt(4) > 0 || sampled ? anyOf(ElementType.values()) : null;
     gain = gainType == null ? null : numbers(length, gainType);
     bias = biased ? numbers(length, ElementType.FLOAT32) : null;
+  }
+
+  boolean isCentred() {
+    return spec.isCentred();
   }
 
   private <T> T anyOf(T[] values) {
@@ -90,7 +106,8 @@ final class ForwardCase {
   }
 
   private NormSpec spec(boolean biased) {
-    NormSpec.Kind kind = anyOf(NormSpec.Kind.values());
+    NormSpec.Kind kind =
+        random.nextInt(3) == 0 ? NormSpec.Kind.RMS_NORM : anyOf(NormSpec.Kind.values());
     boolean rms = kind == NormSpec.Kind.RMS_NORM;
     double epsilon = EPSILONS[random.nextInt(EPSILONS.length)];
     NormSpec made = NormSpec.RMSNORM.withKind(kind).withEpsilon(epsilon);
@@ -172,7 +189,7 @@ final class ForwardCase {
     TestRows xOnCpu = x.copy();
     TestRows yOnCpu = inPlace ? xOnCpu : y.copy();
     TestRows residualOnCpu = residual == null ? null : residual.copy();
-    Norm.Builder<?> builder = spec.builder(width);
+    Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
     if (gain != null && samples == 1) {
       builder.gain(parameter(gain, gainType, 1));
     }
@@ -260,6 +277,7 @@ final class ForwardCase {
     arguments
         .set("mean_address", keeps ? device.memory.allocateUnwritten("mean", mean) : 0)
         .set("rstd_address", keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0)
+        .set("statistic_step", 1)
         .set("rows", rows * groups)
         .set("width", choices.width())
         .set("part", choices.part())

@@ -8,7 +8,8 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
  * @param name the name of its entry point
  * @param text a whole module in PTX with this entry point alone
  * @param form how threads share rows
- * @param rowsOfTeam rows that a team of threads does one after the other
+ * @param rowsOfTeam rows that a team of threads does one after the other; 0 in a kernel that does
+ *     no rows
  * @param parameters its parameters
  */
 public record PtxKernel(
@@ -42,5 +43,25 @@ public record PtxKernel(
     }
     int teamsOfBlock = Math.min(Form.ROWS_OF_BLOCK, teams);
     return new Launch((int) (((long) teams + teamsOfBlock - 1) / teamsOfBlock), warp, teamsOfBlock);
+  }
+
+  /** A module with one kernel. */
+  static String module(String name, Parameters parameters, int sharedBytes, PtxText text) {
+    String shared =
+        sharedBytes == 0
+            ? ""
+            : "  .shared .align 8 .b8 %s[%d];\n".formatted(RowKernel.SHARED, sharedBytes);
+    return ".version "
+        + VERSION
+        + "\n.target "
+        + TARGET
+        + "\n.address_size 64\n\n.visible .entry "
+        + name
+        + "(\n"
+        + parameters.text()
+        + ")\n{\n"
+        + shared
+        + text.body()
+        + "}\n";
   }
 }

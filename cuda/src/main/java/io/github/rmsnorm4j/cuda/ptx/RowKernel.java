@@ -23,6 +23,9 @@ public final class RowKernel {
   private static final String MEAN = "mean_address";
   private static final String RSTD = "rstd_address";
 
+  /** From the number of a row to that of the next one. */
+  private static final String STEP = "statistic_step";
+
   private final KernelSignature signature;
   private final Program program;
   private final PtxText text = new PtxText();
@@ -66,7 +69,10 @@ public final class RowKernel {
       RowPlaces.declareColumn(parameters, column);
     }
     if (keeps() || signature.hasKeptStatistic()) {
-      parameters.add(Parameters.Type.U64, MEAN).add(Parameters.Type.U64, RSTD);
+      parameters
+          .add(Parameters.Type.U64, MEAN)
+          .add(Parameters.Type.U64, RSTD)
+          .add(Parameters.Type.U32, STEP);
     }
     parameters
         .add(Parameters.Type.U32, ROWS)
@@ -103,23 +109,12 @@ public final class RowKernel {
     text.mark(end);
     text.put("ret");
     String name = signature.name();
-    return new PtxKernel(name, module(name), signature.form(), rowsOfTeam, parameters);
-  }
-
-  private String module(String name) {
-    int shared = stages.sharedBytes();
-    return ".version "
-        + PtxKernel.VERSION
-        + "\n.target "
-        + PtxKernel.TARGET
-        + "\n.address_size 64\n\n.visible .entry "
-        + name
-        + "(\n"
-        + parameters.text()
-        + ")\n{\n"
-        + (shared == 0 ? "" : "  .shared .align 8 .b8 " + SHARED + "[" + shared + "];\n")
-        + text.body()
-        + "}\n";
+    return new PtxKernel(
+        name,
+        PtxKernel.module(name, parameters, stages.sharedBytes(), text),
+        signature.form(),
+        rowsOfTeam,
+        parameters);
   }
 
   /** Rows that a team does one after the other, because it adds them up. */
@@ -225,7 +220,9 @@ public final class RowKernel {
     String address = text.compute(Kind.B64, "ld.param.u64", "[" + parameter + "]");
     text.branchIf(text.test("eq.u64", address, "0"), none);
     text.put("cvta.to.global.u64", address, address);
-    text.put("mad.wide.u32", address, row, Integer.toString(Double.BYTES), address);
+    String step = text.compute(Kind.B32, "ld.param.u32", "[" + STEP + "]");
+    String at = text.compute(Kind.B64, "mul.wide.u32", row, step);
+    text.put("mad.lo.u64", address, at, Integer.toString(Double.BYTES), address);
     return address;
   }
 

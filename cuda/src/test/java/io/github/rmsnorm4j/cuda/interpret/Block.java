@@ -35,6 +35,11 @@ final class Block {
     return number;
   }
 
+  /** The launch that it is of: those before it have ended. */
+  int launch() {
+    return grid.global().launch();
+  }
+
   /** How often its threads have met. */
   int epoch() {
     return epoch;

@@ -18,11 +18,11 @@ final class CheckedMemory {
   private static final int WORD = 2;
 
   /** Who uses the memory now. */
-  record User(int block, int warp, int lane, int blockEpoch, int warpEpoch) {
+  record User(int launch, int block, int warp, int lane, int blockEpoch, int warpEpoch) {
     /** Several threads: -1 stands for any. */
     User with(User other) {
       int one = warp == other.warp ? warp : -1;
-      return new User(block, one, -1, other.blockEpoch, other.warpEpoch);
+      return new User(launch, block, one, -1, other.blockEpoch, other.warpEpoch);
     }
   }
 
@@ -109,11 +109,14 @@ final class CheckedMemory {
   }
 
   private static boolean isSame(User a, User b) {
-    return a.block == b.block && a.warp == b.warp && a.lane == b.lane;
+    return a.launch == b.launch && a.block == b.block && a.warp == b.warp && a.lane == b.lane;
   }
 
   /** Whether two threads have met since the first one's access. */
   private static boolean isBefore(User first, User now) {
+    if (first.launch < now.launch) {
+      return true;
+    }
     boolean ofBlock = first.block == now.block;
     boolean ofWarp = ofBlock && first.warp == now.warp;
     return ofBlock && first.blockEpoch < now.blockEpoch

@@ -8,6 +8,7 @@ public final class GlobalMemory {
   private static final int SHIFT = 40;
 
   private final List<CheckedMemory> allocations = new ArrayList<>();
+  private int launch;
 
   /** Memory with contents that a kernel may read and, unless it is read only, write. */
   public long allocate(String name, byte[] contents, boolean readOnly) {
@@ -22,6 +23,15 @@ public final class GlobalMemory {
   private long add(CheckedMemory memory) {
     allocations.add(memory);
     return (long) allocations.size() << SHIFT;
+  }
+
+  /** Begins a launch, after all before it. */
+  void begin() {
+    launch++;
+  }
+
+  int launch() {
+    return launch;
   }
 
   CheckedMemory at(long address) {

@@ -38,6 +38,7 @@ public record Grid(
 
   /** Runs all threads. */
   public void run() {
+    global.begin();
     for (int b = 0; b < blocks; b++) {
       new Block(this, reversed ? blocks - 1 - b : b).run();
     }

@@ -102,6 +102,12 @@ record Operation(Type result, List<Type> operands, Function function) {
     add("setp.ne.u32", (a, b, c) -> bit(a != b), Type.PRED, Type.U32, Type.U32);
     add("setp.lt.u32", (a, b, c) -> bit(a < b), Type.PRED, Type.U32, Type.U32);
     add("setp.ge.u32", (a, b, c) -> bit(a >= b), Type.PRED, Type.U32, Type.U32);
+    add(
+        "setp.ge.u64",
+        (a, b, c) -> bit(Long.compareUnsigned(a, b) >= 0),
+        Type.PRED,
+        Type.U64,
+        Type.U64);
     add("setp.eq.u64", (a, b, c) -> bit(a == b), Type.PRED, Type.U64, Type.U64);
     add("setp.ne.u64", (a, b, c) -> bit(a != b), Type.PRED, Type.U64, Type.U64);
     for (String type : List.of("b32", "f32", "b64", "f64")) {
@@ -123,6 +129,7 @@ record Operation(Type result, List<Type> operands, Function function) {
     add("div.u32", (a, b, c) -> a / b, Type.U32, Type.U32, Type.U32);
     add("rem.u32", (a, b, c) -> a % b, Type.U32, Type.U32, Type.U32);
     add("add.u64", (a, b, c) -> a + b, Type.U64, Type.U64, Type.U64);
+    add("mul.lo.u64", (a, b, c) -> a * b, Type.U64, Type.U64, Type.U64);
     add("mad.lo.u64", (a, b, c) -> a * b + c, Type.U64, Type.U64, Type.U64, Type.U64);
     add("mul.wide.u32", (a, b, c) -> a * b, Type.U64, Type.U32, Type.U32);
     add("mad.wide.u32", (a, b, c) -> a * b + c, Type.U64, Type.U32, Type.U32, Type.U64);

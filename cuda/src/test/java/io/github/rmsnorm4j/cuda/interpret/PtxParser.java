@@ -26,6 +26,13 @@ final class PtxParser {
   private static final Pattern MEMORY =
       Pattern.compile("(ld|st)\\.(param|global|shared)(?:\\.v([24]))?\\.(\\w+)");
 
+  private static final Pattern SPECIAL = Pattern.compile("%(ctaid|tid|ntid)\\.[xy]");
+  private static final Pattern SINGLE = Pattern.compile("0f[0-9A-F]{8}");
+  private static final Pattern DOUBLE = Pattern.compile("0d[0-9A-F]{16}");
+  private static final Pattern INTEGER = Pattern.compile("0x[0-9a-f]+|[0-9]+");
+  private static final Pattern OTHER =
+      Pattern.compile("[{})]|\\.version 7\\.0|\\.target sm_70|\\.address_size 64");
+
   private final Map<String, PtxProgram.Parameter> parameters = new LinkedHashMap<>();
   private final Map<String, Integer> registers = new HashMap<>();
   private final List<Type> types = new ArrayList<>();
@@ -43,7 +50,8 @@ final class PtxParser {
   PtxParser(String text) {
     for (String raw : text.split("\n")) {
       line++;
-      String bare = raw.replaceFirst("//.*", "").strip();
+      int comment = raw.indexOf("//");
+      String bare = (comment < 0 ? raw : raw.substring(0, comment)).strip();
       if (!bare.isEmpty()) {
         line(bare);
       }
@@ -103,7 +111,7 @@ final class PtxParser {
       sharedBytes = at + Integer.parseInt(m.group(3));
     } else if ((m = ENTRY.matcher(text)).matches() && name == null) {
       name = m.group(1);
-    } else if (!text.matches("[{})]|\\.version 7\\.0|\\.target sm_70|\\.address_size 64")) {
+    } else if (!OTHER.matcher(text).matches()) {
       throw unknown("line " + text);
     }
   }
@@ -307,7 +315,7 @@ final class PtxParser {
     if (register != null) {
       return checked(register, operand, type);
     }
-    if (operand.matches("%(ctaid|tid|ntid)\\.[xy]") && type == Type.U32) {
+    if (SPECIAL.matcher(operand).matches() && type == Type.U32) {
       int special = register(type);
       specials.put(special, operand);
       return special;
@@ -321,11 +329,11 @@ final class PtxParser {
     if (shared.containsKey(operand) && type.bytes == 4) {
       return shared.get(operand);
     }
-    if (operand.matches("0f[0-9A-F]{8}") && type == Type.F32
-        || operand.matches("0d[0-9A-F]{16}") && type == Type.F64) {
+    if (SINGLE.matcher(operand).matches() && type == Type.F32
+        || DOUBLE.matcher(operand).matches() && type == Type.F64) {
       return Long.parseUnsignedLong(operand.substring(2), 16);
     }
-    boolean isInteger = operand.matches("0x[0-9a-f]+|[0-9]+") && !type.isFloat();
+    boolean isInteger = INTEGER.matcher(operand).matches() && !type.isFloat();
     if (!isInteger || type == Type.PRED) {
       throw unknown("operand " + operand + " of type ." + type);
     }
