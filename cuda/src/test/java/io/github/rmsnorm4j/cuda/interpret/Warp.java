@@ -70,7 +70,9 @@ final class Warp {
   /** The threads have met others: what they did before is seen now. */
   private void meet() {
     for (int lane = 0; lane < LANES; lane++) {
-      users[lane] = new CheckedMemory.User(block.launch(), block.number(), number, lane, block.epoch(), warpEpoch);
+      users[lane] =
+          new CheckedMemory.User(
+              block.launch(), block.number(), number, lane, block.epoch(), warpEpoch);
     }
   }
 
