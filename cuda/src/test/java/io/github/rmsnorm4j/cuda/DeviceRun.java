@@ -18,11 +18,20 @@ final class DeviceRun {
   private static final Map<String, PtxProgram> PROGRAMS = new ConcurrentHashMap<>();
 
   final GlobalMemory memory = new GlobalMemory();
-  final Work work = new Work();
+
+  /** More than any call of the tests needs. */
+  private static final long MOST_WORK = 4_000_000_000L;
+
+  final Work work;
   private final boolean reversed;
 
   DeviceRun(boolean reversed) {
+    this(reversed, MOST_WORK);
+  }
+
+  DeviceRun(boolean reversed, long mostWork) {
     this.reversed = reversed;
+    work = new Work(mostWork);
   }
 
   static PtxProgram program(String text) {

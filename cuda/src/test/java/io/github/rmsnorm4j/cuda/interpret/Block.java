@@ -89,6 +89,13 @@ final class Block {
             "a divergent barrier: %d of %d warps of block %d are there, the others have ended"
                 .formatted(waiting, warps.size(), number));
       }
+      Instruction barrier = warps.getFirst().barrier();
+      for (Warp warp : warps) {
+        if (warp.barrier() != barrier) {
+          throw barrier.fault(
+              "a divergent barrier: other warps are at line " + warp.barrier().line());
+        }
+      }
       epoch++;
       warps.forEach(Warp::pass);
     }

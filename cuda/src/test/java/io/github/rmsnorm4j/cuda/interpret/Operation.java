@@ -101,6 +101,7 @@ record Operation(Type result, List<Type> operands, Function function) {
     add("setp.eq.u32", (a, b, c) -> bit(a == b), Type.PRED, Type.U32, Type.U32);
     add("setp.ne.u32", (a, b, c) -> bit(a != b), Type.PRED, Type.U32, Type.U32);
     add("setp.lt.u32", (a, b, c) -> bit(a < b), Type.PRED, Type.U32, Type.U32);
+    add("setp.gt.u32", (a, b, c) -> bit(a > b), Type.PRED, Type.U32, Type.U32);
     add("setp.ge.u32", (a, b, c) -> bit(a >= b), Type.PRED, Type.U32, Type.U32);
     add(
         "setp.ge.u64",
@@ -126,8 +127,8 @@ record Operation(Type result, List<Type> operands, Function function) {
     add("min.u32", (a, b, c) -> Math.min(a, b), Type.U32, Type.U32, Type.U32);
     add("mul.lo.u32", (a, b, c) -> a * b, Type.U32, Type.U32, Type.U32);
     add("mad.lo.u32", (a, b, c) -> a * b + c, Type.U32, Type.U32, Type.U32, Type.U32);
-    add("div.u32", (a, b, c) -> a / b, Type.U32, Type.U32, Type.U32);
-    add("rem.u32", (a, b, c) -> a % b, Type.U32, Type.U32, Type.U32);
+    add("div.u32", (a, b, c) -> a / divisor(b), Type.U32, Type.U32, Type.U32);
+    add("rem.u32", (a, b, c) -> a % divisor(b), Type.U32, Type.U32, Type.U32);
     add("add.u64", (a, b, c) -> a + b, Type.U64, Type.U64, Type.U64);
     add("mul.lo.u64", (a, b, c) -> a * b, Type.U64, Type.U64, Type.U64);
     add("mad.lo.u64", (a, b, c) -> a * b + c, Type.U64, Type.U64, Type.U64, Type.U64);
@@ -141,6 +142,13 @@ record Operation(Type result, List<Type> operands, Function function) {
       add("shl." + type, (a, b, c) -> b >= most ? 0 : a << b, of, of, Type.U32);
     }
     add("shr.u32", (a, b, c) -> b >= 32 ? 0 : a >>> b, Type.U32, Type.U32, Type.U32);
+  }
+
+  private static long divisor(long b) {
+    if (b == 0) {
+      throw new PtxFault("a division by 0");
+    }
+    return b;
   }
 
   private static void conversions() {

@@ -78,7 +78,13 @@ final class PtxParser {
 
   private Map<String, Integer> lines() {
     Map<String, Integer> lines = new HashMap<>();
-    labels.forEach((label, at) -> lines.put(label, instructions.get(at).line()));
+    labels.forEach(
+        (label, at) -> {
+          if (at == instructions.size()) {
+            throw new PtxFault("no instruction follows label " + label);
+          }
+          lines.put(label, instructions.get(at).line());
+        });
     return lines;
   }
 

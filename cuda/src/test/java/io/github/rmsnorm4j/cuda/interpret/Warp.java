@@ -35,6 +35,9 @@ final class Warp {
 
   private int warpEpoch;
 
+  /** Where it waits, or waited last. */
+  private Instruction barrier;
+
   /**
    * A warp at the first instruction.
    *
@@ -74,6 +77,11 @@ final class Warp {
           new CheckedMemory.User(
               block.launch(), block.number(), number, lane, block.epoch(), warpEpoch);
     }
+  }
+
+  /** The barrier where it waits. */
+  Instruction barrier() {
+    return barrier;
   }
 
   /** Goes on after a barrier of the block. */
@@ -125,6 +133,7 @@ final class Warp {
       execute(i, live);
       if (i.kind() == Instruction.Kind.BARRIER) {
         Arrays.fill(next, at);
+        barrier = i;
         return true;
       }
     }

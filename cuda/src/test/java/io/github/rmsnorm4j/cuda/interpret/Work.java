@@ -13,11 +13,25 @@ public final class Work {
 
   private String[] names = {};
 
-  /** Nothing is done yet. */
-  public Work() {}
+  private final long most;
+  private long left;
+
+  /**
+   * Nothing is done yet.
+   *
+   * @param most instructions of all threads, beyond which a launch counts as endless
+   */
+  public Work(long most) {
+    this.most = most;
+    left = most;
+  }
 
   void add(Instruction instruction, int threads) {
     int line = instruction.line();
+    left -= threads;
+    if (left < 0) {
+      throw instruction.fault("threads have not ended after " + most + " instructions");
+    }
     if (line >= counts.length) {
       counts = Arrays.copyOf(counts, 2 * line);
       names = Arrays.copyOf(names, 2 * line);
