@@ -2,8 +2,11 @@ package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.RowGroups;
+import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.cuda.interpret.Work;
 import io.github.rmsnorm4j.cuda.ptx.Arguments;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
@@ -11,6 +14,7 @@ import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormParts;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.SplittableRandom;
 
@@ -19,33 +23,59 @@ final class PlainForward {
   private final NormSpec spec;
   private final TestRows x;
   private final TestRows expected;
+  private final double[] rstd;
+  private final int groups;
   private final double[] gain;
   private final NormChoices choices;
   private final PtxKernel kernel;
 
+  /** A call of rows that are one after the other, and in range. */
+  static PlainForward of(NormSpec spec, ElementType type, int rows, int width) {
+    return new PlainForward(spec, type, rows, width, 1, 0, false);
+  }
+
   /**
    * A call.
    *
+   * @param groups of a row; the rows are apart if there are several
    * @param before elements before the first row, which decide where rows are aligned
-   * @param mayLeave whether rows may leave the range of their arithmetic
+   * @param leaves whether the first row leaves the range of its arithmetic
    */
-  PlainForward(NormSpec spec, ElementType type, int rows, int width, int before, boolean mayLeave) {
-    this.spec = spec;
+  PlainForward(
+      NormSpec spec,
+      ElementType type,
+      int rows,
+      int width,
+      int groups,
+      int before,
+      boolean leaves) {
+    this.groups = groups;
+    this.spec = spec.withGroups(RowGroups.ofCount(groups));
     SplittableRandom random = new SplittableRandom(width);
-    x = TestRows.of(type, rows, width, before, 0);
+    x = TestRows.of(type, rows, width, before, groups > 1 ? 4 : 0);
     for (int row = 0; row < rows; row++) {
-      x.draw(row, random, mayLeave);
+      x.draw(row, random, false);
     }
-    gain = new double[width];
-    for (int i = 0; i < width; i++) {
+    for (int i = 0; leaves && i < width; i++) {
+      x.set(0, i, type.round(3e38 * random.nextDouble(-1, 1)));
+    }
+    gain = new double[width / groups];
+    for (int i = 0; i < gain.length; i++) {
       gain[i] = (float) random.nextDouble(-2, 2);
     }
-    Norm norm = spec.builder(width).gain(gain).threads(1).backend(Backend.scalar()).build();
-    expected = TestRows.of(type, rows, width, before, 0);
-    norm.apply(x.onCpu(), expected.onCpu());
+    Norm norm = this.spec.builder(width).gain(gain).threads(1).backend(Backend.scalar()).build();
+    expected = output();
+    Saved saved = new Saved(Keep.INPUT, rows);
+    norm.apply(x.onCpu(), expected.onCpu(), saved);
+    rstd = saved.rstd();
     choices = NormParts.of(norm).choices(type);
     Map<Tensor, ElementType> types = Map.of(Forward.X, type, Forward.Y, type);
     kernel = NormKernels.forward(choices, types, ElementType.FLOAT64, false);
+  }
+
+  private TestRows output() {
+    int before = x.offset() / x.type().bytes();
+    return TestRows.of(x.type(), x.rows(), x.width(), before, x.stride() - x.width());
   }
 
   PtxKernel kernel() {
@@ -65,22 +95,29 @@ final class PlainForward {
   String run(String text, DeviceRun device) {
     boolean float64 = x.type() == ElementType.FLOAT64;
     ElementType arithmetic = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
-    TestRows y = TestRows.of(x.type(), x.rows(), x.width(), x.offset() / x.type().bytes(), 0);
-    long stride = (long) x.stride() * x.type().bytes();
-    Arguments arguments =
-        new Arguments(kernel.parameters())
-            .rows(Forward.X, device.rows("x", x, true), stride, 0, 0)
-            .rows(Forward.Y, device.rows("y", y, false), stride, 0, 0)
-            .column(Forward.GAIN, device.column("gain", gain, arithmetic))
-            .set("mean_address", 0)
-            .set("rstd_address", 0)
-            .set("statistic_step", 1)
-            .set("rows", x.rows())
-            .set("width", x.width())
-            .set("part", choices.part())
-            .set("epsilon", choices.epsilon());
-    device.launch(text, kernel.launch(x.rows(), x.width()), arguments);
-    return y.difference(expected);
+    TestRows y = output();
+    byte[] kept = DeviceRun.doubles(rstd.length);
+    Arguments arguments = new Arguments(kernel.parameters());
+    rows(arguments, Forward.X, device.rows("x", x, true));
+    rows(arguments, Forward.Y, device.rows("y", y, false));
+    arguments
+        .column(Forward.GAIN, device.column("gain", gain, arithmetic))
+        .set("mean_address", 0)
+        .set("rstd_address", device.memory.allocateUnwritten("rstd", kept))
+        .set("statistic_step", 1)
+        .set("rows", x.rows() * groups)
+        .set("width", choices.width())
+        .set("part", choices.part())
+        .set("epsilon", choices.epsilon());
+    device.launch(text, kernel.launch(x.rows() * groups, choices.width()), arguments);
+    String difference = y.difference(expected);
+    boolean same = Arrays.equals(DeviceRun.values(kept), rstd);
+    return difference == null && !same ? "rows have another rstd" : difference;
+  }
+
+  private void rows(Arguments arguments, Tensor tensor, long address) {
+    int bytes = x.type().bytes();
+    arguments.rowsOfGroups(tensor, address, bytes, x.width(), x.stride(), groups);
   }
 
   /** The work of the kernel itself. */
