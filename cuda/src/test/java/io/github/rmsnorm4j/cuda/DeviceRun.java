@@ -75,6 +75,7 @@ final class DeviceRun {
             launch.blocks(),
             launch.threadsX(),
             launch.threadsY(),
+            launch.sharedBytes(),
             arguments.bytes(),
             reversed,
             work)

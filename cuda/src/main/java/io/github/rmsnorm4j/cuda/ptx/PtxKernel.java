@@ -10,10 +10,13 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
  * @param form how threads share rows
  * @param rowsOfTeam rows that a team of threads does one after the other; 0 in a kernel that does
  *     no rows
+ * @param blockBytes bytes of shared memory for each block of 1,024 elements, up to 64 of them
  * @param parameters its parameters
  */
 public record PtxKernel(
-    String name, String text, Form form, int rowsOfTeam, Parameters parameters) {
+    String name, String text, Form form, int rowsOfTeam, int blockBytes, Parameters parameters) {
+  private static final int BLOCKS = SumOrder.SUPER_BLOCK / SumOrder.BLOCK;
+
   /** Of the oldest driver with every instruction that kernels use: CUDA 11.0. */
   static final String VERSION = "7.0";
 
@@ -26,11 +29,12 @@ public record PtxKernel(
    * @param blocks of threads, in x
    * @param threadsX of a block
    * @param threadsY of a block
+   * @param sharedBytes of a block: its dynamic shared memory
    */
-  public record Launch(int blocks, int threadsX, int threadsY) {}
+  public record Launch(int blocks, int threadsX, int threadsY, int sharedBytes) {}
 
   /**
-   * {@return the launch for rows, or for groups of rows; kernels need no dynamic shared memory}
+   * {@return the launch for rows, or for groups of rows}
    *
    * @param rows at least 1
    * @param width of each
@@ -39,28 +43,29 @@ public record PtxKernel(
     int teams = (int) (((long) rows + rowsOfTeam - 1) / rowsOfTeam);
     int warp = SumOrder.LANES;
     if (form == Form.BLOCK) {
-      return new Launch(teams, warp * form.warps(width), 1);
+      int slots = (int) Math.min(BLOCKS, ((long) width + SumOrder.BLOCK - 1) / SumOrder.BLOCK);
+      int shared = RowSums.RESULTS + slots * blockBytes;
+      return new Launch(teams, warp * form.warps(width), 1, shared);
     }
     int teamsOfBlock = Math.min(Form.ROWS_OF_BLOCK, teams);
-    return new Launch((int) (((long) teams + teamsOfBlock - 1) / teamsOfBlock), warp, teamsOfBlock);
+    int blocks = (int) (((long) teams + teamsOfBlock - 1) / teamsOfBlock);
+    return new Launch(blocks, warp, teamsOfBlock, 0);
   }
 
   /** A module with one kernel. */
-  static String module(String name, Parameters parameters, int sharedBytes, PtxText text) {
-    String shared =
-        sharedBytes == 0
-            ? ""
-            : "  .shared .align 8 .b8 %s[%d];\n".formatted(RowKernel.SHARED, sharedBytes);
+  static String module(String name, Parameters parameters, boolean hasShared, PtxText text) {
+    String shared = ".extern .shared .align 8 .b8 " + RowKernel.SHARED + "[];\n";
     return ".version "
         + VERSION
         + "\n.target "
         + TARGET
-        + "\n.address_size 64\n\n.visible .entry "
+        + "\n.address_size 64\n"
+        + (hasShared ? shared : "")
+        + ".visible .entry "
         + name
         + "(\n"
         + parameters.text()
         + ")\n{\n"
-        + shared
         + text.body()
         + "}\n";
   }

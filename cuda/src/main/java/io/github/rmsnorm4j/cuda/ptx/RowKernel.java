@@ -109,12 +109,9 @@ public final class RowKernel {
     text.mark(end);
     text.put("ret");
     String name = signature.name();
-    return new PtxKernel(
-        name,
-        PtxKernel.module(name, parameters, stages.sharedBytes(), text),
-        signature.form(),
-        rowsOfTeam,
-        parameters);
+    int blockBytes = stages.blockBytes();
+    String module = PtxKernel.module(name, parameters, blockBytes > 0, text);
+    return new PtxKernel(name, module, signature.form(), rowsOfTeam, blockBytes, parameters);
   }
 
   /** Rows that a team does one after the other, because it adds them up. */

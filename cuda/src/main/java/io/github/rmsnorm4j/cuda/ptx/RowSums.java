@@ -13,20 +13,14 @@ import java.util.Map;
  * adds the blocks in order.
  */
 final class RowSums {
-  /** Blocks of a super-block. */
-  private static final int BLOCKS = SumOrder.SUPER_BLOCK / SumOrder.BLOCK;
-
   private static final int LANE_BYTES = Double.BYTES;
-  private static final int BLOCK_BYTES = SumOrder.LANES * LANE_BYTES;
-
-  /** The lanes of all blocks of a super-block. */
-  private static final int SUM_BYTES = BLOCKS * BLOCK_BYTES;
+  private static final int LANES_BYTES = SumOrder.LANES * LANE_BYTES;
 
   /**
    * The sums of a row, at the beginning of shared memory. Threads may still read them when others
    * write the lanes of the next stage, so they have a place of their own.
    */
-  private static final int RESULTS = Stage.MAX_SUMS * Double.BYTES;
+  static final int RESULTS = Stage.MAX_SUMS * Double.BYTES;
 
   /** Steps of a lane that are written one after the other, so that their loads overlap. */
   private static final int STEPS = 8;
@@ -46,9 +40,9 @@ final class RowSums {
     this.numbers = numbers;
   }
 
-  /** Bytes of shared memory. */
-  int sharedBytes() {
-    return team.isBlock() ? RESULTS + mostSums * SUM_BYTES : 0;
+  /** Bytes of shared memory for the lanes of one block of 1,024 elements, of the most sums. */
+  int blockBytes() {
+    return team.isBlock() ? mostSums * LANES_BYTES : 0;
   }
 
   /** Sums the elements before an end, and leaves each sum as a number of the row. */
@@ -130,16 +124,18 @@ final class RowSums {
   /** The blocks of this warp, whose lanes go to shared memory. */
   private void share(Stage stage, ValueCode row, String begin, String stop, String[] lanes) {
     String from = text.compute(Kind.B32, "mad.lo.u32", team.warp(), block(), begin);
-    String slot = text.compute(Kind.B32, "mad.lo.u32", team.thread(), bytes(), sharedBase());
+    String slot = text.compute(Kind.B32, "mad.lo.u32", team.lane(), bytes(), sharedBase());
+    String slotBytes = Integer.toString(lanes.length * LANES_BYTES);
+    text.put("mad.lo.u32", slot, team.warp(), slotBytes, slot);
     String step = text.compute(Kind.B32, "mul.lo.u32", team.warps(), block());
-    String slots = text.compute(Kind.B32, "mul.lo.u32", team.warps(), blockBytes());
+    String slots = text.compute(Kind.B32, "mul.lo.u32", team.warps(), slotBytes);
     String loop = text.label("BLOCK");
     String done = text.label("SHARED");
     text.mark(loop);
     text.branchIf(text.test("ge.u32", from, stop), done);
     block(stage, row, from, stop, lanes);
     for (int s = 0; s < lanes.length; s++) {
-      text.put("st.shared.f64", PtxText.at(slot, RESULTS + s * SUM_BYTES), lanes[s]);
+      text.put("st.shared.f64", PtxText.at(slot, RESULTS + s * LANES_BYTES), lanes[s]);
     }
     text.put("add.u32", from, from, step);
     text.put("add.u32", slot, slot, slots);
@@ -153,10 +149,6 @@ final class RowSums {
 
   private static String bytes() {
     return Integer.toString(LANE_BYTES);
-  }
-
-  private static String blockBytes() {
-    return Integer.toString(BLOCK_BYTES);
   }
 
   private String sharedBase() {
@@ -178,11 +170,11 @@ final class RowSums {
     text.mark(loop);
     for (int s = 0; s < totals.length; s++) {
       String of =
-          text.compute(Kind.F64, "ld.shared.f64", PtxText.at(slot, RESULTS + s * SUM_BYTES));
+          text.compute(Kind.F64, "ld.shared.f64", PtxText.at(slot, RESULTS + s * LANES_BYTES));
       text.put("add.rn.f64", totals[s], totals[s], of);
     }
     text.put("add.u32", from, from, block());
-    text.put("add.u32", slot, slot, blockBytes());
+    text.put("add.u32", slot, slot, Integer.toString(totals.length * LANES_BYTES));
     text.branchIf(text.test("lt.u32", from, stop), loop);
     add(ofRow, totals);
     text.mark(folded);

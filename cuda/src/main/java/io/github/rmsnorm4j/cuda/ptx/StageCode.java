@@ -41,9 +41,9 @@ final class StageCode {
     return ValueCode.ofRow(text, numbers, places::first);
   }
 
-  /** Bytes of shared memory that row sums need. */
-  int sharedBytes() {
-    return sums.sharedBytes();
+  /** Bytes of shared memory that row sums need for each block of 1,024 elements. */
+  int blockBytes() {
+    return sums.blockBytes();
   }
 
   /**

@@ -66,7 +66,7 @@ public final class TreeKernel {
    * @param width of a row
    */
   public static PtxKernel.Launch launch(int width) {
-    return new PtxKernel.Launch((int) (((long) width + SIDE - 1) / SIDE), SIDE, SIDE);
+    return new PtxKernel.Launch((int) (((long) width + SIDE - 1) / SIDE), SIDE, SIDE, 0);
   }
 
   private PtxKernel kernel() {
@@ -85,8 +85,8 @@ public final class TreeKernel {
     text.mark("END");
     text.put("ret");
     String name = "column_sums_" + (float64 ? "float64" : "float32");
-    return new PtxKernel(
-        name, PtxKernel.module(name, parameters, 0, text), Form.BLOCK, 0, parameters);
+    String module = PtxKernel.module(name, parameters, false, text);
+    return new PtxKernel(name, module, Form.BLOCK, 0, 0, parameters);
   }
 
   private String pointer(String parameter) {

@@ -15,7 +15,7 @@ final class Block {
   Block(Grid grid, int number) {
     this.grid = grid;
     this.number = number;
-    byte[] bytes = new byte[grid.program().sharedBytes()];
+    byte[] bytes = new byte[grid.sharedBytes()];
     shared = new CheckedMemory("shared memory", bytes, false, false, true);
   }
 

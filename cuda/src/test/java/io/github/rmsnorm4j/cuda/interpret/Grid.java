@@ -8,6 +8,7 @@ package io.github.rmsnorm4j.cuda.interpret;
  * @param blocks of threads
  * @param threadsX of a block, in x
  * @param threadsY of a block, in y
+ * @param sharedBytes of a block
  * @param parameters the bytes of its parameters
  * @param reversed whether blocks and warps take their turns from the last one to the first
  * @param work counts what was done
@@ -18,16 +19,17 @@ public record Grid(
     int blocks,
     int threadsX,
     int threadsY,
+    int sharedBytes,
     byte[] parameters,
     boolean reversed,
     Work work) {
   /** Checks the size of the launch, as a driver does. */
   public Grid {
     boolean fits = threadsX > 0 && threadsY > 0 && threadsX * threadsY <= 1024 && blocks > 0;
-    if (!fits || program.sharedBytes() > 48 << 10) {
+    if (!fits || sharedBytes > 48 << 10) {
       throw new PtxFault(
           "%d blocks of %d x %d threads with %d bytes of shared memory cannot be launched"
-              .formatted(blocks, threadsX, threadsY, program.sharedBytes()));
+              .formatted(blocks, threadsX, threadsY, sharedBytes));
     }
     if (parameters.length != program.parameterBytes()) {
       throw new PtxFault(

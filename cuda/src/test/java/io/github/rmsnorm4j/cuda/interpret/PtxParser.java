@@ -2,9 +2,11 @@ package io.github.rmsnorm4j.cuda.interpret;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -17,7 +19,7 @@ final class PtxParser {
   private static final Pattern PARAMETER = Pattern.compile("\\.param \\.(\\w+) (\\w+),?");
   private static final Pattern REGISTERS = Pattern.compile("\\.reg \\.(\\w+) %(\\w+)<(\\d+)>;");
   private static final Pattern SHARED =
-      Pattern.compile("\\.shared \\.align (\\d+) \\.b8 (\\w+)\\[(\\d+)\\];");
+      Pattern.compile("\\.extern \\.shared \\.align 8 \\.b8 (\\w+)\\[\\];");
   private static final Pattern LABEL = Pattern.compile("(\\w+):");
   private static final Pattern INSTRUCTION =
       Pattern.compile("(?:@(!?)(%\\w+) )?([a-z][\\w.]*)(?: (.*))?;");
@@ -38,13 +40,12 @@ final class PtxParser {
   private final List<Type> types = new ArrayList<>();
   private final Map<Integer, Long> constants = new HashMap<>();
   private final Map<Integer, String> specials = new HashMap<>();
-  private final Map<String, Integer> shared = new HashMap<>();
+  private final Set<String> shared = new HashSet<>();
   private final Map<String, Integer> labels = new HashMap<>();
   private final List<Instruction> instructions = new ArrayList<>();
   private final List<String> targets = new ArrayList<>();
   private String name;
   private int parameterBytes;
-  private int sharedBytes;
   private int line;
 
   PtxParser(String text) {
@@ -68,7 +69,6 @@ final class PtxParser {
         name,
         parameters,
         parameterBytes,
-        sharedBytes,
         types.size(),
         constants,
         specials,
@@ -111,10 +111,7 @@ final class PtxParser {
       parameters.put(m.group(2), new PtxProgram.Parameter(type, offset));
       parameterBytes = offset + type.bytes;
     } else if ((m = SHARED.matcher(text)).matches()) {
-      int align = Integer.parseInt(m.group(1));
-      int at = (sharedBytes + align - 1) / align * align;
-      shared.put(m.group(2), at);
-      sharedBytes = at + Integer.parseInt(m.group(3));
+      shared.add(m.group(1));
     } else if ((m = ENTRY.matcher(text)).matches() && name == null) {
       name = m.group(1);
     } else if (!OTHER.matcher(text).matches()) {
@@ -332,8 +329,8 @@ final class PtxParser {
   }
 
   private long constant(String operand, Type type) {
-    if (shared.containsKey(operand) && type.bytes == 4) {
-      return shared.get(operand);
+    if (shared.contains(operand) && type.bytes == 4) {
+      return 0;
     }
     if (SINGLE.matcher(operand).matches() && type == Type.F32
         || DOUBLE.matcher(operand).matches() && type == Type.F64) {
