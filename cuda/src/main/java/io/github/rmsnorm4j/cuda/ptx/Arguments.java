@@ -8,7 +8,7 @@ import java.util.Set;
 
 /** The block of bytes with the parameters of one launch. All addresses are of device memory. */
 public final class Arguments {
-  private final Parameters parameters;
+  private final KernelParameters parameters;
   private final ByteBuffer block;
   private final Set<String> missing = new HashSet<>();
 
@@ -17,7 +17,7 @@ public final class Arguments {
    *
    * @param parameters those of the kernel
    */
-  public Arguments(Parameters parameters) {
+  public Arguments(KernelParameters parameters) {
     this.parameters = parameters;
     block = ByteBuffer.allocate(parameters.bytes()).order(ByteOrder.nativeOrder());
     parameters.all().forEach(parameter -> missing.add(parameter.name()));
@@ -110,7 +110,7 @@ public final class Arguments {
    * @throws IllegalArgumentException if the kernel has no such parameter, or it is not an integer
    */
   public Arguments set(String name, long value) {
-    Parameters.Parameter parameter = require(name);
+    KernelParameters.Parameter parameter = require(name);
     switch (parameter.type()) {
       case U32 -> block.putInt(parameter.offset(), Math.toIntExact(value));
       case U64 -> block.putLong(parameter.offset(), value);
@@ -128,16 +128,16 @@ public final class Arguments {
    * @throws IllegalArgumentException if the kernel has no such parameter, or it is an integer
    */
   public Arguments set(String name, double value) {
-    Parameters.Parameter parameter = require(name);
-    if (parameter.type() != Parameters.Type.F64) {
+    KernelParameters.Parameter parameter = require(name);
+    if (parameter.type() != KernelParameters.Type.F64) {
       throw new IllegalArgumentException(name + " is an integer, " + value + " is not");
     }
     block.putDouble(parameter.offset(), value);
     return this;
   }
 
-  private Parameters.Parameter require(String name) {
-    Parameters.Parameter parameter = parameters.get(name);
+  private KernelParameters.Parameter require(String name) {
+    KernelParameters.Parameter parameter = parameters.get(name);
     if (parameter == null) {
       throw new IllegalArgumentException("the kernel has no parameter " + name);
     }

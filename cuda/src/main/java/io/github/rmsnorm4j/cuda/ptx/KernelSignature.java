@@ -3,6 +3,9 @@ package io.github.rmsnorm4j.cuda.ptx;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.RowGroups;
+import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
@@ -44,8 +47,34 @@ public record KernelSignature(
    */
   public static KernelSignature of(
       Formula formula, Map<Tensor, ElementType> types, int width, int part) {
-    return new KernelSignature(
-        formula, types, width > Forward.ONE_PASS, part < width, Form.of(width));
+    Formula same =
+        switch (formula) {
+          case ForwardFormula f ->
+              new ForwardFormula(alike(f.spec(), types), f.cast(), f.gain(), f.bias());
+          case BackwardFormula b ->
+              new BackwardFormula(
+                  alike(b.spec(), types),
+                  b.fromOutput(),
+                  b.keptStatistic(),
+                  b.gain(),
+                  b.bias(),
+                  b.gainGradient(),
+                  b.biasGradient());
+        };
+    return new KernelSignature(same, types, width > Forward.ONE_PASS, part < width, Form.of(width));
+  }
+
+  /** The choices without those that come as parameters: all such norms share a kernel. */
+  private static NormSpec alike(NormSpec spec, Map<Tensor, ElementType> types) {
+    boolean float64 = types.get(Forward.X) == ElementType.FLOAT64;
+    ResidualRounding rounding =
+        types.containsKey(Forward.RESIDUAL) ? spec.residualRounding() : ResidualRounding.FIRST;
+    return spec.withGroups(RowGroups.WHOLE)
+        .withPart(RowPart.WHOLE)
+        .withGainOffset(0)
+        .withResidualRounding(rounding)
+        // How small epsilon is decides when a float64 row is summed again.
+        .withEpsilon(float64 ? spec.epsilon(ElementType.FLOAT64) : 0);
   }
 
   boolean float64() {

@@ -14,7 +14,12 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
  * @param parameters its parameters
  */
 public record PtxKernel(
-    String name, String text, Form form, int rowsOfTeam, int blockBytes, Parameters parameters) {
+    String name,
+    String text,
+    Form form,
+    int rowsOfTeam,
+    int blockBytes,
+    KernelParameters parameters) {
   private static final int BLOCKS = SumOrder.SUPER_BLOCK / SumOrder.BLOCK;
 
   /** Of the oldest driver with every instruction that kernels use: CUDA 11.0. */
@@ -24,14 +29,13 @@ public record PtxKernel(
   static final String TARGET = "sm_70";
 
   /**
-   * How many threads are started.
+   * How many threads are started. Grid and blocks have one dimension.
    *
-   * @param blocks of threads, in x
-   * @param threadsX of a block
-   * @param threadsY of a block
+   * @param blocks of threads
+   * @param threads of a block
    * @param sharedBytes of a block: its dynamic shared memory
    */
-  public record Launch(int blocks, int threadsX, int threadsY, int sharedBytes) {}
+  public record Launch(int blocks, int threads, int sharedBytes) {}
 
   /**
    * {@return the launch for rows, or for groups of rows}
@@ -45,15 +49,15 @@ public record PtxKernel(
     if (form == Form.BLOCK) {
       int slots = (int) Math.min(BLOCKS, ((long) width + SumOrder.BLOCK - 1) / SumOrder.BLOCK);
       int shared = RowSums.RESULTS + slots * blockBytes;
-      return new Launch(teams, warp * form.warps(width), 1, shared);
+      return new Launch(teams, warp * form.warps(width), shared);
     }
     int teamsOfBlock = Math.min(Form.ROWS_OF_BLOCK, teams);
     int blocks = (int) (((long) teams + teamsOfBlock - 1) / teamsOfBlock);
-    return new Launch(blocks, warp, teamsOfBlock, 0);
+    return new Launch(blocks, warp * teamsOfBlock, 0);
   }
 
   /** A module with one kernel. */
-  static String module(String name, Parameters parameters, boolean hasShared, PtxText text) {
+  static String module(String name, KernelParameters parameters, boolean hasShared, PtxText text) {
     String shared = ".extern .shared .align 8 .b8 " + RowKernel.SHARED + "[];\n";
     return ".version "
         + VERSION

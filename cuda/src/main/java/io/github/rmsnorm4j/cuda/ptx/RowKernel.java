@@ -29,7 +29,7 @@ public final class RowKernel {
   private final KernelSignature signature;
   private final Program program;
   private final PtxText text = new PtxText();
-  private final Parameters parameters = new Parameters();
+  private final KernelParameters parameters = new KernelParameters();
   private final Numbers numbers = new Numbers(text);
   private final RowPlaces places = new RowPlaces(text);
   private final Team team;
@@ -70,15 +70,15 @@ public final class RowKernel {
     }
     if (keeps() || signature.hasKeptStatistic()) {
       parameters
-          .add(Parameters.Type.U64, MEAN)
-          .add(Parameters.Type.U64, RSTD)
-          .add(Parameters.Type.U32, STEP);
+          .add(KernelParameters.Type.U64, MEAN)
+          .add(KernelParameters.Type.U64, RSTD)
+          .add(KernelParameters.Type.U32, STEP);
     }
     parameters
-        .add(Parameters.Type.U32, ROWS)
-        .add(Parameters.Type.U32, WIDTH)
-        .add(Parameters.Type.U32, PART)
-        .add(Parameters.Type.F64, EPSILON);
+        .add(KernelParameters.Type.U32, ROWS)
+        .add(KernelParameters.Type.U32, WIDTH)
+        .add(KernelParameters.Type.U32, PART)
+        .add(KernelParameters.Type.F64, EPSILON);
   }
 
   /** Whether the mean and rstd of a row may be wanted. */

@@ -45,18 +45,18 @@ final class RowPlaces {
   }
 
   /** Declares the parameters of rows. */
-  static void declareRows(Parameters parameters, Tensor rows) {
+  static void declareRows(KernelParameters parameters, Tensor rows) {
     String name = name(rows);
     parameters
-        .add(Parameters.Type.U64, name + "_address")
-        .add(Parameters.Type.U64, name + "_stride")
-        .add(Parameters.Type.U64, name + "_outer")
-        .add(Parameters.Type.U32, name + "_period");
+        .add(KernelParameters.Type.U64, name + "_address")
+        .add(KernelParameters.Type.U64, name + "_stride")
+        .add(KernelParameters.Type.U64, name + "_outer")
+        .add(KernelParameters.Type.U32, name + "_period");
   }
 
   /** Declares the parameter of a column. */
-  static void declareColumn(Parameters parameters, Tensor column) {
-    parameters.add(Parameters.Type.U64, name(column) + "_address");
+  static void declareColumn(KernelParameters parameters, Tensor column) {
+    parameters.add(KernelParameters.Type.U64, name(column) + "_address");
   }
 
   /** Loads the layout of rows. */

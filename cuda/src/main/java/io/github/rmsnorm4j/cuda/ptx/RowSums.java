@@ -62,6 +62,8 @@ final class RowSums {
         broadcast(ofRow[s]);
         numbers.set(stage.sums().get(s).number(), ofRow[s]);
       }
+      // Other threads may store what this one has read.
+      team.meet(text);
     }
   }
 

@@ -22,18 +22,16 @@ record Team(
     String number) {
   static Team of(PtxText text, Form form) {
     String block = text.compute(Kind.B32, "mov.u32", "%ctaid.x");
-    String x = text.compute(Kind.B32, "mov.u32", "%tid.x");
-    if (form == Form.WARP) {
-      String teams = text.compute(Kind.B32, "mov.u32", "%ntid.y");
-      String y = text.compute(Kind.B32, "mov.u32", "%tid.y");
-      String number = text.compute(Kind.B32, "mad.lo.u32", block, teams, y);
-      return new Team(form, x, null, null, x, "32", number);
-    }
+    String thread = text.compute(Kind.B32, "mov.u32", "%tid.x");
     String threads = text.compute(Kind.B32, "mov.u32", "%ntid.x");
-    String lane = text.compute(Kind.B32, "and.b32", x, "31");
-    String warp = text.compute(Kind.B32, "shr.u32", x, "5");
+    String lane = text.compute(Kind.B32, "and.b32", thread, "31");
+    String warp = text.compute(Kind.B32, "shr.u32", thread, "5");
     String warps = text.compute(Kind.B32, "shr.u32", threads, "5");
-    return new Team(form, lane, warp, warps, x, threads, block);
+    if (form == Form.WARP) {
+      String number = text.compute(Kind.B32, "mad.lo.u32", block, warps, warp);
+      return new Team(form, lane, null, null, lane, "32", number);
+    }
+    return new Team(form, lane, warp, warps, thread, threads, block);
   }
 
   boolean isBlock() {

@@ -10,11 +10,11 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
  * columns; 32 threads share a column.
  */
 public final class TreeKernel {
-  /** Threads of a block in each direction. */
+  /** Columns of a block of threads, and threads that share a column. */
   private static final int SIDE = 32;
 
   private final PtxText text = new PtxText();
-  private final Parameters parameters = new Parameters();
+  private final KernelParameters parameters = new KernelParameters();
   private final boolean float64;
   private final String bytes;
 
@@ -22,11 +22,11 @@ public final class TreeKernel {
     float64 = arithmetic == ElementType.FLOAT64;
     bytes = Integer.toString(arithmetic.bytes());
     parameters
-        .add(Parameters.Type.U64, "table_address")
-        .add(Parameters.Type.U64, "gradient_address")
-        .add(Parameters.Type.U32, "blocks")
-        .add(Parameters.Type.U32, "width")
-        .add(Parameters.Type.U32, "adds");
+        .add(KernelParameters.Type.U64, "table_address")
+        .add(KernelParameters.Type.U64, "gradient_address")
+        .add(KernelParameters.Type.U32, "blocks")
+        .add(KernelParameters.Type.U32, "width")
+        .add(KernelParameters.Type.U32, "adds");
   }
 
   /**
@@ -66,15 +66,16 @@ public final class TreeKernel {
    * @param width of a row
    */
   public static PtxKernel.Launch launch(int width) {
-    return new PtxKernel.Launch((int) (((long) width + SIDE - 1) / SIDE), SIDE, SIDE, 0);
+    return new PtxKernel.Launch((int) (((long) width + SIDE - 1) / SIDE), SIDE * SIDE, 0);
   }
 
   private PtxKernel kernel() {
     String table = pointer("table_address");
     String blocks = text.compute(Kind.B32, "ld.param.u32", "[blocks]");
     String width = text.compute(Kind.B32, "ld.param.u32", "[width]");
-    String x = text.compute(Kind.B32, "mov.u32", "%tid.x");
-    String y = text.compute(Kind.B32, "mov.u32", "%tid.y");
+    String thread = text.compute(Kind.B32, "mov.u32", "%tid.x");
+    String x = text.compute(Kind.B32, "and.b32", thread, "31");
+    String y = text.compute(Kind.B32, "shr.u32", thread, "5");
     String block = text.compute(Kind.B32, "mov.u32", "%ctaid.x");
     String column = text.compute(Kind.B32, "mad.lo.u32", block, Integer.toString(SIDE), x);
     String outside = text.test("ge.u32", column, width);

@@ -53,10 +53,8 @@ final class Block {
     int thread = warp * Warp.LANES + lane;
     return switch (name) {
       case "%ctaid.x" -> number;
-      case "%tid.x" -> thread % grid.threadsX();
-      case "%tid.y" -> thread / grid.threadsX();
-      case "%ntid.x" -> grid.threadsX();
-      case "%ntid.y" -> grid.threadsY();
+      case "%tid.x" -> thread;
+      case "%ntid.x" -> grid.threads();
       default -> throw new PtxFault("unknown register " + name);
     };
   }
@@ -69,7 +67,7 @@ final class Block {
   }
 
   void run() {
-    int threads = grid.threadsX() * grid.threadsY();
+    int threads = grid.threads();
     List<Warp> warps = new ArrayList<>();
     for (int first = 0; first < threads; first += Warp.LANES) {
       int lanes = Math.min(Warp.LANES, threads - first);

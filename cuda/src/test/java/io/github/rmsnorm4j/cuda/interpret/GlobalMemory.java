@@ -12,7 +12,7 @@ public final class GlobalMemory {
 
   /** Memory with contents that a kernel may read and, unless it is read only, write. */
   public long allocate(String name, byte[] contents, boolean readOnly) {
-    return add(new CheckedMemory(name, contents, true, readOnly, false));
+    return add(new CheckedMemory(name, contents, true, readOnly, !readOnly));
   }
 
   /** Memory that a kernel must write before it reads it; the bytes are there for the caller. */

@@ -6,8 +6,7 @@ package io.github.rmsnorm4j.cuda.interpret;
  * @param program the kernel
  * @param global the memory of the device
  * @param blocks of threads
- * @param threadsX of a block, in x
- * @param threadsY of a block, in y
+ * @param threads of a block
  * @param sharedBytes of a block
  * @param parameters the bytes of its parameters
  * @param reversed whether blocks and warps take their turns from the last one to the first
@@ -17,19 +16,18 @@ public record Grid(
     PtxProgram program,
     GlobalMemory global,
     int blocks,
-    int threadsX,
-    int threadsY,
+    int threads,
     int sharedBytes,
     byte[] parameters,
     boolean reversed,
     Work work) {
   /** Checks the size of the launch, as a driver does. */
   public Grid {
-    boolean fits = threadsX > 0 && threadsY > 0 && threadsX * threadsY <= 1024 && blocks > 0;
+    boolean fits = threads > 0 && threads <= 1024 && blocks > 0;
     if (!fits || sharedBytes > 48 << 10) {
       throw new PtxFault(
-          "%d blocks of %d x %d threads with %d bytes of shared memory cannot be launched"
-              .formatted(blocks, threadsX, threadsY, sharedBytes));
+          "%d blocks of %d threads with %d bytes of shared memory cannot be launched"
+              .formatted(blocks, threads, sharedBytes));
     }
     if (parameters.length != program.parameterBytes()) {
       throw new PtxFault(

@@ -28,7 +28,7 @@ final class PtxParser {
   private static final Pattern MEMORY =
       Pattern.compile("(ld|st)\\.(param|global|shared)(?:\\.v([24]))?\\.(\\w+)");
 
-  private static final Pattern SPECIAL = Pattern.compile("%(ctaid|tid|ntid)\\.[xy]");
+  private static final Pattern SPECIAL = Pattern.compile("%(ctaid|tid|ntid)\\.x");
   private static final Pattern SINGLE = Pattern.compile("0f[0-9A-F]{8}");
   private static final Pattern DOUBLE = Pattern.compile("0d[0-9A-F]{16}");
   private static final Pattern INTEGER = Pattern.compile("0x[0-9a-f]+|[0-9]+");

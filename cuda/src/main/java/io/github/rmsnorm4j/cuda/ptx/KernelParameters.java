@@ -10,7 +10,7 @@ import java.util.Map;
  * The parameters of a kernel, and where each is in the block of bytes that a launch takes. They are
  * one after the other, each at a multiple of its size.
  */
-public final class Parameters {
+public final class KernelParameters {
   /** The types of parameters. */
   public enum Type {
     /** An unsigned integer of 32 bits. */
@@ -49,9 +49,9 @@ public final class Parameters {
   private final Map<String, Parameter> byName = new LinkedHashMap<>();
   private int bytes;
 
-  Parameters() {}
+  KernelParameters() {}
 
-  Parameters add(Type type, String name) {
+  KernelParameters add(Type type, String name) {
     int offset = (bytes + type.bytes - 1) / type.bytes * type.bytes;
     if (byName.putIfAbsent(name, new Parameter(name, type, offset)) != null) {
       throw new IllegalArgumentException("two parameters are named " + name);
