@@ -15,6 +15,7 @@ import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -138,7 +139,8 @@ class AssembledTest {
     boolean gated = spec.gate() != Gate.NONE;
     types.put(gated ? Forward.Z : Forward.RESIDUAL, type);
     boolean biased = spec.castOrder() == CastOrder.FLOAT32;
-    kernels.add(NormKernels.forward(choices, types, ElementType.FLOAT32, biased));
+    ForwardFormula forward = ForwardFormula.of(spec, type, ElementType.FLOAT32, biased);
+    kernels.add(NormKernels.of(forward, types, choices));
     types.remove(Forward.Y);
     types.put(Backward.DY, type);
     types.put(Backward.DX, type);
@@ -148,7 +150,7 @@ class AssembledTest {
     for (boolean kept : new boolean[] {false, true}) {
       boolean bias = biased && spec.gate().isAfter();
       BackwardFormula formula = new BackwardFormula(spec, false, kept, true, bias, true, biased);
-      kernels.add(NormKernels.backward(choices, types, formula));
+      kernels.add(NormKernels.of(formula, types, choices));
     }
   }
 }

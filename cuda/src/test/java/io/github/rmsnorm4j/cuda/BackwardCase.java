@@ -14,16 +14,13 @@ import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
-import io.github.rmsnorm4j.cuda.ptx.Arguments;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
-import io.github.rmsnorm4j.cuda.ptx.TreeKernel;
-import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormParts;
 import io.github.rmsnorm4j.internal.formula.Backward;
-import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -246,12 +243,6 @@ final class BackwardCase {
 
   private void onDevice(NormParts parts, Saved saved, TestRows dgain, TestRows dbias) {
     DeviceRun device = new DeviceRun(random.nextBoolean());
-    NormChoices choices = parts.choices(type);
-    boolean biased = bias != null && (keep == Keep.OUTPUT || spec.gate().isAfter());
-    boolean kept = keep != Keep.NOTHING;
-    BackwardFormula formula =
-        new BackwardFormula(
-            spec, keep == Keep.OUTPUT, kept, gain != null, biased, wantsGain, wantsBias);
     Map<Tensor, TestRows> all = new TreeMap<>();
     all.put(Forward.X, keep == Keep.OUTPUT ? y : x);
     all.put(Backward.DY, dy);
@@ -259,34 +250,40 @@ final class BackwardCase {
     put(all, Forward.RESIDUAL, dresidual);
     put(all, Forward.Z, z);
     put(all, Backward.DZ, dz);
-    Map<Tensor, ElementType> types = new TreeMap<>();
-    Map<Tensor, Long> addresses = new TreeMap<>();
+    Map<Tensor, DeviceRows> onDevice = new TreeMap<>();
     all.forEach(
         (tensor, of) -> {
           boolean isOutput = tensor.equals(Backward.DX) || tensor.equals(Backward.DZ);
-          types.put(tensor, of.type());
-          addresses.put(tensor, device.rows(tensor.name(), of, !isOutput));
+          onDevice.put(tensor, device.rows(tensor.name(), of, !isOutput));
         });
-    PtxKernel kernel = NormKernels.backward(choices, types, formula);
-    boolean inParts = groups > 1 && length == width;
-    int launches = inParts ? groups : 1;
-    int count = rows * groups / launches;
-    Numbers numbers = new Numbers(device, saved, dgain, dbias);
-    for (int part = 0; part < launches; part++) {
-      Arguments arguments = new Arguments(kernel.parameters());
-      for (Map.Entry<Tensor, TestRows> of : all.entrySet()) {
-        rows(arguments, of.getKey(), of.getValue(), addresses.get(of.getKey()), inParts, part);
-      }
-      numbers.set(kernel, arguments, launches, part, count, choices.width());
-      arguments
-          .set("rows", count)
-          .set("width", choices.width())
-          .set("part", choices.part())
-          .set("epsilon", choices.epsilon());
-      device.launch(kernel, arguments, count, choices.width());
-      numbers.trees(part, count, choices.width());
-    }
-    reach(kernel, device, inParts);
+    long dgainAt = dgain == null ? 0 : device.rows("dgain", dgain, false).address();
+    long dbiasAt = dbias == null ? 0 : device.rows("dbias", dbias, false).address();
+    BackwardCalls calls =
+        new BackwardCalls(
+            parts,
+            keep,
+            onDevice,
+            column(device, gain),
+            column(device, bias),
+            saved.mean() == null ? 0 : numbers(device, "mean", saved.mean()),
+            saved.rstd() == null ? 0 : numbers(device, "rstd", saved.rstd()),
+            new BackwardCalls.Gradients(dgainAt, dbiasAt, length, adds, 0));
+    byte[] tables = new byte[Math.toIntExact(calls.tableBytes())];
+    long at = device.memory.allocateUnwritten("tables", tables);
+    List<KernelCall> launches = calls.withTables(at).launches();
+    device.launch(launches);
+    reach(launches.getFirst().kernel(), device);
+  }
+
+  private DeviceColumn column(DeviceRun device, double[] numbers) {
+    return numbers == null
+        ? null
+        : new DeviceColumn(
+            device.numbers("column", numbers, arithmetic), ElementType.FLOAT64, numbers.length);
+  }
+
+  private long numbers(DeviceRun device, String name, double[] numbers) {
+    return device.numbers(name, Arrays.copyOf(numbers, rows * groups), ElementType.FLOAT64);
   }
 
   private static void put(Map<Tensor, TestRows> all, Tensor tensor, TestRows rows) {
@@ -295,102 +292,14 @@ final class BackwardCase {
     }
   }
 
-  private void rows(
-      Arguments arguments, Tensor tensor, TestRows of, long address, boolean inParts, int part) {
-    int bytes = of.type().bytes();
-    if (inParts) {
-      long at = address + (long) part * (width / groups) * bytes;
-      arguments.rows(tensor, at, (long) of.stride() * bytes, 0, 0);
-    } else {
-      arguments.rowsOfGroups(tensor, address, bytes, width, of.stride(), groups);
-    }
-  }
-
-  /** The columns, the kept numbers and the sums of a call on the device. */
-  private final class Numbers {
-    private final DeviceRun device;
-    private final int bytes = arithmetic.bytes();
-    private final TestRows dgain;
-    private final TestRows dbias;
-    private final long ofGain;
-    private final long ofBias;
-    private final long rstd;
-    private final long mean;
-    private final long dgainAt;
-    private final long dbiasAt;
-    private long gainTable;
-    private long biasTable;
-
-    Numbers(DeviceRun device, Saved saved, TestRows dgain, TestRows dbias) {
-      this.device = device;
-      this.dgain = dgain;
-      this.dbias = dbias;
-      ofGain = gain == null ? 0 : device.column("gain", gain, arithmetic);
-      ofBias = bias == null ? 0 : device.column("bias", bias, arithmetic);
-      rstd = saved.rstd() == null ? 0 : numbers("rstd", saved.rstd());
-      mean = saved.mean() == null ? 0 : numbers("mean", saved.mean());
-      dgainAt = dgain == null ? 0 : device.rows("dgain", dgain, false);
-      dbiasAt = dbias == null ? 0 : device.rows("dbias", dbias, false);
-    }
-
-    private long numbers(String name, double[] numbers) {
-      return device.column(name, Arrays.copyOf(numbers, rows * groups), ElementType.FLOAT64);
-    }
-
-    void set(PtxKernel kernel, Arguments arguments, int launches, int part, int count, int width) {
-      long from = (long) part * width * bytes;
-      for (var parameter : kernel.parameters().all()) {
-        switch (parameter.name()) {
-          case "gain_address" -> arguments.column(Forward.GAIN, ofGain + from);
-          case "bias_address" -> arguments.column(Forward.BIAS, ofBias + from);
-          case "dgain_address" ->
-              arguments.column(Backward.GAIN_GRADIENT, gainTable = table(count, width));
-          case "dbias_address" ->
-              arguments.column(Backward.BIAS_GRADIENT, biasTable = table(count, width));
-          case "rstd_address" -> arguments.set("rstd_address", rstd + (long) part * Double.BYTES);
-          case "mean_address" ->
-              arguments.set("mean_address", mean == 0 ? 0 : mean + (long) part * Double.BYTES);
-          case "statistic_step" -> arguments.set("statistic_step", launches);
-          default -> {}
-        }
-      }
-    }
-
-    private long table(int count, int width) {
-      byte[] table = new byte[(int) TreeKernel.tableBytes(count, width, arithmetic)];
-      return device.memory.allocateUnwritten("table", table);
-    }
-
-    void trees(int part, int count, int width) {
-      long from = (long) part * width * bytes;
-      if (dgain != null) {
-        tree(gainTable, dgainAt + from, count, width);
-      }
-      if (dbias != null) {
-        tree(biasTable, dbiasAt + from, count, width);
-      }
-    }
-
-    private void tree(long table, long gradient, int count, int width) {
-      PtxKernel kernel = TreeKernel.of(arithmetic);
-      Arguments arguments =
-          new Arguments(kernel.parameters())
-              .set("table_address", table)
-              .set("gradient_address", gradient)
-              .set("blocks", TreeKernel.blocks(count))
-              .set("width", width)
-              .set("adds", adds ? 1 : 0);
-      device.launch(kernel.text(), TreeKernel.launch(width), arguments);
-    }
-  }
-
-  private void reach(PtxKernel kernel, DeviceRun device, boolean inParts) {
+  private void reach(PtxKernel kernel, DeviceRun device) {
     String of = kernel.form() + " " + type + " " + spec.kind();
     reached.add(of);
     reached.add(kernel.form() + " keeps " + keep + " " + spec.kind());
     reached.add(spec.kind() + " " + spec.epsilonPlacement());
     reached.add(kernel.form() + " gate " + spec.gate());
     reached.add(kernel.form() + " sums " + wantsGain + " " + wantsBias);
+    boolean inParts = groups > 1 && length == width;
     reached.add("groups " + groups + " in parts " + inParts);
     reached.add(kernel.form() + " partial " + (spec.part().elements(width) < width));
     reached.add("residual " + (dresidual != null));

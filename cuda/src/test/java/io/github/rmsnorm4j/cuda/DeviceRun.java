@@ -5,11 +5,11 @@ import io.github.rmsnorm4j.cuda.interpret.GlobalMemory;
 import io.github.rmsnorm4j.cuda.interpret.Grid;
 import io.github.rmsnorm4j.cuda.interpret.PtxProgram;
 import io.github.rmsnorm4j.cuda.interpret.Work;
-import io.github.rmsnorm4j.cuda.ptx.Arguments;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -38,18 +38,18 @@ final class DeviceRun {
     return PROGRAMS.computeIfAbsent(text, PtxProgram::of);
   }
 
-  /** The address of rows. */
-  long rows(String name, TestRows rows, boolean readOnly) {
-    return memory.allocate(name, rows.bytes(), readOnly) + rows.offset();
+  /** Rows in the memory of the device. */
+  DeviceRows rows(String name, TestRows rows, boolean readOnly) {
+    return rows.at(memory.allocate(name, rows.bytes(), readOnly));
   }
 
-  /** The address of numbers of the compute type. */
-  long column(String name, double[] numbers, ElementType type) {
+  /** The address of numbers of a type. */
+  long numbers(String name, double[] numbers, ElementType type) {
     TestRows column = TestRows.of(type, 1, numbers.length, 0, 0);
     for (int i = 0; i < numbers.length; i++) {
       column.set(0, i, numbers[i]);
     }
-    return rows(name, column, true);
+    return rows(name, column, true).address();
   }
 
   /** Bytes for float64 numbers that a kernel writes. */
@@ -64,18 +64,22 @@ final class DeviceRun {
     return values;
   }
 
-  void launch(PtxKernel kernel, Arguments arguments, int rows, int width) {
-    launch(kernel.text(), kernel.launch(rows, width), arguments);
+  void launch(List<KernelCall> calls) {
+    for (KernelCall call : calls) {
+      launch(call.kernel().text(), call);
+    }
   }
 
-  void launch(String text, PtxKernel.Launch launch, Arguments arguments) {
+  /** Launches a text in place of the kernel. */
+  void launch(String text, KernelCall call) {
+    PtxKernel.Launch launch = call.launch();
     new Grid(
             program(text),
             memory,
             launch.blocks(),
             launch.threads(),
             launch.sharedBytes(),
-            arguments.bytes(),
+            call.parameters(),
             reversed,
             work)
         .run();

@@ -15,12 +15,11 @@ import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
-import io.github.rmsnorm4j.cuda.ptx.Arguments;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
-import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormParts;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -249,51 +248,43 @@ final class ForwardCase {
 
   private void onDevice(NormParts parts, byte[] mean, byte[] rstd) {
     DeviceRun device = new DeviceRun(random.nextBoolean());
-    NormChoices choices = parts.choices(x.type());
     boolean float64 = x.type() == ElementType.FLOAT64;
+    Map<Tensor, DeviceRows> all = new TreeMap<>();
+    all.put(Forward.X, device.rows("x", x, !inPlace));
+    DeviceRows out = inPlace ? all.get(Forward.X) : device.rows("y", y, false);
+    all.put(Forward.Y, out);
+    if (residual != null) {
+      all.put(Forward.RESIDUAL, device.rows("residual", residual, false));
+    }
+    if (z != null) {
+      all.put(Forward.Z, device.rows("z", z, true));
+    }
+    ForwardCalls calls =
+        new ForwardCalls(
+            parts,
+            all,
+            column(device, "gain", gain, gainType, spec.gainOffset(), float64),
+            column(device, "bias", bias, ElementType.FLOAT32, 0, float64),
+            keeps ? device.memory.allocateUnwritten("mean", mean) : 0,
+            keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0);
+    List<KernelCall> launches = calls.launches();
+    device.launch(launches);
+    reach(launches.getFirst().kernel(), device);
+  }
+
+  private static DeviceColumn column(
+      DeviceRun device,
+      String name,
+      double[] numbers,
+      ElementType type,
+      double offset,
+      boolean float64) {
+    if (numbers == null) {
+      return null;
+    }
     ElementType arithmetic = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
-    double[] g = gain == null ? null : columns(gain, spec.gainOffset(), float64);
-    double[] b = bias == null ? null : columns(bias, 0, float64);
-    boolean inParts = samples > 1 || groups > 1 && Math.max(length(g), length(b)) > choices.width();
-    Map<Tensor, ElementType> types = new TreeMap<>();
-    types.put(Forward.X, x.type());
-    types.put(Forward.Y, y.type());
-    put(types, Forward.RESIDUAL, residual == null ? null : residual.type());
-    put(types, Forward.Z, z == null ? null : z.type());
-    put(types, Forward.GAIN_OF_GROUPS, inParts && g != null ? arithmetic : null);
-    put(types, Forward.BIAS_OF_GROUPS, inParts && b != null ? arithmetic : null);
-    PtxKernel kernel = NormKernels.forward(choices, types, g == null ? null : gainType, b != null);
-    Arguments arguments = new Arguments(kernel.parameters());
-    long atX = rows(device, arguments, Forward.X, x, !inPlace);
-    if (inPlace) {
-      rows(arguments, Forward.Y, y, atX);
-    } else {
-      rows(device, arguments, Forward.Y, y, false);
-    }
-    rows(device, arguments, Forward.RESIDUAL, residual, false);
-    rows(device, arguments, Forward.Z, z, true);
-    column(device, arguments, Forward.GAIN, Forward.GAIN_OF_GROUPS, g, arithmetic, inParts);
-    column(device, arguments, Forward.BIAS, Forward.BIAS_OF_GROUPS, b, arithmetic, inParts);
-    arguments
-        .set("mean_address", keeps ? device.memory.allocateUnwritten("mean", mean) : 0)
-        .set("rstd_address", keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0)
-        .set("statistic_step", 1)
-        .set("rows", rows * groups)
-        .set("width", choices.width())
-        .set("part", choices.part())
-        .set("epsilon", choices.epsilon());
-    device.launch(kernel, arguments, rows * groups, choices.width());
-    reach(kernel, device, inParts);
-  }
-
-  private static void put(Map<Tensor, ElementType> types, Tensor tensor, ElementType type) {
-    if (type != null) {
-      types.put(tensor, type);
-    }
-  }
-
-  private static int length(double[] numbers) {
-    return numbers == null ? 0 : numbers.length;
+    double[] column = columns(numbers, offset, float64);
+    return new DeviceColumn(device.numbers(name, column, arithmetic), type, numbers.length);
   }
 
   /** A parameter in the compute type, with the offset. */
@@ -310,43 +301,7 @@ final class ForwardCase {
     return columns;
   }
 
-  private long rows(
-      DeviceRun device, Arguments arguments, Tensor tensor, TestRows of, boolean readOnly) {
-    if (of == null) {
-      return 0;
-    }
-    long address = device.rows(tensor.name(), of, readOnly);
-    rows(arguments, tensor, of, address);
-    return address;
-  }
-
-  private void rows(Arguments arguments, Tensor tensor, TestRows of, long address) {
-    int bytes = of.type().bytes();
-    arguments.rowsOfGroups(tensor, address, bytes, width, of.stride(), groups);
-  }
-
-  private void column(
-      DeviceRun device,
-      Arguments arguments,
-      Tensor column,
-      Tensor ofParts,
-      double[] numbers,
-      ElementType type,
-      boolean inParts) {
-    if (numbers == null) {
-      return;
-    }
-    long address = device.column(column.name(), numbers, type);
-    if (!inParts) {
-      arguments.column(column, address);
-    } else if (samples > 1) {
-      arguments.partsOfSamples(ofParts, address, type.bytes(), width, rows / samples);
-    } else {
-      arguments.partsOfGroups(ofParts, address, type.bytes(), width / groups, groups);
-    }
-  }
-
-  private void reach(PtxKernel kernel, DeviceRun device, boolean inParts) {
+  private void reach(PtxKernel kernel, DeviceRun device) {
     String of = kernel.form() + " " + x.type() + " " + spec.kind();
     reached.add(of);
     reached.add(kernel.form() + " to " + y.type());
@@ -359,6 +314,7 @@ final class ForwardCase {
     if (residual != null) {
       reached.add("residual " + spec.residualRounding() + " " + residual.type());
     }
+    boolean inParts = (gain == null ? 0 : gain.length) > width / groups;
     reached.add("groups " + (groups > 1) + " in parts " + inParts);
     reached.add("samples " + (samples > 1));
     reached.add("partial " + (spec.part().elements(width) < width));

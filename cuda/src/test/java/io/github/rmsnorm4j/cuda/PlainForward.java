@@ -8,12 +8,11 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.cuda.interpret.Work;
-import io.github.rmsnorm4j.cuda.ptx.Arguments;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormParts;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -26,7 +25,7 @@ final class PlainForward {
   private final double[] rstd;
   private final int groups;
   private final double[] gain;
-  private final NormChoices choices;
+  private final NormParts parts;
   private final PtxKernel kernel;
 
   /** A call of rows that are one after the other, and in range. */
@@ -68,9 +67,10 @@ final class PlainForward {
     Saved saved = new Saved(Keep.INPUT, rows);
     norm.apply(x.onCpu(), expected.onCpu(), saved);
     rstd = saved.rstd();
-    choices = NormParts.of(norm).choices(type);
-    Map<Tensor, ElementType> types = Map.of(Forward.X, type, Forward.Y, type);
-    kernel = NormKernels.forward(choices, types, ElementType.FLOAT64, false);
+    parts = NormParts.of(norm);
+    NormChoices choices = parts.choices(type);
+    ForwardFormula formula = ForwardFormula.of(choices.spec(), type, ElementType.FLOAT64, false);
+    kernel = NormKernels.of(formula, Map.of(Forward.X, type, Forward.Y, type), choices);
   }
 
   private TestRows output() {
@@ -93,31 +93,21 @@ final class PlainForward {
    * @throws io.github.rmsnorm4j.cuda.interpret.PtxFault if the interpreter finds a fault
    */
   String run(String text, DeviceRun device) {
-    boolean float64 = x.type() == ElementType.FLOAT64;
-    ElementType arithmetic = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
     TestRows y = output();
     byte[] kept = DeviceRun.doubles(rstd.length);
-    Arguments arguments = new Arguments(kernel.parameters());
-    rows(arguments, Forward.X, device.rows("x", x, true));
-    rows(arguments, Forward.Y, device.rows("y", y, false));
-    arguments
-        .column(Forward.GAIN, device.column("gain", gain, arithmetic))
-        .set("mean_address", 0)
-        .set("rstd_address", device.memory.allocateUnwritten("rstd", kept))
-        .set("statistic_step", 1)
-        .set("rows", x.rows() * groups)
-        .set("width", choices.width())
-        .set("part", choices.part())
-        .set("epsilon", choices.epsilon());
-    device.launch(text, kernel.launch(x.rows() * groups, choices.width()), arguments);
+    long gainAt = device.numbers("gain", gain, NormKernels.arithmetic(x.type()));
+    ForwardCalls calls =
+        new ForwardCalls(
+            parts,
+            Map.of(Forward.X, device.rows("x", x, true), Forward.Y, device.rows("y", y, false)),
+            new DeviceColumn(gainAt, ElementType.FLOAT64, gain.length),
+            null,
+            0,
+            device.memory.allocateUnwritten("rstd", kept));
+    device.launch(text, calls.launches().getFirst());
     String difference = y.difference(expected);
     boolean same = Arrays.equals(DeviceRun.values(kept), rstd);
     return difference == null && !same ? "rows have another rstd" : difference;
-  }
-
-  private void rows(Arguments arguments, Tensor tensor, long address) {
-    int bytes = x.type().bytes();
-    arguments.rowsOfGroups(tensor, address, bytes, x.width(), x.stride(), groups);
   }
 
   /** The work of the kernel itself. */

@@ -32,6 +32,11 @@ record TestRows(ElementType type, byte[] bytes, int offset, int rows, int width,
     return new TestRows(other, bytes, offset, rows, width, stride);
   }
 
+  /** The same rows on a device. */
+  DeviceRows at(long memory) {
+    return new DeviceRows(memory + offset, type, rows, width, stride);
+  }
+
   private MemorySegment segment() {
     return MemorySegment.ofArray(bytes).asSlice(offset);
   }

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cuda.ptx;
 
+import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -43,54 +44,6 @@ public final class Arguments {
   }
 
   /**
-   * Rows that are done group by group: each group of n elements is a row of the kernel.
-   *
-   * @param tensor whose rows they are
-   * @param address of the first row
-   * @param bytes of an element
-   * @param width of a row, in elements
-   * @param stride from a row to the next one, in elements
-   * @param groups of a row; 1 for rows without groups
-   * @return this
-   */
-  public Arguments rowsOfGroups(
-      Tensor tensor, long address, int bytes, int width, long stride, int groups) {
-    long group = (long) (width / groups) * bytes;
-    boolean isApart = groups > 1 && stride != width;
-    return isApart
-        ? rows(tensor, address, group, groups, stride * bytes)
-        : rows(tensor, address, groups > 1 ? group : stride * bytes, 0, 0);
-  }
-
-  /**
-   * A gain or a bias of which each group of a row has a part of its own, of the compute type.
-   *
-   * @param tensor {@code Forward.GAIN_OF_GROUPS} or {@code Forward.BIAS_OF_GROUPS}
-   * @param address of the first number
-   * @param bytes of a number
-   * @param width of a group
-   * @param groups of a row
-   * @return this
-   */
-  public Arguments partsOfGroups(Tensor tensor, long address, int bytes, int width, int groups) {
-    return rows(tensor, address, (long) width * bytes, groups, 0);
-  }
-
-  /**
-   * A gain or a bias of which each sample has a row of its own, of the compute type.
-   *
-   * @param tensor {@code Forward.GAIN_OF_GROUPS} or {@code Forward.BIAS_OF_GROUPS}
-   * @param address of the first number
-   * @param bytes of a number
-   * @param width of a row
-   * @param rows of a sample
-   * @return this
-   */
-  public Arguments partsOfSamples(Tensor tensor, long address, int bytes, int width, int rows) {
-    return rows(tensor, address, 0, rows, (long) width * bytes);
-  }
-
-  /**
    * A gain or bias of the compute type, or the table of the sums for its gradient.
    *
    * @param tensor the column
@@ -99,6 +52,32 @@ public final class Arguments {
    */
   public Arguments column(Tensor tensor, long address) {
     return set(RowPlaces.name(tensor) + "_address", address);
+  }
+
+  /**
+   * Where the mean and rstd of rows go, or come from, in float64.
+   *
+   * @param mean the address for the first row; 0 without
+   * @param rstd the address for the first row; 0 without
+   * @param step from the number of a row to that of the next one
+   * @return this
+   */
+  public Arguments statistic(long mean, long rstd, int step) {
+    return set(RowKernel.MEAN, mean).set(RowKernel.RSTD, rstd).set(RowKernel.STEP, step);
+  }
+
+  /**
+   * The rows of a launch, and the numbers of the norm.
+   *
+   * @param rows how many
+   * @param choices of the norm
+   * @return this
+   */
+  public Arguments call(int rows, NormChoices choices) {
+    return set(RowKernel.ROWS, rows)
+        .set(RowKernel.WIDTH, choices.width())
+        .set(RowKernel.PART, choices.part())
+        .set(RowKernel.EPSILON, choices.epsilon());
   }
 
   /**

@@ -16,15 +16,15 @@ public final class RowKernel {
   /** The name of shared memory. */
   static final String SHARED = "shared";
 
-  private static final String ROWS = "rows";
-  private static final String WIDTH = "width";
-  private static final String PART = "part";
-  private static final String EPSILON = "epsilon";
-  private static final String MEAN = "mean_address";
-  private static final String RSTD = "rstd_address";
+  static final String ROWS = "rows";
+  static final String WIDTH = "width";
+  static final String PART = "part";
+  static final String EPSILON = "epsilon";
+  static final String MEAN = "mean_address";
+  static final String RSTD = "rstd_address";
 
   /** From the number of a row to that of the next one. */
-  private static final String STEP = "statistic_step";
+  static final String STEP = "statistic_step";
 
   private final KernelSignature signature;
   private final Program program;
