@@ -7,9 +7,17 @@ import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cuda.ptx.Form;
+import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +51,38 @@ class BackwardBitsTest {
     assertThat(reached).contains("BLOCK false SUPER_BLOCK", "BLOCK true SUPER_BLOCK");
   }
 
+  /** The sums of no rows are 0; nothing is added, because -0 + 0 is +0. */
+  @Test
+  void gradientsWithoutRows() {
+    for (boolean adds : new boolean[] {false, true}) {
+      DeviceRun device = new DeviceRun(false);
+      TestRows dgain = TestRows.of(ElementType.FLOAT32, 1, 40, 0, 0);
+      for (int i = 0; i < 40; i++) {
+        dgain.set(0, i, -0.0);
+      }
+      Map<Tensor, DeviceRows> rows = new TreeMap<>();
+      for (Tensor tensor : List.of(Forward.X, Backward.DY, Backward.DX)) {
+        rows.put(tensor, new DeviceRows(0, ElementType.FLOAT32, 0, 40, 40));
+      }
+      long at = device.rows("dgain", dgain, false).address();
+      BackwardCalls calls =
+          new BackwardCalls(
+              NormParts.of(RmsNorm.builder(40).build()),
+              Keep.NOTHING,
+              rows,
+              null,
+              null,
+              0,
+              0,
+              new BackwardCalls.Gradients(at, 0, 40, adds, 0));
+      assertThat(calls.tableBytes()).isZero();
+      device.launch(calls.launches());
+      for (int i = 0; i < 40; i++) {
+        assertThat(1 / dgain.get(0, i)).isEqualTo(adds ? -1 / 0.0 : 1 / 0.0);
+      }
+    }
+  }
+
   private static void requireAll(Set<String> reached) {
     Set<String> wanted = new TreeSet<>();
     for (Form form : Form.values()) {
@@ -66,6 +106,7 @@ class BackwardBitsTest {
         wanted.add(form + " partial " + is);
         wanted.add("groups 3 in parts " + is);
         wanted.add("residual " + is);
+        wanted.add("samples " + (is ? 3 : 1));
       }
       for (String label : new String[] {"STORE_WIDE", "STORE", "OUT_OF_RANGE", "CLEAR"}) {
         wanted.add(form + " true " + label);

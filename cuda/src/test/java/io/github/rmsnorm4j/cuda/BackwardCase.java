@@ -36,6 +36,7 @@ final class BackwardCase {
   private final int rows;
   private final int width;
   private final int groups;
+  private final int samples;
   private final NormSpec spec;
   private final Keep keep;
   private final ElementType type;
@@ -82,8 +83,10 @@ final class BackwardCase {
     dresidual = !gated && random.nextInt(3) == 0 ? drawn(aligned) : null;
     dx = rows(other(), aligned);
     dz = gated ? rows(other(), aligned) : null;
-    length = groups > 1 && random.nextBoolean() ? width / groups : width;
-    gain = random.nextInt(4) > 0 ? numbers() : null;
+    boolean sampled = groups == 1 && !gated && rows % 3 == 0 && random.nextInt(3) == 0;
+    samples = sampled ? 3 : 1;
+    length = groups > 1 && random.nextBoolean() ? width / groups : width * samples;
+    gain = sampled || random.nextInt(4) > 0 ? numbers() : null;
     bias = random.nextInt(3) == 0 ? numbers() : null;
     wantsGain = random.nextInt(3) > 0;
     wantsBias = random.nextInt(3) > 0;
@@ -161,16 +164,19 @@ final class BackwardCase {
 
   private void compare() {
     Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
-    if (gain != null) {
+    if (gain != null && samples == 1) {
       builder.gain(gain);
     }
-    if (bias != null) {
+    if (bias != null && samples == 1) {
       builder.bias(bias);
     }
     Norm norm = builder.build();
     Saved saved = new Saved(keep, rows);
     if (z != null) {
       norm.applyGated(x.onCpu(), z.onCpu(), y.onCpu(), saved);
+    } else if (samples > 1) {
+      Rows b = bias == null ? null : Rows.of(bias, width);
+      norm.apply(x.onCpu(), Rows.of(gain, width), b, y.onCpu(), saved);
     } else {
       norm.apply(x.onCpu(), y.onCpu(), saved);
     }
@@ -302,6 +308,7 @@ final class BackwardCase {
     boolean inParts = groups > 1 && length == width;
     reached.add("groups " + groups + " in parts " + inParts);
     reached.add(kernel.form() + " partial " + (spec.part().elements(width) < width));
+    reached.add("samples " + samples);
     reached.add("residual " + (dresidual != null));
     for (String label : device.work.reached(DeviceRun.program(kernel.text()))) {
       reached.add(kernel.form() + " " + (type == ElementType.FLOAT64) + " " + label);

@@ -24,6 +24,7 @@ final class PlainForward {
   private final TestRows expected;
   private final double[] rstd;
   private final int groups;
+  private boolean isInPlace;
   private final double[] gain;
   private final NormParts parts;
   private final PtxKernel kernel;
@@ -73,6 +74,12 @@ final class PlainForward {
     kernel = NormKernels.of(formula, Map.of(Forward.X, type, Forward.Y, type), choices);
   }
 
+  /** The same call with y in place of x. */
+  PlainForward inPlace() {
+    isInPlace = true;
+    return this;
+  }
+
   private TestRows output() {
     int before = x.offset() / x.type().bytes();
     return TestRows.of(x.type(), x.rows(), x.width(), before, x.stride() - x.width());
@@ -93,13 +100,15 @@ final class PlainForward {
    * @throws io.github.rmsnorm4j.cuda.interpret.PtxFault if the interpreter finds a fault
    */
   String run(String text, DeviceRun device) {
-    TestRows y = output();
+    TestRows y = isInPlace ? x.copy() : output();
+    DeviceRows yThere = device.rows("y", y, false);
+    DeviceRows xThere = isInPlace ? yThere : device.rows("x", x, true);
     byte[] kept = DeviceRun.doubles(rstd.length);
     long gainAt = device.numbers("gain", gain, NormKernels.arithmetic(x.type()));
     ForwardCalls calls =
         new ForwardCalls(
             parts,
-            Map.of(Forward.X, device.rows("x", x, true), Forward.Y, device.rows("y", y, false)),
+            Map.of(Forward.X, xThere, Forward.Y, yThere),
             new DeviceColumn(gainAt, ElementType.FLOAT64, gain.length),
             null,
             0,

@@ -24,7 +24,7 @@ class PlantedFaultsTest {
 
   private static final List<PlainForward> NARROW =
       List.of(
-          new PlainForward(SPEC, TYPE, 9, 1_000, 1, 0, true),
+          new PlainForward(SPEC, TYPE, 9, 1_000, 1, 0, true).inPlace(),
           new PlainForward(SPEC, TYPE, 3, 70, 1, 1, true),
           new PlainForward(SPEC, TYPE, 3, 120, 3, 0, false));
 
