@@ -31,6 +31,7 @@ final class RowSums {
   private final Team team;
   private final RowPlaces places;
   private final Numbers numbers;
+  private final Shuffles shuffles;
   private int mostSums;
 
   RowSums(PtxText text, Team team, RowPlaces places, Numbers numbers) {
@@ -38,6 +39,7 @@ final class RowSums {
     this.team = team;
     this.places = places;
     this.numbers = numbers;
+    shuffles = new Shuffles(text);
   }
 
   /** Bytes of shared memory for the lanes of one block of 1,024 elements, of the most sums. */
@@ -58,8 +60,8 @@ final class RowSums {
     } else {
       blocksOfWarp(stage, row, end, lanes, ofRow);
       for (int s = 0; s < count; s++) {
-        tree(ofRow[s]);
-        broadcast(ofRow[s]);
+        shuffles.tree(ofRow[s]);
+        shuffles.broadcast(ofRow[s]);
         numbers.set(stage.sums().get(s).number(), ofRow[s]);
       }
       // Other threads may store what this one has read.
@@ -189,7 +191,7 @@ final class RowSums {
     int count = ofRow.length;
     text.branchIf(text.test("ne.u32", team.warp(), "0"), known);
     for (String sum : ofRow) {
-      tree(sum);
+      shuffles.tree(sum);
     }
     text.branchIf(text.test("ne.u32", team.lane(), "0"), known);
     for (int s = 0; s < count; s++) {
@@ -260,27 +262,5 @@ final class RowSums {
     } else {
       text.put("add.rn.f64", lane, lane, element.of(term));
     }
-  }
-
-  /** Adds the lanes of a warp as a tree; the sum is in lane 0. */
-  private void tree(String lane) {
-    for (int w = SumOrder.LANES / 2; w > 0; w /= 2) {
-      text.put("add.rn.f64", lane, lane, shuffled("down", lane, w));
-    }
-  }
-
-  private void broadcast(String lane) {
-    text.put("mov.f64", lane, shuffled("idx", lane, 0));
-  }
-
-  private String shuffled(String how, String lane, int by) {
-    String low = text.register(Kind.B32);
-    String high = text.register(Kind.B32);
-    text.put("mov.b64", "{" + low + ", " + high + "}", lane);
-    String distance = Integer.toString(by);
-    for (String half : new String[] {low, high}) {
-      text.put("shfl.sync." + how + ".b32", half, half, distance, "31", "0xffffffff");
-    }
-    return text.compute(Kind.F64, "mov.b64", "{" + low + ", " + high + "}");
   }
 }

@@ -148,7 +148,9 @@ final class ValueCode {
       Kind bits = value.float64() ? Kind.B64 : Kind.B32;
       String ofBits = value.float64() ? "b64" : "b32";
       String x = text.compute(bits, "mov." + ofBits, a);
-      String y = text.compute(bits, "mov." + ofBits, b);
+      boolean isConstant = value.b().kind() == Value.Kind.LITERAL;
+      String held = isConstant ? text.compute(kind(value), "mov." + type, b) : b;
+      String y = text.compute(bits, "mov." + ofBits, held);
       text.put(zeros + ofBits, x, x, y);
       String both = text.compute(kind(value), "mov." + ofBits, x);
       String equal = text.test("eq." + type, a, b);
