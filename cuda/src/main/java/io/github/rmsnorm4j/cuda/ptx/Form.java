@@ -15,11 +15,19 @@ public enum Form {
   /** Warps of a block of threads that does rows a warp each. */
   static final int ROWS_OF_BLOCK = 8;
 
-  /** The most warps that share a row: a block of threads has at most 1,024 threads. */
-  static final int MOST_WARPS = 32;
+  /**
+   * The most warps that share a row. Twice as many would leave a thread 64 registers, which are too
+   * few for elements of 16 bits in float64.
+   */
+  static final int MOST_WARPS = 16;
 
   static Form of(int width) {
     return width <= WARP_WIDTH ? WARP : BLOCK;
+  }
+
+  /** The most threads of a block. */
+  int mostThreads() {
+    return SumOrder.LANES * (this == WARP ? ROWS_OF_BLOCK : MOST_WARPS);
   }
 
   /** Warps that share a row of a width: one for each of its blocks, if there are not too many. */

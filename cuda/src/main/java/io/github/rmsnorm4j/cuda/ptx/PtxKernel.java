@@ -56,8 +56,14 @@ public record PtxKernel(
     return new Launch(blocks, warp * teamsOfBlock, 0);
   }
 
-  /** A module with one kernel. */
-  static String module(String name, KernelParameters parameters, boolean hasShared, PtxText text) {
+  /**
+   * A module with one kernel.
+   *
+   * @param mostThreads of a block: the driver's compiler gives each thread so few registers that
+   *     they fit
+   */
+  static String module(
+      String name, KernelParameters parameters, boolean hasShared, int mostThreads, PtxText text) {
     String shared = ".extern .shared .align 8 .b8 " + RowKernel.SHARED + "[];\n";
     return ".version "
         + VERSION
@@ -69,7 +75,9 @@ public record PtxKernel(
         + name
         + "(\n"
         + parameters.text()
-        + ")\n{\n"
+        + ")\n.maxntid "
+        + mostThreads
+        + ", 1, 1\n.minnctapersm 1\n{\n"
         + text.body()
         + "}\n";
   }

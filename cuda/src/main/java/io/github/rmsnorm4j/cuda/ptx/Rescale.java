@@ -48,7 +48,7 @@ final class Rescale {
     String up = text.label("SCALED_UP");
     String tiny = PtxText.literal(Forward.TINY_SUM);
     if (signature.isCentred()) {
-      stages.write(rescaling.shift(), Extent.FIRST);
+      stages.writeRare(rescaling.shift(), Extent.FIRST);
     }
     text.branchIf(text.test("lt.f64", numbers.of(Forward.SQUARES), tiny), up);
     text.mark(text.label("SCALED_DOWN"));
@@ -80,7 +80,7 @@ final class Rescale {
       text.branch(kept);
     } else {
       keep.accept(unscaled);
-      stages.write(rescaling.output().get(scale == UP ? 1 : 0), Extent.ROW);
+      stages.writeRare(rescaling.output().get(scale == UP ? 1 : 0), Extent.ROW);
       text.branch(done);
     }
   }
@@ -93,12 +93,12 @@ final class Rescale {
     numbers.set(Forward.SCALE, PtxText.literal(scale));
     numbers.set(Forward.SCALED_MEAN, PtxText.literal(0.0));
     Stage sums = rescaling.statistic().get(scale == UP ? 1 : 0);
-    stages.write(sums, Extent.PART);
+    stages.writeRare(sums, Extent.PART);
     if (signature.isCentred()) {
       set(Forward.SCALED_MEAN, Value.row(Forward.SUM).over(Value.call(Forward.K)));
     }
     if (signature.isCentred() && signature.isLong()) {
-      stages.write(sums, Extent.PART);
+      stages.writeRare(sums, Extent.PART);
       numbers.set(Forward.SUM, PtxText.literal(0.0));
     }
   }
@@ -115,7 +115,7 @@ final class Rescale {
     set(
         Forward.EPSILON,
         signature.hasEpsilonInside() ? scaled.times(Value.literal(scale)) : scaled);
-    stages.write(rescaling.roots(), Extent.NUMBERS);
+    stages.writeRare(rescaling.roots(), Extent.NUMBERS);
     numbers.set(Forward.EPSILON, epsilon);
   }
 

@@ -110,7 +110,8 @@ public final class RowKernel {
     text.put("ret");
     String name = signature.name();
     int blockBytes = stages.blockBytes();
-    String module = PtxKernel.module(name, parameters, blockBytes > 0, text);
+    String module =
+        PtxKernel.module(name, parameters, blockBytes > 0, signature.form().mostThreads(), text);
     return new PtxKernel(name, module, signature.form(), rowsOfTeam, blockBytes, parameters);
   }
 
@@ -180,7 +181,7 @@ public final class RowKernel {
             .write(inRange, kept, done, this::keep);
       } else {
         keep(numbers.of(Forward.RSTD));
-        program.wide().forEach(step -> stages.write(step.stage(), step.extent()));
+        program.wide().forEach(step -> stages.writeRare(step.stage(), step.extent()));
       }
     }
     text.mark(done);

@@ -29,9 +29,6 @@ final class RowPlaces {
 
   private final Map<Tensor, String> bases = new HashMap<>();
 
-  /** Registers that are loaded once: the address, stride, outer stride and period of rows. */
-  private final Map<Tensor, String[]> layouts = new HashMap<>();
-
   RowPlaces(PtxText text) {
     this.text = text;
     narrowing = new Narrowing(text);
@@ -59,19 +56,9 @@ final class RowPlaces {
     parameters.add(KernelParameters.Type.U64, name(column) + "_address");
   }
 
-  /** Loads the layout of rows. */
+  /** Takes rows of a type. */
   void addRows(Tensor rows, ElementType type) {
     types.put(rows, type);
-    String name = name(rows);
-    String address = address(name);
-    layouts.put(
-        rows,
-        new String[] {
-          address,
-          text.compute(Kind.B64, "ld.param.u64", "[" + name + "_stride]"),
-          text.compute(Kind.B64, "ld.param.u64", "[" + name + "_outer]"),
-          text.compute(Kind.B32, "ld.param.u32", "[" + name + "_period]")
-        });
     bases.put(rows, text.register(Kind.B64));
   }
 
@@ -88,22 +75,29 @@ final class RowPlaces {
 
   /** Points at a row of all tensors of rows. */
   void moveTo(String row) {
-    layouts.forEach(
-        (rows, layout) -> {
-          String period = layout[3];
-          String outer = text.compute(Kind.B32, "mov.u32", "0");
-          String inner = text.compute(Kind.B32, "mov.u32", row);
-          String done = text.label("ROW_FOUND");
-          text.branchIf(text.test("eq.u32", period, "0"), done);
-          text.put("div.u32", outer, row, period);
-          text.put("rem.u32", inner, row, period);
-          text.mark(done);
-          String base = bases.get(rows);
-          String wide = text.compute(Kind.B64, "cvt.u64.u32", outer);
-          text.put("mad.lo.u64", base, wide, layout[2], layout[0]);
-          text.put("cvt.u64.u32", wide, inner);
-          text.put("mad.lo.u64", base, wide, layout[1], base);
-        });
+    for (Tensor tensor : types.keySet()) {
+      if (tensor.access() == Tensor.Access.ELEMENT) {
+        moveTo(row, bases.get(tensor), name(tensor));
+      }
+    }
+  }
+
+  /** Parameters are loaded for each row, so that they take no registers in between. */
+  private void moveTo(String row, String base, String name) {
+    String period = text.compute(Kind.B32, "ld.param.u32", "[" + name + "_period]");
+    String outer = text.compute(Kind.B32, "mov.u32", "0");
+    String inner = text.compute(Kind.B32, "mov.u32", row);
+    String done = text.label("ROW_FOUND");
+    text.branchIf(text.test("eq.u32", period, "0"), done);
+    text.put("div.u32", outer, row, period);
+    text.put("rem.u32", inner, row, period);
+    text.mark(done);
+    String wide = text.compute(Kind.B64, "cvt.u64.u32", outer);
+    String stride = text.compute(Kind.B64, "ld.param.u64", "[" + name + "_outer]");
+    text.put("mad.lo.u64", base, wide, stride, address(name));
+    text.put("cvt.u64.u32", wide, inner);
+    text.put("ld.param.u64", stride, "[" + name + "_stride]");
+    text.put("mad.lo.u64", base, wide, stride, base);
   }
 
   /** Points a column at a row of the table that it is, whose rows are one after the other. */

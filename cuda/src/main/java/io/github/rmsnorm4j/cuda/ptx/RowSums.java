@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cuda.ptx;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
@@ -217,15 +218,24 @@ final class RowSums {
     String done = text.label("ADDED");
     String last = text.register(Kind.B32);
     text.mark(many);
-    text.put("add.u32", last, index, Integer.toString((STEPS - 1) * SumOrder.LANES));
+    int steps = stepsOf(stage);
+    text.put("add.u32", last, index, Integer.toString((steps - 1) * SumOrder.LANES));
     text.branchIf(text.test("ge.u32", last, stop), one);
-    steps(stage, row, index, STEPS, lanes);
+    steps(stage, row, index, steps, lanes);
     text.branch(many);
     text.mark(one);
     text.branchIf(text.test("ge.u32", index, stop), done);
     steps(stage, row, index, 1, lanes);
     text.branch(one);
     text.mark(done);
+  }
+
+  /** Float64 elements take two registers each, so that fewer are loaded at once. */
+  private int stepsOf(Stage stage) {
+    boolean float64 =
+        RowPlaces.tensors(stage).stream()
+            .anyMatch(tensor -> places.type(tensor) == ElementType.FLOAT64);
+    return float64 ? STEPS / 2 : STEPS;
   }
 
   private void steps(Stage stage, ValueCode row, String index, int steps, String[] lanes) {

@@ -52,6 +52,18 @@ final class StageCode {
    * @return predicates that hold for a row out of range, one for each range
    */
   List<String> write(Stage stage, Extent extent) {
+    return write(stage, extent, extent != Extent.REST);
+  }
+
+  /**
+   * Writes a stage of rows that are out of range. Such rows are rare, so elements are stored one by
+   * one: several elements in float64 would take the registers of all rows.
+   */
+  void writeRare(Stage stage, Extent extent) {
+    write(stage, extent, false);
+  }
+
+  private List<String> write(Stage stage, Extent extent, boolean mayBeWide) {
     text.comment(stage.text().strip().replace("\n", "; "));
     List<String> outOfRange = ofRow(stage);
     if (stage.hasElements()) {
@@ -64,7 +76,7 @@ final class StageCode {
         requireOnlySums(stage);
         sums.write(stage, row, to(extent));
       } else {
-        store(stage, extent, row);
+        store(stage, extent, row, mayBeWide);
       }
     }
     return outOfRange;
@@ -112,10 +124,10 @@ final class StageCode {
   /**
    * Stores elements: by wide accesses if all rows begin at multiples of 16 bytes, then the rest.
    */
-  private void store(Stage stage, Extent extent, ValueCode row) {
+  private void store(Stage stage, Extent extent, ValueCode row, boolean mayBeWide) {
     String to = to(extent);
     String index = text.compute(Kind.B32, "add.u32", team.thread(), from(extent));
-    if (extent != Extent.REST) {
+    if (mayBeWide) {
       wide(stage, to, index, row);
     }
     String loop = text.label("STORE");

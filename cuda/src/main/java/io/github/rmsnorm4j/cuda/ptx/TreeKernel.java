@@ -86,7 +86,7 @@ public final class TreeKernel {
     text.mark("END");
     text.put("ret");
     String name = "column_sums_" + (float64 ? "float64" : "float32");
-    String module = PtxKernel.module(name, parameters, false, text);
+    String module = PtxKernel.module(name, parameters, false, SIDE * SIDE, text);
     return new PtxKernel(name, module, Form.BLOCK, 0, 0, parameters);
   }
 

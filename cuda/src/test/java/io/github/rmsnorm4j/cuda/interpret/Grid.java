@@ -23,7 +23,7 @@ public record Grid(
     Work work) {
   /** Checks the size of the launch, as a driver does. */
   public Grid {
-    boolean fits = threads > 0 && threads <= 1024 && blocks > 0;
+    boolean fits = threads > 0 && threads <= program.mostThreads() && blocks > 0;
     if (!fits || sharedBytes > 48 << 10) {
       throw new PtxFault(
           "%d blocks of %d threads with %d bytes of shared memory cannot be launched"

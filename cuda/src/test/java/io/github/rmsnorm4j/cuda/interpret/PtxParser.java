@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
  */
 final class PtxParser {
   private static final Pattern ENTRY = Pattern.compile("\\.visible \\.entry (\\w+)\\(");
+  private static final Pattern MOST_THREADS = Pattern.compile("\\.maxntid (\\d+), 1, 1");
   private static final Pattern PARAMETER = Pattern.compile("\\.param \\.(\\w+) (\\w+),?");
   private static final Pattern REGISTERS = Pattern.compile("\\.reg \\.(\\w+) %(\\w+)<(\\d+)>;");
   private static final Pattern SHARED =
@@ -33,7 +34,8 @@ final class PtxParser {
   private static final Pattern DOUBLE = Pattern.compile("0d[0-9A-F]{16}");
   private static final Pattern INTEGER = Pattern.compile("0x[0-9a-f]+|[0-9]+");
   private static final Pattern OTHER =
-      Pattern.compile("[{})]|\\.version 7\\.0|\\.target sm_70|\\.address_size 64");
+      Pattern.compile(
+          "[{})]|\\.version 7\\.0|\\.target sm_70|\\.address_size 64|\\.minnctapersm 1");
 
   private final Map<String, PtxProgram.Parameter> parameters = new LinkedHashMap<>();
   private final Map<String, Integer> registers = new HashMap<>();
@@ -46,6 +48,7 @@ final class PtxParser {
   private final List<String> targets = new ArrayList<>();
   private String name;
   private int parameterBytes;
+  private int mostThreads;
   private int line;
 
   PtxParser(String text) {
@@ -69,6 +72,7 @@ final class PtxParser {
         name,
         parameters,
         parameterBytes,
+        mostThreads,
         types.size(),
         constants,
         specials,
@@ -112,6 +116,8 @@ final class PtxParser {
       parameterBytes = offset + type.bytes;
     } else if ((m = SHARED.matcher(text)).matches()) {
       shared.add(m.group(1));
+    } else if ((m = MOST_THREADS.matcher(text)).matches()) {
+      mostThreads = Integer.parseInt(m.group(1));
     } else if ((m = ENTRY.matcher(text)).matches() && name == null) {
       name = m.group(1);
     } else if (!OTHER.matcher(text).matches()) {

@@ -9,6 +9,7 @@ import java.util.Map;
  * @param name of its entry point
  * @param parameters by name
  * @param parameterBytes the bytes of all parameters
+ * @param mostThreads of a block
  * @param registers how many there are, constants among them
  * @param constants registers of constants, with their bits
  * @param specials registers of special registers, with their names
@@ -19,6 +20,7 @@ public record PtxProgram(
     String name,
     Map<String, Parameter> parameters,
     int parameterBytes,
+    int mostThreads,
     int registers,
     Map<Integer, Long> constants,
     Map<Integer, String> specials,

@@ -190,7 +190,7 @@ class ValueCodeTest {
             .rows(Forward.X, memory.allocate("x", bytes(x, in), true), 0, 0, 0)
             .rows(Backward.DY, memory.allocate("y", bytes(y, in), true), 0, 0, 0)
             .rows(Forward.Y, memory.allocateUnwritten("out", out.array()), 0, 0, 0);
-    PtxProgram program = PtxProgram.of(PtxKernel.module("value", parameters, false, text));
+    PtxProgram program = PtxProgram.of(PtxKernel.module("value", parameters, false, 32, text));
     Work work = new Work(1L << 30);
     new Grid(program, memory, COUNT / 32, 32, 0, arguments.bytes(), false, work).run();
     double[] results = new double[COUNT];
