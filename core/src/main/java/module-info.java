@@ -5,9 +5,17 @@
  * Vector API ({@code --add-modules jdk.incubator.vector}), otherwise plain Java. All give the same
  * bits. {@link io.github.rmsnorm4j.Backend} says which one is in use.
  */
+@SuppressWarnings("module") // The module that some packages are for is built later.
 module io.github.rmsnorm4j {
   requires static jdk.incubator.vector;
 
   exports io.github.rmsnorm4j;
   exports io.github.rmsnorm4j.reference;
+  // Kernels for GPUs are made from the same descriptions.
+  exports io.github.rmsnorm4j.internal.backend to
+      io.github.rmsnorm4j.cuda;
+  exports io.github.rmsnorm4j.internal.codec to
+      io.github.rmsnorm4j.cuda;
+  exports io.github.rmsnorm4j.internal.formula to
+      io.github.rmsnorm4j.cuda;
 }

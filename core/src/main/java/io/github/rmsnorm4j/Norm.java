@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
+import io.github.rmsnorm4j.internal.backend.NormParts;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.formula.Backward;
@@ -17,6 +18,7 @@ import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.util.function.Function;
 
 /**
  * A normalisation of rows: {@link RmsNorm}, {@link LayerNorm} or {@link L2Norm}, with its width,
@@ -56,6 +58,10 @@ import java.lang.ref.Reference;
  * docs/numerics.md of the project defines every result to the bit.
  */
 public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
+  static {
+    NormParts.readBy(new Parts());
+  }
+
   private final int width;
   private final NormSpec spec;
 
@@ -109,6 +115,25 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     int k = builder.rowWidth > 0 ? builder.rowWidth : spec.part().elements(groupWidth);
     choices = choices(k, ElementType.FLOAT32);
     float64Choices = spec.epsilon().isPresent() ? choices : choices(k, ElementType.FLOAT64);
+  }
+
+  /** A class and not a lambda expression, which would take longer at the start of a process. */
+  private static final class Parts implements Function<Object, NormParts> {
+    @Override
+    public NormParts apply(Object norm) {
+      Norm of = (Norm) norm;
+      return new NormParts(
+          of.float64Choices, of.choices, of.groups, column(of.gain), column(of.bias));
+    }
+
+    private static NormParts.Column column(Parameter parameter) {
+      return parameter == null
+          ? null
+          : new NormParts.Column(
+              parameter.type(),
+              (double[]) parameter.values(true),
+              (float[]) parameter.values(false));
+    }
   }
 
   private Plans plans() {

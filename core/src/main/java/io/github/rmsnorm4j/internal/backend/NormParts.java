@@ -1,0 +1,43 @@
+package io.github.rmsnorm4j.internal.backend;
+
+import io.github.rmsnorm4j.ElementType;
+import java.util.function.Function;
+
+/**
+ * What a norm is made of, for back ends in other modules.
+ *
+ * @param float64 the choices for float64 rows
+ * @param float32 the choices for all other rows
+ * @param groups the groups of a row; the choices have the width of one
+ * @param gain the gain with its offset; null without one
+ * @param bias null without one
+ */
+public record NormParts(
+    NormChoices float64, NormChoices float32, int groups, Column gain, Column bias) {
+  /** A norm sets it; this package does not know norms. */
+  private static Function<Object, NormParts> reader;
+
+  /**
+   * A gain or a bias.
+   *
+   * @param type the type in which the caller gave it
+   * @param doubles its numbers for float64 arithmetic; they must not be changed
+   * @param floats its numbers for float32 arithmetic; they must not be changed
+   */
+  public record Column(ElementType type, double[] doubles, float[] floats) {}
+
+  /** Says how the parts of a norm are read; the class of norms does, before there is a norm. */
+  public static void readBy(Function<Object, NormParts> reader) {
+    NormParts.reader = reader;
+  }
+
+  /** The parts of a norm. */
+  public static NormParts of(Object norm) {
+    return reader.apply(norm);
+  }
+
+  /** The choices for rows of a type. */
+  public NormChoices choices(ElementType rows) {
+    return rows == ElementType.FLOAT64 ? float64 : float32;
+  }
+}

@@ -1,0 +1,93 @@
+package io.github.rmsnorm4j.cuda;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.cuda.ptx.Arguments;
+import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
+import io.github.rmsnorm4j.internal.backend.NormChoices;
+import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The launches of a forward pass.
+ *
+ * @param parts of the norm
+ * @param rows the rows of the call, checked: x and y, and a residual or the rows of a gate
+ * @param gain null without one
+ * @param bias null without one
+ * @param mean the address for the mean, or the length, of each group of each row in float64; 0
+ *     where it is not wanted
+ * @param rstd the address for rstd; 0 where it is not wanted
+ */
+record ForwardCalls(
+    NormParts parts,
+    Map<Tensor, DeviceRows> rows,
+    DeviceColumn gain,
+    DeviceColumn bias,
+    long mean,
+    long rstd) {
+  /** The launches: none without rows. */
+  List<KernelCall> launches() {
+    DeviceRows x = rows.get(Forward.X);
+    if (x.rows() == 0) {
+      return List.of();
+    }
+    NormChoices choices = parts.choices(x.type());
+    int count = Math.toIntExact(x.rows() * parts.groups());
+    ElementType arithmetic = NormKernels.arithmetic(x.type());
+    int length = Math.max(length(gain), length(bias));
+    boolean inParts = length > choices.width();
+    Map<Tensor, ElementType> types = NormKernels.types(rows);
+    if (inParts && gain != null) {
+      types.put(Forward.GAIN_OF_GROUPS, arithmetic);
+    }
+    if (inParts && bias != null) {
+      types.put(Forward.BIAS_OF_GROUPS, arithmetic);
+    }
+    ForwardFormula formula =
+        ForwardFormula.of(
+            choices.spec(), x.type(), gain == null ? null : gain.type(), bias != null);
+    PtxKernel kernel = NormKernels.of(formula, types, choices);
+    Arguments arguments = new Arguments(kernel.parameters());
+    rows.forEach((tensor, of) -> of.set(arguments, tensor, parts.groups()));
+    if (inParts) {
+      part(arguments, Forward.GAIN_OF_GROUPS, gain, choices.width(), arithmetic);
+      part(arguments, Forward.BIAS_OF_GROUPS, bias, choices.width(), arithmetic);
+    } else {
+      column(arguments, Forward.GAIN, gain);
+      column(arguments, Forward.BIAS, bias);
+    }
+    arguments.statistic(mean, rstd, 1).call(count, choices);
+    return List.of(
+        new KernelCall(kernel, kernel.launch(count, choices.width()), arguments.bytes()));
+  }
+
+  private static int length(DeviceColumn column) {
+    return column == null ? 0 : column.length();
+  }
+
+  private static void column(Arguments arguments, Tensor tensor, DeviceColumn column) {
+    if (column != null) {
+      arguments.column(tensor, column.address());
+    }
+  }
+
+  /** A parameter of groups returns after the groups of a row, one of samples stays for its rows. */
+  private void part(
+      Arguments arguments, Tensor tensor, DeviceColumn column, int width, ElementType type) {
+    if (column == null) {
+      return;
+    }
+    long bytes = (long) width * type.bytes();
+    if (parts.groups() > 1) {
+      arguments.rows(tensor, column.address(), bytes, parts.groups(), 0);
+    } else {
+      int samples = column.length() / width;
+      int ofSample = Math.toIntExact(rows.get(Forward.X).rows() / samples);
+      arguments.rows(tensor, column.address(), 0, ofSample, bytes);
+    }
+  }
+}

@@ -1,0 +1,10 @@
+package io.github.rmsnorm4j.cuda;
+
+import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
+
+/**
+ * One launch of a kernel. The launches of a call go to one stream, in order.
+ *
+ * @param parameters the block of bytes with the kernel's parameters
+ */
+record KernelCall(PtxKernel kernel, PtxKernel.Launch launch, byte[] parameters) {}

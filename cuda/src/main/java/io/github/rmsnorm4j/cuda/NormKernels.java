@@ -1,0 +1,42 @@
+package io.github.rmsnorm4j.cuda;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.cuda.ptx.KernelSignature;
+import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
+import io.github.rmsnorm4j.cuda.ptx.RowKernel;
+import io.github.rmsnorm4j.internal.backend.NormChoices;
+import io.github.rmsnorm4j.internal.formula.Formula;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The kernels of norms, each made once. */
+final class NormKernels {
+  private static final Map<KernelSignature, PtxKernel> KERNELS = new ConcurrentHashMap<>();
+
+  private NormKernels() {}
+
+  /**
+   * The kernel for rows.
+   *
+   * @param choices of the norm, for rows of the type of x
+   * @param types the types of the rows of the call
+   */
+  static PtxKernel of(Formula formula, Map<Tensor, ElementType> types, NormChoices choices) {
+    KernelSignature signature = KernelSignature.of(formula, types, choices.width(), choices.part());
+    return KERNELS.computeIfAbsent(signature, RowKernel::of);
+  }
+
+  /** The types of rows. */
+  static Map<Tensor, ElementType> types(Map<Tensor, DeviceRows> rows) {
+    Map<Tensor, ElementType> types = new TreeMap<>();
+    rows.forEach((tensor, of) -> types.put(tensor, of.type()));
+    return types;
+  }
+
+  /** The type of the arithmetic on rows of a type. */
+  static ElementType arithmetic(ElementType rows) {
+    return rows == ElementType.FLOAT64 ? rows : ElementType.FLOAT32;
+  }
+}

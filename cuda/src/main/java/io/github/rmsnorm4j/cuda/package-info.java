@@ -1,0 +1,2 @@
+/** The norms on NVIDIA GPUs, with the bits of the CPU. */
+package io.github.rmsnorm4j.cuda;

@@ -1,0 +1,146 @@
+package io.github.rmsnorm4j.cuda.ptx;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.RowGroups;
+import io.github.rmsnorm4j.RowPart;
+import io.github.rmsnorm4j.internal.formula.BackwardFormula;
+import io.github.rmsnorm4j.internal.formula.Formula;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What decides the text of a kernel. The width of the rows is a parameter of the kernel; only what
+ * the width decides is here.
+ *
+ * @param formula what is computed
+ * @param types the types of the rows of the call
+ * @param isLong whether rows are so long that LayerNorm takes two passes
+ * @param isPartial whether the statistic is of the first elements only
+ * @param form how threads share rows
+ */
+public record KernelSignature(
+    Formula formula, Map<Tensor, ElementType> types, boolean isLong, boolean isPartial, Form form) {
+
+  /** Copies the types. */
+  public KernelSignature {
+    types = Collections.unmodifiableMap(new TreeMap<>(types));
+  }
+
+  /**
+   * {@return the signature of the kernel for rows of a width}
+   *
+   * @param formula what is computed
+   * @param types the types of its rows in memory
+   * @param width of a row, or of a group
+   * @param part the elements of the statistic
+   */
+  public static KernelSignature of(
+      Formula formula, Map<Tensor, ElementType> types, int width, int part) {
+    Formula same =
+        switch (formula) {
+          case ForwardFormula f ->
+              new ForwardFormula(alike(f.spec(), types), f.cast(), f.gain(), f.bias());
+          case BackwardFormula b ->
+              new BackwardFormula(
+                  alike(b.spec(), types),
+                  b.fromOutput(),
+                  b.keptStatistic(),
+                  b.gain(),
+                  b.bias(),
+                  b.gainGradient(),
+                  b.biasGradient());
+        };
+    return new KernelSignature(same, types, width > Forward.ONE_PASS, part < width, Form.of(width));
+  }
+
+  /** The choices without those that come as parameters: all such norms share a kernel. */
+  private static NormSpec alike(NormSpec spec, Map<Tensor, ElementType> types) {
+    boolean float64 = types.get(Forward.X) == ElementType.FLOAT64;
+    ResidualRounding rounding =
+        types.containsKey(Forward.RESIDUAL) ? spec.residualRounding() : ResidualRounding.FIRST;
+    return spec.withGroups(RowGroups.WHOLE)
+        .withPart(RowPart.WHOLE)
+        .withGainOffset(0)
+        .withResidualRounding(rounding)
+        // How small epsilon is decides when a float64 row is summed again.
+        .withEpsilon(float64 ? spec.epsilon(ElementType.FLOAT64) : 0);
+  }
+
+  boolean float64() {
+    return types.get(Forward.X) == ElementType.FLOAT64;
+  }
+
+  /** The compute type. */
+  ElementType arithmetic() {
+    return float64() ? ElementType.FLOAT64 : ElementType.FLOAT32;
+  }
+
+  boolean isForward() {
+    return formula instanceof ForwardFormula;
+  }
+
+  /** Whether rows are added up, in blocks of 32. */
+  boolean hasColumnSums() {
+    return formula instanceof BackwardFormula backward
+        && (backward.gainGradient() || backward.biasGradient());
+  }
+
+  /** Whether mean and rstd come with the call. */
+  boolean hasKeptStatistic() {
+    return formula instanceof BackwardFormula backward && backward.keptStatistic();
+  }
+
+  /** The steps of a row. No sum with a residual is stored on the way: threads share no elements. */
+  Program program() {
+    EnumSet<ElementType> narrow = EnumSet.of(ElementType.FLOAT16, ElementType.BFLOAT16);
+    Storage storage = new Storage(float64(), narrow, types);
+    int width = isLong ? Forward.ONE_PASS + 1 : 2;
+    return formula.program(storage, width, isPartial ? 1 : width, false);
+  }
+
+  /** A name for messages, and for the entry point. */
+  String name() {
+    StringBuilder name = new StringBuilder();
+    name.append(spec().kind().toString()).append(isForward() ? "_forward" : "_backward");
+    for (ElementType type : types.values()) {
+      name.append('_').append(type);
+    }
+    name.append('_').append(form);
+    return name.toString().toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "_");
+  }
+
+  private NormSpec spec() {
+    return switch (formula) {
+      case ForwardFormula forward -> forward.spec();
+      case BackwardFormula backward -> backward.spec();
+    };
+  }
+
+  /** Whether the mean of a row is subtracted, or its length is wanted: then one of them is kept. */
+  boolean keepsMean() {
+    return spec().isCentred() || spec().isOfLength();
+  }
+
+  boolean isCentred() {
+    return spec().isCentred();
+  }
+
+  boolean isOfLength() {
+    return spec().isOfLength();
+  }
+
+  boolean hasEpsilonInside() {
+    return spec().epsilonPlacement() == EpsilonPlacement.INSIDE;
+  }
+}

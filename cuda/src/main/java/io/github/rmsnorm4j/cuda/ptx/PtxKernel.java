@@ -1,0 +1,84 @@
+package io.github.rmsnorm4j.cuda.ptx;
+
+import io.github.rmsnorm4j.internal.formula.SumOrder;
+
+/**
+ * A kernel as text, and how it is launched.
+ *
+ * @param name the name of its entry point
+ * @param text a whole module in PTX with this entry point alone
+ * @param form how threads share rows
+ * @param rowsOfTeam rows that a team of threads does one after the other; 0 in a kernel that does
+ *     no rows
+ * @param blockBytes bytes of shared memory for each block of 1,024 elements, up to 64 of them
+ * @param parameters its parameters
+ */
+public record PtxKernel(
+    String name,
+    String text,
+    Form form,
+    int rowsOfTeam,
+    int blockBytes,
+    KernelParameters parameters) {
+  private static final int BLOCKS = SumOrder.SUPER_BLOCK / SumOrder.BLOCK;
+
+  /** Of the oldest driver with every instruction that kernels use: CUDA 11.0. */
+  static final String VERSION = "7.0";
+
+  /** The oldest device whose threads of a warp meet as these kernels ask for: Volta. */
+  static final String TARGET = "sm_70";
+
+  /**
+   * How many threads are started. Grid and blocks have one dimension.
+   *
+   * @param blocks of threads
+   * @param threads of a block
+   * @param sharedBytes of a block: its dynamic shared memory
+   */
+  public record Launch(int blocks, int threads, int sharedBytes) {}
+
+  /**
+   * {@return the launch for rows, or for groups of rows}
+   *
+   * @param rows at least 1
+   * @param width of each
+   */
+  public Launch launch(int rows, int width) {
+    int teams = (int) (((long) rows + rowsOfTeam - 1) / rowsOfTeam);
+    int warp = SumOrder.LANES;
+    if (form == Form.BLOCK) {
+      int slots = (int) Math.min(BLOCKS, ((long) width + SumOrder.BLOCK - 1) / SumOrder.BLOCK);
+      int shared = RowSums.RESULTS + slots * blockBytes;
+      return new Launch(teams, warp * form.warps(width), shared);
+    }
+    int teamsOfBlock = Math.min(Form.ROWS_OF_BLOCK, teams);
+    int blocks = (int) (((long) teams + teamsOfBlock - 1) / teamsOfBlock);
+    return new Launch(blocks, warp * teamsOfBlock, 0);
+  }
+
+  /**
+   * A module with one kernel.
+   *
+   * @param mostThreads of a block: the driver's compiler gives each thread so few registers that
+   *     they fit
+   */
+  static String module(
+      String name, KernelParameters parameters, boolean hasShared, int mostThreads, PtxText text) {
+    String shared = ".extern .shared .align 8 .b8 " + RowKernel.SHARED + "[];\n";
+    return ".version "
+        + VERSION
+        + "\n.target "
+        + TARGET
+        + "\n.address_size 64\n"
+        + (hasShared ? shared : "")
+        + ".visible .entry "
+        + name
+        + "(\n"
+        + parameters.text()
+        + ")\n.maxntid "
+        + mostThreads
+        + ", 1, 1\n.minnctapersm 1\n{\n"
+        + text.body()
+        + "}\n";
+  }
+}

@@ -1,0 +1,156 @@
+package io.github.rmsnorm4j.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.RowPart;
+import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
+import io.github.rmsnorm4j.cuda.ptx.TreeKernel;
+import io.github.rmsnorm4j.internal.backend.NormChoices;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.BackwardFormula;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/** NVIDIA's assembler takes the kernels, and keeps all of their registers; where it is there. */
+class AssembledTest {
+  /** Widths of the two forms, and of LayerNorm in two passes. */
+  private static final int[] WIDTHS = {4096, 512, 1 << 21};
+
+  private static final List<String> DEVICES = List.of("sm_80", "sm_90", "sm_100", "sm_120");
+
+  /** Otherwise each kernel is assembled for two of the devices. */
+  private static final boolean ALL = Boolean.getBoolean("rmsnorm4j.ptxas.all");
+
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @FieldSource("DEVICES")
+  void everyKernelFitsInRegisters(String device) throws IOException, InterruptedException {
+    Path ptxas = ptxas();
+    assumeTrue(ptxas != null, "skipped: there is no ptxas on the PATH or in /usr/local/cuda/bin");
+    List<PtxKernel> kernels = kernels();
+    assertThat(kernels).hasSizeGreaterThan(100);
+    int turn = DEVICES.indexOf(device);
+    List<PtxKernel> chosen = new ArrayList<>();
+    for (int k = 0; k < kernels.size(); k++) {
+      // The first one declares the shared memory of all.
+      if (ALL || k == 0 || (k + turn) % 2 == 0) {
+        chosen.add(kernels.get(k));
+      }
+    }
+    Path text = folder.resolve("kernels.ptx");
+    Files.writeString(text, module(chosen));
+    Path cubin = folder.resolve("kernels.cubin");
+    Process process =
+        new ProcessBuilder(
+                ptxas.toString(), "-v", "-arch=" + device, text.toString(), "-o", cubin.toString())
+            .redirectErrorStream(true)
+            .start();
+    String report = new String(process.getInputStream().readAllBytes());
+    assertThat(process.waitFor()).as(report).isZero();
+    List<String> spills = report.lines().filter(line -> line.contains("spill stores")).toList();
+    assertThat(spills).hasSameSizeAs(chosen);
+    assertThat(spills)
+        .allMatch(
+            line ->
+                line.strip()
+                    .equals("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"));
+  }
+
+  private static Path ptxas() {
+    List<Path> folders = new ArrayList<>();
+    for (String folder : System.getenv().getOrDefault("PATH", "").split(":")) {
+      folders.add(Path.of(folder));
+    }
+    folders.add(Path.of("/usr/local/cuda/bin"));
+    return folders.stream()
+        .map(folder -> folder.resolve("ptxas"))
+        .filter(Files::isExecutable)
+        .findFirst()
+        .orElse(null);
+  }
+
+  /**
+   * All kernels in one module, whose first one needs shared memory, each with a name of its own.
+   */
+  private static String module(List<PtxKernel> kernels) {
+    StringBuilder module = new StringBuilder();
+    for (PtxKernel kernel : kernels) {
+      int from = kernel.text().indexOf(module.isEmpty() ? ".version" : ".visible");
+      String name = ".entry k" + module.length() + "(";
+      module.append(kernel.text().substring(from).replace(".entry " + kernel.name() + "(", name));
+    }
+    return module.toString();
+  }
+
+  /** Every type, form and choice that changes what a kernel does. */
+  private static List<PtxKernel> kernels() {
+    List<PtxKernel> kernels = new ArrayList<>();
+    for (ElementType type : ElementType.values()) {
+      for (int width : WIDTHS) {
+        specs(width).forEach(spec -> add(kernels, spec, type, width));
+      }
+    }
+    kernels.add(TreeKernel.of(ElementType.FLOAT32));
+    kernels.add(TreeKernel.of(ElementType.FLOAT64));
+    return kernels;
+  }
+
+  private static Stream<NormSpec> specs(int width) {
+    NormSpec usual = NormSpec.RMSNORM;
+    if (width > Forward.ONE_PASS) {
+      return Stream.of(NormSpec.LAYERNORM);
+    }
+    return Stream.of(
+        usual,
+        NormSpec.LAYERNORM,
+        NormSpec.L2,
+        usual.withCastOrder(CastOrder.NONE),
+        usual.withCastOrder(CastOrder.ONNX),
+        usual.withGate(Gate.SILU),
+        usual.withGate(Gate.SILU_BEFORE),
+        NormSpec.LAYERNORM.withGate(Gate.SIGMOID),
+        usual.withPart(RowPart.of(3, width)),
+        NormSpec.LAYERNORM.withResidualRounding(ResidualRounding.LAST));
+  }
+
+  private static void add(List<PtxKernel> kernels, NormSpec spec, ElementType type, int width) {
+    NormChoices choices =
+        new NormChoices(spec, width, spec.part().elements(width), spec.epsilon(type));
+    Map<Tensor, ElementType> types = new TreeMap<>(Map.of(Forward.X, type, Forward.Y, type));
+    boolean gated = spec.gate() != Gate.NONE;
+    types.put(gated ? Forward.Z : Forward.RESIDUAL, type);
+    boolean biased = spec.castOrder() == CastOrder.FLOAT32;
+    ForwardFormula forward = ForwardFormula.of(spec, type, ElementType.FLOAT32, biased);
+    kernels.add(NormKernels.of(forward, types, choices));
+    types.remove(Forward.Y);
+    types.put(Backward.DY, type);
+    types.put(Backward.DX, type);
+    if (gated) {
+      types.put(Backward.DZ, type);
+    }
+    for (boolean kept : new boolean[] {false, true}) {
+      boolean bias = biased && spec.gate().isAfter();
+      BackwardFormula formula = new BackwardFormula(spec, false, kept, true, bias, true, biased);
+      kernels.add(NormKernels.of(formula, types, choices));
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package io.github.rmsnorm4j.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.cuda.ptx.Form;
+import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** Backward passes on the interpreter have the bits of the CPU, for drawn calls. */
+class BackwardBitsTest {
+  private static final long SEED = 20261126;
+  private static final int DRAWS = Integer.getInteger("rmsnorm4j.cuda.draws", 80);
+  private static final int[] WIDTHS = {1, 3, 31, 32, 33, 96, 256, 999, 1024, 1025, 1536, 2304};
+
+  @Test
+  void drawnCallsHaveTheBitsOfTheCpu() {
+    Set<String> reached = new TreeSet<>();
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int draw = 0; draw < DRAWS; draw++) {
+      for (ElementType type : ElementType.values()) {
+        int width = WIDTHS[random.nextInt(WIDTHS.length)];
+        int rows = random.nextInt(3) == 0 ? 1 + random.nextInt(140 - width / 20) : 3;
+        new BackwardCase(random.nextLong(), type, rows, width, reached).check();
+      }
+    }
+    requireAll(reached);
+  }
+
+  @Test
+  void wideRowsHaveTheBitsOfTheCpu() {
+    Set<String> reached = new TreeSet<>();
+    SplittableRandom random = new SplittableRandom(SEED + 1);
+    for (ElementType type : ElementType.values()) {
+      new BackwardCase(random.nextLong(), type, 2, 66_000, reached).check();
+    }
+    assertThat(reached).contains("BLOCK false SUPER_BLOCK", "BLOCK true SUPER_BLOCK");
+  }
+
+  /** The sums of no rows are 0; nothing is added, because -0 + 0 is +0. */
+  @Test
+  void gradientsWithoutRows() {
+    for (boolean adds : new boolean[] {false, true}) {
+      DeviceRun device = new DeviceRun(false);
+      TestRows dgain = TestRows.of(ElementType.FLOAT32, 1, 40, 0, 0);
+      for (int i = 0; i < 40; i++) {
+        dgain.set(0, i, -0.0);
+      }
+      Map<Tensor, DeviceRows> rows = new TreeMap<>();
+      for (Tensor tensor : List.of(Forward.X, Backward.DY, Backward.DX)) {
+        rows.put(tensor, new DeviceRows(0, ElementType.FLOAT32, 0, 40, 40));
+      }
+      long at = device.rows("dgain", dgain, false).address();
+      BackwardCalls calls =
+          new BackwardCalls(
+              NormParts.of(RmsNorm.builder(40).build()),
+              Keep.NOTHING,
+              rows,
+              null,
+              null,
+              0,
+              0,
+              new BackwardCalls.Gradients(at, 0, 40, adds, 0));
+      assertThat(calls.tableBytes()).isZero();
+      device.launch(calls.launches());
+      for (int i = 0; i < 40; i++) {
+        assertThat(1 / dgain.get(0, i)).isEqualTo(adds ? -1 / 0.0 : 1 / 0.0);
+      }
+    }
+  }
+
+  private static void requireAll(Set<String> reached) {
+    Set<String> wanted = new TreeSet<>();
+    for (Form form : Form.values()) {
+      for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+        for (ElementType type : ElementType.values()) {
+          wanted.add(form + " " + type + " " + kind);
+        }
+        for (Keep keep : Keep.values()) {
+          wanted.add(form + " keeps " + keep + " " + kind);
+        }
+        for (EpsilonPlacement placement : EpsilonPlacement.values()) {
+          wanted.add(kind + " " + placement);
+        }
+      }
+      for (Gate gate : Gate.values()) {
+        wanted.add(form + " gate " + gate);
+      }
+      for (boolean is : new boolean[] {false, true}) {
+        wanted.add(form + " sums true " + is);
+        wanted.add(form + " sums false " + is);
+        wanted.add(form + " partial " + is);
+        wanted.add("groups 3 in parts " + is);
+        wanted.add("residual " + is);
+        wanted.add("samples " + (is ? 3 : 1));
+      }
+      for (String label : new String[] {"STORE_WIDE", "STORE", "OUT_OF_RANGE", "CLEAR"}) {
+        wanted.add(form + " true " + label);
+        wanted.add(form + " false " + label);
+      }
+    }
+    wanted.removeAll(reached);
+    assertThat(wanted).as("not reached").isEmpty();
+  }
+}

@@ -1,0 +1,317 @@
+package io.github.rmsnorm4j.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.ParameterGradients;
+import io.github.rmsnorm4j.RowGroups;
+import io.github.rmsnorm4j.RowPart;
+import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
+import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/** A backward call, everything about it drawn from a seed, on the CPU and on the interpreter. */
+final class BackwardCase {
+  private static final double[] EPSILONS = {0.0, 1e-12, 1e-6, 1e-5, 0.1};
+
+  private final SplittableRandom random;
+  private final String name;
+  private final Set<String> reached;
+  private final int rows;
+  private final int width;
+  private final int groups;
+  private final int samples;
+  private final NormSpec spec;
+  private final Keep keep;
+  private final ElementType type;
+  private final ElementType arithmetic;
+  private final TestRows x;
+  private final TestRows y;
+  private final TestRows z;
+  private final TestRows dy;
+  private final TestRows dresidual;
+  private final TestRows dx;
+  private final TestRows dz;
+  private final double[] gain;
+  private final double[] bias;
+
+  /** The elements of a gain, a bias and their gradients. */
+  private final int length;
+
+  private final boolean wantsGain;
+  private final boolean wantsBias;
+  private final boolean adds;
+
+  BackwardCase(long seed, ElementType type, int rows, int width, Set<String> reached) {
+    random = new SplittableRandom(seed);
+    name = "seed %d, %s, %d x %d".formatted(seed, type, rows, width);
+    this.type = type;
+    this.rows = rows;
+    this.width = width;
+    this.reached = reached;
+    arithmetic = type == ElementType.FLOAT64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    groups = width % 3 == 0 && random.nextInt(3) == 0 ? 3 : 1;
+    Keep drawn = Keep.values()[random.nextInt(Keep.values().length)];
+    spec = spec(drawn);
+    keep = spec.gate() != Gate.NONE && drawn == Keep.OUTPUT ? Keep.INPUT : drawn;
+    boolean aligned = random.nextBoolean();
+    x = rows(type, aligned);
+    boolean ordinary = keep == Keep.OUTPUT;
+    for (int r = 0; r < rows; r++) {
+      x.draw(r, random, !ordinary && random.nextInt(3) == 0);
+    }
+    y = rows(other(), aligned);
+    boolean gated = spec.gate() != Gate.NONE;
+    z = gated ? drawn(aligned) : null;
+    dy = drawn(aligned);
+    dresidual = !gated && random.nextInt(3) == 0 ? drawn(aligned) : null;
+    dx = rows(other(), aligned);
+    dz = gated ? rows(other(), aligned) : null;
+    boolean sampled = groups == 1 && !gated && rows % 3 == 0 && random.nextInt(3) == 0;
+    samples = sampled ? 3 : 1;
+    length = groups > 1 && random.nextBoolean() ? width / groups : width * samples;
+    gain = sampled || random.nextInt(4) > 0 ? numbers() : null;
+    bias = random.nextInt(3) == 0 ? numbers() : null;
+    wantsGain = random.nextInt(3) > 0;
+    wantsBias = random.nextInt(3) > 0;
+    adds = random.nextBoolean();
+  }
+
+  private NormSpec spec(Keep keep) {
+    NormSpec.Kind kind = NormSpec.Kind.values()[random.nextInt(3)];
+    double epsilon = EPSILONS[random.nextInt(EPSILONS.length)];
+    EpsilonPlacement[] placements = EpsilonPlacement.values();
+    NormSpec made =
+        NormSpec.RMSNORM
+            .withKind(kind)
+            .withEpsilon(epsilon)
+            .withEpsilonPlacement(placements[random.nextInt(placements.length)]);
+    if (groups > 1) {
+      made = made.withGroups(RowGroups.ofCount(groups));
+    } else if (kind == NormSpec.Kind.RMS_NORM && keep != Keep.OUTPUT && random.nextInt(3) == 0) {
+      made = made.withPart(RowPart.of(1 + random.nextInt(width), width));
+    }
+    Gate gate = random.nextInt(3) > 0 ? Gate.NONE : Gate.values()[random.nextInt(4)];
+    return gate == Gate.SILU_BEFORE && made.isCentred() ? made : made.withGate(gate);
+  }
+
+  private ElementType other() {
+    ElementType[] narrow = {ElementType.FLOAT32, ElementType.FLOAT16, ElementType.BFLOAT16};
+    boolean same = type == ElementType.FLOAT64 || random.nextBoolean();
+    return same ? type : narrow[random.nextInt(narrow.length)];
+  }
+
+  private TestRows rows(ElementType of, boolean aligned) {
+    int vector = 16 / of.bytes();
+    int gap = aligned ? Math.floorMod(-width, vector) : random.nextInt(3);
+    return TestRows.of(of, rows, width, aligned ? 0 : random.nextInt(3), gap);
+  }
+
+  private TestRows drawn(boolean aligned) {
+    TestRows drawn = rows(other(), aligned);
+    for (int r = 0; r < rows; r++) {
+      drawn.draw(r, random, random.nextInt(9) == 0);
+    }
+    return drawn;
+  }
+
+  private double[] numbers() {
+    double[] numbers = new double[length];
+    for (int i = 0; i < length; i++) {
+      numbers[i] = (float) random.nextDouble(0.5, 2) * (random.nextBoolean() ? 1 : -1);
+    }
+    return numbers;
+  }
+
+  /** Makes the call in both ways, and compares all bytes. */
+  void check() {
+    try {
+      compare();
+    } catch (RuntimeException | AssertionError e) {
+      String what =
+          "%s, keeps %s, x %s, y %s, dy %s, dx %s, groups %d, gain %s, bias %s, %s %s"
+              .formatted(
+                  spec,
+                  keep,
+                  x.type(),
+                  y.type(),
+                  dy.type(),
+                  dx.type(),
+                  groups,
+                  gain != null,
+                  bias != null,
+                  wantsGain,
+                  wantsBias);
+      throw new AssertionError(name + ": " + what, e);
+    }
+  }
+
+  private void compare() {
+    Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
+    if (gain != null && samples == 1) {
+      builder.gain(gain);
+    }
+    if (bias != null && samples == 1) {
+      builder.bias(bias);
+    }
+    Norm norm = builder.build();
+    Saved saved = new Saved(keep, rows);
+    if (z != null) {
+      norm.applyGated(x.onCpu(), z.onCpu(), y.onCpu(), saved);
+    } else if (samples > 1) {
+      Rows b = bias == null ? null : Rows.of(bias, width);
+      norm.apply(x.onCpu(), Rows.of(gain, width), b, y.onCpu(), saved);
+    } else {
+      norm.apply(x.onCpu(), y.onCpu(), saved);
+    }
+    TestRows dxOnCpu = dx.copy();
+    TestRows dzOnCpu = dz == null ? null : dz.copy();
+    Object dgain = wantsGain ? gradient() : null;
+    Object dbias = wantsBias ? gradient() : null;
+    TestRows dgainOnDevice = onDevice(dgain);
+    TestRows dbiasOnDevice = onDevice(dbias);
+    onCpu(norm, saved, dxOnCpu, dzOnCpu, gradients(dgain, dbias));
+    onDevice(NormParts.of(norm), saved, dgainOnDevice, dbiasOnDevice);
+    assertThat(dx.difference(dxOnCpu)).as("dx").isNull();
+    if (dz != null) {
+      assertThat(dz.difference(dzOnCpu)).as("dz").isNull();
+    }
+    if (wantsGain) {
+      assertThat(dgainOnDevice.difference(onDevice(dgain))).as("dgain").isNull();
+    }
+    if (wantsBias) {
+      assertThat(dbiasOnDevice.difference(onDevice(dbias))).as("dbias").isNull();
+    }
+  }
+
+  /** A gradient with numbers, float[] or double[]. */
+  private Object gradient() {
+    double[] doubles = random.doubles(length, -1, 1).toArray();
+    if (arithmetic == ElementType.FLOAT64) {
+      return doubles;
+    }
+    float[] floats = new float[length];
+    for (int i = 0; i < length; i++) {
+      floats[i] = (float) doubles[i];
+    }
+    return floats;
+  }
+
+  private TestRows onDevice(Object gradient) {
+    if (gradient == null) {
+      return null;
+    }
+    TestRows rows = TestRows.of(arithmetic, 1, length, 0, 0);
+    for (int i = 0; i < length; i++) {
+      rows.set(0, i, gradient instanceof float[] f ? f[i] : ((double[]) gradient)[i]);
+    }
+    return rows;
+  }
+
+  private ParameterGradients gradients(Object dgain, Object dbias) {
+    if (arithmetic == ElementType.FLOAT64) {
+      return adds
+          ? ParameterGradients.added((double[]) dgain, (double[]) dbias)
+          : ParameterGradients.assigned((double[]) dgain, (double[]) dbias);
+    }
+    return adds
+        ? ParameterGradients.added((float[]) dgain, (float[]) dbias)
+        : ParameterGradients.assigned((float[]) dgain, (float[]) dbias);
+  }
+
+  private void onCpu(
+      Norm norm, Saved saved, TestRows dx, TestRows dz, ParameterGradients gradients) {
+    Rows upstream = dy.onCpu();
+    if (dz != null) {
+      norm.backwardGated(upstream, saved, dx.onCpu(), dz.onCpu(), gradients);
+    } else if (dresidual != null) {
+      norm.backward(upstream, saved, dresidual.onCpu(), dx.onCpu(), gradients);
+    } else {
+      norm.backward(upstream, saved, dx.onCpu(), gradients);
+    }
+  }
+
+  private void onDevice(NormParts parts, Saved saved, TestRows dgain, TestRows dbias) {
+    DeviceRun device = new DeviceRun(random.nextBoolean());
+    Map<Tensor, TestRows> all = new TreeMap<>();
+    all.put(Forward.X, keep == Keep.OUTPUT ? y : x);
+    all.put(Backward.DY, dy);
+    all.put(Backward.DX, dx);
+    put(all, Forward.RESIDUAL, dresidual);
+    put(all, Forward.Z, z);
+    put(all, Backward.DZ, dz);
+    Map<Tensor, DeviceRows> onDevice = new TreeMap<>();
+    all.forEach(
+        (tensor, of) -> {
+          boolean isOutput = tensor.equals(Backward.DX) || tensor.equals(Backward.DZ);
+          onDevice.put(tensor, device.rows(tensor.name(), of, !isOutput));
+        });
+    long dgainAt = dgain == null ? 0 : device.rows("dgain", dgain, false).address();
+    long dbiasAt = dbias == null ? 0 : device.rows("dbias", dbias, false).address();
+    BackwardCalls calls =
+        new BackwardCalls(
+            parts,
+            keep,
+            onDevice,
+            column(device, gain),
+            column(device, bias),
+            saved.mean() == null ? 0 : numbers(device, "mean", saved.mean()),
+            saved.rstd() == null ? 0 : numbers(device, "rstd", saved.rstd()),
+            new BackwardCalls.Gradients(dgainAt, dbiasAt, length, adds, 0));
+    byte[] tables = new byte[Math.toIntExact(calls.tableBytes())];
+    long at = device.memory.allocateUnwritten("tables", tables);
+    List<KernelCall> launches = calls.withTables(at).launches();
+    device.launch(launches);
+    reach(launches.getFirst().kernel(), device);
+  }
+
+  private DeviceColumn column(DeviceRun device, double[] numbers) {
+    return numbers == null
+        ? null
+        : new DeviceColumn(
+            device.numbers("column", numbers, arithmetic), ElementType.FLOAT64, numbers.length);
+  }
+
+  private long numbers(DeviceRun device, String name, double[] numbers) {
+    return device.numbers(name, Arrays.copyOf(numbers, rows * groups), ElementType.FLOAT64);
+  }
+
+  private static void put(Map<Tensor, TestRows> all, Tensor tensor, TestRows rows) {
+    if (rows != null) {
+      all.put(tensor, rows);
+    }
+  }
+
+  private void reach(PtxKernel kernel, DeviceRun device) {
+    String of = kernel.form() + " " + type + " " + spec.kind();
+    reached.add(of);
+    reached.add(kernel.form() + " keeps " + keep + " " + spec.kind());
+    reached.add(spec.kind() + " " + spec.epsilonPlacement());
+    reached.add(kernel.form() + " gate " + spec.gate());
+    reached.add(kernel.form() + " sums " + wantsGain + " " + wantsBias);
+    boolean inParts = groups > 1 && length == width;
+    reached.add("groups " + groups + " in parts " + inParts);
+    reached.add(kernel.form() + " partial " + (spec.part().elements(width) < width));
+    reached.add("samples " + samples);
+    reached.add("residual " + (dresidual != null));
+    for (String label : device.work.reached(DeviceRun.program(kernel.text()))) {
+      reached.add(kernel.form() + " " + (type == ElementType.FLOAT64) + " " + label);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package io.github.rmsnorm4j.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.cuda.ptx.Form;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** Forward passes on the interpreter have the bits of the CPU, for drawn calls. */
+class ForwardBitsTest {
+  private static final long SEED = 20261125;
+  private static final int DRAWS = Integer.getInteger("rmsnorm4j.cuda.draws", 100);
+  private static final int[] WIDTHS = {
+    1, 2, 31, 32, 33, 64, 96, 127, 128, 255, 256, 257, 1023, 1024, 1025, 1536, 2047, 2048, 4096
+  };
+
+  @Test
+  void drawnCallsHaveTheBitsOfTheCpu() {
+    Set<String> reached = new TreeSet<>();
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int draw = 0; draw < DRAWS; draw++) {
+      for (ElementType type : ElementType.values()) {
+        int width =
+            random.nextInt(3) == 0
+                ? random.nextInt(1, 5000)
+                : WIDTHS[random.nextInt(WIDTHS.length)];
+        int rows = random.nextInt(1, 4 + 6000 / (width + 200));
+        new ForwardCase(random.nextLong(), type, rows, width, reached).check();
+      }
+    }
+    for (int draw = 0; draw < DRAWS / 4; draw++) {
+      int width = WIDTHS[random.nextInt(WIDTHS.length)];
+      new ForwardCase(random.nextLong(), ElementType.FLOAT64, 8, width, true, reached).check();
+    }
+    requireAll(reached);
+  }
+
+  /** Several super-blocks, and LayerNorm in one pass and in two. */
+  @Test
+  void wideRowsHaveTheBitsOfTheCpu() {
+    Set<String> reached = new TreeSet<>();
+    SplittableRandom random = new SplittableRandom(SEED + 1);
+    for (int width : new int[] {32_768, 65_535, 65_536, 65_537, 131_072, 200_001}) {
+      for (ElementType type : ElementType.values()) {
+        new ForwardCase(random.nextLong(), type, 1, width, reached).check();
+      }
+    }
+    int twoPasses = (1 << 20) + 1_000;
+    for (ElementType type : new ElementType[] {ElementType.BFLOAT16, ElementType.FLOAT64}) {
+      long seed = random.nextLong();
+      while (!new ForwardCase(seed, type, 1, twoPasses, reached).isCentred()) {
+        seed = random.nextLong();
+      }
+      new ForwardCase(seed, type, 1, twoPasses, reached).check();
+    }
+    assertThat(reached).contains("BLOCK false SUPER_BLOCK", "BLOCK true SUPER_BLOCK");
+  }
+
+  private static void requireAll(Set<String> reached) {
+    Set<String> wanted = new TreeSet<>();
+    for (Form form : Form.values()) {
+      for (ElementType type : ElementType.values()) {
+        wanted.add(form + " to " + type);
+        for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+          wanted.add(form + " " + type + " " + kind);
+        }
+        for (CastOrder order : CastOrder.values()) {
+          wanted.add(type + " " + order);
+        }
+      }
+      for (String label : new String[] {"STORE_WIDE", "STORE", "OUT_OF_RANGE", "MANY", "ONE"}) {
+        wanted.add(form + " true " + label);
+        wanted.add(form + " false " + label);
+      }
+      for (String label : new String[] {"SCALED_UP", "SCALED_DOWN", "STILL_SCALED"}) {
+        wanted.add(form + " true " + label);
+      }
+    }
+    for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+      for (EpsilonPlacement placement : EpsilonPlacement.values()) {
+        wanted.add(kind + " " + placement);
+      }
+    }
+    for (Gate gate : Gate.values()) {
+      wanted.add("gate " + gate);
+    }
+    for (ResidualRounding rounding : ResidualRounding.values()) {
+      for (ElementType type : ElementType.values()) {
+        wanted.add("residual " + rounding + " " + type);
+      }
+    }
+    for (boolean is : new boolean[] {false, true}) {
+      wanted.add("samples " + is);
+      wanted.add("partial " + is);
+      wanted.add("in place " + is);
+      wanted.add("kept " + is);
+      wanted.add("groups true in parts " + is);
+    }
+    wanted.removeAll(reached);
+    assertThat(wanted).as("not reached").isEmpty();
+  }
+}

@@ -1,0 +1,324 @@
+package io.github.rmsnorm4j.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.RowGroups;
+import io.github.rmsnorm4j.RowPart;
+import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
+import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/** A forward call, everything about it drawn from a seed, on the CPU and on the interpreter. */
+final class ForwardCase {
+  private static final double[] EPSILONS = {0.0, 1e-12, 1e-6, 1e-5, 0.1, 1e-300};
+  private static final int MOST_GAP = 5;
+
+  private final SplittableRandom random;
+  private final String name;
+  private final Set<String> reached;
+  private final int rows;
+  private final int width;
+  private final NormSpec spec;
+  private final int groups;
+  private final int samples;
+  private final TestRows x;
+  private final TestRows residual;
+  private final TestRows z;
+  private final TestRows y;
+  private final boolean inPlace;
+  private final double[] gain;
+  private final double[] bias;
+  private final ElementType gainType;
+  private final boolean keeps;
+
+  ForwardCase(long seed, ElementType type, int rows, int width, Set<String> reached) {
+    this(seed, type, rows, width, false, reached);
+  }
+
+  /**
+   * A call.
+   *
+   * @param extreme whether epsilon is 0, so that small rows leave the range
+   */
+  ForwardCase(
+      long seed, ElementType type, int rows, int width, boolean extreme, Set<String> reached) {
+    random = new SplittableRandom(seed);
+    name = "seed %d, %s, %d x %d".formatted(seed, type, rows, width);
+    this.rows = rows;
+    this.width = width;
+    this.reached = reached;
+    boolean biased = random.nextInt(3) == 0;
+    groups = random.nextInt(4) == 0 ? divisor(width) : 1;
+    NormSpec any = spec(biased);
+    spec = extreme ? any.withEpsilon(0) : any;
+    boolean sampled = groups == 1 && random.nextInt(6) == 0;
+    samples = sampled && spec.gate() == Gate.NONE ? divisor(rows) : 1;
+    boolean aligned = random.nextBoolean();
+    x = rows(type, aligned);
+    for (int r = 0; r < rows; r++) {
+      x.draw(r, random, random.nextBoolean());
+    }
+    boolean gated = spec.gate() != Gate.NONE;
+    residual = !gated && random.nextInt(3) == 0 ? other(type, aligned) : null;
+    z = gated ? other(type, aligned) : null;
+    keeps = random.nextBoolean();
+    inPlace = !keeps && random.nextInt(3) == 0;
+    y = inPlace ? x : rows(random.nextInt(3) > 0 ? type : anyOf(ElementType.values()), aligned);
+    int length = groups > 1 && random.nextBoolean() ? width / groups : width * samples;
+    gainType = random.nextInt(4) > 0 || sampled ? anyOf(ElementType.values()) : null;
+    gain = gainType == null ? null : numbers(length, gainType);
+    bias = biased ? numbers(length, ElementType.FLOAT32) : null;
+  }
+
+  boolean isCentred() {
+    return spec.isCentred();
+  }
+
+  private <T> T anyOf(T[] values) {
+    return values[random.nextInt(values.length)];
+  }
+
+  private int divisor(int of) {
+    int divisor = of;
+    for (int tries = 0; tries < 20; tries++) {
+      int candidate = 1 + random.nextInt(Math.min(of, 12));
+      divisor = of % candidate == 0 ? candidate : divisor;
+    }
+    return of % divisor == 0 && divisor <= 12 ? divisor : 1;
+  }
+
+  private NormSpec spec(boolean biased) {
+    NormSpec.Kind kind =
+        random.nextInt(3) == 0 ? NormSpec.Kind.RMS_NORM : anyOf(NormSpec.Kind.values());
+    boolean rms = kind == NormSpec.Kind.RMS_NORM;
+    double epsilon = EPSILONS[random.nextInt(EPSILONS.length)];
+    NormSpec made = NormSpec.RMSNORM.withKind(kind).withEpsilon(epsilon);
+    made =
+        random.nextBoolean() ? made : made.withEpsilonPlacement(anyOf(EpsilonPlacement.values()));
+    made = !rms || biased ? made : made.withCastOrder(anyOf(CastOrder.values()));
+    boolean offset = made.castOrder() != CastOrder.T5 && random.nextInt(3) == 0;
+    made = offset ? made.withGainOffset(1) : made;
+    made = made.withResidualRounding(anyOf(ResidualRounding.values()));
+    Gate gate = random.nextInt(3) > 0 ? Gate.NONE : anyOf(Gate.values());
+    made = gate == Gate.SILU_BEFORE && made.isCentred() ? made : made.withGate(gate);
+    if (groups > 1) {
+      return made.withGroups(RowGroups.ofCount(groups));
+    }
+    boolean partial = rms && random.nextInt(3) == 0;
+    return partial ? made.withPart(RowPart.of(1 + random.nextInt(width), width)) : made;
+  }
+
+  private TestRows rows(ElementType type, boolean aligned) {
+    int vector = 16 / type.bytes();
+    boolean apart = random.nextBoolean();
+    int before = aligned ? vector * random.nextInt(2) : random.nextInt(MOST_GAP);
+    int toAligned = Math.floorMod(-width, vector);
+    int gap = !apart ? 0 : aligned ? toAligned + vector : random.nextInt(1, MOST_GAP);
+    return TestRows.of(type, rows, width, before, gap);
+  }
+
+  private TestRows other(ElementType type, boolean aligned) {
+    ElementType[] narrow = {ElementType.FLOAT32, ElementType.FLOAT16, ElementType.BFLOAT16};
+    boolean same = type == ElementType.FLOAT64 || random.nextBoolean();
+    TestRows drawn = rows(same ? type : anyOf(narrow), aligned);
+    for (int r = 0; r < rows; r++) {
+      drawn.draw(r, random, false);
+    }
+    return drawn;
+  }
+
+  private double[] numbers(int length, ElementType type) {
+    double[] numbers = new double[length];
+    for (int i = 0; i < length; i++) {
+      numbers[i] = type.round(random.nextDouble(-2, 2));
+    }
+    return numbers;
+  }
+
+  private static Rows parameter(double[] numbers, ElementType type, int rows) {
+    TestRows values = TestRows.of(type, rows, numbers.length / rows, 0, 0);
+    for (int i = 0; i < numbers.length; i++) {
+      values.set(i / values.width(), i % values.width(), numbers[i]);
+    }
+    return values.onCpu();
+  }
+
+  /** Makes the call in both ways, and compares all bytes. */
+  void check() {
+    try {
+      compare();
+    } catch (RuntimeException | AssertionError e) {
+      throw new AssertionError(name + ": " + what(), e);
+    }
+  }
+
+  private String what() {
+    return "%s, x %s -> y %s, residual %s, z %s, gain %s, bias %s, groups %d, samples %d%s"
+        .formatted(
+            spec,
+            x.type(),
+            y.type(),
+            residual == null ? "none" : residual.type(),
+            z == null ? "none" : z.type(),
+            gainType,
+            bias != null,
+            groups,
+            samples,
+            inPlace ? ", in place" : "");
+  }
+
+  private void compare() {
+    TestRows xOnCpu = x.copy();
+    TestRows yOnCpu = inPlace ? xOnCpu : y.copy();
+    TestRows residualOnCpu = residual == null ? null : residual.copy();
+    Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
+    if (gain != null && samples == 1) {
+      builder.gain(parameter(gain, gainType, 1));
+    }
+    if (bias != null && samples == 1) {
+      builder.bias(parameter(bias, ElementType.FLOAT32, 1));
+    }
+    Norm norm = builder.build();
+    Saved saved = new Saved(keeps ? Keep.INPUT : Keep.NOTHING, rows);
+    onCpu(norm, xOnCpu, residualOnCpu, yOnCpu, saved);
+
+    byte[] mean = DeviceRun.doubles(rows * groups);
+    byte[] rstd = DeviceRun.doubles(rows * groups);
+    onDevice(NormParts.of(norm), mean, rstd);
+    assertThat(y.difference(yOnCpu)).as("y").isNull();
+    assertThat(x.difference(xOnCpu)).as("x").isNull();
+    if (residual != null) {
+      assertThat(residual.difference(residualOnCpu)).as("residual").isNull();
+    }
+    if (keeps) {
+      same("rstd", DeviceRun.values(rstd), saved.rstd());
+      if (norm.spec().isCentred()) {
+        same("mean", DeviceRun.values(mean), saved.mean());
+      }
+    }
+  }
+
+  private static void same(String what, double[] actual, double[] wanted) {
+    for (int r = 0; r < actual.length; r++) {
+      assertThat(Double.doubleToLongBits(actual[r]))
+          .as("%s of row %d: %s, %s", what, r, actual[r], wanted[r])
+          .isEqualTo(Double.doubleToLongBits(wanted[r]));
+    }
+  }
+
+  private void onCpu(Norm norm, TestRows x, TestRows residual, TestRows y, Saved saved) {
+    boolean ofCall = samples > 1;
+    Rows g = ofCall && gain != null ? parameter(gain, gainType, samples) : null;
+    Rows b = ofCall && bias != null ? parameter(bias, ElementType.FLOAT32, samples) : null;
+    if (z != null) {
+      if (!keeps) {
+        norm.applyGated(x.onCpu(), z.onCpu(), y.onCpu());
+      } else {
+        norm.applyGated(x.onCpu(), z.onCpu(), y.onCpu(), saved);
+      }
+    } else if (residual != null) {
+      norm.addAndApply(x.onCpu(), residual.onCpu(), g, b, y.onCpu(), saved);
+    } else if (keeps) {
+      norm.apply(x.onCpu(), g, b, y.onCpu(), saved);
+    } else if (g == null) {
+      norm.apply(x.onCpu(), y.onCpu());
+    } else if (b == null) {
+      norm.apply(x.onCpu(), g, y.onCpu());
+    } else {
+      norm.apply(x.onCpu(), g, b, y.onCpu());
+    }
+  }
+
+  private void onDevice(NormParts parts, byte[] mean, byte[] rstd) {
+    DeviceRun device = new DeviceRun(random.nextBoolean());
+    boolean float64 = x.type() == ElementType.FLOAT64;
+    Map<Tensor, DeviceRows> all = new TreeMap<>();
+    all.put(Forward.X, device.rows("x", x, !inPlace));
+    DeviceRows out = inPlace ? all.get(Forward.X) : device.rows("y", y, false);
+    all.put(Forward.Y, out);
+    if (residual != null) {
+      all.put(Forward.RESIDUAL, device.rows("residual", residual, false));
+    }
+    if (z != null) {
+      all.put(Forward.Z, device.rows("z", z, true));
+    }
+    ForwardCalls calls =
+        new ForwardCalls(
+            parts,
+            all,
+            column(device, "gain", gain, gainType, spec.gainOffset(), float64),
+            column(device, "bias", bias, ElementType.FLOAT32, 0, float64),
+            keeps ? device.memory.allocateUnwritten("mean", mean) : 0,
+            keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0);
+    List<KernelCall> launches = calls.launches();
+    device.launch(launches);
+    reach(launches.getFirst().kernel(), device);
+  }
+
+  private static DeviceColumn column(
+      DeviceRun device,
+      String name,
+      double[] numbers,
+      ElementType type,
+      double offset,
+      boolean float64) {
+    if (numbers == null) {
+      return null;
+    }
+    ElementType arithmetic = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    double[] column = columns(numbers, offset, float64);
+    return new DeviceColumn(device.numbers(name, column, arithmetic), type, numbers.length);
+  }
+
+  /** A parameter in the compute type, with the offset. */
+  private static double[] columns(double[] numbers, double offset, boolean float64) {
+    double[] columns = new double[numbers.length];
+    for (int i = 0; i < columns.length; i++) {
+      boolean none = offset == 0;
+      double f = (float) numbers[i];
+      columns[i] =
+          float64
+              ? none ? numbers[i] : offset + numbers[i]
+              : none ? f : (float) offset + (float) numbers[i];
+    }
+    return columns;
+  }
+
+  private void reach(PtxKernel kernel, DeviceRun device) {
+    String of = kernel.form() + " " + x.type() + " " + spec.kind();
+    reached.add(of);
+    reached.add(kernel.form() + " to " + y.type());
+    reached.add(spec.kind() + " " + spec.epsilonPlacement());
+    reached.add(x.type() + " " + spec.castOrder());
+    reached.add("gate " + spec.gate());
+    for (String label : device.work.reached(DeviceRun.program(kernel.text()))) {
+      reached.add(kernel.form() + " " + (x.type() == ElementType.FLOAT64) + " " + label);
+    }
+    if (residual != null) {
+      reached.add("residual " + spec.residualRounding() + " " + residual.type());
+    }
+    boolean inParts = (gain == null ? 0 : gain.length) > width / groups;
+    reached.add("groups " + (groups > 1) + " in parts " + inParts);
+    reached.add("samples " + (samples > 1));
+    reached.add("partial " + (spec.part().elements(width) < width));
+    reached.add("in place " + inPlace);
+    reached.add("kept " + keeps);
+  }
+}

@@ -1,0 +1,155 @@
+package io.github.rmsnorm4j.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.cuda.interpret.PtxFault;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Faults in a kernel are found: by a check of the interpreter, or by the bits of the result. */
+class PlantedFaultsTest {
+  private static final Pattern INSTRUCTION = Pattern.compile("  [a-z@][^/]*;");
+  private static final Pattern MATTERS =
+      Pattern.compile("\\.rn\\.|shfl|bar\\.|(ld|st)\\.(global|shared|param)|setp");
+
+  /** More than these calls need, so that an endless loop is found. */
+  private static final long MOST_WORK = 20_000_000;
+
+  private static final NormSpec SPEC = NormSpec.RMSNORM;
+  private static final ElementType TYPE = ElementType.FLOAT32;
+
+  private static final List<PlainForward> NARROW =
+      List.of(
+          new PlainForward(SPEC, TYPE, 9, 1_000, 1, 0, true).inPlace(),
+          new PlainForward(SPEC, TYPE, 3, 70, 1, 1, true),
+          new PlainForward(SPEC, TYPE, 3, 120, 3, 0, false));
+
+  private static final List<PlainForward> WIDE =
+      List.of(
+          new PlainForward(SPEC, TYPE, 3, 3_300, 1, 0, true),
+          new PlainForward(SPEC, TYPE, 2, 2_061, 1, 1, true),
+          new PlainForward(SPEC, TYPE, 2, 6_300, 3, 0, false),
+          new PlainForward(SPEC, TYPE, 1, 67_000, 1, 0, false));
+
+  private static String text(List<PlainForward> calls) {
+    return calls.getFirst().kernel().text();
+  }
+
+  /** What is found first, or null. */
+  private static String found(List<PlainForward> calls, String text) {
+    try {
+      for (PlainForward call : calls) {
+        String difference = call.run(text, new DeviceRun(false, MOST_WORK));
+        if (difference != null) {
+          return difference;
+        }
+      }
+      return null;
+    } catch (PtxFault fault) {
+      return fault.getMessage();
+    }
+  }
+
+  private static String replaced(String text, String regex, String by) {
+    String changed = text.replaceFirst(regex, by);
+    assertThat(changed).as(regex).isNotEqualTo(text);
+    return changed;
+  }
+
+  @Test
+  void kernelsWithoutFaultHaveNone() {
+    assertThat(found(NARROW, text(NARROW))).isNull();
+    assertThat(found(WIDE, text(WIDE))).isNull();
+  }
+
+  @Test
+  void everyBarrierIsNeeded() {
+    String text = text(WIDE);
+    int barriers = 0;
+    for (int at = text.indexOf("bar.sync"); at >= 0; at = text.indexOf("bar.sync", at + 1)) {
+      String without = text.substring(0, at) + text.substring(text.indexOf('\n', at));
+      assertThat(found(WIDE, without))
+          .as("barrier %d", barriers)
+          .containsAnyOf("a race", "was not written");
+      barriers++;
+    }
+    assertThat(barriers).isEqualTo(3);
+  }
+
+  @Test
+  void anIndexOffByOneIsOutOfBounds() {
+    String text = text(NARROW);
+    int loop = text.indexOf("STORE_", text.indexOf("REST_"));
+    String changed =
+        text.substring(0, loop) + replaced(text.substring(loop), "setp\\.ge\\.u32", "setp.gt.u32");
+    assertThat(found(NARROW, changed)).contains("out of bounds");
+  }
+
+  @Test
+  void aShuffleFromEightGivesOtherBits() {
+    String changed = replaced(text(NARROW), "(shfl\\.sync\\.down\\S* \\S+ \\S+) 16,", "$1 8,");
+    assertThat(found(NARROW, changed)).startsWith("row");
+  }
+
+  @Test
+  void aBarrierForSomeThreadsIsDivergent() {
+    String changed = replaced(text(WIDE), "(FOLD_\\d+:\n)", "$1  bar.sync 0;\n");
+    assertThat(found(WIDE, changed)).contains("a divergent barrier");
+  }
+
+  @Test
+  void aShuffleOfSomeLanesIsDivergent() {
+    String shuffle = "  shfl.sync.idx.b32 %r0, %r0, 0, 31, 0xffffffff;\n";
+    String changed = replaced(text(NARROW), "(ONE_\\d+:\n[^\n]*\n[^\n]*\n)", "$1" + shuffle);
+    assertThat(found(NARROW, changed)).contains("a divergent shuffle");
+  }
+
+  @Test
+  void aWideAccessOfUnalignedRowsIsFound() {
+    String changed = replaced(text(NARROW), "and\\.b64 (\\S+ \\S+) 15;", "and.b64 $1 0;");
+    assertThat(found(NARROW, changed)).contains("not aligned");
+  }
+
+  @Test
+  void anotherOrderOfTheBlocksGivesOtherBits() {
+    List<PlainForward> calls = List.of(PlainForward.of(SPEC, ElementType.FLOAT64, 8, 67_000));
+    String half = replaced(text(calls), "min\\.u32 (\\S+ \\S+) 65536;", "min.u32 $1 32768;");
+    String changed = replaced(half, "add\\.u32 (\\S+ \\S+) 65536;", "add.u32 $1 32768;");
+    assertThat(found(calls, changed)).startsWith("row");
+  }
+
+  @Test
+  void aWrongTypeOfAParameterIsRefused() {
+    String changed =
+        replaced(text(NARROW), "ld\\.param\\.u32 (\\S+) \\[width]", "ld.param.u32 $1 [epsilon]");
+    assertThat(found(NARROW, changed)).contains("parameter epsilon");
+  }
+
+  /** Without any one instruction that computes, moves numbers or lets threads meet. */
+  @Test
+  void noInstructionThatMattersCanBeLeftOut() {
+    int all = 0;
+    List<String> unnoticed = new ArrayList<>();
+    for (List<PlainForward> calls : List.of(NARROW, WIDE)) {
+      List<String> lines = List.of(text(calls).split("\n"));
+      for (int i = 0; i < lines.size(); i++) {
+        if (INSTRUCTION.matcher(lines.get(i)).matches()) {
+          all++;
+          List<String> left = new ArrayList<>(lines);
+          left.remove(i);
+          if (found(calls, String.join("\n", left)) == null) {
+            unnoticed.add((i + 1) + ": " + lines.get(i).strip());
+          }
+        }
+      }
+    }
+    assertThat(all).isGreaterThan(400);
+    // The others choose a faster way, or guard what these calls do not have.
+    assertThat(unnoticed).hasSizeLessThan(all / 8);
+    assertThat(unnoticed).noneMatch(line -> MATTERS.matcher(line).find());
+  }
+}
