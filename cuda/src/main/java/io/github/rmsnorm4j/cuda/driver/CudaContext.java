@@ -5,11 +5,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.github.rmsnorm4j.cuda.CudaException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
 
 /**
  * A device's primary context, which all libraries in a process share, and what was made in it here.
@@ -101,6 +103,16 @@ public final class CudaContext {
 
   /** Calls a function with this context current and returns its {@code CUresult}. */
   int result(EntryPoint entry, Object... arguments) {
+    MethodHandle function = library.function(entry); // may block, so not with the context current
+    return counted(() -> DriverLibrary.invoke(function, arguments));
+  }
+
+  /** Starts a kernel and returns the {@code CUresult}. */
+  int launch(MemorySegment kernel, LaunchShape shape, MemorySegment stream, MemorySegment list) {
+    return counted(() -> library.launch(kernel, shape, stream, list));
+  }
+
+  private int counted(IntSupplier call) {
     if (calls.getAndUpdate(n -> n == CLOSED ? CLOSED : n + 1) == CLOSED) {
       throw new IllegalStateException(name + " is closed");
     }
@@ -109,22 +121,22 @@ public final class CudaContext {
       if (before != null) {
         throw new CudaException(before, name + " was lost before: " + before.getMessage());
       }
-      return current(entry, arguments);
+      return withCurrent(call);
     } finally {
       calls.decrementAndGet();
     }
   }
 
   /** Nothing in here may block: see the package. */
-  private int current(EntryPoint entry, Object... arguments) {
-    int pushed = library.call(EntryPoint.CTX_PUSH_CURRENT, handle);
+  private int withCurrent(IntSupplier call) {
+    int pushed = library.push(handle);
     if (pushed != 0) {
       throw failure(EntryPoint.CTX_PUSH_CURRENT, pushed, "");
     }
     try {
-      return library.call(entry, arguments);
+      return call.getAsInt();
     } finally {
-      library.call(EntryPoint.CTX_POP_CURRENT, popped);
+      library.pop(popped);
     }
   }
 
@@ -213,7 +225,8 @@ public final class CudaContext {
   }
 
   private CudaException noting(CudaException first, EntryPoint entry, Object... arguments) {
-    int code = current(entry, arguments);
+    MethodHandle function = library.function(entry);
+    int code = withCurrent(() -> DriverLibrary.invoke(function, arguments));
     return code == 0 || first != null ? first : failure(entry, code, "");
   }
 

@@ -13,16 +13,39 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodType;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** The driver's library, loaded, with its functions. Any thread may call them. */
 public final class DriverLibrary {
   private static final int SUCCESS = 0;
 
-  private final Map<EntryPoint, MethodHandle> functions;
+  /** What each launch calls, as constants for the JIT compiler; they take the address first. */
+  private static final class Constant {
+    static final MethodHandle LAUNCH = ofAnyAddress(EntryPoint.LAUNCH_KERNEL);
+    static final MethodHandle PUSH = ofAnyAddress(EntryPoint.CTX_PUSH_CURRENT);
+    static final MethodHandle POP = ofAnyAddress(EntryPoint.CTX_POP_CURRENT);
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle ofAnyAddress(EntryPoint entry) {
+      return Linker.nativeLinker().downcallHandle(entry.type());
+    }
+  }
+
+  private final Map<EntryPoint, MemorySegment> addresses;
+
+  /** Made when they are first needed: each takes some milliseconds. */
+  private final Map<EntryPoint, MethodHandle> functions = new ConcurrentHashMap<>();
+
+  private final MemorySegment launch;
+  private final MemorySegment push;
+  private final MemorySegment pop;
   private final CudaVersion version;
 
-  private DriverLibrary(Map<EntryPoint, MethodHandle> functions, CudaVersion version) {
-    this.functions = functions;
+  private DriverLibrary(Map<EntryPoint, MemorySegment> addresses, CudaVersion version) {
+    this.addresses = addresses;
+    this.launch = addresses.get(EntryPoint.LAUNCH_KERNEL);
+    this.push = addresses.get(EntryPoint.CTX_PUSH_CURRENT);
+    this.pop = addresses.get(EntryPoint.CTX_POP_CURRENT);
     this.version = version;
   }
 
@@ -47,11 +70,11 @@ public final class DriverLibrary {
               + " or =ALL-UNNAMED on the class path");
     }
     CudaVersion version = version(name, symbols, needed);
-    Map<EntryPoint, MethodHandle> functions = new EnumMap<>(EntryPoint.class);
+    Map<EntryPoint, MemorySegment> addresses = new EnumMap<>(EntryPoint.class);
     for (EntryPoint entry : EntryPoint.values()) {
-      functions.put(entry, function(name, symbols, entry));
+      addresses.put(entry, address(name, symbols, entry));
     }
-    DriverLibrary library = new DriverLibrary(functions, version);
+    DriverLibrary library = new DriverLibrary(addresses, version);
     int started = library.call(EntryPoint.INIT, 0);
     if (started != SUCCESS) {
       throw new DriverUnavailable(library.failure(EntryPoint.INIT, started, "").getMessage());
@@ -63,7 +86,7 @@ public final class DriverLibrary {
   private static CudaVersion version(String name, SymbolLookup symbols, CudaVersion needed)
       throws DriverUnavailable {
     EntryPoint entry = EntryPoint.DRIVER_GET_VERSION;
-    MethodHandle function = function(name, symbols, entry);
+    MethodHandle function = function(entry, address(name, symbols, entry));
     CudaVersion version;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment cell = arena.allocate(JAVA_LONG);
@@ -85,13 +108,15 @@ public final class DriverLibrary {
     return version;
   }
 
-  @SuppressWarnings("restricted")
-  private static MethodHandle function(String name, SymbolLookup symbols, EntryPoint entry)
+  private static MemorySegment address(String name, SymbolLookup symbols, EntryPoint entry)
       throws DriverUnavailable {
-    MemorySegment address =
-        symbols
-            .find(entry.symbol())
-            .orElseThrow(() -> new DriverUnavailable(name + " has no function " + entry.symbol()));
+    return symbols
+        .find(entry.symbol())
+        .orElseThrow(() -> new DriverUnavailable(name + " has no function " + entry.symbol()));
+  }
+
+  @SuppressWarnings("restricted")
+  private static MethodHandle function(EntryPoint entry, MemorySegment address) {
     MethodHandle exact = Linker.nativeLinker().downcallHandle(address, entry.type());
     return exact
         .asSpreader(Object[].class, exact.type().parameterCount())
@@ -105,17 +130,65 @@ public final class DriverLibrary {
 
   /** Calls a function with arguments of its types, and returns its {@code CUresult}. */
   int call(EntryPoint entry, Object... arguments) {
-    return invoke(functions.get(entry), arguments);
+    return invoke(function(entry), arguments);
   }
 
-  private static int invoke(MethodHandle function, Object... arguments) {
+  MethodHandle function(EntryPoint entry) {
+    return functions.computeIfAbsent(entry, e -> function(e, addresses.get(e)));
+  }
+
+  static int invoke(MethodHandle function, Object... arguments) {
     try {
       return (int) function.invokeExact(arguments);
-    } catch (RuntimeException | Error e) {
-      throw e; // of an argument: memory that is closed, or another thread's
     } catch (Throwable e) {
-      throw new AssertionError("a native call throws no checked exception", e);
+      throw thrownBy(e);
     }
+  }
+
+  int push(MemorySegment context) {
+    try {
+      return (int) Constant.PUSH.invokeExact(push, context);
+    } catch (Throwable e) {
+      throw thrownBy(e);
+    }
+  }
+
+  int pop(MemorySegment popped) {
+    try {
+      return (int) Constant.POP.invokeExact(pop, popped);
+    } catch (Throwable e) {
+      throw thrownBy(e);
+    }
+  }
+
+  /** Starts a kernel whose parameters are a list that names a buffer. */
+  int launch(MemorySegment kernel, LaunchShape shape, MemorySegment stream, MemorySegment list) {
+    try {
+      return (int)
+          Constant.LAUNCH.invokeExact(
+              launch,
+              kernel,
+              shape.blocks(),
+              1,
+              1,
+              shape.threads(),
+              1,
+              1,
+              shape.sharedBytes(),
+              stream,
+              MemorySegment.NULL,
+              list);
+    } catch (Throwable e) {
+      throw thrownBy(e);
+    }
+  }
+
+  /** A native call itself throws nothing, but an argument may be memory that is closed. */
+  private static RuntimeException thrownBy(Throwable e) {
+    if (e instanceof Error error) {
+      throw error;
+    }
+    return (RuntimeException) e;
   }
 
   /** Calls a function that needs no context, and throws if it fails. */

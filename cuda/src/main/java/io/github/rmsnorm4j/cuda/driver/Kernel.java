@@ -80,29 +80,13 @@ public final class Kernel {
     Runnable takeBack = context.launches().add(stream, name, call);
     int code;
     try (Arena arena = Arena.ofConfined()) {
-      code = launch(shape, handle, list(parameters, arena));
+      code = context.launch(function, shape, handle, list(parameters, arena));
     }
     if (code != 0) {
       takeBack.run();
       throw context.failure(
           EntryPoint.LAUNCH_KERNEL, code, ", for kernel " + name + " of " + call.get());
     }
-  }
-
-  private int launch(LaunchShape shape, MemorySegment stream, MemorySegment list) {
-    return context.result(
-        EntryPoint.LAUNCH_KERNEL,
-        function,
-        shape.blocks(),
-        1,
-        1,
-        shape.threads(),
-        1,
-        1,
-        shape.sharedBytes(),
-        stream,
-        MemorySegment.NULL,
-        list);
   }
 
   private void allowShared(int bytes) {

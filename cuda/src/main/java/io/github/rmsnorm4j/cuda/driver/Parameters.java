@@ -11,7 +11,7 @@ public final class Parameters {
   /** What every version of PTX allows. */
   private static final int MAX_BYTES = 4096;
 
-  private final ByteBuffer values = ByteBuffer.allocate(MAX_BYTES).order(ByteOrder.nativeOrder());
+  private ByteBuffer values = ByteBuffer.allocate(256).order(ByteOrder.nativeOrder());
 
   /** Adds an address or an integer of 64 bits: {@code .u64}, {@code .s64} or {@code .b64}. */
   public Parameters int64(long value) {
@@ -38,7 +38,11 @@ public final class Parameters {
   }
 
   private ByteBuffer align(int bytes) {
-    return values.position((values.position() + bytes - 1) / bytes * bytes);
+    int at = (values.position() + bytes - 1) / bytes * bytes;
+    if (at + bytes > values.capacity()) {
+      values = ByteBuffer.allocate(MAX_BYTES).order(ByteOrder.nativeOrder()).put(values.flip());
+    }
+    return values.position(at);
   }
 
   int bytes() {

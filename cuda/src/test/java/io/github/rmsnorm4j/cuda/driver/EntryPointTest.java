@@ -81,6 +81,9 @@ class EntryPointTest {
     }
     assumeTrue(!headers.isEmpty(), "SKIPPED: no cuda.h in a folder of /usr/local");
     for (Path header : headers) {
+      String text = Files.readString(header);
+      assertThat(EntryPoint.values())
+          .allMatch(entry -> text.matches("(?s).*\\b" + entry.symbol() + "\\b.*"));
       assertThat(StubCompiler.library("-DCUDA_HEADER=\"" + header + "\"")).exists();
     }
   }
