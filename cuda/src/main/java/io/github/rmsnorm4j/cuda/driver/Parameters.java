@@ -39,6 +39,10 @@ public final class Parameters {
 
   private ByteBuffer align(int bytes) {
     int at = (values.position() + bytes - 1) / bytes * bytes;
+    if (at + bytes > MAX_BYTES) {
+      throw new IllegalStateException(
+          "parameters have more than the " + MAX_BYTES + " bytes that PTX allows");
+    }
     if (at + bytes > values.capacity()) {
       values = ByteBuffer.allocate(MAX_BYTES).order(ByteOrder.nativeOrder()).put(values.flip());
     }
