@@ -31,6 +31,9 @@ public final class CudaMemory {
 
   private static final int INVALID_VALUE = 1;
 
+  /** Of copies without a stream. */
+  private static final MemorySegment DEFAULT_STREAM = MemorySegment.NULL;
+
   private final CudaDevice device;
 
   /** Addresses of the device, with life and bounds. The processor must not read or write there. */
@@ -138,8 +141,14 @@ public final class CudaMemory {
     requireFits("source", source.byteSize());
     if (isAddressable(source)) {
       write(0, source);
-      return;
+    } else {
+      writeStaged(source);
     }
+    // The driver returns when it has read the source, which is before the device has the bytes.
+    run(source.byteSize(), EntryPoint.STREAM_SYNCHRONIZE, DEFAULT_STREAM);
+  }
+
+  private void writeStaged(MemorySegment source) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment buffer = arena.allocate(Math.min(STAGED_BYTES, source.byteSize()));
       for (long at = 0; at < source.byteSize(); at += STAGED_BYTES) {
@@ -198,8 +207,9 @@ public final class CudaMemory {
    * Starts a copy of bytes of the host to the beginning of this memory. Beside the processor it
    * runs only from memory that is pinned; the driver copies other memory before this returns.
    *
-   * @param source native memory, not larger than this memory; its arena must stay open and its
-   *     bytes must stay as they are until the stream has done the copy
+   * @param source native memory, not larger than this memory; its arena must stay open (an
+   *     automatic one reachable), and its bytes must stay as they are, until the stream has done
+   *     the copy
    * @param stream a stream of the same device
    * @throws IndexOutOfBoundsException if the source is larger than this memory
    * @throws IllegalArgumentException if the source is heap memory or a mapped file, or the stream
@@ -224,8 +234,8 @@ public final class CudaMemory {
    * Starts a copy of this memory to the beginning of memory of the host. Beside the processor it
    * runs only to memory that is pinned.
    *
-   * @param target native memory, not smaller than this memory; its arena must stay open, and
-   *     nothing may use its bytes, until the stream has done the copy
+   * @param target native memory, not smaller than this memory; its arena must stay open (an
+   *     automatic one reachable), and nothing may use its bytes, until the stream has done the copy
    * @param stream a stream of the same device
    * @throws IndexOutOfBoundsException if the target is smaller than this memory
    * @throws IllegalArgumentException if the target is read-only, heap memory or a mapped file, or
@@ -272,9 +282,9 @@ public final class CudaMemory {
   }
 
   /** The driver takes no copy of nothing. */
-  private void run(long bytes, EntryPoint copy, Object... arguments) {
+  private void run(long bytes, EntryPoint entry, Object... arguments) {
     if (bytes > 0) {
-      device.context().call(copy, arguments);
+      device.context().call(entry, arguments);
     }
   }
 

@@ -26,10 +26,10 @@ class CudaMemoryTest {
   private static final String NAME = "device 0 (Stub GPU A)";
 
   private final Arena host = Arena.ofConfined();
+  private final Arena arena = Arena.ofConfined();
   private StubDriver stub;
   private CudaDevice device;
   private CudaDevice other;
-  private Arena arena;
 
   @BeforeEach
   void open() {
@@ -38,7 +38,6 @@ class CudaMemoryTest {
     CudaSystem system = CudaSystem.look(stub.library());
     device = system.open(0).orElseThrow();
     other = system.open(1).orElseThrow();
-    arena = Arena.ofConfined();
   }
 
   @AfterEach
@@ -78,6 +77,20 @@ class CudaMemoryTest {
           assertThat(segment.toArray(JAVA_BYTE)).isEqualTo(random);
         }
       }
+    }
+  }
+
+  /** The driver itself returns from a copy to the device before the device has the bytes. */
+  @Test
+  void aCopyToTheDeviceIsWaitedFor() {
+    CudaMemory memory = device.allocate(8, arena);
+    for (MemorySegment source : List.of(host.allocate(8), MemorySegment.ofArray(new byte[8]))) {
+      stub.calls();
+      memory.copyFrom(source);
+      assertThat(stub.calls().stream().filter(call -> !call.contains("Current")))
+          .satisfiesExactly(
+              call -> assertThat(call).startsWith("cuMemcpyHtoD_v2"),
+              call -> assertThat(call).isEqualTo("cuStreamSynchronize((nil))"));
     }
   }
 
@@ -201,12 +214,9 @@ class CudaMemoryTest {
     mine.close();
     // Kernels may be at work on it.
     assertThat(stub.calls().stream().filter(call -> !call.contains("Current")))
-        .hasSize(2)
-        .satisfies(
-            calls -> {
-              assertThat(calls.getFirst()).startsWith("cuCtxSynchronize");
-              assertThat(calls.getLast()).startsWith("cuMemFree_v2");
-            });
+        .satisfiesExactly(
+            call -> assertThat(call).startsWith("cuCtxSynchronize"),
+            call -> assertThat(call).startsWith("cuMemFree_v2"));
     String freed = "memory of " + NAME + " was freed: its arena is closed";
     for (CudaMemory dead : List.of(memory, slice)) {
       assertThatThrownBy(dead::address).isInstanceOf(IllegalStateException.class).hasMessage(freed);
@@ -360,7 +370,13 @@ class CudaMemoryTest {
     assertThatThrownBy(device::close)
         .isInstanceOf(IllegalStateException.class)
         .hasMessage(NAME + " has pinned memory of the host in use, its arena must be closed first");
+    stub.calls();
     pinning.close();
+    // A copy may be at work on it.
+    assertThat(stub.calls().stream().filter(call -> !call.contains("Current")))
+        .satisfiesExactly(
+            call -> assertThat(call).startsWith("cuCtxSynchronize"),
+            call -> assertThat(call).startsWith("cuMemFreeHost"));
     assertThatThrownBy(() -> pinned.get(JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
   }
 }

@@ -177,8 +177,8 @@ public final class CudaContext {
     if (!resources.remove(resource) || lost != null) {
       return;
     }
-    if (resource.release() == EntryPoint.MEM_FREE) {
-      // The documentation only says that the driver may wait for kernels that use the memory.
+    if (resource.isMemory()) {
+      // The documentation only says that the driver may wait for work that uses the memory.
       call(EntryPoint.CTX_SYNCHRONIZE);
     }
     call(resource.release(), resource.handle());
@@ -200,7 +200,7 @@ public final class CudaContext {
    * @throws CudaException if a kernel that was still at work failed
    */
   public void close() {
-    if (resources.stream().anyMatch(r -> r.release() == EntryPoint.MEM_FREE_HOST)) {
+    if (resources.stream().anyMatch(Resource::isHostMemory)) {
       throw new IllegalStateException(
           name + " has pinned memory of the host in use, its arena must be closed first");
     }

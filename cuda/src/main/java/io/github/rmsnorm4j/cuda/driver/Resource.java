@@ -23,6 +23,16 @@ final class Resource {
     return handle;
   }
 
+  /** Memory that work on the device may still use. */
+  boolean isMemory() {
+    return release == EntryPoint.MEM_FREE || isHostMemory();
+  }
+
+  /** Memory that Java code reads and writes, so it must not be gone before its arena is. */
+  boolean isHostMemory() {
+    return release == EntryPoint.MEM_FREE_HOST;
+  }
+
   boolean isOpen() {
     return context.owns(this);
   }

@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -74,6 +75,7 @@ class EntryPointTest {
   /** gcc refuses a function that is not as NVIDIA's header declares it. */
   @Test
   void theStubHasThePrototypesOfNvidiasHeader() throws IOException {
+    StubCompiler.library();
     List<Path> headers;
     try (Stream<Path> folders = Files.list(Path.of("/usr/local"))) {
       headers =
@@ -84,9 +86,8 @@ class EntryPointTest {
     }
     assumeTrue(!headers.isEmpty(), "SKIPPED: no cuda.h in a folder of /usr/local");
     for (Path header : headers) {
-      String text = Files.readString(header);
-      assertThat(EntryPoint.values())
-          .allMatch(entry -> text.matches("(?s).*\\b" + entry.symbol() + "\\b.*"));
+      assertThat(new HashSet<>(List.of(Files.readString(header).split("\\W+"))))
+          .containsAll(Stream.of(EntryPoint.values()).map(EntryPoint::symbol).toList());
       assertThat(StubCompiler.library("-DCUDA_HEADER=\"" + header + "\"")).exists();
     }
   }

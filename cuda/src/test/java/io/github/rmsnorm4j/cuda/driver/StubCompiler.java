@@ -26,6 +26,9 @@ final class StubCompiler {
   }
 
   private static void requireGcc() {
+    assumeTrue(
+        System.getProperty("os.name").equals("Linux"),
+        "SKIPPED: the CUDA driver's stub is built on Linux");
     if (runs(List.of("gcc", "--version"))) {
       return;
     }
@@ -35,6 +38,7 @@ final class StubCompiler {
     assumeTrue(false, "SKIPPED: the CUDA driver's stub is built with gcc, which is not here");
   }
 
+  /** Whether the command is here, and ends well. */
   private static boolean runs(List<String> command) {
     try {
       return run(command).isEmpty();
