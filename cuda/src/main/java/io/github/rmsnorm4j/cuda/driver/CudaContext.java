@@ -179,7 +179,9 @@ public final class CudaContext {
     }
     if (resource.isMemory()) {
       // The documentation only says that the driver may wait for work that uses the memory.
+      long started = launches.count();
       call(EntryPoint.CTX_SYNCHRONIZE);
+      launches.finished(started);
     }
     call(resource.release(), resource.handle());
   }

@@ -60,7 +60,8 @@ public final class Kernel {
    *
    * @param parameters are read before this returns
    * @param call describes the call of the library that needs the kernel; it is asked only if a
-   *     kernel fails, then by whichever thread notices
+   *     kernel fails, then by whichever thread notices. It is kept for a while, so it should not
+   *     keep memory reachable
    * @throws IllegalArgumentException if the stream is in another context, or the block is too large
    *     for the kernel
    */
@@ -77,7 +78,7 @@ public final class Kernel {
     }
     allowShared(shape.sharedBytes());
     MemorySegment handle = stream.handle();
-    Runnable takeBack = context.launches().add(stream, name, call);
+    Runnable takeBack = context.launches().add(handle, name, call);
     int code;
     try (Arena arena = Arena.ofConfined()) {
       code = context.launch(function, shape, handle, list(parameters, arena));

@@ -16,8 +16,6 @@ public final class Stream {
   /** Null for a stream of somebody else. */
   private final Resource resource;
 
-  private volatile long finished;
-
   private Stream(CudaContext context, MemorySegment handle, Resource resource) {
     this.context = context;
     this.handle = handle;
@@ -61,17 +59,12 @@ public final class Stream {
     return handle;
   }
 
-  /** Launches with a lower number are done, if they are on this stream. */
-  long finished() {
-    return finished;
-  }
-
   /** Waits until all is done that was started here. */
   public void synchronize() {
     requireOpen();
     long started = context.launches().count();
     context.call(EntryPoint.STREAM_SYNCHRONIZE, handle);
-    finished = started;
+    context.launches().finished(started, handle);
   }
 
   private void requireOpen() {

@@ -99,6 +99,21 @@ class LostContextTest {
   }
 
   @Test
+  void kernelsThatAreDoneAreNotNamed() {
+    launch(stream, "one");
+    Stream same = Stream.wrap(context, stream.handle().address());
+    launch(Stream.create(context), "two");
+    launch(same, "three");
+    same.synchronize();
+    assertThat(context.launches().unfinished()).containsExactly("kernel k of two");
+    try (Arena arena = Arena.ofConfined()) {
+      Allocation.ofDevice(context, 1, arena); // waits for the device at its end
+    }
+    assertThat(context.launches().unfinished()).isEmpty();
+    context.close();
+  }
+
+  @Test
   void onlyTheLastLaunchesAreKept() {
     for (int i = 0; i < 20; i++) {
       launch(stream, "call " + i);
