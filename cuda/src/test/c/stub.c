@@ -1,7 +1,8 @@
 /*
  * A driver without a device, for tests of the Java side: memory of a device is memory of the host,
  * and a launch calls back. It checks what a driver checks: handles, bounds, the current context of
- * the thread. Written from NVIDIA's documentation of the CUDA driver API; with -DCUDA_HEADER the
+ * the thread. Work on a stream is done at once, or, if the test wants it so, only when something
+ * waits for it: then a caller that does not wait sees old bytes. Written from NVIDIA's documentation of the CUDA driver API; with -DCUDA_HEADER the
  * compiler compares the prototypes with NVIDIA's own.
  *
  * The functions stub_... at the end are for the test: what the machine has, which call fails, what
@@ -39,10 +40,25 @@ typedef struct object {
   size_t bytes;
 } object;
 
+/* Work on a stream: a kernel, or a copy without one. */
+typedef struct work {
+  struct work *next;
+  device *device;
+  CUstream stream;
+  void *to, *parameters;
+  const void *from;
+  char *ptx, *kernel;
+  unsigned grid[3], block[3], shared;
+  size_t bytes;
+  int error, running;
+} work;
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* some work is */
 static device devices[DEVICES];
 static object *objects;
-static int device_count, driver_version, initialised, echo, fail_code, fail_after, fail_late;
+static work *queue;
+static int device_count, driver_version, initialised, echo, fail_code, fail_after, fail_late, lazy;
 static char fail_function[64], calls[LOG_BYTES];
 static size_t logged;
 static launch_t *on_launch;
@@ -173,6 +189,66 @@ static int check_stream(CUstream stream) {
   return !o ? 400 : o->device == current() ? 0 : 201;
 }
 
+static int is_memory_of(const device *of, const void *address, size_t bytes) {
+  object *o = holding((CUdeviceptr)(size_t)address, bytes);
+  return o && o->kind == DEVICE_MEMORY && o->device == of;
+}
+
+/* Does work, with the lock held but while Java runs a kernel; an error stays with the context. */
+static void perform(work *w) {
+  int error = w->device->error ? w->device->error : w->error;
+  if (!error && w->kernel && on_launch) {
+    pthread_mutex_unlock(&lock);
+    error = on_launch(w->ptx, w->kernel, w->grid[0], w->grid[1], w->grid[2], w->block[0],
+                      w->block[1], w->block[2], w->shared, w->parameters, w->bytes);
+    pthread_mutex_lock(&lock);
+  } else if (!error && !w->kernel) {
+    /* One side at least is of the device, and may have been freed meanwhile. */
+    if (is_memory_of(w->device, w->to, w->bytes) || is_memory_of(w->device, w->from, w->bytes))
+      memmove(w->to, w->from, w->bytes);
+    else
+      error = 700;
+  }
+  w->device->error = error;
+}
+
+static void forget(work *w) {
+  work **from = &queue;
+  while (*from != w) from = &(*from)->next;
+  *from = w->next;
+  free(w->parameters);
+  free(w->ptx);
+  free(w->kernel);
+  free(w);
+}
+
+/* Does what was started in a context, on one stream or, without one, on all; waits for others. */
+static void finish(const device *on, CUstream stream) {
+  for (;;) {
+    work *w = queue;
+    while (w && (w->device != on || (stream && w->stream != stream))) w = w->next;
+    if (!w) return;
+    if (w->running) {
+      pthread_cond_wait(&done, &lock);
+    } else {
+      w->running = 1;
+      perform(w);
+      forget(w);
+      pthread_cond_broadcast(&done);
+    }
+  }
+}
+
+static void start(work w) {
+  work **last = &queue;
+  while (*last) last = &(*last)->next;
+  *last = malloc(sizeof w);
+  w.next = NULL;
+  w.device = current();
+  **last = w;
+  if (!lazy) finish(w.device, w.stream);
+}
+
 CUresult cuInit(unsigned int flags) {
   ENTER("%u", flags);
   if (device_count == 0) RETURN(100);
@@ -287,7 +363,8 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context) {
 CUresult cuCtxSynchronize(void) {
   ENTER("%s", "");
   NEED_CONTEXT();
-  RETURN(0);
+  finish(current(), NULL);
+  RETURN(current()->error);
 }
 
 CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
@@ -339,8 +416,11 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
   RETURN(0);
 }
 
+/* Copies without a stream wait for all streams. */
 static int copy(void *to, const void *from, size_t bytes, CUdeviceptr device_side) {
   if (!is_device_memory(device_side, bytes)) return 1;
+  finish(current(), NULL);
+  if (current()->error) return current()->error;
   memmove(to, from, bytes);
   return 0;
 }
@@ -364,23 +444,30 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes) {
     if (bad_) RETURN(bad_); \
   } while (0)
 
+static int start_copy(void *to, const void *from, size_t bytes, CUstream stream,
+                      CUdeviceptr device_side) {
+  if (!is_device_memory(device_side, bytes)) return 1;
+  start((work){.to = to, .from = from, .bytes = bytes, .stream = stream});
+  return 0;
+}
+
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
   ENTER("0x%llx, %p, %zu, %p", to, from, bytes, (void *)stream);
   NEED_STREAM(stream);
-  RETURN(copy((void *)(size_t)to, from, bytes, to));
+  RETURN(start_copy((void *)(size_t)to, from, bytes, stream, to));
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
   ENTER("%p, 0x%llx, %zu, %p", to, from, bytes, (void *)stream);
   NEED_STREAM(stream);
-  RETURN(copy(to, (void *)(size_t)from, bytes, from));
+  RETURN(start_copy(to, (void *)(size_t)from, bytes, stream, from));
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   ENTER("0x%llx, 0x%llx, %zu, %p", to, from, bytes, (void *)stream);
   NEED_STREAM(stream);
   if (!is_device_memory(from, bytes)) RETURN(1);
-  RETURN(copy((void *)(size_t)to, (void *)(size_t)from, bytes, to));
+  RETURN(start_copy((void *)(size_t)to, (void *)(size_t)from, bytes, stream, to));
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags) {
@@ -402,7 +489,8 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
 CUresult cuStreamSynchronize(CUstream stream) {
   ENTER("%p", (void *)stream);
   NEED_STREAM(stream);
-  RETURN(0);
+  finish(current(), stream);
+  RETURN(current()->error);
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream) {
@@ -432,7 +520,9 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 CUresult cuEventSynchronize(CUevent event) {
   ENTER("%p", (void *)event);
   NEED_CONTEXT();
-  RETURN(find(EVENT, event) ? 0 : 400);
+  if (!find(EVENT, event)) RETURN(400);
+  finish(current(), NULL);
+  RETURN(current()->error);
 }
 
 CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) {
@@ -542,16 +632,21 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy, u
     RETURN(1);
   if (bx * by * bz > 1024) RETURN(701);
   if (shared > (o->bytes ? o->bytes : 48 << 10)) RETURN(1);
-  device *on = current();
-  int late = fail_late;
+  void *copied = malloc(bytes ? bytes : 1);
+  if (bytes) memcpy(copied, parameters, bytes);
+  int error = fail_late;
   fail_late = 0;
-  pthread_mutex_unlock(&lock);
   /* The device works beside the processor: its error is seen by the next call. */
-  int error = late;
-  if (!error && on_launch)
-    error = on_launch(o->module->text, o->text, gx, gy, gz, bx, by, bz, shared, parameters, bytes);
-  if (error) on->error = error;
-  return (CUresult)0;
+  start((work){.ptx = strdup(o->module->text),
+               .kernel = strdup(o->text),
+               .grid = {gx, gy, gz},
+               .block = {bx, by, bz},
+               .shared = shared,
+               .parameters = copied,
+               .bytes = bytes,
+               .stream = stream,
+               .error = error});
+  RETURN(0);
 }
 #endif
 
@@ -568,7 +663,8 @@ void stub_reset(void) {
   for (int i = 0; i < DEVICES; i++) devices[i] = (device){9, 0, 0, 0, (size_t)1 << 30};
   device_count = 1;
   driver_version = 12040;
-  initialised = echo = fail_late = 0;
+  initialised = echo = fail_late = lazy = 0;
+  while (queue) forget(queue);
   fail_function[0] = calls[0] = 0;
   logged = 0;
   on_launch = NULL;
@@ -596,6 +692,9 @@ void stub_fail(const char *function, int after, int code) {
   fail_after = after;
   fail_code = code;
 }
+
+/* Work on a stream is done when something waits for it, and not before. */
+void stub_lazy(int on) { lazy = on; }
 
 /* The next kernel fails; calls after its launch see the error. */
 void stub_fail_kernel(int code) { fail_late = code; }

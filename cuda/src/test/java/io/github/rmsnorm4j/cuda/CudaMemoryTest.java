@@ -111,6 +111,33 @@ class CudaMemoryTest {
     assertThat(back.toArray(JAVA_BYTE)).isEqualTo(random);
   }
 
+  /** With a driver that does nothing before it is waited for. */
+  @Test
+  void copiesWithoutAStreamSeeTheWorkOfAllStreams() {
+    stub.lazy();
+    MemorySegment from = host.allocateFrom(JAVA_BYTE, (byte) 1, (byte) 2);
+    MemorySegment back = host.allocate(2);
+    CudaMemory a = device.allocate(2, arena);
+    CudaMemory b = device.allocate(2, arena);
+    try (CudaStream one = device.stream();
+        CudaStream two = device.stream()) {
+      a.copyFrom(from, one);
+      a.copyTo(back, two);
+      two.synchronize();
+      assertThat(back.toArray(JAVA_BYTE)).as("before the copy").doesNotContain(1, 2);
+      one.synchronize();
+      b.copyFrom(a, two);
+      b.copyTo(back);
+      assertThat(back.toArray(JAVA_BYTE)).containsExactly(1, 2);
+      a.copyTo(from.fill((byte) 0), one);
+    }
+    assertThat(from.toArray(JAVA_BYTE)).containsOnly(0);
+    Arena brief = Arena.ofConfined();
+    device.allocate(1, brief);
+    brief.close(); // waits for the device
+    assertThat(from.toArray(JAVA_BYTE)).containsExactly(1, 2);
+  }
+
   @Test
   void aSliceIsThePartOfItsMemory() {
     CudaMemory memory = device.allocate(100, arena);

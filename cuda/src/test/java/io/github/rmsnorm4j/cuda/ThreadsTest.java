@@ -20,7 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ThreadsTest {
   private static final String PTX =
@@ -32,10 +32,13 @@ class ThreadsTest {
    * context that is not current or the other device's would be an exception.
    */
   @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void manyThreadsUseTwoDevices(boolean virtual) throws Exception {
+  @CsvSource({"false, false", "true, false", "false, true", "true, true"})
+  void manyThreadsUseTwoDevices(boolean virtual, boolean lazy) throws Exception {
     StubDriver stub = StubDriver.fresh();
     stub.devices(2);
+    if (lazy) {
+      stub.lazy();
+    }
     stub.onLaunch(
         launch -> {
           MemorySegment x = stub.memoryAt(launch.parameters().get(JAVA_LONG, 0));

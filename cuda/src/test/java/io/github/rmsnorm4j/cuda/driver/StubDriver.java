@@ -19,8 +19,8 @@ import java.util.List;
 
 /**
  * A driver without a device, which src/test/c/stub.c is. Memory of its devices is memory of this
- * process, and a kernel is run by a {@link StubLaunch.Device} before its launch returns. There is
- * one for the process; each test begins with {@link #fresh}.
+ * process, and a kernel is run by a {@link StubLaunch.Device} before its launch returns, or when it
+ * is waited for. There is one for the process; each test begins with {@link #fresh}.
  */
 @SuppressWarnings("restricted")
 public final class StubDriver {
@@ -82,6 +82,14 @@ public final class StubDriver {
     try (Arena arena = Arena.ofConfined()) {
       call("stub_fail", arena.allocateFrom(entry.symbol()), callsBefore, code);
     }
+  }
+
+  /**
+   * From now on work on a stream is done only when a call waits for that stream, or for all: a
+   * caller that forgets to wait sees old bytes.
+   */
+  public void lazy() {
+    call("stub_lazy", 1);
   }
 
   /** The next kernel will fail with an error that the call after its launch sees. */
