@@ -28,8 +28,8 @@ public final class StubDriver {
       ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(1L << 24, JAVA_BYTE));
   private static final MemorySegment CALLBACK = callback();
 
-  private static StubLaunch.Device device;
-  private static Throwable thrown;
+  private static volatile StubLaunch.Device device;
+  private static volatile Throwable thrown;
 
   private final String library;
   private final SymbolLookup symbols;
