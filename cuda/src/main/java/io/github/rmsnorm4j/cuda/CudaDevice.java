@@ -147,11 +147,12 @@ public final class CudaDevice implements AutoCloseable {
 
   /**
    * {@return a stream that another library has made, which keeps it} It must not be destroyed while
-   * it is used here.
+   * it is used here. Not every wrong handle can be recognised: a number that is no handle may end
+   * the process.
    *
    * @param handle a {@code CUstream} of this device's primary context; 0 is the default stream
    * @throws IllegalArgumentException if it is a stream of another context
-   * @throws CudaException if the driver knows no such stream
+   * @throws CudaException if the driver notices that there is no such stream
    */
   public CudaStream wrapStream(long handle) {
     return CudaStream.wrap(this, handle);

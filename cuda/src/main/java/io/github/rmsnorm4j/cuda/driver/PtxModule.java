@@ -41,7 +41,7 @@ public final class PtxModule {
               EntryPoint.MODULE_LOAD_DATA_EX, module, arena.allocateFrom(ptx), 2, options, values);
       if (code != 0) {
         throw context.failure(
-            EntryPoint.MODULE_LOAD_DATA_EX, code, log.get(JAVA_LONG, 0) == 0 ? "" : oneLine(log));
+            EntryPoint.MODULE_LOAD_DATA_EX, code, log.get(JAVA_BYTE, 0) == 0 ? "" : oneLine(log));
       }
       MemorySegment handle = module.get(ADDRESS, 0);
       context.own(EntryPoint.MODULE_UNLOAD, handle);
