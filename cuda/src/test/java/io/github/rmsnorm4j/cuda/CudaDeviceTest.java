@@ -146,6 +146,32 @@ class CudaDeviceTest {
     assertThat(stub.leaks()).isEqualTo("streams: 1"); // the one that was refused
   }
 
+  /** As after a reset of the device by another library. */
+  @Test
+  void aContextThatIsGoneIsSaidAndGivenBack() {
+    StubDriver stub = StubDriver.fresh();
+    CudaDevice device = CudaSystem.look(stub.library()).open().orElseThrow();
+    stub.fail(EntryPoint.CTX_PUSH_CURRENT, 0, 709);
+    assertThatThrownBy(device::close)
+        .isInstanceOf(CudaException.class)
+        .hasMessageStartingWith("cuCtxPushCurrent_v2: CUDA_ERROR_CONTEXT_IS_DESTROYED (709)");
+    assertThat(stub.leaks()).isEmpty();
+    assertThat(stub.contextsOfThread()).isZero();
+  }
+
+  @Test
+  void memoryIsFreedAlsoIfTheWaitBeforeFails() {
+    StubDriver stub = StubDriver.fresh();
+    try (CudaDevice device = CudaSystem.look(stub.library()).open().orElseThrow()) {
+      Arena arena = Arena.ofConfined();
+      device.allocate(1, arena);
+      stub.fail(EntryPoint.CTX_SYNCHRONIZE, 0, 999);
+      assertThatThrownBy(arena::close).hasMessageStartingWith("cuCtxSynchronize: ");
+    }
+    assertThat(stub.calls(EntryPoint.MEM_FREE)).hasSize(1);
+    assertThat(stub.leaks()).isEmpty();
+  }
+
   /** In JVMs of their own, as a process looks for its driver once. */
   @Test
   void aPropertyNamesTheLibrary() throws Exception {

@@ -40,16 +40,15 @@ public final class CudaContext {
   /**
    * Retains the context.
    *
-   * @param device the driver's number of the device
+   * @param index the number of the device, from 0 on
    * @param name how messages call it, such as {@code device 0 (NVIDIA H100)}
    */
-  public CudaContext(DriverLibrary library, int device, String name) {
+  public CudaContext(DriverLibrary library, int index, String name) {
     this.library = library;
-    this.device = device;
     this.name = name;
-    int ordinal = (int) library.ask(EntryPoint.DEVICE_GET, device);
+    this.device = (int) library.ask(EntryPoint.DEVICE_GET, index);
     this.handle =
-        MemorySegment.ofAddress(library.ask(EntryPoint.DEVICE_PRIMARY_CTX_RETAIN, ordinal));
+        MemorySegment.ofAddress(library.ask(EntryPoint.DEVICE_PRIMARY_CTX_RETAIN, device));
   }
 
   /** Whether memory and streams of the other one can be used here. */
@@ -59,11 +58,6 @@ public final class CudaContext {
 
   MemorySegment handle() {
     return handle;
-  }
-
-  /** {@return the number of the device} */
-  public int device() {
-    return device;
   }
 
   Launches launches() {
@@ -177,13 +171,18 @@ public final class CudaContext {
     if (!resources.remove(resource) || lost != null) {
       return;
     }
-    if (resource.isMemory()) {
-      // The documentation only says that the driver may wait for work that uses the memory.
-      long started = launches.count();
-      call(EntryPoint.CTX_SYNCHRONIZE);
-      launches.finished(started);
+    try {
+      if (resource.isMemory()) {
+        // The documentation only says that the driver may wait for work that uses the memory.
+        long started = launches.count();
+        call(EntryPoint.CTX_SYNCHRONIZE);
+        launches.finished(started);
+      }
+    } finally {
+      if (lost == null) {
+        call(resource.release(), resource.handle());
+      }
     }
-    call(resource.release(), resource.handle());
   }
 
   /**
@@ -212,11 +211,11 @@ public final class CudaContext {
       }
       throw new IllegalStateException(name + " is in use by another thread");
     }
-    CudaException first = null;
-    if (lost == null) {
-      first = noting(null, EntryPoint.CTX_SYNCHRONIZE);
-      for (Resource resource : resources) {
-        first = lost == null ? noting(first, resource.release(), resource.handle()) : first;
+    CudaException first = lost == null ? failureOf(EntryPoint.CTX_SYNCHRONIZE) : null;
+    for (Resource resource : resources) {
+      if (lost == null) {
+        CudaException next = failureOf(resource.release(), resource.handle());
+        first = first == null ? next : first;
       }
     }
     resources.clear();
@@ -226,10 +225,15 @@ public final class CudaContext {
     }
   }
 
-  private CudaException noting(CudaException first, EntryPoint entry, Object... arguments) {
+  /** Null if it does not fail. */
+  private CudaException failureOf(EntryPoint entry, Object... arguments) {
     MethodHandle function = library.function(entry);
-    int code = withCurrent(() -> DriverLibrary.invoke(function, arguments));
-    return code == 0 || first != null ? first : failure(entry, code, "");
+    try {
+      int code = withCurrent(() -> DriverLibrary.invoke(function, arguments));
+      return code == 0 ? null : failure(entry, code, "");
+    } catch (CudaException e) { // the context is gone
+      return e;
+    }
   }
 
   /** For example {@code device 0 (NVIDIA H100)}. */
