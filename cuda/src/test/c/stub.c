@@ -595,16 +595,6 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
   RETURN(0);
 }
 
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  ENTER("%p, %d, %d", (void *)function, (int)attribute, value);
-  NEED_CONTEXT();
-  object *o = find(FUNCTION, function);
-  if (!o) RETURN(400);
-  if ((int)attribute != 8 || value > 227 << 10) RETURN(1);
-  o->bytes = value;
-  RETURN(0);
-}
-
 #ifndef WITHOUT_LAUNCH
 static int buffer(void **extra, void **parameters, size_t *bytes) {
   *parameters = NULL;
@@ -631,7 +621,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy, u
   if (!gx || !gy || !gz || !bx || !by || !bz || values || buffer(extra, &parameters, &bytes))
     RETURN(1);
   if (bx * by * bz > 1024) RETURN(701);
-  if (shared > (o->bytes ? o->bytes : 48 << 10)) RETURN(1);
+  if (shared > 48 << 10) RETURN(1);
   void *copied = malloc(bytes ? bytes : 1);
   if (bytes) memcpy(copied, parameters, bytes);
   int error = fail_late;
@@ -729,11 +719,12 @@ const char *stub_leaks(void) {
   return text;
 }
 
-/* Bytes of the allocation of a device at an address and behind it; 0 if there is none. */
-size_t stub_bytes_at(CUdeviceptr address) {
+/* The allocation of a device that holds an address: its bytes and start; 0 if there is none. */
+size_t stub_allocation(CUdeviceptr address, CUdeviceptr *start) {
   pthread_mutex_lock(&lock);
   object *o = holding(address, 1);
-  size_t bytes = o && o->kind == DEVICE_MEMORY ? o->bytes - (address - (size_t)o->memory) : 0;
+  size_t bytes = o && o->kind == DEVICE_MEMORY ? o->bytes : 0;
+  if (bytes) *start = (CUdeviceptr)(size_t)o->memory;
   pthread_mutex_unlock(&lock);
   return bytes;
 }

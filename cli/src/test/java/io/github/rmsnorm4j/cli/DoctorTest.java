@@ -40,7 +40,7 @@ class DoctorTest {
         new CudaDeviceInfo(0, "NVIDIA H100", new CudaVersion(9, 0), 79L << 30, Optional.empty());
     CudaDeviceInfo old =
         new CudaDeviceInfo(
-            1, "Tesla T4", new CudaVersion(7, 5), 15L << 30, Optional.of("device 1 is too old"));
+            1, "Tesla P4", new CudaVersion(6, 1), 15L << 30, Optional.of("device 1 is too old"));
     assertThat(Doctor.gpuTexts(Optional.empty(), driver, List.of(usable, old)))
         .containsExactly(
             "device 0 (NVIDIA H100), 79.0 GiB, compute capability 9.0",

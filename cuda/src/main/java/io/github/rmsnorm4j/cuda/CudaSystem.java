@@ -16,11 +16,11 @@ import java.util.stream.IntStream;
 final class CudaSystem {
   static final String LIBRARY_PROPERTY = "rmsnorm4j.cuda.library";
 
-  /** The driver's first with PTX 7.0, which is the first for devices of compute capability 8.0. */
+  /** The first with PTX 7.0, in which kernels are. */
   static final CudaVersion NEEDED_DRIVER = new CudaVersion(11, 0);
 
-  /** The first with conversions to bfloat16. */
-  static final CudaVersion NEEDED_CAPABILITY = new CudaVersion(8, 0);
+  /** The first whose threads of a warp run on their own, which kernels expect. */
+  static final CudaVersion NEEDED_CAPABILITY = new CudaVersion(7, 0);
 
   // Of CUdevice_attribute.
   private static final int COMPUTE_CAPABILITY_MAJOR = 75;

@@ -43,9 +43,9 @@ class CudaDeviceTest {
   @Test
   void aDeviceOfTooOldAKindIsNamedWithWhatIsNeeded() {
     StubDriver stub = StubDriver.fresh();
-    stub.device(0, 7, 5, 1 << 30);
+    stub.device(0, 6, 1, 1 << 30);
     CudaSystem system = CudaSystem.look(stub.library());
-    String why = "device 0 (Stub GPU A) has compute capability 7.5, it must have 8.0 or newer";
+    String why = "device 0 (Stub GPU A) has compute capability 6.1, it must have 7.0 or newer";
     assertThat(system.missing()).contains(why);
     assertThat(system.open()).isEmpty();
     assertThat(system.open(0)).isEmpty();
@@ -56,7 +56,7 @@ class CudaDeviceTest {
     assertThat(two.missing()).isEmpty();
     assertThat(two.devices())
         .containsExactly(
-            new CudaDeviceInfo(0, "Stub GPU A", new CudaVersion(7, 5), 1L << 30, Optional.of(why)),
+            new CudaDeviceInfo(0, "Stub GPU A", new CudaVersion(6, 1), 1L << 30, Optional.of(why)),
             new CudaDeviceInfo(1, "Stub GPU B", new CudaVersion(9, 0), 1L << 30, Optional.empty()));
     try (CudaDevice device = two.open().orElseThrow()) {
       assertThat(device).hasToString("device 1 (Stub GPU B)");

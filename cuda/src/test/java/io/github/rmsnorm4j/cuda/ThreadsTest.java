@@ -8,10 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import io.github.rmsnorm4j.cuda.driver.Kernel;
 import io.github.rmsnorm4j.cuda.driver.LaunchShape;
-import io.github.rmsnorm4j.cuda.driver.Parameters;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -41,7 +42,7 @@ class ThreadsTest {
     }
     stub.onLaunch(
         launch -> {
-          MemorySegment x = stub.memoryAt(launch.parameters().get(JAVA_LONG, 0));
+          MemorySegment x = stub.allocationAt(launch.parameters().get(JAVA_LONG, 0));
           x.set(JAVA_INT, 0, x.get(JAVA_INT, 0) + 1);
           return 0;
         });
@@ -78,7 +79,7 @@ class ThreadsTest {
         kernel.launch(
             new LaunchShape(1, 1, 0),
             streams.get(at).internal(),
-            new Parameters().int64(memories.get(at).address()),
+            parameters(memories.get(at).address()),
             () -> "count");
         Thread.yield();
       }
@@ -90,6 +91,10 @@ class ThreadsTest {
         streams.get(at).close();
       }
     }
+  }
+
+  private static byte[] parameters(long address) {
+    return ByteBuffer.allocate(8).order(ByteOrder.nativeOrder()).putLong(address).array();
   }
 
   /** As another library does that works on another device in the same thread. */
@@ -113,8 +118,7 @@ class ThreadsTest {
         .context()
         .module(PTX)
         .kernel("increment")
-        .launch(
-            new LaunchShape(1, 1, 0), device.stream().internal(), new Parameters(), () -> "outer");
+        .launch(new LaunchShape(1, 1, 0), device.stream().internal(), new byte[0], () -> "outer");
     stub.rethrow();
     assertThat(contexts).containsExactly(1, 1);
     assertThat(stub.contextsOfThread()).isZero();
@@ -148,7 +152,7 @@ class ThreadsTest {
             .start(
                 () ->
                     kernel.launch(
-                        new LaunchShape(1, 1, 0), stream.internal(), new Parameters(), () -> ""));
+                        new LaunchShape(1, 1, 0), stream.internal(), new byte[0], () -> ""));
     inCall.await();
     assertThatThrownBy(device::close)
         .isInstanceOf(IllegalStateException.class)

@@ -13,10 +13,6 @@ public final class Kernel {
   private static final int MAX_THREADS_PER_BLOCK = 0;
   private static final int LOCAL_SIZE_BYTES = 3;
   private static final int NUM_REGS = 4;
-  private static final int MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
-
-  /** More than this a block gets only if the driver was asked for it before. */
-  private static final int USUAL_SHARED_BYTES = 48 << 10;
 
   // Of the list of a launch.
   private static final long END = 0;
@@ -27,7 +23,6 @@ public final class Kernel {
   private final String name;
   private final MemorySegment function;
   private final int maxThreads;
-  private volatile int allowedSharedBytes = USUAL_SHARED_BYTES;
 
   Kernel(CudaContext context, String name, MemorySegment function) {
     this.context = context;
@@ -58,15 +53,16 @@ public final class Kernel {
   /**
    * Starts the kernel behind the other work of a stream, and does not wait for it.
    *
-   * @param parameters are read before this returns
+   * @param parameters their values, each at the place that PTX gives it: in the order of the
+   *     declarations, aligned to its size, in the byte order of the machine. They are read before
+   *     this returns
    * @param call describes the call of the library that needs the kernel; it is asked only if a
    *     kernel fails, then by whichever thread notices. It is kept for a while, so it should not
    *     keep memory reachable
    * @throws IllegalArgumentException if the stream is in another context, or the block is too large
    *     for the kernel
    */
-  public void launch(
-      LaunchShape shape, Stream stream, Parameters parameters, Supplier<String> call) {
+  public void launch(LaunchShape shape, Stream stream, byte[] parameters, Supplier<String> call) {
     if (!stream.context().isSameAs(context)) {
       throw new IllegalArgumentException(
           "kernel " + name + " is on " + context + ", the stream is on " + stream.context());
@@ -76,7 +72,6 @@ public final class Kernel {
           "kernel %s: %d threads a block, %s allows %d"
               .formatted(name, shape.threads(), context, maxThreads));
     }
-    allowShared(shape.sharedBytes());
     MemorySegment handle = stream.handle();
     Runnable takeBack = context.launches().add(handle, name, call);
     int code;
@@ -90,30 +85,18 @@ public final class Kernel {
     }
   }
 
-  private void allowShared(int bytes) {
-    if (bytes > allowedSharedBytes) {
-      context.callDuring(
-          ", for %d shared bytes of kernel %s".formatted(bytes, name),
-          EntryPoint.FUNC_SET_ATTRIBUTE,
-          function,
-          MAX_DYNAMIC_SHARED_SIZE_BYTES,
-          bytes);
-      allowedSharedBytes = bytes;
-    }
-  }
-
   /** The list that names a buffer of parameters and its size, followed by both. */
-  private static MemorySegment list(Parameters parameters, Arena arena) {
+  private static MemorySegment list(byte[] parameters, Arena arena) {
     long size = 5 * Long.BYTES;
     long values = size + Long.BYTES;
-    MemorySegment list = arena.allocate(values + parameters.bytes(), Long.BYTES);
+    MemorySegment list = arena.allocate(values + parameters.length, Long.BYTES);
     list.setAtIndex(JAVA_LONG, 0, BUFFER_POINTER);
     list.setAtIndex(JAVA_LONG, 1, list.address() + values);
     list.setAtIndex(JAVA_LONG, 2, BUFFER_SIZE);
     list.setAtIndex(JAVA_LONG, 3, list.address() + size);
     list.setAtIndex(JAVA_LONG, 4, END);
-    list.set(JAVA_LONG, size, parameters.bytes());
-    MemorySegment.copy(parameters.array(), 0, list, JAVA_BYTE, values, parameters.bytes());
+    list.set(JAVA_LONG, size, parameters.length);
+    MemorySegment.copy(parameters, 0, list, JAVA_BYTE, values, parameters.length);
     return list;
   }
 }

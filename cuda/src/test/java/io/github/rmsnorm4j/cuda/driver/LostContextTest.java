@@ -38,7 +38,7 @@ class LostContextTest {
   }
 
   private void launch(Stream on, String call) {
-    kernel.launch(ONE, on, new Parameters(), () -> call);
+    kernel.launch(ONE, on, new byte[0], () -> call);
   }
 
   @ParameterizedTest

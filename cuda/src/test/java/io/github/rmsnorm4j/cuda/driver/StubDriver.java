@@ -119,10 +119,16 @@ public final class StubDriver {
     return text("stub_leaks").strip();
   }
 
-  /** Memory of a device from an address on to the end of its allocation; empty if none is there. */
-  public MemorySegment memoryAt(long address) {
-    long bytes = (long) call(JAVA_LONG, "stub_bytes_at", address);
-    return MemorySegment.ofAddress(address).reinterpret(bytes);
+  /**
+   * The allocation of a device that holds an address; its own address is where it starts. Empty if
+   * there is none.
+   */
+  public MemorySegment allocationAt(long address) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment start = arena.allocate(JAVA_LONG);
+      long bytes = (long) call(JAVA_LONG, "stub_allocation", address, start);
+      return MemorySegment.ofAddress(start.get(JAVA_LONG, 0)).reinterpret(bytes);
+    }
   }
 
   /** Contexts on the stack of this thread of the operating system. */

@@ -25,7 +25,7 @@ public record StubLaunch(
   public interface Device {
     /**
      * Runs a kernel. An address among its parameters is one of this process: {@link
-     * StubDriver#memoryAt} gives the memory of the device that is there.
+     * StubDriver#allocationAt} gives the memory of the device that is there.
      *
      * @return 0, or the number of the driver's error with which the kernel failed
      */
