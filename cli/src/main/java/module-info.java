@@ -5,6 +5,7 @@ module io.github.rmsnorm4j.cli {
   requires com.fasterxml.jackson.databind;
   requires info.picocli;
   requires io.github.rmsnorm4j.checkpoint;
+  requires io.github.rmsnorm4j.cuda;
   requires io.github.rmsnorm4j.formats;
   requires io.github.rmsnorm4j.measure;
   requires io.github.rmsnorm4j.report;

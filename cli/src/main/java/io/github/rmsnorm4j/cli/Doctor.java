@@ -2,11 +2,17 @@ package io.github.rmsnorm4j.cli;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.cuda.CudaDevice;
+import io.github.rmsnorm4j.cuda.CudaDeviceInfo;
+import io.github.rmsnorm4j.cuda.CudaVersion;
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Paragraph;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -40,6 +46,7 @@ final class Doctor implements Runnable {
   public void run() {
     java();
     machine();
+    gpus(CudaDevice.missing(), CudaDevice.driverVersion(), CudaDevice.devices());
     kernels();
   }
 
@@ -69,6 +76,36 @@ final class Doctor implements Runnable {
         "Memory",
         "%s, of which this JVM's heap may take %s"
             .formatted(gib(system.getTotalMemorySize()), gib(runtime.maxMemory())));
+  }
+
+  private void gpus(
+      Optional<String> missing, Optional<CudaVersion> driver, List<CudaDeviceInfo> devices) {
+    List<String> texts = gpuTexts(missing, driver, devices);
+    for (int i = 0; i < texts.size(); i++) {
+      line(i == 0 ? "GPU" : "", texts.get(i));
+    }
+  }
+
+  /** The devices that can be used, then what is missing for the others. */
+  static List<String> gpuTexts(
+      Optional<String> missing, Optional<CudaVersion> driver, List<CudaDeviceInfo> devices) {
+    List<String> texts = new ArrayList<>();
+    for (CudaDeviceInfo device : devices) {
+      texts.add(
+          device
+              .missing()
+              .map(why -> "not usable: " + why)
+              .orElseGet(
+                  () ->
+                      "%s, %s, compute capability %s"
+                          .formatted(
+                              device, gib(device.memoryBytes()), device.computeCapability())));
+    }
+    if (devices.isEmpty()) {
+      texts.add("none: " + missing.orElseThrow());
+    }
+    driver.ifPresent(version -> texts.add("the driver supports CUDA " + version));
+    return texts;
   }
 
   private void kernels() {

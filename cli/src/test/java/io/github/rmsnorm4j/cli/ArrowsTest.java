@@ -21,13 +21,14 @@ class ArrowsTest {
   @ParameterizedTest
   @CsvSource({
     "core,",
+    "cuda, rmsnorm4j",
     "formats, rmsnorm4j jackson-core jackson-databind", // the latter for its tests
     "measure, rmsnorm4j",
     "report, rmsnorm4j-formats jackson-core chart.js",
     "transformer, rmsnorm4j rmsnorm4j-formats jackson-core openblas javacpp",
     "checkpoint, rmsnorm4j rmsnorm4j-formats rmsnorm4j-transformer jackson-core",
     "spark, rmsnorm4j rmsnorm4j-measure spark-sql_2.13 spark-mllib_2.13 jackson-core jackson-databind",
-    "cli, rmsnorm4j rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report rmsnorm4j-transformer rmsnorm4j-checkpoint jackson-core jackson-databind openblas javacpp picocli progressbar"
+    "cli, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report rmsnorm4j-transformer rmsnorm4j-checkpoint jackson-core jackson-databind openblas javacpp picocli progressbar"
   })
   void aModuleDependsOnTheseAlone(String module, String allowed) throws IOException {
     assertThat(dependencies(module))
@@ -38,6 +39,7 @@ class ArrowsTest {
   @ParameterizedTest
   @CsvSource({
     "core",
+    "cuda",
     "formats",
     "measure",
     "report",

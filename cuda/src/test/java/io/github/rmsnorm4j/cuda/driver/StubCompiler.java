@@ -1,0 +1,79 @@
+package io.github.rmsnorm4j.cuda.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Compiles the stub of the driver's library with gcc. Tests are skipped where there is none. */
+final class StubCompiler {
+  private static final Path SOURCE = Path.of("src", "test", "c", "stub.c");
+  private static final Path FOLDER = Path.of("target", "stub");
+  private static final Map<List<String>, Path> LIBRARIES = new ConcurrentHashMap<>();
+
+  private StubCompiler() {}
+
+  /** The library, compiled once with these options; skips the test where there is no gcc. */
+  static Path library(String... options) {
+    requireGcc();
+    return LIBRARIES.computeIfAbsent(List.of(options), StubCompiler::compile);
+  }
+
+  private static void requireGcc() {
+    assumeTrue(
+        System.getProperty("os.name").equals("Linux"),
+        "SKIPPED: the CUDA driver's stub is built on Linux");
+    if (runs(List.of("gcc", "--version"))) {
+      return;
+    }
+    if ("true".equals(System.getenv("CI"))) {
+      throw new AssertionError("the CUDA driver's stub is built with gcc, which is not here");
+    }
+    assumeTrue(false, "SKIPPED: the CUDA driver's stub is built with gcc, which is not here");
+  }
+
+  /** Whether the command is here, and ends well. */
+  private static boolean runs(List<String> command) {
+    try {
+      return run(command).isEmpty();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** What a command says if it fails; nothing if it does not. */
+  private static String run(List<String> command) throws IOException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes());
+    try {
+      return process.waitFor() == 0 ? "" : output + " ";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
+  }
+
+  private static Path compile(List<String> options) {
+    Path library = FOLDER.resolve("libcuda-%d.so.1".formatted(LIBRARIES.size())).toAbsolutePath();
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                "gcc -std=c11 -D_GNU_SOURCE -shared -fPIC -O1 -Wall -Wextra -Werror -pthread"
+                    .split(" ")));
+    command.addAll(options);
+    command.addAll(List.of("-o", library.toString(), SOURCE.toString()));
+    try {
+      Files.createDirectories(FOLDER);
+      assertThat(run(command)).isEmpty();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+    return library;
+  }
+}
