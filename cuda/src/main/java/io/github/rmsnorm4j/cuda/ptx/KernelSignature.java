@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cuda.ptx;
 
+import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.NormSpec;
@@ -11,6 +12,7 @@ import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.SplitFormula;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Collections;
@@ -60,6 +62,8 @@ public record KernelSignature(
                   b.bias(),
                   b.gainGradient(),
                   b.biasGradient());
+          case SplitFormula s ->
+              throw new IllegalArgumentException("rows are split, a kernel is for whole rows");
         };
     return new KernelSignature(same, types, width > Forward.ONE_PASS, part < width, Form.of(width));
   }
@@ -69,9 +73,12 @@ public record KernelSignature(
     boolean float64 = types.get(Forward.X) == ElementType.FLOAT64;
     ResidualRounding rounding =
         types.containsKey(Forward.RESIDUAL) ? spec.residualRounding() : ResidualRounding.FIRST;
+    CastOrder order = spec.castOrder();
+    boolean roundsGain = order == CastOrder.NONE || order == CastOrder.NONE_DIVIDED;
     return spec.withGroups(RowGroups.WHOLE)
         .withPart(RowPart.WHOLE)
-        .withGainOffset(0)
+        // The offset is in the gain already. These orders round the sum.
+        .withGainOffset(roundsGain && spec.gainOffset() != 0 ? 1 : 0)
         .withResidualRounding(rounding)
         // How small epsilon is decides when a float64 row is summed again.
         .withEpsilon(float64 ? spec.epsilon(ElementType.FLOAT64) : 0);
@@ -121,10 +128,9 @@ public record KernelSignature(
   }
 
   private NormSpec spec() {
-    return switch (formula) {
-      case ForwardFormula forward -> forward.spec();
-      case BackwardFormula backward -> backward.spec();
-    };
+    return formula instanceof ForwardFormula forward
+        ? forward.spec()
+        : ((BackwardFormula) formula).spec();
   }
 
   /** Whether the mean of a row is subtracted, or its length is wanted: then one of them is kept. */

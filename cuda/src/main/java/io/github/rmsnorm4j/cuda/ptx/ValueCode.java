@@ -110,6 +110,9 @@ final class ValueCode {
       case OVER -> arithmetic("div.rn.", value);
       case MAX -> extreme("gt.", "and.", value);
       case MIN -> extreme("lt.", "or.", value);
+      case FMA ->
+          text.compute(
+              kind(value), "fma.rn." + type(value), of(value.a()), of(value.b()), of(value.c()));
       case POWER -> power(value);
       case ABOVE -> choice("gt.f64", value.operands());
       case AT_LEAST -> choice("ge.f64", value.operands());

@@ -74,6 +74,13 @@ record Operation(Type result, List<Type> operands, Function function) {
     add("mul.rn.f64", (a, b, c) -> bits(d(a) * d(b)), Type.F64, Type.F64, Type.F64);
     add("div.rn.f64", (a, b, c) -> bits(d(a) / d(b)), Type.F64, Type.F64, Type.F64);
     add(
+        "fma.rn.f32",
+        (a, b, c) -> bits(Math.fma(f(a), f(b), f(c))),
+        Type.F32,
+        Type.F32,
+        Type.F32,
+        Type.F32);
+    add(
         "fma.rn.f64",
         (a, b, c) -> bits(Math.fma(d(a), d(b), d(c))),
         Type.F64,

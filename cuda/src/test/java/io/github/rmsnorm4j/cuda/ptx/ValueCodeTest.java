@@ -107,6 +107,9 @@ class ValueCodeTest {
     check(X.times(Y), (a, b) -> (float) a * (float) b);
     check(X.over(Y), (a, b) -> (float) a / (float) b);
     check(X64.over(Y64), (a, b) -> a / b);
+    check(X.fma(Y, Value.floatLiteral(3)), (a, b) -> Math.fma((float) a, (float) b, 3f));
+    check(X.fma(Y, X), (a, b) -> Math.fma((float) a, (float) b, (float) a));
+    check(X64.fma(Y64, X64), (a, b) -> Math.fma(a, b, a));
     check(X64.root(), (a, b) -> Math.sqrt(a));
     check(X64.above(Y64, X64, Value.literal(7)), (a, b) -> a > b ? a : 7);
     check(X64.atLeast(Y64, X64, Value.literal(7)), (a, b) -> a >= b ? a : 7);
