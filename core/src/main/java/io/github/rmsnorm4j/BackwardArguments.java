@@ -6,6 +6,9 @@ import java.lang.reflect.Array;
  * Checks the arguments of a backward pass, as {@link NormArguments} checks those of a forward pass.
  */
 final class BackwardArguments {
+  /** Stands for the length of a gradient that is not wanted. */
+  static final int NONE = -1;
+
   private BackwardArguments() {}
 
   /** Checks the rows of a gate and its gradient; {@link #checkBackward} checks the others. */
@@ -95,9 +98,7 @@ final class BackwardArguments {
       int group,
       Saved saved,
       Rows[] rows) {
-    checkGradient(gradients.gain(), parameters, width, group, "dgain");
-    int one = gradients.gain() == null ? parameters : Array.getLength(gradients.gain());
-    checkGradient(gradients.bias(), one, width, group, "dbias");
+    checkLengths(length(gradients.gain()), length(gradients.bias()), parameters, width, group);
     for (Rows of : rows) {
       requireOwn(gradients, of);
     }
@@ -110,17 +111,26 @@ final class BackwardArguments {
     }
   }
 
+  private static int length(Object gradient) {
+    return gradient == null ? NONE : Array.getLength(gradient);
+  }
+
   /**
-   * Checks the length of a gradient.
+   * Checks the lengths of the gradients of gain and bias.
    *
-   * @param parameters the length of gain and bias; 0 if it may be that of a row or of a group
+   * @param gain that of dgain; {@link #NONE} if it is not wanted
+   * @param bias that of dbias; {@link #NONE} if it is not wanted
+   * @param parameters that of gain and bias; 0 if it may be that of a row or of a group
    */
-  private static void checkGradient(
-      Object gradient, int parameters, int width, int group, String name) {
-    if (gradient == null) {
+  static void checkLengths(int gain, int bias, int parameters, int width, int group) {
+    checkLength(gain, parameters, width, group, "dgain");
+    checkLength(bias, gain == NONE ? parameters : gain, width, group, "dbias");
+  }
+
+  private static void checkLength(int length, int parameters, int width, int group, String name) {
+    if (length == NONE) {
       return;
     }
-    int length = Array.getLength(gradient);
     if (parameters == 0) {
       NormArguments.requireParameterLength(length, width, group, name);
     } else if (length != parameters) {

@@ -123,7 +123,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     public NormParts apply(Object norm) {
       Norm of = (Norm) norm;
       return new NormParts(
-          of.float64Choices, of.choices, of.groups, column(of.gain), column(of.bias));
+          of.float64Choices,
+          of.choices,
+          of.groups,
+          column(of.gain),
+          column(of.bias),
+          new NormRowChecks(of));
     }
 
     private static NormParts.Column column(Parameter parameter) {
@@ -787,7 +792,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     applyGated(rows(x, "x"), rows(z, "z"), rows(y, "y"));
   }
 
-  private void checkGated(Rows x, Rows z, Rows gain, Rows bias, Rows y) {
+  final void checkGated(Rows x, Rows z, Rows gain, Rows bias, Rows y) {
     NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"));
     check(x, null, gain, bias, y, null, null);
     NormArguments.requireSameOrDisjoint(y, z, "y", "z");
@@ -824,12 +829,17 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void applyGated(Rows x, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
     checkGated(x, z, gain, bias, y);
-    if (NormArguments.requireNonNull(saved, "saved").keep() == Keep.OUTPUT) {
+    requireKeptOfGate(NormArguments.requireNonNull(saved, "saved").keep(), z, y);
+    train(x, null, z, gain, bias, y, saved);
+  }
+
+  /** A backward pass with a gate needs x and z. */
+  static void requireKeptOfGate(Keep keep, Rows z, Rows y) {
+    if (keep == Keep.OUTPUT) {
       throw new IllegalArgumentException(
           "saved keeps the output, with a gate it must keep the input or nothing");
     }
     NormArguments.requireDistinct(z, y, "z", false);
-    train(x, null, z, gain, bias, y, saved);
   }
 
   /**
@@ -877,11 +887,20 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       NormArguments.requireApart(other, mean, "mean");
       NormArguments.requireApart(other, saved.rstd(), "rstd");
     }
-    if (saved.keep() == Keep.OUTPUT) {
+    requireKept(saved.keep(), x, residual, gain, y, other == null);
+  }
+
+  /**
+   * Refuses to keep what no backward pass can begin from.
+   *
+   * @param either whether the output may be kept instead of the input
+   */
+  final void requireKept(Keep keep, Rows x, Rows residual, Rows gain, Rows y, boolean either) {
+    if (keep == Keep.OUTPUT) {
       NormArguments.requireArithmetic(y, x, "y");
       requireWayBack(gain, x.type() == ElementType.FLOAT64);
     } else if (residual == null) {
-      NormArguments.requireDistinct(x, y, "x", other == null);
+      NormArguments.requireDistinct(x, y, "x", either);
     }
   }
 
@@ -1240,7 +1259,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * The elements of gain and bias, those of the call or else those of the norm: of a row, of a
    * group if all groups share them, or of the rows of all samples; 0 if there are none.
    */
-  private int parameterLength(Rows gainOfCall, Rows biasOfCall) {
+  final int parameterLength(Rows gainOfCall, Rows biasOfCall) {
     int ofGain = length(gainOfCall, gain);
     int ofBias = length(biasOfCall, bias);
     boolean isHeld = biasOfCall == null && gainOfCall != null;

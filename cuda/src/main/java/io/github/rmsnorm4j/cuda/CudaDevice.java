@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.cuda;
 
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.Quantizer;
 import io.github.rmsnorm4j.cuda.driver.Allocation;
 import io.github.rmsnorm4j.cuda.driver.CudaContext;
 import io.github.rmsnorm4j.cuda.driver.DriverLibrary;
@@ -156,6 +158,28 @@ public final class CudaDevice implements AutoCloseable {
    */
   public CudaStream wrapStream(long handle) {
     return CudaStream.wrap(this, handle);
+  }
+
+  /**
+   * {@return a norm on this device, with a copy of its gain and bias in the device's memory} All
+   * its choices are those of the norm of the CPU. Its threads and its backend do not matter here.
+   *
+   * @param norm an {@code RmsNorm}, a {@code LayerNorm} or an {@code L2Norm}
+   * @param arena frees the copies when it is closed, after the device has done all work that was
+   *     started before
+   * @throws IllegalArgumentException if the norm has a quantizer of its own, as no kernel writes
+   *     quantised output yet
+   * @throws IllegalStateException if the arena or the device is closed
+   * @throws CudaException if too little memory is free
+   */
+  public CudaNorm norm(Norm norm, Arena arena) {
+    if (!norm.quantizer().equals(Quantizer.defaults())) {
+      throw new IllegalArgumentException(
+          "the norm has the "
+              + norm.quantizer()
+              + ", it must have the default one: no kernel writes quantised output yet");
+    }
+    return new CudaNorm(this, norm, arena);
   }
 
   CudaContext context() {

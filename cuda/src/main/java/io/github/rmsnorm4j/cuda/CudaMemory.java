@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.cuda.driver.CudaContext;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
 
 /**
  * Memory of a device. It has the life of an arena, as a {@link MemorySegment} has: {@link
@@ -297,13 +298,22 @@ public final class CudaMemory {
   }
 
   private void requireAccess() {
+    requireAccess(() -> "memory of " + device);
+  }
+
+  /** Refuses memory that is gone or of another thread, which a message calls so. */
+  void requireAccess(Supplier<String> name) {
     if (!addresses.scope().isAlive()) {
-      throw new IllegalStateException("memory of " + device + " was freed: its arena is closed");
+      throw new IllegalStateException(name.get() + " was freed: its arena is closed");
     }
     if (!addresses.isAccessibleBy(Thread.currentThread())) {
-      throw new WrongThreadException(
-          "memory of " + device + " is confined to another thread by its arena");
+      throw new WrongThreadException(name.get() + " is confined to another thread by its arena");
     }
+  }
+
+  /** For checks: it has addresses, life and bounds, and must be neither read nor written. */
+  MemorySegment addresses() {
+    return addresses;
   }
 
   private void requireFits(String name, long bytes) {

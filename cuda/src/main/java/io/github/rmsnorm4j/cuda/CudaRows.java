@@ -135,6 +135,16 @@ public final class CudaRows {
     return memory;
   }
 
+  /** For checks: the shape and the addresses, which must be neither read nor written. */
+  Rows forChecks() {
+    return Rows.of(memory.addresses(), type, rows, width, rowStride);
+  }
+
+  /** For kernels, after all checks. */
+  DeviceRows onDevice() {
+    return new DeviceRows(memory.address(), type, rows, width, rowStride);
+  }
+
   /** For example {@code 128 x 4096 float32}. */
   @Override
   public String toString() {

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cuda;
 
+import io.github.rmsnorm4j.cuda.driver.LaunchShape;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 
 /**
@@ -7,4 +8,4 @@ import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
  *
  * @param parameters the block of bytes with the kernel's parameters
  */
-record KernelCall(PtxKernel kernel, PtxKernel.Launch launch, byte[] parameters) {}
+record KernelCall(PtxKernel kernel, LaunchShape shape, byte[] parameters) {}

@@ -1,11 +1,11 @@
 package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.cuda.driver.LaunchShape;
 import io.github.rmsnorm4j.cuda.interpret.GlobalMemory;
 import io.github.rmsnorm4j.cuda.interpret.Grid;
 import io.github.rmsnorm4j.cuda.interpret.PtxProgram;
 import io.github.rmsnorm4j.cuda.interpret.Work;
-import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
@@ -72,13 +72,13 @@ final class DeviceRun {
 
   /** Launches a text in place of the kernel. */
   void launch(String text, KernelCall call) {
-    PtxKernel.Launch launch = call.launch();
+    LaunchShape shape = call.shape();
     new Grid(
             program(text),
             memory,
-            launch.blocks(),
-            launch.threads(),
-            launch.sharedBytes(),
+            shape.blocks(),
+            shape.threads(),
+            shape.sharedBytes(),
             call.parameters(),
             reversed,
             work)

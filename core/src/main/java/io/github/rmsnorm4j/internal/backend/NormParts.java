@@ -11,9 +11,15 @@ import java.util.function.Function;
  * @param groups the groups of a row; the choices have the width of one
  * @param gain the gain with its offset; null without one
  * @param bias null without one
+ * @param checks of the rows of its calls
  */
 public record NormParts(
-    NormChoices float64, NormChoices float32, int groups, Column gain, Column bias) {
+    NormChoices float64,
+    NormChoices float32,
+    int groups,
+    Column gain,
+    Column bias,
+    RowChecks checks) {
   /** A norm sets it; this package does not know norms. */
   private static Function<Object, NormParts> reader;
 

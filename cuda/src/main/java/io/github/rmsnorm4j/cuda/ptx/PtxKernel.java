@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cuda.ptx;
 
+import io.github.rmsnorm4j.cuda.driver.LaunchShape;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 
 /**
@@ -29,31 +30,22 @@ public record PtxKernel(
   static final String TARGET = "sm_70";
 
   /**
-   * How many threads are started. Grid and blocks have one dimension.
-   *
-   * @param blocks of threads
-   * @param threads of a block
-   * @param sharedBytes of a block: its dynamic shared memory
-   */
-  public record Launch(int blocks, int threads, int sharedBytes) {}
-
-  /**
    * {@return the launch for rows, or for groups of rows}
    *
    * @param rows at least 1
    * @param width of each
    */
-  public Launch launch(int rows, int width) {
+  public LaunchShape launch(int rows, int width) {
     int teams = (int) (((long) rows + rowsOfTeam - 1) / rowsOfTeam);
     int warp = SumOrder.LANES;
     if (form == Form.BLOCK) {
       int slots = (int) Math.min(BLOCKS, ((long) width + SumOrder.BLOCK - 1) / SumOrder.BLOCK);
       int shared = RowSums.RESULTS + slots * blockBytes;
-      return new Launch(teams, warp * form.warps(width), shared);
+      return new LaunchShape(teams, warp * form.warps(width), shared);
     }
     int teamsOfBlock = Math.min(Form.ROWS_OF_BLOCK, teams);
     int blocks = (int) (((long) teams + teamsOfBlock - 1) / teamsOfBlock);
-    return new Launch(blocks, warp * teamsOfBlock, 0);
+    return new LaunchShape(blocks, warp * teamsOfBlock, 0);
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cuda.ptx;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.cuda.driver.LaunchShape;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 
@@ -65,8 +66,8 @@ public final class TreeKernel {
    *
    * @param width of a row
    */
-  public static PtxKernel.Launch launch(int width) {
-    return new PtxKernel.Launch((int) (((long) width + SIDE - 1) / SIDE), SIDE * SIDE, 0);
+  public static LaunchShape launch(int width) {
+    return new LaunchShape((int) (((long) width + SIDE - 1) / SIDE), SIDE * SIDE, 0);
   }
 
   private PtxKernel kernel() {

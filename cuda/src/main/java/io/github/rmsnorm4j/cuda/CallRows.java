@@ -1,0 +1,67 @@
+package io.github.rmsnorm4j.cuda;
+
+import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.internal.backend.RowChecks;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The rows of a call, with the names that messages have for them. */
+final class CallRows {
+  private record Named(String name, CudaRows rows) {}
+
+  private final CudaDevice device;
+  private final Map<Tensor, Named> byTensor = new TreeMap<>();
+
+  CallRows(CudaDevice device) {
+    this.device = device;
+  }
+
+  /** Adds rows, which must be on the device. */
+  CallRows with(Tensor tensor, String name, CudaRows rows) {
+    if (rows == null) {
+      throw new NullPointerException(name + " is null");
+    }
+    requireOn(device, rows, name);
+    byTensor.put(tensor, new Named(name, rows));
+    return this;
+  }
+
+  /** Adds rows if the call has them. */
+  CallRows withOptional(Tensor tensor, String name, CudaRows rows) {
+    return rows == null ? this : with(tensor, name, rows);
+  }
+
+  /** For the checks that are the same as on the CPU; null where the call has none. */
+  Rows of(Tensor tensor) {
+    Named named = byTensor.get(tensor);
+    return named == null ? null : named.rows.forChecks();
+  }
+
+  /**
+   * Refuses memory of other use, such as that of a gradient of gain, which rows of the call share.
+   */
+  void requireApart(RowChecks checks, String name, CudaRows other) {
+    for (Named named : byTensor.values()) {
+      if (checks.overlap(other.forChecks(), named.rows.forChecks())) {
+        throw new IllegalArgumentException(
+            name + " overlaps " + named.name + ": it must be memory of its own");
+      }
+    }
+  }
+
+  /** Addresses for kernels, after all checks. */
+  Map<Tensor, DeviceRows> onDevice() {
+    Map<Tensor, DeviceRows> rows = new TreeMap<>();
+    byTensor.forEach((tensor, named) -> rows.put(tensor, named.rows.onDevice()));
+    return rows;
+  }
+
+  static void requireOn(CudaDevice device, CudaRows rows, String name) {
+    CudaDevice other = rows.memory().device();
+    if (!device.isSameAs(other)) {
+      throw new IllegalArgumentException(
+          name + " is in memory of " + other + ", the norm is on " + device);
+    }
+  }
+}

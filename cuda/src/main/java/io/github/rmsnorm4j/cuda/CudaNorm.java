@@ -1,0 +1,522 @@
+package io.github.rmsnorm4j.cuda;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.cuda.driver.Kernel;
+import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.backend.RowChecks;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import java.lang.foreign.Arena;
+import java.lang.ref.Reference;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * A norm on a device. It makes the choices of the {@link Norm} that it was made from, has a copy of
+ * its gain and bias in the memory of the device, and gives the same bits. {@link CudaDevice#norm}
+ * makes it.
+ *
+ * <pre>{@code
+ * CudaNorm norm = device.norm(RmsNorm.builder(4096).gain(gain).build(), arena);
+ * norm.apply(x, y, stream);
+ * }</pre>
+ *
+ * <p><b>Streams.</b> A call starts kernels on a stream and returns. It checks all arguments before
+ * it starts anything. A call without a stream uses the default stream: it waits for the work that
+ * was started before on all streams of the device that {@link CudaDevice#stream} made, and they
+ * wait for it; copies without a stream wait for it, too. If a kernel fails, a later call on the
+ * device or {@link CudaStream#synchronize} throws a {@link CudaException}, which names the kernel
+ * and the call that started it, such as {@code RmsNorm.apply(128 x 4096 float32)}.
+ *
+ * <p><b>Memory.</b> Rows of a call must stay allocated, and those that are read must not change,
+ * until the stream has done the work. The copy of gain and bias lives as long as the arena, and
+ * calls are refused after that. Where one call needs memory that an earlier one writes, both must
+ * be on one stream, or one must wait for the other.
+ *
+ * <p><b>Types, shapes and aliasing</b> are those of {@link Norm}: for example, y may be x, and the
+ * type of y is its own. Rows and their groups together are at most 2^31 - 1 in a call.
+ *
+ * <p><b>Threads.</b> A norm on a device is immutable. Any number of threads may use it if the arena
+ * lets them. The first call of a kind compiles its kernels, which can take a second; the driver
+ * keeps compiled kernels in a cache on disk.
+ */
+public final class CudaNorm {
+  private final CudaDevice device;
+  private final Norm norm;
+  private final NormParts parts;
+  private final DeviceParameters parameters;
+  private final CudaStream defaultStream;
+
+  CudaNorm(CudaDevice device, Norm norm, Arena arena) {
+    this.device = device;
+    this.norm = norm;
+    this.parts = NormParts.of(norm);
+    this.parameters = new DeviceParameters(device, parts, arena);
+    this.defaultStream = device.wrapStream(0);
+  }
+
+  /** {@return the device that it is on} */
+  public CudaDevice device() {
+    return device;
+  }
+
+  /** {@return the norm that it was made from} */
+  public Norm norm() {
+    return norm;
+  }
+
+  int groups() {
+    return parts.groups();
+  }
+
+  RowChecks checks() {
+    return parts.checks();
+  }
+
+  /**
+   * {@return an object that takes what forward passes of this norm keep for their backward passes}
+   *
+   * @param keep what is kept
+   * @param rows the largest number of rows of a forward pass
+   * @param arena frees its memory on the device when it is closed, after the work before is done
+   * @throws IllegalArgumentException if rows is negative or too many
+   * @throws IllegalStateException if the arena or the device is closed
+   * @throws CudaException if not so much memory is free
+   */
+  public CudaSaved saved(Keep keep, int rows, Arena arena) {
+    return new CudaSaved(this, keep, rows, arena);
+  }
+
+  /**
+   * Normalises rows on the default stream; otherwise as {@link #apply(CudaRows, CudaRows,
+   * CudaStream)}.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes; x itself for in place
+   */
+  public void apply(CudaRows x, CudaRows y) {
+    apply(x, y, defaultStream);
+  }
+
+  /**
+   * Normalises rows: {@link Norm#apply(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows)}.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes: as many rows of the same width, in a type of its own; x itself
+   *     for in place
+   * @param stream does the work
+   * @throws NullPointerException if an argument is null
+   * @throws IllegalArgumentException if the shapes differ, rows of x and y overlap and are not the
+   *     same, the norm has a gate, or rows or stream are of another device
+   * @throws IllegalStateException if an arena, the stream or the device is closed
+   * @throws WrongThreadException if an arena is confined to another thread
+   * @throws CudaException if the driver refuses a kernel, or work before this failed
+   */
+  public void apply(CudaRows x, CudaRows y, CudaStream stream) {
+    forward("apply", x, null, null, y, null, stream);
+  }
+
+  /**
+   * Normalises rows on the default stream and keeps what a backward pass needs; otherwise as {@link
+   * #apply(CudaRows, CudaRows, CudaSaved, CudaStream)}.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes; not x itself if the input is kept
+   * @param saved takes what is kept
+   */
+  public void apply(CudaRows x, CudaRows y, CudaSaved saved) {
+    apply(x, y, saved, defaultStream);
+  }
+
+  /**
+   * Normalises rows and keeps what {@link #backward(CudaRows, CudaSaved, CudaRows, CudaGradients,
+   * CudaStream)} needs.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes; not x itself if the input is kept
+   * @param saved takes what is kept; {@link #saved} of this norm has made it
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #apply(CudaRows, CudaRows, CudaStream)}, or if
+   *     saved is of another norm or has room for fewer rows, rows overlap its numbers, or the norm
+   *     cannot go back from what is to be kept
+   */
+  public void apply(CudaRows x, CudaRows y, CudaSaved saved, CudaStream stream) {
+    forward("apply", x, null, null, y, require(saved, "saved"), stream);
+  }
+
+  /**
+   * Adds x to the residual and normalises the sum, on the default stream; otherwise as {@link
+   * #addAndApply(CudaRows, CudaRows, CudaRows, CudaStream)}.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum
+   * @param y where the normalised sum goes; x itself for in place
+   */
+  public void addAndApply(CudaRows x, CudaRows residual, CudaRows y) {
+    addAndApply(x, residual, y, defaultStream);
+  }
+
+  /**
+   * Adds x to the residual, and normalises the sum: {@code residual += x; y = norm(residual)}, as
+   * {@link Norm#addAndApply(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows,
+   * io.github.rmsnorm4j.Rows)} does.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum; memory of its own. Its type may differ from that of x, but if
+   *     either is float64, both must be
+   * @param y where the normalised sum goes; x itself for in place
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #apply(CudaRows, CudaRows, CudaStream)}, or if
+   *     the residual does not fit or overlaps x or y
+   */
+  public void addAndApply(CudaRows x, CudaRows residual, CudaRows y, CudaStream stream) {
+    forward("addAndApply", x, require(residual, "residual"), null, y, null, stream);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum and keeps what a backward pass needs, on the default
+   * stream.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum, and must keep it if the input is kept
+   * @param y where the normalised sum goes
+   * @param saved takes what is kept
+   */
+  public void addAndApply(CudaRows x, CudaRows residual, CudaRows y, CudaSaved saved) {
+    addAndApply(x, residual, y, saved, defaultStream);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum and keeps what {@link #backward(CudaRows, CudaSaved,
+   * CudaRows, CudaRows, CudaGradients, CudaStream)} needs; the kept input is the residual with the
+   * sum in it.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum, and must keep it if the input is kept
+   * @param y where the normalised sum goes
+   * @param saved takes what is kept
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #addAndApply(CudaRows, CudaRows, CudaRows,
+   *     CudaStream)} and {@link #apply(CudaRows, CudaRows, CudaSaved, CudaStream)}
+   */
+  public void addAndApply(
+      CudaRows x, CudaRows residual, CudaRows y, CudaSaved saved, CudaStream stream) {
+    CudaRows sum = require(residual, "residual");
+    forward("addAndApply", x, sum, null, y, require(saved, "saved"), stream);
+  }
+
+  /**
+   * Normalises rows with a gate on the default stream; otherwise as {@link #applyGated(CudaRows,
+   * CudaRows, CudaRows, CudaStream)}.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param y where the result goes; x or z itself for in place
+   */
+  public void applyGated(CudaRows x, CudaRows z, CudaRows y) {
+    applyGated(x, z, y, defaultStream);
+  }
+
+  /**
+   * Normalises rows with a gate, as {@link Norm#applyGated(io.github.rmsnorm4j.Rows,
+   * io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows)} does.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate: as many rows of the same width. Its type may differ from that of x, but if
+   *     either is float64, both must be
+   * @param y where the result goes; x or z itself for in place
+   * @param stream does the work
+   * @throws IllegalArgumentException if the norm has no gate, or as for {@link #apply(CudaRows,
+   *     CudaRows, CudaStream)}, with z as with x
+   */
+  public void applyGated(CudaRows x, CudaRows z, CudaRows y, CudaStream stream) {
+    forward("applyGated", x, null, require(z, "z"), y, null, stream);
+  }
+
+  /**
+   * Normalises rows with a gate and keeps what a backward pass needs, on the default stream.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param y where the result goes; neither x nor z itself
+   * @param saved takes what is kept; not with {@link Keep#OUTPUT}
+   */
+  public void applyGated(CudaRows x, CudaRows z, CudaRows y, CudaSaved saved) {
+    applyGated(x, z, y, saved, defaultStream);
+  }
+
+  /**
+   * Normalises rows with a gate and keeps what {@link #backwardGated(CudaRows, CudaSaved, CudaRows,
+   * CudaRows, CudaGradients, CudaStream)} needs: x and z, which must not change until that is done.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param y where the result goes; neither x nor z itself
+   * @param saved takes what is kept; not with {@link Keep#OUTPUT}
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #applyGated(CudaRows, CudaRows, CudaRows,
+   *     CudaStream)} and {@link #apply(CudaRows, CudaRows, CudaSaved, CudaStream)}
+   */
+  public void applyGated(CudaRows x, CudaRows z, CudaRows y, CudaSaved saved, CudaStream stream) {
+    forward("applyGated", x, null, require(z, "z"), y, require(saved, "saved"), stream);
+  }
+
+  /**
+   * The backward pass on the default stream; otherwise as {@link #backward(CudaRows, CudaSaved,
+   * CudaRows, CudaGradients, CudaStream)}.
+   *
+   * @param dy the gradient of the output
+   * @param saved what the forward pass kept
+   * @param dx where the gradient of x goes; it may be dy
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   */
+  public void backward(CudaRows dy, CudaSaved saved, CudaRows dx, CudaGradients gradients) {
+    backward(dy, saved, dx, gradients, defaultStream);
+  }
+
+  /**
+   * The backward pass, with the formulas and bits of {@link Norm#backward(io.github.rmsnorm4j.Rows,
+   * io.github.rmsnorm4j.Saved, io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.ParameterGradients)}.
+   *
+   * @param dy the gradient of the output, as many rows as the forward pass had
+   * @param saved what the forward pass kept
+   * @param dx where the gradient of x goes; it may be dy
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   * @param stream does the work; that of the forward pass, or one that has waited for it
+   * @throws NullPointerException if another argument than the gradients is null
+   * @throws IllegalArgumentException if the shapes or types do not fit, dx overlaps what is kept
+   *     or, other than in place, dy, a gradient overlaps other memory of the call, the norm has a
+   *     gate, saved is of another norm, or rows or stream are of another device
+   * @throws IllegalStateException if there was no forward pass, or an arena, the stream or the
+   *     device is closed
+   * @throws WrongThreadException if an arena is confined to another thread
+   * @throws CudaException if too little memory is free for the sums over rows, the driver refuses a
+   *     kernel, or work before this failed
+   */
+  public void backward(
+      CudaRows dy, CudaSaved saved, CudaRows dx, CudaGradients gradients, CudaStream stream) {
+    backward("backward", dy, saved, null, dx, null, gradients, stream);
+  }
+
+  /**
+   * The backward pass with the gradient from the skip connection, on the default stream.
+   *
+   * @param dy the gradient of the output
+   * @param saved what the forward pass kept
+   * @param dresidual the gradient of the residual with the sum in it; dx may be the same rows
+   * @param dx where the gradient of x and of the old residual goes
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   */
+  public void backward(
+      CudaRows dy, CudaSaved saved, CudaRows dresidual, CudaRows dx, CudaGradients gradients) {
+    backward(dy, saved, dresidual, dx, gradients, defaultStream);
+  }
+
+  /**
+   * The backward pass with the gradient from the skip connection: {@code dx = gradient of the norm
+   * + dresidual}, added in the compute type.
+   *
+   * @param dy the gradient of the output
+   * @param saved what the forward pass kept
+   * @param dresidual the gradient of the residual with the sum in it; dx may be the same rows
+   * @param dx where the gradient of x and of the old residual goes
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #backward(CudaRows, CudaSaved, CudaRows,
+   *     CudaGradients, CudaStream)}
+   */
+  public void backward(
+      CudaRows dy,
+      CudaSaved saved,
+      CudaRows dresidual,
+      CudaRows dx,
+      CudaGradients gradients,
+      CudaStream stream) {
+    CudaRows added = require(dresidual, "dresidual");
+    backward("backward", dy, saved, added, dx, null, gradients, stream);
+  }
+
+  /**
+   * The backward pass of a norm with a gate, on the default stream; otherwise as {@link
+   * #backwardGated(CudaRows, CudaSaved, CudaRows, CudaRows, CudaGradients, CudaStream)}.
+   *
+   * @param dy the gradient of the output
+   * @param saved what the forward pass kept
+   * @param dx where the gradient of x goes
+   * @param dz where the gradient of z goes
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   */
+  public void backwardGated(
+      CudaRows dy, CudaSaved saved, CudaRows dx, CudaRows dz, CudaGradients gradients) {
+    backwardGated(dy, saved, dx, dz, gradients, defaultStream);
+  }
+
+  /**
+   * The backward pass of a norm with a gate, with the formulas and bits of {@link
+   * Norm#backwardGated(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Saved,
+   * io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.ParameterGradients)}.
+   *
+   * @param dy the gradient of the output
+   * @param saved what the forward pass kept
+   * @param dx where the gradient of x goes; it may be dy
+   * @param dz where the gradient of z goes; it may be dy if dx is not
+   * @param gradients where the gradients of gain and bias go, or null if they are not wanted
+   * @param stream does the work
+   * @throws IllegalArgumentException if the norm has no gate, dx or dz overlap each other, x or z,
+   *     or as for {@link #backward(CudaRows, CudaSaved, CudaRows, CudaGradients, CudaStream)}
+   */
+  public void backwardGated(
+      CudaRows dy,
+      CudaSaved saved,
+      CudaRows dx,
+      CudaRows dz,
+      CudaGradients gradients,
+      CudaStream stream) {
+    backward("backwardGated", dy, saved, null, dx, require(dz, "dz"), gradients, stream);
+  }
+
+  private static <T> T require(T value, String name) {
+    if (value == null) {
+      throw new NullPointerException(name + " is null");
+    }
+    return value;
+  }
+
+  private void forward(
+      String call,
+      CudaRows x,
+      CudaRows residual,
+      CudaRows z,
+      CudaRows y,
+      CudaSaved saved,
+      CudaStream stream) {
+    requireReady(stream);
+    CallRows rows =
+        new CallRows(device)
+            .with(Forward.X, "x", x)
+            .withOptional(Forward.RESIDUAL, "residual", residual)
+            .withOptional(Forward.Z, "z", z)
+            .with(Forward.Y, "y", y);
+    checks()
+        .forward(
+            rows.of(Forward.X),
+            rows.of(Forward.RESIDUAL),
+            rows.of(Forward.Z),
+            rows.of(Forward.Y),
+            saved == null ? null : saved.keep());
+    requireCount(x.rows());
+    if (saved != null) {
+      saved.requireRoom(this, x.rows(), rows);
+    }
+    ForwardCalls calls =
+        new ForwardCalls(
+            parts,
+            rows.onDevice(),
+            parameters.gain(x.type()),
+            parameters.bias(x.type()),
+            saved == null ? 0 : saved.meanAddress(),
+            saved == null ? 0 : saved.rstdAddress());
+    List<KernelCall> launches = calls.launches();
+    if (saved == null) {
+      launch(launches, stream, description(call, x));
+    } else {
+      saved.begin();
+      launch(launches, stream, description(call, x));
+      boolean output = saved.keep() == Keep.OUTPUT;
+      saved.end(output ? y : residual == null ? x : residual, z);
+    }
+    Reference.reachabilityFence(rows);
+  }
+
+  private void backward(
+      String call,
+      CudaRows dy,
+      CudaSaved saved,
+      CudaRows dresidual,
+      CudaRows dx,
+      CudaRows dz,
+      CudaGradients gradients,
+      CudaStream stream) {
+    requireReady(stream);
+    CudaRows kept = require(saved, "saved").kept(this);
+    CallRows rows =
+        new CallRows(device)
+            .with(Forward.X, "what was kept", kept)
+            .withOptional(Forward.Z, "z", saved.z())
+            .with(Backward.DY, "dy", dy)
+            .withOptional(Forward.RESIDUAL, "dresidual", dresidual)
+            .with(Backward.DX, "dx", dx)
+            .withOptional(Backward.DZ, "dz", dz);
+    checks()
+        .backward(
+            rows.of(Backward.DY),
+            rows.of(Forward.X),
+            rows.of(Forward.Z),
+            rows.of(Forward.RESIDUAL),
+            rows.of(Backward.DX),
+            rows.of(Backward.DZ));
+    saved.requireApart(rows);
+    CudaGradients wanted = gradients == null ? CudaGradients.NONE : gradients;
+    wanted.check(device, parts, kept.type(), rows);
+    BackwardCalls calls =
+        new BackwardCalls(
+            parts,
+            saved.keep(),
+            rows.onDevice(),
+            parameters.gain(kept.type()),
+            parameters.bias(kept.type()),
+            saved.meanAddress(),
+            saved.rstdAddress(),
+            wanted.onDevice());
+    long tables = saved.tables(calls.tableBytes());
+    launch(calls.withTables(tables).launches(), stream, description(call, dy));
+    Reference.reachabilityFence(rows);
+    Reference.reachabilityFence(wanted);
+  }
+
+  /** Checks what is the same for all calls. */
+  private void requireReady(CudaStream stream) {
+    CudaDevice other = require(stream, "stream").device();
+    if (!device.isSameAs(other)) {
+      throw new IllegalArgumentException("stream is of " + other + ", the norm is on " + device);
+    }
+    stream.handle();
+    parameters.requireAccess(this);
+  }
+
+  private void requireCount(long rows) {
+    int most = Integer.MAX_VALUE / groups();
+    if (rows > most) {
+      throw new IllegalArgumentException("x has " + rows + " rows, a call takes at most " + most);
+    }
+  }
+
+  /** Kept for a message while kernels are at work, so it must not keep memory. */
+  private Supplier<String> description(String call, CudaRows rows) {
+    String type = norm.getClass().getSimpleName();
+    long count = rows.rows();
+    int width = rows.width();
+    ElementType elements = rows.type();
+    return () -> "%s.%s(%d x %d %s)".formatted(type, call, count, width, elements);
+  }
+
+  /** All kernels are compiled before the first one is started. */
+  private void launch(List<KernelCall> calls, CudaStream stream, Supplier<String> description) {
+    List<Kernel> kernels =
+        calls.stream()
+            .map(call -> device.context().module(call.kernel().text()).kernel(call.kernel().name()))
+            .toList();
+    for (int i = 0; i < kernels.size(); i++) {
+      KernelCall call = calls.get(i);
+      kernels.get(i).launch(call.shape(), stream.internal(), call.parameters(), description);
+    }
+  }
+
+  /** For example {@code RmsNorm(4096, llama, gain) on device 0 (NVIDIA H100 80GB HBM3)}. */
+  @Override
+  public String toString() {
+    return norm + " on " + device;
+  }
+}

@@ -1,0 +1,153 @@
+package io.github.rmsnorm4j.cuda;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.Saved;
+import java.lang.foreign.Arena;
+
+/**
+ * What a forward pass of a {@link CudaNorm} keeps for its backward pass, as {@link Saved} does on
+ * the CPU: {@link CudaNorm#saved} makes it. One object serves any number of forward and backward
+ * passes, one after the other on one stream. It is not for use by several threads at once.
+ *
+ * <p>Mean and rstd are in the memory of the device. The object refers to the rows that are kept;
+ * none may change, and their memory must not be freed, until the backward pass is done.
+ *
+ * <p>The first backward call that asks for a gradient of gain or bias allocates memory for the sums
+ * over rows: for each of both a table with one row of the compute type for 32 rows of x. All memory
+ * is freed with the arena.
+ */
+public final class CudaSaved {
+  private final CudaNorm norm;
+  private final Keep keep;
+  private final int capacity;
+  private final Arena arena;
+
+  /** Room for rstd and, behind it, for the mean. */
+  private final CudaMemory statistic;
+
+  private CudaMemory tables;
+  private CudaRows kept;
+  private CudaRows z;
+
+  CudaSaved(CudaNorm norm, Keep keep, int rows, Arena arena) {
+    if (keep == null) {
+      throw new NullPointerException("keep is null");
+    }
+    int most = Integer.MAX_VALUE / norm.groups();
+    if (rows < 0 || rows > most) {
+      throw new IllegalArgumentException("rows is " + rows + ", it may be 0 to " + most);
+    }
+    this.norm = norm;
+    this.keep = keep;
+    this.capacity = rows;
+    this.arena = arena;
+    int kinds = keep == Keep.NOTHING ? 0 : hasMean() ? 2 : 1;
+    statistic = norm.device().allocate(kinds * bytes(), arena);
+    tables = norm.device().allocate(0, arena);
+  }
+
+  private boolean hasMean() {
+    return keep == Keep.INPUT && norm.norm().spec().isCentred();
+  }
+
+  /** Of the rstd of all rows. */
+  private long bytes() {
+    return (long) capacity * norm.groups() * Double.BYTES;
+  }
+
+  /** {@return what is kept} */
+  public Keep keep() {
+    return keep;
+  }
+
+  /**
+   * {@return the rstd of each row in the memory of the device, one float64 number for each group}
+   * The stream must have done the forward pass before it is read. {@link Saved#rstd} says which
+   * numbers they are. Null with {@link Keep#NOTHING}, and before the first forward pass.
+   */
+  public CudaRows rstd() {
+    return kept == null || keep == Keep.NOTHING ? null : numbers(0);
+  }
+
+  /**
+   * {@return the mean of each row, or of each group, like {@link #rstd}} Null for RMSNorm and the
+   * L2 norm, and unless {@link Keep#INPUT} is chosen.
+   */
+  public CudaRows mean() {
+    return kept == null || !hasMean() ? null : numbers(bytes());
+  }
+
+  private CudaRows numbers(long offset) {
+    return CudaRows.of(statistic.asSlice(offset), ElementType.FLOAT64, kept.rows(), norm.groups());
+  }
+
+  /** Checks that it can take a forward pass; what was kept before is still there if not. */
+  void requireRoom(CudaNorm of, long rows, CallRows call) {
+    requireNorm(of);
+    if (rows > capacity) {
+      throw new IllegalArgumentException(
+          "saved has room for " + capacity + " rows, there are " + rows);
+    }
+    requireApart(call);
+  }
+
+  /** Rows of a call must not be the numbers that are kept here. */
+  void requireApart(CallRows call) {
+    statistic.requireAccess(() -> "saved");
+    if (rstd() != null) {
+      call.requireApart(norm.checks(), "rstd of saved", rstd());
+    }
+    if (mean() != null) {
+      call.requireApart(norm.checks(), "mean of saved", mean());
+    }
+  }
+
+  private void requireNorm(CudaNorm of) {
+    if (of != norm) {
+      throw new IllegalArgumentException("saved is of " + norm + ", this is " + of);
+    }
+  }
+
+  /** What was kept is lost from here on. */
+  void begin() {
+    kept = null;
+    z = null;
+  }
+
+  void end(CudaRows kept, CudaRows z) {
+    this.kept = kept;
+    this.z = z;
+  }
+
+  CudaRows kept(CudaNorm of) {
+    requireNorm(of);
+    if (kept == null) {
+      throw new IllegalStateException("saved is empty: there has been no forward pass with it");
+    }
+    return kept;
+  }
+
+  /** The rows of the gate; null without one. */
+  CudaRows z() {
+    return z;
+  }
+
+  /** Where rstd goes, and is; 0 if it is not kept. */
+  long rstdAddress() {
+    return keep == Keep.NOTHING ? 0 : statistic.address();
+  }
+
+  /** Where the mean goes, and is; 0 if it is not kept. */
+  long meanAddress() {
+    return hasMean() ? statistic.address() + bytes() : 0;
+  }
+
+  /** The address of memory for tables of a backward pass, which calls of one stream share. */
+  long tables(long bytes) {
+    if (tables.byteSize() < bytes) {
+      tables = norm.device().allocate(bytes, arena);
+    }
+    return tables.address();
+  }
+}
