@@ -11,10 +11,12 @@ final class CallRows {
   private record Named(String name, CudaRows rows) {}
 
   private final CudaDevice device;
+  private final RowChecks checks;
   private final Map<Tensor, Named> byTensor = new TreeMap<>();
 
-  CallRows(CudaDevice device) {
-    this.device = device;
+  CallRows(CudaNorm norm) {
+    this.device = norm.device();
+    this.checks = norm.checks();
   }
 
   /** Adds rows, which must be on the device. */
@@ -38,15 +40,18 @@ final class CallRows {
     return named == null ? null : named.rows.forChecks();
   }
 
-  /**
-   * Refuses memory of other use, such as that of a gradient of gain, which rows of the call share.
-   */
-  void requireApart(RowChecks checks, String name, CudaRows other) {
+  /** Refuses memory of another use, such as that of a gradient, that rows of the call share. */
+  void requireApart(String name, CudaRows other) {
     for (Named named : byTensor.values()) {
-      if (checks.overlap(other.forChecks(), named.rows.forChecks())) {
-        throw new IllegalArgumentException(
-            name + " overlaps " + named.name + ": it must be memory of its own");
-      }
+      requireApart(checks, name, other, named.name, named.rows);
+    }
+  }
+
+  static void requireApart(
+      RowChecks checks, String name, CudaRows rows, String otherName, CudaRows other) {
+    if (checks.overlap(rows.forChecks(), other.forChecks())) {
+      throw new IllegalArgumentException(
+          name + " overlaps " + otherName + ": it must be memory of its own");
     }
   }
 

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.cuda.driver.CudaContext;
 import io.github.rmsnorm4j.cuda.driver.DriverLibrary;
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -173,6 +174,7 @@ public final class CudaDevice implements AutoCloseable {
    * @throws CudaException if too little memory is free
    */
   public CudaNorm norm(Norm norm, Arena arena) {
+    Objects.requireNonNull(norm, "norm is null");
     if (!norm.quantizer().equals(Quantizer.defaults())) {
       throw new IllegalArgumentException(
           "the norm has the "

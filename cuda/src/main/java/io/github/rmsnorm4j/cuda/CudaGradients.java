@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.ParameterGradients;
-import io.github.rmsnorm4j.internal.backend.NormParts;
 
 /**
  * The memory of a device that takes the gradients of gain and bias. It is to {@link CudaNorm} what
@@ -49,21 +48,22 @@ public final class CudaGradients {
     return new CudaGradients(gain, bias, true);
   }
 
-  /** Checks both against the rows of a backward call, the first of which has been kept. */
-  void check(CudaDevice device, NormParts parts, ElementType kept, CallRows rows) {
-    check(gain, "dgain", device, kept);
-    check(bias, "dbias", device, kept);
-    parts.checks().gradients(length(gain), length(bias));
-    if (gain != null) {
-      rows.requireApart(parts.checks(), "dgain", gain);
+  /** Checks both against the rows of a backward call and what was kept. */
+  void check(CudaNorm norm, CudaSaved saved, ElementType kept, CallRows rows) {
+    check(gain, "dgain", norm.device(), kept);
+    check(bias, "dbias", norm.device(), kept);
+    norm.checks().gradients(length(gain), length(bias));
+    requireApart(gain, "dgain", saved, rows);
+    requireApart(bias, "dbias", saved, rows);
+    if (gain != null && bias != null) {
+      CallRows.requireApart(norm.checks(), "dgain", gain, "dbias", bias);
     }
-    if (bias != null) {
-      rows.requireApart(parts.checks(), "dbias", bias);
-    }
-    if (gain != null
-        && bias != null
-        && parts.checks().overlap(gain.forChecks(), bias.forChecks())) {
-      throw new IllegalArgumentException("dgain overlaps dbias: each must be memory of its own");
+  }
+
+  private static void requireApart(CudaRows gradient, String name, CudaSaved saved, CallRows rows) {
+    if (gradient != null) {
+      rows.requireApart(name, gradient);
+      saved.requireApart(name, gradient);
     }
   }
 

@@ -394,7 +394,7 @@ public final class CudaNorm {
       CudaStream stream) {
     requireReady(stream);
     CallRows rows =
-        new CallRows(device)
+        new CallRows(this)
             .with(Forward.X, "x", x)
             .withOptional(Forward.RESIDUAL, "residual", residual)
             .withOptional(Forward.Z, "z", z)
@@ -442,7 +442,7 @@ public final class CudaNorm {
     requireReady(stream);
     CudaRows kept = require(saved, "saved").kept(this);
     CallRows rows =
-        new CallRows(device)
+        new CallRows(this)
             .with(Forward.X, "what was kept", kept)
             .withOptional(Forward.Z, "z", saved.z())
             .with(Backward.DY, "dy", dy)
@@ -459,7 +459,7 @@ public final class CudaNorm {
             rows.of(Backward.DZ));
     saved.requireApart(rows);
     CudaGradients wanted = gradients == null ? CudaGradients.NONE : gradients;
-    wanted.check(device, parts, kept.type(), rows);
+    wanted.check(this, saved, kept.type(), rows);
     BackwardCalls calls =
         new BackwardCalls(
             parts,

@@ -96,10 +96,20 @@ public final class CudaSaved {
   void requireApart(CallRows call) {
     statistic.requireAccess(() -> "saved");
     if (rstd() != null) {
-      call.requireApart(norm.checks(), "rstd of saved", rstd());
+      call.requireApart("rstd of saved", rstd());
     }
     if (mean() != null) {
-      call.requireApart(norm.checks(), "mean of saved", mean());
+      call.requireApart("mean of saved", mean());
+    }
+  }
+
+  /** A gradient must not be the numbers that are kept here. */
+  void requireApart(String name, CudaRows gradient) {
+    if (rstd() != null) {
+      CallRows.requireApart(norm.checks(), name, gradient, "rstd of saved", rstd());
+    }
+    if (mean() != null) {
+      CallRows.requireApart(norm.checks(), name, gradient, "mean of saved", mean());
     }
   }
 

@@ -7,6 +7,9 @@ import java.lang.foreign.MemorySegment;
 
 /** The gain and bias of a norm in the memory of a device, in the types of both arithmetics. */
 final class DeviceParameters {
+  /** Numbers begin at its multiples, as memory of a device does. */
+  private static final long ALIGNMENT = 256;
+
   private final NormParts parts;
   private final CudaMemory memory;
 
@@ -19,7 +22,11 @@ final class DeviceParameters {
   }
 
   private static long bytes(NormParts.Column column) {
-    return column == null ? 0 : column.doubles().length * (long) (Double.BYTES + Float.BYTES);
+    return column == null ? 0 : bytes(column, Double.BYTES) + bytes(column, Float.BYTES);
+  }
+
+  private static long bytes(NormParts.Column column, int ofNumber) {
+    return Math.ceilDiv((long) column.doubles().length * ofNumber, ALIGNMENT) * ALIGNMENT;
   }
 
   /** The float64 numbers, and behind them the float32 numbers. */
@@ -27,7 +34,7 @@ final class DeviceParameters {
     if (column != null) {
       memory.asSlice(offset).copyFrom(MemorySegment.ofArray(column.doubles()));
       memory
-          .asSlice(offset + column.doubles().length * (long) Double.BYTES)
+          .asSlice(offset + bytes(column, Double.BYTES))
           .copyFrom(MemorySegment.ofArray(column.floats()));
     }
   }
@@ -51,8 +58,8 @@ final class DeviceParameters {
     if (column == null) {
       return null;
     }
-    int length = column.doubles().length;
-    long before = rows == ElementType.FLOAT64 ? 0 : length * (long) Double.BYTES;
-    return new DeviceColumn(memory.address() + offset + before, column.type(), length);
+    long before = rows == ElementType.FLOAT64 ? 0 : bytes(column, Double.BYTES);
+    return new DeviceColumn(
+        memory.address() + offset + before, column.type(), column.doubles().length);
   }
 }

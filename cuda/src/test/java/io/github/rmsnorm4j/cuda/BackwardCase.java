@@ -14,6 +14,7 @@ import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.cuda.ptx.Form;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.internal.backend.NormParts;
 import io.github.rmsnorm4j.internal.formula.Backward;
@@ -26,7 +27,10 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
-/** A backward call, everything about it drawn from a seed, on the CPU and on the interpreter. */
+/**
+ * A backward call, everything about it drawn from a seed, on the CPU and on the interpreter: its
+ * launches alone, or the calls of a device.
+ */
 final class BackwardCase {
   private static final double[] EPSILONS = {0.0, 1e-12, 1e-6, 1e-5, 0.1};
 
@@ -139,10 +143,29 @@ final class BackwardCase {
     return numbers;
   }
 
-  /** Makes the call in both ways, and compares all bytes. */
+  /** Makes the call on the CPU and by its launches, and compares all bytes. */
   void check() {
+    check((norm, saved, dgain, dbias) -> byLaunches(NormParts.of(norm), saved, dgain, dbias));
+  }
+
+  /** Makes the calls, forward and backward, on the CPU and on a device, and compares all bytes. */
+  void checkOn(CudaDevice device, CudaStream stream) {
+    check((norm, saved, dgain, dbias) -> onDevice(norm, dgain, dbias, device, stream));
+  }
+
+  /** Whether gain and bias are of samples, and so of the call. */
+  boolean isOfSamples() {
+    return samples > 1;
+  }
+
+  /** A way to make the call. */
+  private interface Way {
+    void run(Norm norm, Saved saved, TestRows dgain, TestRows dbias);
+  }
+
+  private void check(Way way) {
     try {
-      compare();
+      compare(way);
     } catch (RuntimeException | AssertionError e) {
       String what =
           "%s, keeps %s, x %s, y %s, dy %s, dx %s, groups %d, gain %s, bias %s, %s %s"
@@ -160,9 +183,10 @@ final class BackwardCase {
                   wantsBias);
       throw new AssertionError(name + ": " + what, e);
     }
+    reach();
   }
 
-  private void compare() {
+  private void compare(Way way) {
     Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
     if (gain != null && samples == 1) {
       builder.gain(gain);
@@ -187,7 +211,9 @@ final class BackwardCase {
     TestRows dgainOnDevice = onDevice(dgain);
     TestRows dbiasOnDevice = onDevice(dbias);
     onCpu(norm, saved, dxOnCpu, dzOnCpu, gradients(dgain, dbias));
-    onDevice(NormParts.of(norm), saved, dgainOnDevice, dbiasOnDevice);
+    TestRows yOnCpu = y.copy();
+    way.run(norm, saved, dgainOnDevice, dbiasOnDevice);
+    assertThat(y.difference(yOnCpu)).as("y").isNull();
     assertThat(dx.difference(dxOnCpu)).as("dx").isNull();
     if (dz != null) {
       assertThat(dz.difference(dzOnCpu)).as("dz").isNull();
@@ -247,7 +273,35 @@ final class BackwardCase {
     }
   }
 
-  private void onDevice(NormParts parts, Saved saved, TestRows dgain, TestRows dbias) {
+  private void onDevice(
+      Norm norm, TestRows dgain, TestRows dbias, CudaDevice device, CudaStream stream) {
+    try (DeviceCopies copies = new DeviceCopies(device)) {
+      CudaNorm there = device.norm(norm, copies.arena());
+      CudaSaved saved = there.saved(keep, rows + random.nextInt(2), copies.arena());
+      CudaRows input = copies.of(x);
+      CudaRows output = copies.of(y);
+      CudaRows upstream = copies.of(dy);
+      CudaGradients gradients =
+          adds
+              ? CudaGradients.added(copies.of(dgain), copies.of(dbias))
+              : CudaGradients.assigned(copies.of(dgain), copies.of(dbias));
+      if (z != null) {
+        there.applyGated(input, copies.of(z), output, saved, stream);
+        there.backwardGated(upstream, saved, copies.of(dx), copies.of(dz), gradients, stream);
+      } else {
+        there.apply(input, output, saved, stream);
+        if (dresidual == null) {
+          there.backward(upstream, saved, copies.of(dx), gradients, stream);
+        } else {
+          CudaRows skip = copies.of(dresidual);
+          there.backward(upstream, saved, skip, copies.of(dx), gradients, stream);
+        }
+      }
+      copies.takeBack();
+    }
+  }
+
+  private void byLaunches(NormParts parts, Saved saved, TestRows dgain, TestRows dbias) {
     DeviceRun device = new DeviceRun(random.nextBoolean());
     Map<Tensor, TestRows> all = new TreeMap<>();
     all.put(Forward.X, keep == Keep.OUTPUT ? y : x);
@@ -278,7 +332,7 @@ final class BackwardCase {
     long at = device.memory.allocateUnwritten("tables", tables);
     List<KernelCall> launches = calls.withTables(at).launches();
     device.launch(launches);
-    reach(launches.getFirst().kernel(), device);
+    reachLabels(launches.getFirst().kernel(), device);
   }
 
   private DeviceColumn column(DeviceRun device, double[] numbers) {
@@ -298,18 +352,21 @@ final class BackwardCase {
     }
   }
 
-  private void reach(PtxKernel kernel, DeviceRun device) {
-    String of = kernel.form() + " " + type + " " + spec.kind();
-    reached.add(of);
-    reached.add(kernel.form() + " keeps " + keep + " " + spec.kind());
+  private void reach() {
+    Form form = Form.of(width / groups);
+    reached.add(form + " " + type + " " + spec.kind());
+    reached.add(form + " keeps " + keep + " " + spec.kind());
     reached.add(spec.kind() + " " + spec.epsilonPlacement());
-    reached.add(kernel.form() + " gate " + spec.gate());
-    reached.add(kernel.form() + " sums " + wantsGain + " " + wantsBias);
+    reached.add(form + " gate " + spec.gate());
+    reached.add(form + " sums " + wantsGain + " " + wantsBias);
     boolean inParts = groups > 1 && length == width;
     reached.add("groups " + groups + " in parts " + inParts);
-    reached.add(kernel.form() + " partial " + (spec.part().elements(width) < width));
+    reached.add(form + " partial " + (spec.part().elements(width) < width));
     reached.add("samples " + samples);
     reached.add("residual " + (dresidual != null));
+  }
+
+  private void reachLabels(PtxKernel kernel, DeviceRun device) {
     for (String label : device.work.reached(DeviceRun.program(kernel.text()))) {
       reached.add(kernel.form() + " " + (type == ElementType.FLOAT64) + " " + label);
     }

@@ -15,17 +15,22 @@ import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.cuda.ptx.Form;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.internal.backend.NormParts;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
-/** A forward call, everything about it drawn from a seed, on the CPU and on the interpreter. */
+/**
+ * A forward call, everything about it drawn from a seed, on the CPU and on the interpreter: its
+ * launches alone, or the call of a device.
+ */
 final class ForwardCase {
   private static final double[] EPSILONS = {0.0, 1e-12, 1e-6, 1e-5, 0.1, 1e-300};
   private static final int MOST_GAP = 5;
@@ -160,13 +165,33 @@ final class ForwardCase {
     return values.onCpu();
   }
 
-  /** Makes the call in both ways, and compares all bytes. */
+  /** Makes the call on the CPU and by its launches, and compares all bytes. */
   void check() {
+    check(this::byLaunches);
+  }
+
+  /** Makes the call on the CPU and on a device, and compares all bytes. */
+  void checkOn(CudaDevice device, CudaStream stream) {
+    check((norm, mean, rstd) -> onDevice(norm, mean, rstd, device, stream));
+  }
+
+  /** Whether gain and bias are of samples, and so of the call. */
+  boolean isOfSamples() {
+    return samples > 1;
+  }
+
+  /** A way to make the call, which takes bytes for the numbers that are kept. */
+  private interface Way {
+    void run(Norm norm, byte[] mean, byte[] rstd);
+  }
+
+  private void check(Way way) {
     try {
-      compare();
+      compare(way);
     } catch (RuntimeException | AssertionError e) {
       throw new AssertionError(name + ": " + what(), e);
     }
+    reach();
   }
 
   private String what() {
@@ -184,7 +209,7 @@ final class ForwardCase {
             inPlace ? ", in place" : "");
   }
 
-  private void compare() {
+  private void compare(Way way) {
     TestRows xOnCpu = x.copy();
     TestRows yOnCpu = inPlace ? xOnCpu : y.copy();
     TestRows residualOnCpu = residual == null ? null : residual.copy();
@@ -201,7 +226,7 @@ final class ForwardCase {
 
     byte[] mean = DeviceRun.doubles(rows * groups);
     byte[] rstd = DeviceRun.doubles(rows * groups);
-    onDevice(NormParts.of(norm), mean, rstd);
+    way.run(norm, mean, rstd);
     assertThat(y.difference(yOnCpu)).as("y").isNull();
     assertThat(x.difference(xOnCpu)).as("x").isNull();
     if (residual != null) {
@@ -246,7 +271,37 @@ final class ForwardCase {
     }
   }
 
-  private void onDevice(NormParts parts, byte[] mean, byte[] rstd) {
+  private void onDevice(Norm norm, byte[] mean, byte[] rstd, CudaDevice device, CudaStream stream) {
+    try (DeviceCopies copies = new DeviceCopies(device)) {
+      CudaNorm there = device.norm(norm, copies.arena());
+      CudaRows input = copies.of(x);
+      CudaRows output = copies.of(y);
+      CudaSaved saved = keeps ? there.saved(Keep.INPUT, rows, copies.arena()) : null;
+      if (keeps) {
+        if (z != null) {
+          there.applyGated(input, copies.of(z), output, saved, stream);
+        } else if (residual != null) {
+          there.addAndApply(input, copies.of(residual), output, saved, stream);
+        } else {
+          there.apply(input, output, saved, stream);
+        }
+        saved.rstd().memory().copyTo(MemorySegment.ofArray(rstd));
+        if (saved.mean() != null) {
+          saved.mean().memory().copyTo(MemorySegment.ofArray(mean));
+        }
+      } else if (z != null) {
+        there.applyGated(input, copies.of(z), output, stream);
+      } else if (residual != null) {
+        there.addAndApply(input, copies.of(residual), output, stream);
+      } else {
+        there.apply(input, output, stream);
+      }
+      copies.takeBack();
+    }
+  }
+
+  private void byLaunches(Norm norm, byte[] mean, byte[] rstd) {
+    NormParts parts = NormParts.of(norm);
     DeviceRun device = new DeviceRun(random.nextBoolean());
     boolean float64 = x.type() == ElementType.FLOAT64;
     Map<Tensor, DeviceRows> all = new TreeMap<>();
@@ -269,7 +324,7 @@ final class ForwardCase {
             keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0);
     List<KernelCall> launches = calls.launches();
     device.launch(launches);
-    reach(launches.getFirst().kernel(), device);
+    reachLabels(launches.getFirst().kernel(), device);
   }
 
   private static DeviceColumn column(
@@ -301,16 +356,13 @@ final class ForwardCase {
     return columns;
   }
 
-  private void reach(PtxKernel kernel, DeviceRun device) {
-    String of = kernel.form() + " " + x.type() + " " + spec.kind();
-    reached.add(of);
-    reached.add(kernel.form() + " to " + y.type());
+  private void reach() {
+    Form form = Form.of(width / groups);
+    reached.add(form + " " + x.type() + " " + spec.kind());
+    reached.add(form + " to " + y.type());
     reached.add(spec.kind() + " " + spec.epsilonPlacement());
     reached.add(x.type() + " " + spec.castOrder());
     reached.add("gate " + spec.gate());
-    for (String label : device.work.reached(DeviceRun.program(kernel.text()))) {
-      reached.add(kernel.form() + " " + (x.type() == ElementType.FLOAT64) + " " + label);
-    }
     if (residual != null) {
       reached.add("residual " + spec.residualRounding() + " " + residual.type());
     }
@@ -320,5 +372,11 @@ final class ForwardCase {
     reached.add("partial " + (spec.part().elements(width) < width));
     reached.add("in place " + inPlace);
     reached.add("kept " + keeps);
+  }
+
+  private void reachLabels(PtxKernel kernel, DeviceRun device) {
+    for (String label : device.work.reached(DeviceRun.program(kernel.text()))) {
+      reached.add(kernel.form() + " " + (x.type() == ElementType.FLOAT64) + " " + label);
+    }
   }
 }

@@ -21,7 +21,12 @@ public enum Form {
    */
   static final int MOST_WARPS = 16;
 
-  static Form of(int width) {
+  /**
+   * {@return how threads share rows of a width}
+   *
+   * @param width of a row, or of a group
+   */
+  public static Form of(int width) {
     return width <= WARP_WIDTH ? WARP : BLOCK;
   }
 

@@ -16,7 +16,7 @@ final class Block {
     this.grid = grid;
     this.number = number;
     byte[] bytes = new byte[grid.sharedBytes()];
-    shared = new CheckedMemory("shared memory", bytes, false, false, true);
+    shared = new CheckedMemory("shared memory", 0, bytes, false, false, true);
   }
 
   PtxProgram program() {

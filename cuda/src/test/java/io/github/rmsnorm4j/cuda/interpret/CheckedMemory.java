@@ -27,6 +27,7 @@ final class CheckedMemory {
   }
 
   private final String name;
+  private final long base;
   private final byte[] bytes;
   private final boolean[] written;
   private final boolean readOnly;
@@ -36,8 +37,10 @@ final class CheckedMemory {
 
   private final User[] readers;
 
-  CheckedMemory(String name, byte[] bytes, boolean initialised, boolean readOnly, boolean races) {
+  CheckedMemory(
+      String name, long base, byte[] bytes, boolean initialised, boolean readOnly, boolean races) {
     this.name = name;
+    this.base = base;
     this.bytes = bytes;
     this.readOnly = readOnly;
     written = new boolean[bytes.length];
@@ -48,6 +51,15 @@ final class CheckedMemory {
 
   private static VarHandle view(Class<?> type) {
     return MethodHandles.byteArrayViewVarHandle(type, ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** How far an address is behind its first one. */
+  long offset(long address) {
+    return address - base;
+  }
+
+  boolean has(long address) {
+    return address >= base && address - base < bytes.length;
   }
 
   byte[] bytes() {

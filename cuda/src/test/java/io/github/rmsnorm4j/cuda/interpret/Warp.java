@@ -277,7 +277,7 @@ final class Warp {
         long address = registers[i.operands()[0] * LANES + lane] + i.number();
         try {
           CheckedMemory memory = global ? block.global().at(address) : block.shared();
-          access(i, lane, memory, global ? GlobalMemory.offset(address) : address);
+          access(i, lane, memory, memory.offset(address));
         } catch (PtxFault fault) {
           throw i.fault(
               "%s (lane %d of warp %d of block %d)"

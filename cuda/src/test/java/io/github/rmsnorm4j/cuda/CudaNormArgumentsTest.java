@@ -1,0 +1,279 @@
+package io.github.rmsnorm4j.cuda;
+
+import static io.github.rmsnorm4j.ElementType.BFLOAT16;
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
+import static io.github.rmsnorm4j.ElementType.FLOAT64;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.LayerNorm;
+import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.cuda.driver.EntryPoint;
+import io.github.rmsnorm4j.cuda.driver.StubDriver;
+import java.lang.foreign.Arena;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is refused, in one line, before anything is started. */
+class CudaNormArgumentsTest {
+  private static final int WIDTH = 8;
+  private static final String DEVICE = "device 0 (Stub GPU A)";
+
+  private StubDriver stub;
+  private CudaDevice device;
+  private CudaDevice other;
+  private Arena arena;
+  private CudaStream stream;
+  private CudaNorm norm;
+  private CudaRows x;
+  private CudaRows y;
+
+  @BeforeEach
+  void open() {
+    stub = InterpretedDevice.behind(StubDriver.fresh());
+    stub.devices(2);
+    CudaSystem system = CudaSystem.look(stub.library());
+    device = system.open(0).orElseThrow();
+    other = system.open(1).orElseThrow();
+    arena = Arena.ofConfined();
+    stream = device.stream();
+    norm = device.norm(LayerNorm.builder(WIDTH).gain(new float[WIDTH]).build(), arena);
+    x = rows(FLOAT32, 4);
+    y = rows(FLOAT32, 4);
+    x.memory().copyFrom(arena.allocate(x.memory().byteSize()));
+    stub.calls();
+  }
+
+  @AfterEach
+  void nothingLeaks() throws Throwable {
+    if (stub != null) {
+      stub.rethrow();
+      arena.close();
+      stream.close();
+      other.close();
+      device.close();
+      assertThat(stub.leaks()).isEmpty();
+    }
+  }
+
+  private CudaRows rows(ElementType type, int rows) {
+    return rows(type, rows, WIDTH);
+  }
+
+  private CudaRows rows(ElementType type, int rows, int width) {
+    return CudaRows.of(
+        device.allocate((long) rows * width * type.bytes(), arena), type, rows, width);
+  }
+
+  private void refused(ThrowingCallable call, Class<?> type, String message) {
+    assertThatThrownBy(call).isInstanceOf(type).hasMessage(message);
+    assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();
+  }
+
+  private void refused(ThrowingCallable call, String message) {
+    refused(call, IllegalArgumentException.class, message);
+  }
+
+  @Test
+  void rowsThatDoNotFit() {
+    refused(
+        () -> norm.apply(rows(FLOAT32, 4, 9), y, stream), "x has rows 9 wide, the norm is 8 wide");
+    refused(
+        () -> norm.apply(x, rows(FLOAT32, 5), stream),
+        "y has 5 rows, x has 4: they must be the same");
+    refused(
+        () -> norm.addAndApply(x, rows(FLOAT64, 4), y, stream),
+        "residual is float64, x is float32: both must be float64, or neither");
+    refused(() -> norm.apply(null, y, stream), NullPointerException.class, "x is null");
+    refused(() -> norm.apply(x, null, stream), NullPointerException.class, "y is null");
+    refused(
+        () -> norm.apply(x, y, (CudaStream) null), NullPointerException.class, "stream is null");
+    refused(() -> norm.apply(x, y, null, stream), NullPointerException.class, "saved is null");
+    refused(
+        () -> norm.addAndApply(x, null, y, stream), NullPointerException.class, "residual is null");
+    CudaNorm groups = device.norm(RmsNorm.builder(1 << 20).groupCount(1 << 19).build(), arena);
+    refused(() -> groups.saved(Keep.INPUT, 4096, arena), "rows is 4096, it may be 0 to 4095");
+  }
+
+  @Test
+  void memoryThatOverlaps() {
+    CudaMemory memory = device.allocate(1000, arena);
+    CudaRows first = CudaRows.of(memory, FLOAT32, 4, WIDTH);
+    CudaRows shifted = CudaRows.of(memory.asSlice(4), FLOAT32, 4, WIDTH);
+    refused(
+        () -> norm.apply(first, shifted, stream),
+        "rows of y overlap rows of x: they must be the same rows, or share no memory");
+    refused(
+        () -> norm.addAndApply(x, first, shifted, stream),
+        "residual overlaps x or y: it must be memory of its own");
+    // Rows that interleave share nothing.
+    CudaRows left = CudaRows.of(memory, FLOAT32, 4, WIDTH, 2 * WIDTH);
+    CudaRows right = CudaRows.of(memory.asSlice(4 * WIDTH), FLOAT32, 4, WIDTH, 2 * WIDTH);
+    memory.copyFrom(arena.allocate(1000));
+    norm.apply(left, right, stream);
+    stream.synchronize();
+    assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).hasSize(1);
+  }
+
+  @Test
+  void memoryAndStreamsOfAnotherDevice() {
+    CudaRows theirs = CudaRows.of(other.allocate(1000, arena), FLOAT32, 4, WIDTH);
+    refused(
+        () -> norm.apply(theirs, y, stream),
+        "x is in memory of device 1 (Stub GPU B), the norm is on " + DEVICE);
+    refused(
+        () -> norm.apply(x, theirs, stream),
+        "y is in memory of device 1 (Stub GPU B), the norm is on " + DEVICE);
+    try (CudaStream stream = other.stream()) {
+      refused(
+          () -> norm.apply(x, y, stream),
+          "stream is of device 1 (Stub GPU B), the norm is on " + DEVICE);
+    }
+    CudaSaved saved = norm.saved(Keep.INPUT, 4, arena);
+    norm.apply(x, y, saved, stream);
+    stream.synchronize();
+    stub.calls();
+    CudaRows dgain = CudaRows.of(other.allocate(1000, arena), FLOAT32, 1, WIDTH);
+    refused(
+        () -> norm.backward(y, saved, y, CudaGradients.added(dgain, null), stream),
+        "dgain is in memory of device 1 (Stub GPU B), the norm is on " + DEVICE);
+  }
+
+  @Test
+  void memoryAndStreamsThatAreClosed() {
+    CudaRows freed;
+    try (Arena shorter = Arena.ofConfined()) {
+      freed = CudaRows.of(device.allocate(1000, shorter), FLOAT32, 4, WIDTH);
+    }
+    refused(
+        () -> norm.apply(freed, y, stream),
+        IllegalStateException.class,
+        "x is in memory that has been closed");
+    CudaStream closed = device.stream();
+    closed.close();
+    refused(
+        () -> norm.apply(x, y, closed),
+        IllegalStateException.class,
+        "the stream on " + DEVICE + " is closed");
+  }
+
+  @Test
+  void gates() {
+    refused(
+        () -> norm.applyGated(x, x, y, stream),
+        "gate is none, for a call with z it must be silu, sigmoid or silu before");
+    CudaNorm gated = device.norm(RmsNorm.builder(WIDTH).gate(Gate.SILU).build(), arena);
+    refused(
+        () -> gated.apply(x, y, stream),
+        "gate is silu, this call has no z and needs a norm without a gate: call applyGated");
+    refused(
+        () -> gated.applyGated(x, rows(FLOAT32, 3), y, stream),
+        "z has 3 rows, x has 4: they must be the same");
+    CudaSaved output = gated.saved(Keep.OUTPUT, 4, arena);
+    refused(
+        () -> gated.applyGated(x, rows(FLOAT32, 4), y, output, stream),
+        "saved keeps the output, with a gate it must keep the input or nothing");
+    CudaSaved input = gated.saved(Keep.INPUT, 4, arena);
+    refused(
+        () -> gated.applyGated(x, y, y, input, stream),
+        "y is z, but the input is to be kept: write elsewhere");
+  }
+
+  @Test
+  void whatIsToBeKept() {
+    CudaSaved saved = norm.saved(Keep.INPUT, 4, arena);
+    refused(
+        () -> norm.apply(x, x, saved, stream),
+        "y is x, but the input is to be kept: keep the output, or write elsewhere");
+    refused(
+        () -> norm.apply(rows(FLOAT32, 5), rows(FLOAT32, 5), saved, stream),
+        "saved has room for 4 rows, there are 5");
+    CudaSaved output = norm.saved(Keep.OUTPUT, 4, arena);
+    refused(
+        () -> norm.apply(x, y, output, stream),
+        "element 0 of the gain is 0, to go back from the output none may be: keep the input");
+    CudaNorm another = device.norm(RmsNorm.builder(WIDTH).build(), arena);
+    refused(
+        () -> another.apply(x, y, saved, stream),
+        "saved is of LayerNorm(8, layernorm, gain) on %s, this is RmsNorm(8, rmsnorm) on %s"
+            .formatted(DEVICE, DEVICE));
+    refused(
+        () -> norm.backward(y, saved, y, null, stream),
+        IllegalStateException.class,
+        "saved is empty: there has been no forward pass with it");
+    refused(() -> norm.saved(null, 4, arena), NullPointerException.class, "keep is null");
+    refused(
+        () -> norm.saved(Keep.INPUT, -1, arena), "rows is -1, it may be 0 to " + Integer.MAX_VALUE);
+  }
+
+  @Test
+  void gradients() {
+    CudaSaved saved = norm.saved(Keep.INPUT, 4, arena);
+    norm.apply(x, y, saved, stream);
+    stream.synchronize();
+    stub.calls();
+    CudaRows dx = rows(FLOAT32, 4);
+    CudaRows dgain = rows(FLOAT32, 1);
+    refused(
+        () -> norm.backward(rows(FLOAT32, 5), saved, dx, null, stream),
+        "dy has 5 rows, the forward pass had 4: they must be the same");
+    refused(
+        () -> norm.backward(y, saved, x, null, stream),
+        "dx overlaps what was kept: it must be other memory");
+    refused(
+        () -> norm.backward(y, saved, dx, added(rows(BFLOAT16, 1), null), stream),
+        "dgain is bfloat16, after a forward pass of float32 it must be float32");
+    refused(
+        () -> norm.backward(y, saved, dx, added(null, rows(FLOAT64, 1)), stream),
+        "dbias is float64, after a forward pass of float32 it must be float32");
+    refused(
+        () -> norm.backward(y, saved, dx, added(rows(FLOAT32, 2), null), stream),
+        "dgain has 2 rows, it must be 1");
+    refused(
+        () -> norm.backward(y, saved, dx, added(rows(FLOAT32, 1, 7), null), stream),
+        "dgain has 7 elements, it must have as many as the other parameters, 8");
+    CudaRows inside = CudaRows.of(dx.memory().asSlice(32), FLOAT32, 1, WIDTH);
+    refused(
+        () -> norm.backward(y, saved, dx, added(inside, null), stream),
+        "dgain overlaps dx: it must be memory of its own");
+    refused(
+        () -> norm.backward(y, saved, dx, added(dgain, dgain), stream),
+        "dgain overlaps dbias: it must be memory of its own");
+    CudaRows mean = CudaRows.of(saved.mean().memory(), FLOAT32, 1, WIDTH);
+    refused(
+        () -> norm.backward(y, saved, dx, added(mean, null), stream),
+        "dgain overlaps mean of saved: it must be memory of its own");
+    CudaRows rstd = CudaRows.of(saved.rstd().memory(), FLOAT32, 1, WIDTH);
+    refused(
+        () -> norm.backward(y, saved, dx, added(null, rstd), stream),
+        "dbias overlaps rstd of saved: it must be memory of its own");
+    refused(
+        () -> norm.backwardGated(y, saved, dx, dx, null, stream),
+        "gate is none, for a call with z it must be silu, sigmoid or silu before");
+  }
+
+  @Test
+  void numbersThatAreKept() {
+    CudaSaved saved = norm.saved(Keep.INPUT, 4, arena);
+    norm.apply(x, y, saved, stream);
+    stream.synchronize();
+    stub.calls();
+    CudaRows rstd = CudaRows.of(saved.rstd().memory(), FLOAT32, 1, WIDTH);
+    refused(
+        () -> norm.apply(rows(FLOAT32, 1), rstd, saved, stream),
+        "rstd of saved overlaps y: it must be memory of its own");
+    CudaRows mean = CudaRows.of(saved.mean().memory(), FLOAT32, 1, WIDTH);
+    refused(
+        () -> norm.apply(rows(FLOAT32, 1), mean, saved, stream),
+        "mean of saved overlaps y: it must be memory of its own");
+  }
+
+  private static CudaGradients added(CudaRows gain, CudaRows bias) {
+    return CudaGradients.added(gain, bias);
+  }
+}

@@ -1,0 +1,149 @@
+package io.github.rmsnorm4j.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.ResidualRounding;
+import io.github.rmsnorm4j.cuda.driver.StubDriver;
+import io.github.rmsnorm4j.cuda.ptx.Form;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Drawn calls of the public API have the bits of the CPU. They go through the functions of the
+ * driver's library to its stub, which has the interpreter run the kernels.
+ */
+class CudaNormBitsTest {
+  private static final long SEED = 20261127;
+  private static final int FORWARD = Integer.getInteger("rmsnorm4j.cuda.draws", 120);
+  private static final int BACKWARD = Integer.getInteger("rmsnorm4j.cuda.draws", 70);
+  private static final int[] WIDTHS = {1, 2, 31, 32, 33, 96, 127, 256, 999, 1024, 1025, 1536, 2304};
+
+  private final Set<String> reached = new TreeSet<>();
+  private StubDriver stub;
+  private CudaDevice device;
+  private CudaStream stream;
+
+  @BeforeEach
+  void open() {
+    stub = InterpretedDevice.behind(StubDriver.fresh());
+    device = CudaSystem.look(stub.library()).open().orElseThrow();
+    stream = device.stream();
+  }
+
+  @AfterEach
+  void nothingLeaks() throws Throwable {
+    if (stub == null) {
+      return; // skipped
+    }
+    stub.rethrow();
+    stream.close();
+    device.close();
+    assertThat(stub.leaks()).isEmpty();
+  }
+
+  @Test
+  void forwardCallsHaveTheBitsOfTheCpu() {
+    stub.lazy();
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int draw = 0; draw < FORWARD; draw++) {
+      for (ElementType type : ElementType.values()) {
+        int width = WIDTHS[random.nextInt(WIDTHS.length)];
+        int rows = random.nextInt(1, 4 + 3000 / (width + 200));
+        ForwardCase drawn;
+        do {
+          drawn = new ForwardCase(random.nextLong(), type, rows, width, reached);
+        } while (drawn.isOfSamples());
+        drawn.checkOn(device, stream);
+      }
+    }
+    assertThat(notReachedForward()).as("not reached").isEmpty();
+  }
+
+  @Test
+  void backwardCallsHaveTheBitsOfTheCpu() {
+    stub.lazy();
+    SplittableRandom random = new SplittableRandom(SEED + 1);
+    for (int draw = 0; draw < BACKWARD; draw++) {
+      for (ElementType type : ElementType.values()) {
+        int width = WIDTHS[random.nextInt(WIDTHS.length)];
+        int rows = random.nextInt(3) == 0 ? 1 + random.nextInt(120 - width / 20) : 3;
+        BackwardCase drawn;
+        do {
+          drawn = new BackwardCase(random.nextLong(), type, rows, width, reached);
+        } while (drawn.isOfSamples());
+        drawn.checkOn(device, stream);
+      }
+    }
+    assertThat(notReachedBackward()).as("not reached").isEmpty();
+  }
+
+  private Set<String> notReachedForward() {
+    Set<String> wanted = new TreeSet<>();
+    for (ElementType type : ElementType.values()) {
+      for (Form form : Form.values()) {
+        wanted.add(form + " to " + type);
+        for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+          wanted.add(form + " " + type + " " + kind);
+        }
+      }
+      for (CastOrder order : CastOrder.values()) {
+        wanted.add(type + " " + order);
+      }
+      for (ResidualRounding rounding : ResidualRounding.values()) {
+        wanted.add("residual " + rounding + " " + type);
+      }
+    }
+    for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+      for (EpsilonPlacement placement : EpsilonPlacement.values()) {
+        wanted.add(kind + " " + placement);
+      }
+    }
+    for (Gate gate : Gate.values()) {
+      wanted.add("gate " + gate);
+    }
+    for (boolean is : new boolean[] {false, true}) {
+      wanted.add("partial " + is);
+      wanted.add("in place " + is);
+      wanted.add("kept " + is);
+      wanted.add("groups true in parts " + is);
+    }
+    wanted.removeAll(reached);
+    return wanted;
+  }
+
+  private Set<String> notReachedBackward() {
+    Set<String> wanted = new TreeSet<>();
+    for (Form form : Form.values()) {
+      for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+        for (ElementType type : ElementType.values()) {
+          wanted.add(form + " " + type + " " + kind);
+        }
+        for (Keep keep : Keep.values()) {
+          wanted.add(form + " keeps " + keep + " " + kind);
+        }
+      }
+      for (Gate gate : Gate.values()) {
+        wanted.add(form + " gate " + gate);
+      }
+      for (boolean is : new boolean[] {false, true}) {
+        wanted.add(form + " sums true " + is);
+        wanted.add(form + " sums false " + is);
+        wanted.add(form + " partial " + is);
+        wanted.add("groups 3 in parts " + is);
+        wanted.add("residual " + is);
+      }
+    }
+    wanted.removeAll(reached);
+    return wanted;
+  }
+}

@@ -1,0 +1,333 @@
+package io.github.rmsnorm4j.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.LayerNorm;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.ParameterGradients;
+import io.github.rmsnorm4j.Quantizer;
+import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.cuda.driver.EntryPoint;
+import io.github.rmsnorm4j.cuda.driver.StubDriver;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class CudaNormTest {
+  private static final int ROWS = 3;
+  private static final int WIDTH = 40;
+
+  private final float[] x = numbers(1);
+  private final float[] z = numbers(2);
+  private final float[] dy = numbers(3);
+  private final float[] gain = new float[WIDTH];
+  private StubDriver stub;
+  private CudaDevice device;
+  private Arena arena;
+
+  @BeforeEach
+  void open() {
+    stub = InterpretedDevice.behind(StubDriver.fresh());
+    device = CudaSystem.look(stub.library()).open().orElseThrow();
+    arena = Arena.ofConfined();
+    System.arraycopy(numbers(4), 0, gain, 0, WIDTH);
+  }
+
+  @AfterEach
+  void nothingLeaks() {
+    if (stub != null) {
+      if (arena.scope().isAlive()) {
+        arena.close();
+      }
+      device.close();
+      assertThat(stub.leaks()).isEmpty();
+    }
+  }
+
+  private static float[] numbers(int seed) {
+    float[] numbers = new float[ROWS * WIDTH];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = (i * 7 * seed % 23 - 11) / 4f + 0.1f;
+    }
+    return numbers;
+  }
+
+  private CudaRows rows(float... numbers) {
+    return rows(ROWS, numbers);
+  }
+
+  private CudaRows rows(int rows, float... numbers) {
+    CudaMemory memory = device.allocate(4L * numbers.length, arena);
+    memory.copyFrom(MemorySegment.ofArray(numbers));
+    return CudaRows.of(memory, ElementType.FLOAT32, rows, numbers.length / rows);
+  }
+
+  private static float[] back(CudaRows rows) {
+    float[] numbers = new float[(int) rows.rows() * rows.width()];
+    rows.memory().copyTo(MemorySegment.ofArray(numbers));
+    return numbers;
+  }
+
+  private Norm norm() {
+    return RmsNorm.builder(WIDTH).gain(gain).build();
+  }
+
+  /** Copies without a stream wait for the default stream. */
+  @Test
+  void callsWithoutAStreamHaveTheBitsOfTheCpu() {
+    stub.lazy();
+    Norm cpu = norm();
+    float[] y = new float[x.length];
+    float[] residual = z.clone();
+    float[] dx = new float[x.length];
+    float[] dgain = new float[WIDTH];
+    CudaNorm norm = device.norm(cpu, arena);
+    CudaRows there = rows(x);
+    CudaRows output = rows(new float[x.length]);
+    cpu.apply(x, y);
+    norm.apply(there, output);
+    assertThat(back(output)).isEqualTo(y);
+
+    cpu.addAndApply(x, residual, y);
+    CudaRows sum = rows(z);
+    norm.addAndApply(there, sum, output);
+    assertThat(back(output)).isEqualTo(y);
+    assertThat(back(sum)).isEqualTo(residual);
+
+    Saved saved = new Saved(Keep.INPUT, ROWS);
+    CudaSaved kept = norm.saved(Keep.INPUT, ROWS, arena);
+    CudaRows gradient = rows(new float[x.length]);
+    CudaRows sums = rows(1, new float[WIDTH]);
+    cpu.apply(x, y, saved);
+    cpu.backward(dy, saved, dx, ParameterGradients.assigned(dgain, null));
+    norm.apply(there, output, kept);
+    norm.backward(rows(dy), kept, gradient, CudaGradients.assigned(sums, null));
+    assertThat(back(gradient)).isEqualTo(dx);
+    assertThat(back(sums)).isEqualTo(dgain);
+
+    cpu.addAndApply(x, residual, y, saved);
+    cpu.backward(dy, saved, z, dx, null);
+    norm.addAndApply(there, sum, output, kept);
+    norm.backward(rows(dy), kept, rows(z), gradient, null);
+    assertThat(back(gradient)).isEqualTo(dx);
+    assertThat(back(output)).isEqualTo(y);
+  }
+
+  @Test
+  void gatedCallsWithoutAStreamHaveTheBitsOfTheCpu() {
+    Norm cpu = RmsNorm.builder(WIDTH).gain(gain).gate(Gate.SILU).build();
+    CudaNorm norm = device.norm(cpu, arena);
+    float[] y = new float[x.length];
+    float[] dx = new float[x.length];
+    float[] dz = new float[x.length];
+    CudaRows there = rows(x);
+    CudaRows gate = rows(z);
+    CudaRows output = rows(new float[x.length]);
+    cpu.applyGated(x, z, y);
+    norm.applyGated(there, gate, output);
+    assertThat(back(output)).isEqualTo(y);
+
+    Saved saved = new Saved(Keep.NOTHING, ROWS);
+    CudaSaved kept = norm.saved(Keep.NOTHING, ROWS, arena);
+    CudaRows[] gradients = {rows(new float[x.length]), rows(new float[x.length])};
+    cpu.applyGated(x, z, y, saved);
+    cpu.backwardGated(dy, saved, dx, dz, null);
+    norm.applyGated(there, gate, output, kept);
+    norm.backwardGated(rows(dy), kept, gradients[0], gradients[1], null);
+    assertThat(back(gradients[0])).isEqualTo(dx);
+    assertThat(back(gradients[1])).isEqualTo(dz);
+  }
+
+  @Test
+  void whatIsKeptIsInTheMemoryOfTheDevice() {
+    Norm cpu = LayerNorm.builder(WIDTH).build();
+    CudaNorm norm = device.norm(cpu, arena);
+    CudaSaved kept = norm.saved(Keep.INPUT, ROWS + 1, arena);
+    assertThat(kept.rstd()).isNull();
+    assertThat(kept.mean()).isNull();
+    norm.apply(rows(x), rows(x), kept);
+    Saved saved = new Saved(Keep.INPUT, ROWS);
+    cpu.apply(x, new float[x.length], saved);
+    assertThat(doubles(kept.rstd())).isEqualTo(saved.rstd());
+    assertThat(doubles(kept.mean())).isEqualTo(saved.mean());
+    assertThat(kept.keep()).isEqualTo(Keep.INPUT);
+
+    CudaSaved output = norm.saved(Keep.OUTPUT, ROWS, arena);
+    norm.apply(rows(x), rows(x), output);
+    assertThat(doubles(output.rstd())).isEqualTo(saved.rstd());
+    assertThat(output.mean()).isNull();
+    CudaSaved nothing = norm.saved(Keep.NOTHING, ROWS, arena);
+    norm.apply(rows(x), rows(x), nothing);
+    assertThat(nothing.rstd()).isNull();
+  }
+
+  private static double[] doubles(CudaRows rows) {
+    assertThat(rows.type()).isEqualTo(ElementType.FLOAT64);
+    double[] numbers = new double[(int) rows.rows() * rows.width()];
+    rows.memory().copyTo(MemorySegment.ofArray(numbers));
+    return numbers;
+  }
+
+  @Test
+  void aCallOfNoRowsStartsNothing() {
+    CudaNorm norm = device.norm(norm(), arena);
+    CudaMemory nothing = device.allocate(0, arena);
+    CudaRows none = CudaRows.of(nothing, ElementType.FLOAT32, 0, WIDTH);
+    CudaSaved saved = norm.saved(Keep.INPUT, 0, arena);
+    stub.calls();
+    norm.apply(none, none);
+    norm.apply(none, none, saved);
+    norm.backward(none, saved, none, null);
+    assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();
+    CudaRows dgain = rows(1, gain);
+    norm.backward(none, saved, none, CudaGradients.added(dgain, null));
+    assertThat(back(dgain)).isEqualTo(gain);
+    norm.backward(none, saved, none, CudaGradients.assigned(dgain, null));
+    assertThat(back(dgain)).containsOnly(0);
+  }
+
+  /** Gain and bias go to the device once, and a kernel is compiled once. */
+  @Test
+  void aCallIsOneLaunch() {
+    CudaNorm norm = device.norm(norm(), arena);
+    CudaRows there = rows(x);
+    CudaRows output = rows(x);
+    norm.apply(there, output);
+    stub.calls();
+    norm.apply(there, output);
+    assertThat(stub.calls())
+        .filteredOn(call -> !call.startsWith("cuCtx"))
+        .singleElement()
+        .asString()
+        .startsWith(EntryPoint.LAUNCH_KERNEL.symbol());
+  }
+
+  @Test
+  void aKernelThatFailsIsNamedWithItsCall() {
+    CudaNorm norm = device.norm(norm(), arena);
+    CudaRows there = rows(x);
+    CudaRows output = rows(x);
+    stub.failKernel(700);
+    norm.apply(there, output);
+    assertThatThrownBy(() -> norm.apply(there, output))
+        .isInstanceOfSatisfying(
+            CudaException.class,
+            e -> {
+              assertThat(e.isContextLost()).isTrue();
+              assertThat(e.codeName()).isEqualTo("CUDA_ERROR_ILLEGAL_ADDRESS");
+            })
+        .hasMessageContaining(
+            "kernel rms_norm_forward_float32_float32_warp of RmsNorm.apply(3 x 40 float32)");
+    arena.close();
+    assertThatThrownBy(device::freeBytes).hasMessageContaining("was lost before");
+    device.close();
+    stub = null; // nothing can be given back
+  }
+
+  /** All kernels of a backward call are compiled before the first one is started. */
+  @Test
+  void aKernelThatIsRefusedIsNamedBeforeAnyIsStarted() {
+    CudaNorm norm = device.norm(norm(), arena);
+    CudaSaved saved = norm.saved(Keep.INPUT, ROWS, arena);
+    CudaRows dgain = rows(1, gain);
+    norm.apply(rows(x), rows(x), saved);
+    stub.calls();
+    stub.fail(EntryPoint.MODULE_LOAD_DATA_EX, 1, 222);
+    CudaGradients gradients = CudaGradients.assigned(dgain, null);
+    assertThatThrownBy(() -> norm.backward(rows(dy), saved, rows(dy), gradients))
+        .isInstanceOf(CudaException.class)
+        .hasMessageContaining("CUDA_ERROR_UNSUPPORTED_PTX_VERSION");
+    assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();
+    stub.fail(EntryPoint.LAUNCH_KERNEL, 0, 701);
+    assertThatThrownBy(() -> norm.backward(rows(dy), saved, rows(dy), gradients))
+        .isInstanceOf(CudaException.class)
+        .hasMessageContaining("of RmsNorm.backward(3 x 40 float32)");
+    norm.backward(rows(dy), saved, rows(dy), gradients);
+  }
+
+  @Test
+  void theMemoryOfTheNormLivesAsLongAsItsArena() {
+    CudaRows there = rows(x);
+    CudaNorm closed;
+    CudaSaved saved;
+    CudaNorm norm = device.norm(norm(), arena);
+    try (Arena shorter = Arena.ofConfined()) {
+      closed = device.norm(norm(), shorter);
+      saved = norm.saved(Keep.INPUT, ROWS, shorter);
+    }
+    CudaRows output = rows(x);
+    assertThatThrownBy(() -> closed.apply(there, output))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage(
+            "the memory of RmsNorm(40, rmsnorm, gain) on device 0 (Stub GPU A) was freed:"
+                + " its arena is closed");
+    assertThatThrownBy(() -> norm.apply(there, output, saved))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("saved was freed: its arena is closed");
+  }
+
+  @Test
+  void anotherThreadMayUseItIfTheArenaLetsIt() throws InterruptedException {
+    CudaNorm norm = device.norm(norm(), arena);
+    CudaRows there = rows(x);
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                norm.apply(there, there);
+              } catch (WrongThreadException e) {
+                thrown.set(e);
+              }
+            });
+    thread.start();
+    thread.join();
+    assertThat(thrown.get()).hasMessageStartingWith("the memory of RmsNorm(40");
+  }
+
+  @Test
+  void aQuantizerIsRefusedWhenTheNormIsPutOnTheDevice() {
+    Norm norm = RmsNorm.builder(WIDTH).quantizer(Quantizer.ggmlReference()).build();
+    assertThatThrownBy(() -> device.norm(norm, arena))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "the norm has the "
+                + norm.quantizer()
+                + ", it must have the default one: no kernel writes quantised output yet");
+    assertThatThrownBy(() -> device.norm(null, arena)).hasMessage("norm is null");
+  }
+
+  @Test
+  void aNormOnAClosedDeviceSaysSo() {
+    CudaNorm norm = device.norm(norm(), arena);
+    CudaRows there = rows(x);
+    assertThat(norm.device()).isSameAs(device);
+    assertThat(norm.norm().width()).isEqualTo(WIDTH);
+    device.close();
+    assertThatThrownBy(() -> norm.apply(there, there))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("device 0 (Stub GPU A) is closed");
+  }
+
+  /** An array of one float for a row that is checked by hand: 3 and 4 have the rms 5 / sqrt(2). */
+  @Test
+  void aRowByHand() {
+    CudaNorm norm = device.norm(RmsNorm.builder(2).epsilon(0).build(), arena);
+    CudaRows there = rows(1, 3, 4);
+    norm.apply(there, there);
+    float[] y = new float[2];
+    there.memory().copyTo(MemorySegment.ofArray(y));
+    double rms = Math.sqrt(12.5);
+    assertThat(y).containsExactly((float) (3 / rms), (float) (4 / rms));
+    assertThat(there.memory().byteSize()).isEqualTo(2 * JAVA_FLOAT.byteSize());
+  }
+}
