@@ -40,10 +40,10 @@ final class CallRows {
     return named == null ? null : named.rows.forChecks();
   }
 
-  /** Refuses memory of another use, such as that of a gradient, that rows of the call share. */
-  void requireApart(String name, CudaRows other) {
+  /** Refuses rows that share memory of another use, such as that of a gradient. */
+  void requireApart(String otherName, CudaRows other) {
     for (Named named : byTensor.values()) {
-      requireApart(checks, name, other, named.name, named.rows);
+      requireApart(checks, named.name, named.rows, otherName, other);
     }
   }
 
@@ -51,7 +51,7 @@ final class CallRows {
       RowChecks checks, String name, CudaRows rows, String otherName, CudaRows other) {
     if (checks.overlap(rows.forChecks(), other.forChecks())) {
       throw new IllegalArgumentException(
-          name + " overlaps " + otherName + ": it must be memory of its own");
+          name + " overlaps " + otherName + ": each must be memory of its own");
     }
   }
 

@@ -18,8 +18,10 @@ import java.util.Optional;
  *         CudaDevice.open().orElseThrow(() -> new IllegalStateException(CudaDevice.missing().get()));
  *     CudaStream stream = device.stream();
  *     Arena arena = Arena.ofConfined()) {
- *   CudaMemory x = device.allocate(bytes, arena);
+ *   CudaNorm norm = device.norm(RmsNorm.builder(4096).gain(gain).build(), arena);
+ *   CudaRows x = CudaRows.of(device.allocate(bytes, arena), ElementType.BFLOAT16, rows, 4096);
  *   ...
+ *   norm.apply(x, x, stream);
  * }
  * }</pre>
  *

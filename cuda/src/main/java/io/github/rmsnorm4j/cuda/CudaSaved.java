@@ -18,6 +18,8 @@ import java.lang.foreign.Arena;
  * is freed with the arena.
  */
 public final class CudaSaved {
+  private static final String NUMBERS = "the rstd or the mean of saved";
+
   private final CudaNorm norm;
   private final Keep keep;
   private final int capacity;
@@ -95,22 +97,29 @@ public final class CudaSaved {
   /** Rows of a call must not be the numbers that are kept here. */
   void requireApart(CallRows call) {
     statistic.requireAccess(() -> "saved");
-    if (rstd() != null) {
-      call.requireApart("rstd of saved", rstd());
-    }
-    if (mean() != null) {
-      call.requireApart("mean of saved", mean());
+    CudaRows numbers = allNumbers();
+    if (numbers != null) {
+      call.requireApart(NUMBERS, numbers);
     }
   }
 
   /** A gradient must not be the numbers that are kept here. */
   void requireApart(String name, CudaRows gradient) {
-    if (rstd() != null) {
-      CallRows.requireApart(norm.checks(), name, gradient, "rstd of saved", rstd());
+    CudaRows numbers = allNumbers();
+    if (numbers != null) {
+      CallRows.requireApart(norm.checks(), name, gradient, NUMBERS, numbers);
     }
-    if (mean() != null) {
-      CallRows.requireApart(norm.checks(), name, gradient, "mean of saved", mean());
-    }
+  }
+
+  /** Also those that the last forward pass had no rows for; null if there is room for none. */
+  private CudaRows allNumbers() {
+    return statistic.byteSize() == 0
+        ? null
+        : CudaRows.of(
+            statistic,
+            ElementType.FLOAT64,
+            statistic.byteSize() / bytes(),
+            capacity * norm.groups());
   }
 
   private void requireNorm(CudaNorm of) {

@@ -4,8 +4,10 @@
  * <p>{@link io.github.rmsnorm4j.cuda.CudaDevice} opens a device and says what is missing where
  * there is none. {@link io.github.rmsnorm4j.cuda.CudaMemory} is memory of a device with the life of
  * an arena, {@link io.github.rmsnorm4j.cuda.CudaRows} a view of it as rows, and {@link
- * io.github.rmsnorm4j.cuda.CudaStream} the order of the work on it.
+ * io.github.rmsnorm4j.cuda.CudaStream} the order of the work on it. {@link
+ * io.github.rmsnorm4j.cuda.CudaNorm} is a norm on a device.
  *
- * <p>Nothing here has run on a GPU yet. It is tested against a stub of NVIDIA's driver.
+ * <p>Nothing here has run on a GPU yet. It is tested against a stub of NVIDIA's driver, whose
+ * kernels an interpreter runs.
  */
 package io.github.rmsnorm4j.cuda;

@@ -14,6 +14,7 @@ import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -240,18 +241,18 @@ class CudaNormArgumentsTest {
     CudaRows inside = CudaRows.of(dx.memory().asSlice(32), FLOAT32, 1, WIDTH);
     refused(
         () -> norm.backward(y, saved, dx, added(inside, null), stream),
-        "dgain overlaps dx: it must be memory of its own");
+        "dx overlaps dgain: each must be memory of its own");
     refused(
         () -> norm.backward(y, saved, dx, added(dgain, dgain), stream),
-        "dgain overlaps dbias: it must be memory of its own");
+        "dgain overlaps dbias: each must be memory of its own");
     CudaRows mean = CudaRows.of(saved.mean().memory(), FLOAT32, 1, WIDTH);
     refused(
         () -> norm.backward(y, saved, dx, added(mean, null), stream),
-        "dgain overlaps mean of saved: it must be memory of its own");
+        "dgain overlaps the rstd or the mean of saved: each must be memory of its own");
     CudaRows rstd = CudaRows.of(saved.rstd().memory(), FLOAT32, 1, WIDTH);
     refused(
         () -> norm.backward(y, saved, dx, added(null, rstd), stream),
-        "dbias overlaps rstd of saved: it must be memory of its own");
+        "dbias overlaps the rstd or the mean of saved: each must be memory of its own");
     refused(
         () -> norm.backwardGated(y, saved, dx, dx, null, stream),
         "gate is none, for a call with z it must be silu, sigmoid or silu before");
@@ -266,11 +267,28 @@ class CudaNormArgumentsTest {
     CudaRows rstd = CudaRows.of(saved.rstd().memory(), FLOAT32, 1, WIDTH);
     refused(
         () -> norm.apply(rows(FLOAT32, 1), rstd, saved, stream),
-        "rstd of saved overlaps y: it must be memory of its own");
+        "y overlaps the rstd or the mean of saved: each must be memory of its own");
     CudaRows mean = CudaRows.of(saved.mean().memory(), FLOAT32, 1, WIDTH);
     refused(
         () -> norm.apply(rows(FLOAT32, 1), mean, saved, stream),
-        "mean of saved overlaps y: it must be memory of its own");
+        "y overlaps the rstd or the mean of saved: each must be memory of its own");
+  }
+
+  /** More rows than a launch takes; they are not there, so they must not be used. */
+  @Test
+  @SuppressWarnings("restricted")
+  void tooManyRows() {
+    CudaMemory large =
+        new CudaMemory(device, MemorySegment.ofAddress(1L << 45).reinterpret(1L << 40));
+    CudaRows many = CudaRows.of(large, FLOAT32, 1L << 31, WIDTH);
+    refused(
+        () -> norm.apply(many, many, stream),
+        "x has 2147483648 rows, a call takes at most 2147483647");
+    CudaNorm groups = device.norm(RmsNorm.builder(WIDTH).groupCount(4).build(), arena);
+    CudaRows quarter = CudaRows.of(large, FLOAT32, 1 << 29, WIDTH);
+    refused(
+        () -> groups.apply(quarter, quarter, stream),
+        "x has 536870912 rows, a call takes at most 536870911");
   }
 
   private static CudaGradients added(CudaRows gain, CudaRows bias) {

@@ -17,6 +17,13 @@ import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -209,6 +216,52 @@ class CudaNormTest {
         .singleElement()
         .asString()
         .startsWith(EntryPoint.LAUNCH_KERNEL.symbol());
+  }
+
+  @Test
+  void aCallReturnsBeforeItsWork() {
+    CudaNorm norm = device.norm(norm(), arena);
+    CudaRows there = rows(x);
+    AtomicInteger done = new AtomicInteger();
+    stub.onLaunch(
+        launch -> {
+          done.incrementAndGet();
+          return 0;
+        });
+    stub.lazy();
+    try (CudaStream stream = device.stream()) {
+      norm.apply(there, there, stream);
+      assertThat(done).hasValue(0);
+      stream.synchronize();
+      assertThat(done).hasValue(1);
+    }
+  }
+
+  @Test
+  void severalThreadsUseOneNorm() throws Throwable {
+    float[] y = new float[x.length];
+    norm().apply(x, y);
+    try (Arena shared = Arena.ofShared();
+        ExecutorService threads = Executors.newFixedThreadPool(4)) {
+      CudaNorm norm = device.norm(norm(), shared);
+      List<Callable<float[]>> calls =
+          Collections.nCopies(
+              12,
+              () -> {
+                try (Arena own = Arena.ofConfined();
+                    CudaStream stream = device.stream()) {
+                  CudaMemory memory = device.allocate(4L * x.length, own);
+                  memory.copyFrom(MemorySegment.ofArray(x));
+                  CudaRows rows = CudaRows.of(memory, ElementType.FLOAT32, ROWS, WIDTH);
+                  norm.apply(rows, rows, stream);
+                  return back(rows);
+                }
+              });
+      for (Future<float[]> result : threads.invokeAll(calls)) {
+        assertThat(result.get()).isEqualTo(y);
+      }
+    }
+    stub.rethrow();
   }
 
   @Test
