@@ -1,17 +1,10 @@
 package io.github.rmsnorm4j.cuda;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
-import io.github.rmsnorm4j.cuda.driver.Kernel;
 import io.github.rmsnorm4j.internal.backend.NormParts;
 import io.github.rmsnorm4j.internal.backend.RowChecks;
-import io.github.rmsnorm4j.internal.formula.Backward;
-import io.github.rmsnorm4j.internal.formula.Forward;
 import java.lang.foreign.Arena;
-import java.lang.ref.Reference;
-import java.util.List;
-import java.util.function.Supplier;
 
 /**
  * A norm on a device. It makes the choices of the {@link Norm} that it was made from, has a copy of
@@ -46,14 +39,14 @@ public final class CudaNorm {
   private final CudaDevice device;
   private final Norm norm;
   private final NormParts parts;
-  private final DeviceParameters parameters;
+  private final NormCalls calls;
   private final CudaStream defaultStream;
 
   CudaNorm(CudaDevice device, Norm norm, Arena arena) {
     this.device = device;
     this.norm = norm;
     this.parts = NormParts.of(norm);
-    this.parameters = new DeviceParameters(device, parts, arena);
+    this.calls = new NormCalls(this, new DeviceParameters(device, parts, arena));
     this.defaultStream = device.wrapStream(0);
   }
 
@@ -65,6 +58,10 @@ public final class CudaNorm {
   /** {@return the norm that it was made from} */
   public Norm norm() {
     return norm;
+  }
+
+  NormParts parts() {
+    return parts;
   }
 
   int groups() {
@@ -115,7 +112,7 @@ public final class CudaNorm {
    * @throws CudaException if the driver refuses a kernel, or work before this failed
    */
   public void apply(CudaRows x, CudaRows y, CudaStream stream) {
-    forward("apply", x, null, null, y, null, stream);
+    calls.forward("apply", x, null, null, y, null, stream);
   }
 
   /**
@@ -143,7 +140,7 @@ public final class CudaNorm {
    *     cannot go back from what is to be kept
    */
   public void apply(CudaRows x, CudaRows y, CudaSaved saved, CudaStream stream) {
-    forward("apply", x, null, null, y, require(saved, "saved"), stream);
+    calls.forward("apply", x, null, null, y, require(saved, "saved"), stream);
   }
 
   /**
@@ -172,7 +169,7 @@ public final class CudaNorm {
    *     the residual does not fit or overlaps x or y
    */
   public void addAndApply(CudaRows x, CudaRows residual, CudaRows y, CudaStream stream) {
-    forward("addAndApply", x, require(residual, "residual"), null, y, null, stream);
+    calls.forward("addAndApply", x, require(residual, "residual"), null, y, null, stream);
   }
 
   /**
@@ -204,7 +201,7 @@ public final class CudaNorm {
   public void addAndApply(
       CudaRows x, CudaRows residual, CudaRows y, CudaSaved saved, CudaStream stream) {
     CudaRows sum = require(residual, "residual");
-    forward("addAndApply", x, sum, null, y, require(saved, "saved"), stream);
+    calls.forward("addAndApply", x, sum, null, y, require(saved, "saved"), stream);
   }
 
   /**
@@ -232,7 +229,7 @@ public final class CudaNorm {
    *     CudaRows, CudaStream)}, with z as with x
    */
   public void applyGated(CudaRows x, CudaRows z, CudaRows y, CudaStream stream) {
-    forward("applyGated", x, null, require(z, "z"), y, null, stream);
+    calls.forward("applyGated", x, null, require(z, "z"), y, null, stream);
   }
 
   /**
@@ -260,7 +257,7 @@ public final class CudaNorm {
    *     CudaStream)} and {@link #apply(CudaRows, CudaRows, CudaSaved, CudaStream)}
    */
   public void applyGated(CudaRows x, CudaRows z, CudaRows y, CudaSaved saved, CudaStream stream) {
-    forward("applyGated", x, null, require(z, "z"), y, require(saved, "saved"), stream);
+    calls.forward("applyGated", x, null, require(z, "z"), y, require(saved, "saved"), stream);
   }
 
   /**
@@ -297,7 +294,7 @@ public final class CudaNorm {
    */
   public void backward(
       CudaRows dy, CudaSaved saved, CudaRows dx, CudaGradients gradients, CudaStream stream) {
-    backward("backward", dy, saved, null, dx, null, gradients, stream);
+    calls.backward("backward", dy, saved, null, dx, null, gradients, stream);
   }
 
   /**
@@ -335,7 +332,7 @@ public final class CudaNorm {
       CudaGradients gradients,
       CudaStream stream) {
     CudaRows added = require(dresidual, "dresidual");
-    backward("backward", dy, saved, added, dx, null, gradients, stream);
+    calls.backward("backward", dy, saved, added, dx, null, gradients, stream);
   }
 
   /**
@@ -374,144 +371,14 @@ public final class CudaNorm {
       CudaRows dz,
       CudaGradients gradients,
       CudaStream stream) {
-    backward("backwardGated", dy, saved, null, dx, require(dz, "dz"), gradients, stream);
+    calls.backward("backwardGated", dy, saved, null, dx, require(dz, "dz"), gradients, stream);
   }
 
-  private static <T> T require(T value, String name) {
+  static <T> T require(T value, String name) {
     if (value == null) {
       throw new NullPointerException(name + " is null");
     }
     return value;
-  }
-
-  private void forward(
-      String call,
-      CudaRows x,
-      CudaRows residual,
-      CudaRows z,
-      CudaRows y,
-      CudaSaved saved,
-      CudaStream stream) {
-    requireReady(stream);
-    CallRows rows =
-        new CallRows(this)
-            .with(Forward.X, "x", x)
-            .withOptional(Forward.RESIDUAL, "residual", residual)
-            .withOptional(Forward.Z, "z", z)
-            .with(Forward.Y, "y", y);
-    checks()
-        .forward(
-            rows.of(Forward.X),
-            rows.of(Forward.RESIDUAL),
-            rows.of(Forward.Z),
-            rows.of(Forward.Y),
-            saved == null ? null : saved.keep());
-    requireCount(x.rows());
-    if (saved != null) {
-      saved.requireRoom(this, x.rows(), rows);
-    }
-    ForwardCalls calls =
-        new ForwardCalls(
-            parts,
-            rows.onDevice(),
-            parameters.gain(x.type()),
-            parameters.bias(x.type()),
-            saved == null ? 0 : saved.meanAddress(),
-            saved == null ? 0 : saved.rstdAddress());
-    List<KernelCall> launches = calls.launches();
-    if (saved == null) {
-      launch(launches, stream, description(call, x));
-    } else {
-      saved.begin();
-      launch(launches, stream, description(call, x));
-      boolean output = saved.keep() == Keep.OUTPUT;
-      saved.end(output ? y : residual == null ? x : residual, z);
-    }
-    Reference.reachabilityFence(rows);
-  }
-
-  private void backward(
-      String call,
-      CudaRows dy,
-      CudaSaved saved,
-      CudaRows dresidual,
-      CudaRows dx,
-      CudaRows dz,
-      CudaGradients gradients,
-      CudaStream stream) {
-    requireReady(stream);
-    CudaRows kept = require(saved, "saved").kept(this);
-    CallRows rows =
-        new CallRows(this)
-            .with(Forward.X, "what was kept", kept)
-            .withOptional(Forward.Z, "z", saved.z())
-            .with(Backward.DY, "dy", dy)
-            .withOptional(Forward.RESIDUAL, "dresidual", dresidual)
-            .with(Backward.DX, "dx", dx)
-            .withOptional(Backward.DZ, "dz", dz);
-    checks()
-        .backward(
-            rows.of(Backward.DY),
-            rows.of(Forward.X),
-            rows.of(Forward.Z),
-            rows.of(Forward.RESIDUAL),
-            rows.of(Backward.DX),
-            rows.of(Backward.DZ));
-    saved.requireApart(rows);
-    CudaGradients wanted = gradients == null ? CudaGradients.NONE : gradients;
-    wanted.check(this, saved, kept.type(), rows);
-    BackwardCalls calls =
-        new BackwardCalls(
-            parts,
-            saved.keep(),
-            rows.onDevice(),
-            parameters.gain(kept.type()),
-            parameters.bias(kept.type()),
-            saved.meanAddress(),
-            saved.rstdAddress(),
-            wanted.onDevice());
-    long tables = saved.tables(calls.tableBytes());
-    launch(calls.withTables(tables).launches(), stream, description(call, dy));
-    Reference.reachabilityFence(rows);
-    Reference.reachabilityFence(wanted);
-  }
-
-  /** Checks what is the same for all calls. */
-  private void requireReady(CudaStream stream) {
-    CudaDevice other = require(stream, "stream").device();
-    if (!device.isSameAs(other)) {
-      throw new IllegalArgumentException("stream is of " + other + ", the norm is on " + device);
-    }
-    stream.handle();
-    parameters.requireAccess(this);
-  }
-
-  private void requireCount(long rows) {
-    int most = Integer.MAX_VALUE / groups();
-    if (rows > most) {
-      throw new IllegalArgumentException("x has " + rows + " rows, a call takes at most " + most);
-    }
-  }
-
-  /** Kept for a message while kernels are at work, so it must not keep memory. */
-  private Supplier<String> description(String call, CudaRows rows) {
-    String type = norm.getClass().getSimpleName();
-    long count = rows.rows();
-    int width = rows.width();
-    ElementType elements = rows.type();
-    return () -> "%s.%s(%d x %d %s)".formatted(type, call, count, width, elements);
-  }
-
-  /** All kernels are compiled before the first one is started. */
-  private void launch(List<KernelCall> calls, CudaStream stream, Supplier<String> description) {
-    List<Kernel> kernels =
-        calls.stream()
-            .map(call -> device.context().module(call.kernel().text()).kernel(call.kernel().name()))
-            .toList();
-    for (int i = 0; i < kernels.size(); i++) {
-      KernelCall call = calls.get(i);
-      kernels.get(i).launch(call.shape(), stream.internal(), call.parameters(), description);
-    }
   }
 
   /** For example {@code RmsNorm(4096, llama, gain) on device 0 (NVIDIA H100 80GB HBM3)}. */
