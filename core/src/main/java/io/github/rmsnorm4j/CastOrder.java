@@ -43,19 +43,20 @@ public enum CastOrder {
   ROUNDED_ROOT,
 
   /**
-   * Every step in T, the squares too: {@code m = (sum((x * x)T) / k)T}, {@code r = (1 / sqrt((m +
-   * (eps)T)T))T} and {@code (((x * r)T) * g)T}. Liger with casting mode none. A gain with an offset
-   * is {@code g = (offset + gain)T}. The sum of the squares is float64, because a sum in T would
-   * depend on the order of its additions, and Liger states no order. The square of a float16 number
-   * of magnitude 256 or more (bfloat16: 2^64 or more) is infinity. Then r is 0, and so is the
-   * output of every finite element of the row, as there. A float16 epsilon of 2^-25 (3e-8) or less
-   * is 0.
+   * Every step in T, the squares too; with epsilon inside the root {@code m = (sum((x * x)T) /
+   * k)T}, {@code r = (1 / sqrt((m + (eps)T)T))T} and {@code (((x * r)T) * g)T}. Liger with casting
+   * mode none. A gain with an offset is {@code g = (offset + gain)T}. The sum of the squares is
+   * float64, because a sum in T would depend on the order of its additions, and Liger states no
+   * order. The square of a float16 number of magnitude 256 or more (bfloat16: 2^64 or more) is
+   * infinity. Then r is 0, and so is the output of every finite element of the row, as there. A
+   * float16 epsilon of 2^-25 (3e-8) or less is 0.
    */
   NONE,
 
   /**
-   * {@link #NONE} with a division: {@code root = (sqrt((m + (eps)T)T))T} and {@code (((x / root)T)
-   * * g)T}. RMSNormalization-23 of ONNX with the type of the row as the stash type.
+   * {@link #NONE} with a division; with epsilon inside the root {@code root = (sqrt((m +
+   * (eps)T)T))T} and {@code (((x / root)T) * g)T}. RMSNormalization-23 of ONNX with the type of the
+   * row as the stash type.
    */
   NONE_DIVIDED
 }

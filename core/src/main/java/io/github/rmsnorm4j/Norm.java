@@ -100,7 +100,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     spec.requireFormula(builder.bias != null);
     groups = spec.groups().count(width);
     groupWidth = width / groups;
-    gain = builder.gain == null ? null : builder.gain.plus(spec.gainOffset());
+    boolean hasOffset = builder.gain == null || builder.rowWidth > 0;
+    gain = hasOffset ? builder.gain : builder.gain.plus(spec.gainOffset());
     bias = builder.bias;
     NormArguments.requireParameter(gain, width, groupWidth, "gain");
     NormArguments.requireParameter(bias, width, groupWidth, "bias");
@@ -170,7 +171,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /** A norm of some columns, with their gain and bias, whose statistic is that of whole rows. */
   final Norm ofColumns(int from, int to) {
-    Builder<?> builder = spec.withGainOffset(0).withGroups(RowGroups.WHOLE).builder(to - from);
+    Builder<?> builder = spec.withGroups(RowGroups.WHOLE).builder(to - from);
     builder.gain = gain == null ? null : gain.range(from, to);
     builder.bias = bias == null ? null : bias.range(from, to);
     builder.threads = threads;

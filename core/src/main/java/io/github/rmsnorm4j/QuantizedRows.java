@@ -16,8 +16,13 @@ import java.util.Locale;
  * each row, contiguous, with {@code scaleStride} scales from row to row. What is between rows is
  * neither read nor written. Neither codes nor scales need be aligned.
  *
- * <p>Nothing is copied. The bounds are checked here, once. The view is immutable. As many threads
- * may use it as may use the memory.
+ * <p>Making a view copies nothing. The bounds are checked here, once. The view is immutable. As
+ * many threads may use it as may use the memory.
+ *
+ * <p>Codes may be in a mapped file. {@link MemorySegment#isMapped()} must say so: a segment of a
+ * view such as {@code mapped.asFloatBuffer()} does not, and the JVM ends if that file is truncated
+ * during a call. If another thread closes a shared arena during a call, either the call or {@link
+ * java.lang.foreign.Arena#close} throws an exception; after the latter the arena is still open.
  */
 public final class QuantizedRows {
   private final QuantizedType type;

@@ -268,7 +268,8 @@ public final class Rows {
    * <p>A segment says how much memory it has. If the caller made it with {@link
    * MemorySegment#reinterpret(long)} larger than its memory, or so that it outlives its memory, a
    * call can end the JVM or overwrite other data; {@code safe()} does not help. Nor is a mapped
-   * file behind such a segment recognised as one.
+   * file behind such a segment recognised as one, or behind a segment that {@link
+   * MemorySegment#ofBuffer} made of a view such as {@code mapped.asFloatBuffer()}.
    *
    * @param segment the memory, from the first row's first element on
    * @param type how an element is stored

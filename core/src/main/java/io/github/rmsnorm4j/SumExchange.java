@@ -14,7 +14,12 @@ public interface SumExchange {
    * complete. The ranges of all owners follow each other, in the order of their parts of a row, and
    * cover the array. An owner that is alone has nothing to do.
    *
-   * <p>The numbers have to arrive with all their bits.
+   * <p>The numbers have to arrive with all their bits. The array is used again: keep no reference
+   * to it.
+   *
+   * <p>An exception ends the call of this owner and reaches its caller. Output and residual of rows
+   * are not written before the last exchange, except those of float64 rows before one that is out
+   * of range.
    *
    * @param numbers has this owner's numbers in its range, and takes those of the others at the same
    *     places as in their arrays

@@ -3,12 +3,14 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Rows of which several owners have a part each have the bits of whole rows. */
 class NormShardTest {
@@ -181,8 +183,33 @@ class NormShardTest {
     assertThat(dgain).containsOnly(0);
   }
 
+  /** Some orders round the sum of gain and offset to the type of the row. */
+  @ParameterizedTest
+  @EnumSource(CastOrder.class)
+  void haveTheGainOfWholeRows(CastOrder order) {
+    for (ElementType type : new ElementType[] {ElementType.FLOAT16, ElementType.BFLOAT16}) {
+      for (double offset : order == CastOrder.T5 ? new double[] {0} : new double[] {0, 1}) {
+        float[] gain = new float[2048];
+        MemorySegment x = MemorySegment.ofArray(new short[2 * 2048]);
+        SplittableRandom random = new SplittableRandom(3);
+        for (int i = 0; i < 2 * 2048; i++) {
+          gain[i % 2048] = (float) random.nextDouble(-1, 1);
+          type.set(x, i, random.nextDouble(-2, 2));
+        }
+        short[] wanted = new short[2 * 2048];
+        short[] found = new short[2 * 2048];
+        Rows rows = Rows.of(x, type, 2, 2048);
+        RmsNorm norm = RmsNorm.builder(2048).castOrder(order).gainOffset(offset).gain(gain).build();
+        norm.apply(rows, Rows.of(MemorySegment.ofArray(wanted), type, 2, 2048));
+        Rows y = Rows.of(MemorySegment.ofArray(found), type, 2, 2048);
+        norm.shard(0, 2048).apply(rows, y, (numbers, from, to) -> {});
+        assertThat(found).as("%s, offset %s", type, offset).isEqualTo(wanted);
+      }
+    }
+  }
+
   @Test
-  void anExchangeThatFailsLeavesTheOutput() {
+  void anExchangeThatFailsLeavesTheOutputOfRowsInRange() {
     LayerNorm norm = LayerNorm.builder(2048).build();
     NormShard shard = norm.shard(0, 1024);
     float[] residual = new float[1024];

@@ -51,7 +51,7 @@ final class GateOptions {
   static void requireAlone(StoredRows gate, String option, Object other) {
     if (gate != null && other != null) {
       throw new WrongUseException(
-          "%s and --gate were given: a norm with a gate has none".formatted(option));
+          "%s and --gate were given: a norm with a gate takes no residual".formatted(option));
     }
   }
 }

@@ -143,7 +143,7 @@ class GateCommandTest {
         "normalize x.npy -o never.npy --like llama(gate=silu) --gate=; --gate is empty, it must name a file",
         "normalize x.npy -o never.npy --like llama(gate=silu) --gate short.npy; short.npy: the gate is f32 [3999, 320], its shape must be that of the rows, [4000, 320]",
         "normalize x.npy -o never.npy --like llama(gate=silu) --gate doubles.npy; doubles.npy: the gate is f64 [4000, 320], the rows are f32: both must be f64, or neither",
-        "normalize x.npy -o never.npy --like llama(gate=silu) --gate z.npy --residual h.npy; --residual and --gate were given: a norm with a gate has none",
+        "normalize x.npy -o never.npy --like llama(gate=silu) --gate z.npy --residual h.npy; --residual and --gate were given: a norm with a gate takes no residual",
         "gradient x.npy --dy dy.npy -o never.npy --gate z.npy; z.npy, --like is rmsnorm and has no gate",
         "gradient x.npy --dy dy.npy -o never.npy --like llama(gate=silu); --like is llama(gate=silu), it needs --gate",
         "gradient x.npy --dy dy.npy -o never.npy --dz dz.npy; dz.npy, it needs --gate",

@@ -10,7 +10,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Loss and gradients against a float64 model in plain loops, differentiated by differences. */
 class ModelGradientTest {
   private static final long SEED = 20_261_121;
+
+  /** A larger one has an error of its own above the bound, with gates. */
   private static final double STEP = 1e-5;
+
   private static final int PER_TENSOR = 25;
 
   static List<ModelConfig> configs() {

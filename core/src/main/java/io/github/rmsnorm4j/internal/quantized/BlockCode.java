@@ -34,8 +34,8 @@ import io.github.rmsnorm4j.internal.machine.VectorOp;
  * <p>A block has groups of 32 elements. Codes begin at an offset in bytes. The function finds the
  * largest magnitudes of as many blocks as a vector has elements, and all their scales in one
  * vector. It writes as many scales at a time, so there must be room for more after the last one.
- * The codes of some such vectors of blocks follow, so that the processor need not wait for each
- * vector of scales. The function may change elements of y.
+ * After the scales of up to eight vectors of blocks it writes the codes of these blocks, so that
+ * the processor need not wait for each vector of scales. The function may change elements of y.
  */
 final class BlockCode {
   static final int GROUP = 32;

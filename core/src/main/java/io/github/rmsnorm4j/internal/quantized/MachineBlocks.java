@@ -69,7 +69,7 @@ final class MachineBlocks {
     if (!serves(format, rule, BlockCode.GROUP)) {
       return null;
     }
-    // 64 elements at 512 bits are two blocks, or of one.
+    // Code for 512 bits does 64 elements at a time: two blocks of 32, or a part of a longer one.
     int block = bits == 512 && format.block() != BlockCode.GROUP ? 64 : BlockCode.GROUP;
     CodeFormat made = new CodeFormat(format.layout(), block, format.float8(), false);
     Kind kind = new Kind(made, rule, bits);

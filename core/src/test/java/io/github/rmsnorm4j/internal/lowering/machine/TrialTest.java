@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.lowering.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Keep;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A kernel is tried before it is used: one with plain Java's bits passes, any other does not. */
@@ -74,6 +76,23 @@ class TrialTest {
       for (int width : WIDTHS) {
         assertThat(MachineKernel.of(stages, bits, width, streams))
             .as("%s to %s, choice %d, width %d, %d bits", x, y, choice, width, bits)
+            .isNotNull();
+      }
+    }
+  }
+
+  /** Cast orders have a range of their own: the rows of the trial are in it. */
+  @ParameterizedTest
+  @EnumSource(CastOrder.class)
+  void everyCastOrderPasses(CastOrder order) {
+    for (EpsilonPlacement place : EpsilonPlacement.values()) {
+      for (ElementType type : ForwardKind.TYPES) {
+        NormSpec spec = NormSpec.RMSNORM.withCastOrder(order).withEpsilonPlacement(place);
+        ForwardFormula formula = ForwardFormula.of(spec, type, type, false);
+        Forward forward = new Forward(storage(type, type), formula, false);
+        List<Stage> stages = List.of(forward.statistic(), forward.roots(), forward.output());
+        assertThat(MachineKernel.of(stages, Machine.here().bits(), 0, false))
+            .as("%s, epsilon %s, %s", order, place, type)
             .isNotNull();
       }
     }
