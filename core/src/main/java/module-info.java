@@ -16,6 +16,8 @@ module io.github.rmsnorm4j {
       io.github.rmsnorm4j.cuda;
   exports io.github.rmsnorm4j.internal.codec to
       io.github.rmsnorm4j.cuda;
+  exports io.github.rmsnorm4j.internal.device to
+      io.github.rmsnorm4j.cuda;
   exports io.github.rmsnorm4j.internal.formula to
       io.github.rmsnorm4j.cuda;
 }

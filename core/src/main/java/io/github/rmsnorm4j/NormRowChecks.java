@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j;
 
-import io.github.rmsnorm4j.internal.backend.RowChecks;
+import io.github.rmsnorm4j.internal.device.RowChecks;
 
 /** The checks of a norm's own calls, for back ends in other modules. */
 record NormRowChecks(Norm norm) implements RowChecks {

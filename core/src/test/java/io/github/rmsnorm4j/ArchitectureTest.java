@@ -87,6 +87,7 @@ class ArchitectureTest {
         + " internal.backend",
     "internal.lowering.machine, ElementType internal.formula internal.kernel internal.machine"
         + " internal.backend",
+    "internal.device, ElementType Keep Rows internal.backend",
     "internal.parallel,",
     "internal.quantized, ElementType CodeFactor CodeRounding ScaleFloor internal.codec"
         + " internal.backend internal.machine",

@@ -6,7 +6,7 @@ import io.github.rmsnorm4j.cuda.ptx.Arguments;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.cuda.ptx.TreeKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
-import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;

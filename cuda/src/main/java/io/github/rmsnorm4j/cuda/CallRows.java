@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.Rows;
-import io.github.rmsnorm4j.internal.backend.RowChecks;
+import io.github.rmsnorm4j.internal.device.RowChecks;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Map;
 import java.util.TreeMap;

@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
-import io.github.rmsnorm4j.internal.backend.NormParts;
-import io.github.rmsnorm4j.internal.backend.RowChecks;
+import io.github.rmsnorm4j.internal.device.NormParts;
+import io.github.rmsnorm4j.internal.device.RowChecks;
 import java.lang.foreign.Arena;
 
 /**

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.device.NormParts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -4,7 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.ptx.Arguments;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
-import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;

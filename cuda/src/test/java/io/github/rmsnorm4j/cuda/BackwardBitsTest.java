@@ -9,7 +9,7 @@ import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cuda.ptx.Form;
-import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;

@@ -17,7 +17,7 @@ import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.cuda.ptx.Form;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
-import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.lang.foreign.MemorySegment;

@@ -10,7 +10,7 @@ import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.cuda.interpret.Work;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
-import io.github.rmsnorm4j.internal.backend.NormParts;
+import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.internal.backend;
+package io.github.rmsnorm4j.internal.device;
 
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Rows;

@@ -1,6 +1,7 @@
-package io.github.rmsnorm4j.internal.backend;
+package io.github.rmsnorm4j.internal.device;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.backend.NormChoices;
 import java.util.function.Function;
 
 /**
