@@ -188,7 +188,8 @@ class CheckCommandTest {
     assertThat(result.status()).isOne();
     assertThat(unwrapped(result))
         .contains("None of the norms known here made Y. No factor per row makes Y of X")
-        .contains("or Y is not the output of this norm.");
+        .contains(
+            "the norm has a gate or groups, which are not looked for, or Y is not the output");
     assertThat(Files.readString(json)).contains("\"status\" : \"UNKNOWN\"", "\"named\" : [ ]");
   }
 

@@ -165,7 +165,8 @@ final class Verdict {
       sentences.add(near.get());
     } else if (!shaped) {
       sentences.add(
-          "Perhaps the residual is missing or is that of another norm, or Y is not the output of this norm.");
+          "Perhaps the residual is missing or is that of another norm, the norm has a gate or groups,"
+              + " which are not looked for, or Y is not the output of this norm.");
     }
     Finding best = others.getFirst();
     if (best.equal() > 0) {
