@@ -76,7 +76,7 @@ public final class CudaMemory {
     long owner = context.ask(EntryPoint.POINTER_GET_ATTRIBUTE, DEVICE_ORDINAL, address);
     if (owner != device.info().index()) {
       throw new IllegalArgumentException(
-          "address 0x%x is memory of device %d, it must be memory of %s"
+          "address 0x%x is memory of device %s, it must be memory of %s"
               .formatted(address, owner, device));
     }
   }
@@ -123,7 +123,7 @@ public final class CudaMemory {
   public CudaMemory asSlice(long offset, long bytes) {
     if (offset < 0 || bytes < 0 || offset > byteSize() - bytes) {
       throw new IndexOutOfBoundsException(
-          "%d bytes from offset %d on are not within memory of %d bytes"
+          "%s bytes from offset %s on are not within memory of %s bytes"
               .formatted(bytes, offset, byteSize()));
     }
     return new CudaMemory(device, addresses.asSlice(offset, bytes));
@@ -319,14 +319,14 @@ public final class CudaMemory {
   private void requireFits(String name, long bytes) {
     if (bytes > byteSize()) {
       throw new IndexOutOfBoundsException(
-          "%s has %d bytes, the memory of %s has %d".formatted(name, bytes, device, byteSize()));
+          "%s has %s bytes, the memory of %s has %s".formatted(name, bytes, device, byteSize()));
     }
   }
 
   private void requireTarget(MemorySegment target) {
     if (target.byteSize() < byteSize()) {
       throw new IndexOutOfBoundsException(
-          "target has %d bytes, the memory of %s has %d"
+          "target has %s bytes, the memory of %s has %s"
               .formatted(target.byteSize(), device, byteSize()));
     }
     if (target.isReadOnly()) {

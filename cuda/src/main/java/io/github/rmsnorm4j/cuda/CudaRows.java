@@ -43,7 +43,7 @@ public final class CudaRows {
       throw new IndexOutOfBoundsException(
           String.format(
               Locale.ROOT,
-              "%d rows of %d %s elements at a stride of %d need %s bytes, there are %d",
+              "%s rows of %s %s elements at a stride of %s need %s bytes, there are %s",
               rows,
               width,
               type,
@@ -54,7 +54,7 @@ public final class CudaRows {
     this.memory = memory.asSlice(0, bytes);
     if (this.memory.address() % type.bytes() != 0) {
       throw new IllegalArgumentException(
-          "the rows begin at address 0x%x, %s elements must begin at a multiple of %d"
+          "the rows begin at address 0x%x, %s elements must begin at a multiple of %s"
               .formatted(memory.address(), type, type.bytes()));
     }
     this.type = type;

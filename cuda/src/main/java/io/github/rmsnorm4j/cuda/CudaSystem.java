@@ -69,7 +69,7 @@ final class CudaSystem {
             (int) library.ask(EntryPoint.DEVICE_GET_ATTRIBUTE, COMPUTE_CAPABILITY_MINOR, device));
     String name = name(library, device);
     String missing =
-        "device %d (%s) has compute capability %s, it must have %s or newer"
+        "device %s (%s) has compute capability %s, it must have %s or newer"
             .formatted(index, name, capability, NEEDED_CAPABILITY);
     return new CudaDeviceInfo(
         index,

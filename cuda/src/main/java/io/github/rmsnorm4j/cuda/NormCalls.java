@@ -152,7 +152,7 @@ final class NormCalls {
     long count = rows.rows();
     int width = rows.width();
     ElementType elements = rows.type();
-    return () -> "%s.%s(%d x %d %s)".formatted(type, call, count, width, elements);
+    return () -> "%s.%s(%s x %s %s)".formatted(type, call, count, width, elements);
   }
 
   /** All kernels are compiled before the first one is started. */

@@ -87,6 +87,6 @@ public final class Allocation {
     return context.failure(
         EntryPoint.MEM_ALLOC,
         OUT_OF_MEMORY,
-        ": %d bytes are asked for, %d are free".formatted(bytes, free));
+        ": %s bytes are asked for, %s are free".formatted(bytes, free));
   }
 }

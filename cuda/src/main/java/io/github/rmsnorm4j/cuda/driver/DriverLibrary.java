@@ -226,7 +226,7 @@ public final class DriverLibrary {
     return new CudaException(
         result,
         name,
-        "%s: %s (%d)%s%s"
+        "%s: %s (%s)%s%s"
             .formatted(
                 entry.symbol(),
                 name,

@@ -69,7 +69,7 @@ public final class Kernel {
     }
     if (shape.threads() > maxThreads) {
       throw new IllegalArgumentException(
-          "kernel %s: %d threads a block, %s allows %d"
+          "kernel %s: %s threads a block, %s allows %s"
               .formatted(name, shape.threads(), context, maxThreads));
     }
     MemorySegment handle = stream.handle();

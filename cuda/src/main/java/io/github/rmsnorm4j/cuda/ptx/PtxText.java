@@ -106,7 +106,7 @@ final class PtxText {
     StringBuilder text = new StringBuilder();
     registers.forEach(
         (kind, count) ->
-            text.append("  .reg .%s %%%s<%d>;\n".formatted(kind.type, kind.letter, count)));
+            text.append("  .reg .%s %%%s<%s>;\n".formatted(kind.type, kind.letter, count)));
     return text.append(body).toString();
   }
 }
