@@ -23,7 +23,8 @@ class ElementsTest {
         PreparedRow prepared =
             PreparedRow.of(truth.form(), types, sample.x(row), sample.residual(row));
         Elements ours = new Elements(truth.form(), prepared, parameters);
-        double scale = ours.scale(truth.statistic());
+        // The check takes an epsilon of 0 as inside; with every step rounded its place matters.
+        double scale = ours.scale(new Statistic(pair.part, pair.epsilon, pair.place));
         for (int i = 0; i < pair.width; i++) {
           assertThat(ours.at(i, scale, ours.centre(scale)))
               .describedAs("seed %d: %s", seed, pair)
