@@ -66,6 +66,29 @@ class GpuPageTest {
           }
         }
 
+        static void copies(StubDriver stub) {
+          float[] gain = numbers(64), hidden = numbers(3 * 64), wanted = new float[3 * 64];
+          RmsNorm cpu = RmsNorm.builder(64).gain(gain).build();
+          cpu.apply(hidden, wanted);
+          stub.lazy();
+          try (CudaDevice device = CudaDevice.open().orElseThrow();
+              CudaStream copies = device.stream();
+              CudaStream kernels = device.stream();
+              CudaEvent arrived = device.event();
+              CudaEvent normalised = device.event();
+              Arena arena = Arena.ofConfined()) {
+            CudaNorm norm = device.norm(cpu, arena);
+            CudaRows x = rows(device, arena, new float[hidden.length], 3);
+            CudaRows y = rows(device, arena, new float[hidden.length], 3);
+            CudaMemory memory = x.memory(), result = y.memory();
+            %s
+            float[] numbers = pinned.toArray(ValueLayout.JAVA_FLOAT);
+            if (!Arrays.equals(numbers, wanted)) {
+              throw new AssertionError("copies beside kernels");
+            }
+          }
+        }
+
         static void gradients() {
           int rows = 40, width = 33;
           float[] in = numbers(rows * width), gain = numbers(width);
@@ -95,6 +118,7 @@ class GpuPageTest {
           try {
             first();
             gradients();
+            copies(stub);
           } finally {
             System.clearProperty("rmsnorm4j.cuda.library");
           }
@@ -117,7 +141,7 @@ class GpuPageTest {
     StubDriver.fresh(); // skips the test where there is no gcc
     List<String> blocks =
         JAVA.matcher(Files.readString(PAGE)).results().map(block -> block.group(1)).toList();
-    assertThat(blocks).hasSize(2);
+    assertThat(blocks).hasSize(3);
     Path source = directory.resolve("Lines.java");
     Files.writeString(source, PROGRAM.formatted(blocks.toArray()));
     StringWriter messages = new StringWriter();
