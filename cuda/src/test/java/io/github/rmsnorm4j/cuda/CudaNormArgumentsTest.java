@@ -94,7 +94,14 @@ class CudaNormArgumentsTest {
     refused(() -> norm.apply(x, null, stream), NullPointerException.class, "y is null");
     refused(
         () -> norm.apply(x, y, (CudaStream) null), NullPointerException.class, "stream is null");
-    refused(() -> norm.apply(x, y, null, stream), NullPointerException.class, "saved is null");
+    refused(
+        () -> norm.apply(x, y, (CudaSaved) null, stream),
+        NullPointerException.class,
+        "saved is null");
+    refused(
+        () -> norm.apply(x, y, (CudaStatistics) null, stream),
+        NullPointerException.class,
+        "statistics is null");
     refused(
         () -> norm.addAndApply(x, null, y, stream), NullPointerException.class, "residual is null");
     CudaNorm groups = device.norm(RmsNorm.builder(1 << 20).groupCount(1 << 19).build(), arena);
@@ -234,7 +241,7 @@ class CudaNormArgumentsTest {
         "dbias is float64, after a forward pass of float32 it must be float32");
     refused(
         () -> norm.backward(y, saved, dx, added(rows(FLOAT32, 2), null), stream),
-        "dgain has 2 rows, it must be 1");
+        "dgain has 2 rows, it must have 1");
     refused(
         () -> norm.backward(y, saved, dx, added(rows(FLOAT32, 1, 7), null), stream),
         "dgain has 7 elements, it must have as many as the other parameters, 8");

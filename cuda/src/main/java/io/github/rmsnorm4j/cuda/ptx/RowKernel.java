@@ -20,6 +20,7 @@ public final class RowKernel {
   static final String WIDTH = "width";
   static final String PART = "part";
   static final String EPSILON = "epsilon";
+  static final String OFFSET = "gain_offset";
   static final String MEAN = "mean_address";
   static final String RSTD = "rstd_address";
 
@@ -31,7 +32,7 @@ public final class RowKernel {
   private final PtxText text = new PtxText();
   private final KernelParameters parameters = new KernelParameters();
   private final Numbers numbers = new Numbers(text);
-  private final RowPlaces places = new RowPlaces(text);
+  private final RowPlaces places;
   private final Team team;
   private final String rows;
   private final String width;
@@ -41,6 +42,7 @@ public final class RowKernel {
   private RowKernel(KernelSignature signature) {
     this.signature = signature;
     program = signature.program();
+    places = new RowPlaces(text, signature.arithmetic());
     declare();
     team = Team.of(text, signature.form());
     rows = text.compute(Kind.B32, "ld.param.u32", "[" + ROWS + "]");
@@ -62,7 +64,7 @@ public final class RowKernel {
   }
 
   private void declare() {
-    for (Tensor tensor : signature.types().keySet()) {
+    for (Tensor tensor : signature.rows()) {
       RowPlaces.declareRows(parameters, tensor);
     }
     for (Tensor column : columns()) {
@@ -79,6 +81,9 @@ public final class RowKernel {
         .add(KernelParameters.Type.U32, WIDTH)
         .add(KernelParameters.Type.U32, PART)
         .add(KernelParameters.Type.F64, EPSILON);
+    if (signature.addsOffset()) {
+      parameters.add(KernelParameters.Type.F64, OFFSET);
+    }
   }
 
   /** Whether the mean and rstd of a row may be wanted. */
@@ -95,8 +100,11 @@ public final class RowKernel {
   }
 
   private PtxKernel kernel() {
-    signature.types().forEach(places::addRows);
-    columns().forEach(column -> places.addColumn(column, signature.arithmetic()));
+    signature.rows().forEach(tensor -> places.addRows(tensor, signature.types().get(tensor)));
+    columns().forEach(column -> places.addColumn(column, signature.type(column)));
+    if (signature.addsOffset()) {
+      places.addOffset(OFFSET);
+    }
     String end = text.label("END");
     int rowsOfTeam = signature.hasColumnSums() ? SumOrder.ROWS : 1;
     if (rowsOfTeam == 1) {

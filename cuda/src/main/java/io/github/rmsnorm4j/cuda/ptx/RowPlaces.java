@@ -4,6 +4,7 @@ import static io.github.rmsnorm4j.cuda.ptx.PtxText.at;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -28,9 +29,14 @@ final class RowPlaces {
   private final Map<Tensor, ElementType> types = new TreeMap<>();
 
   private final Map<Tensor, String> bases = new HashMap<>();
+  private final boolean float64;
 
-  RowPlaces(PtxText text) {
+  /** A register with what is added to each number of the gain; null if nothing is. */
+  private String offset;
+
+  RowPlaces(PtxText text, ElementType arithmetic) {
     this.text = text;
+    float64 = arithmetic == ElementType.FLOAT64;
     narrowing = new Narrowing(text);
   }
 
@@ -62,10 +68,16 @@ final class RowPlaces {
     bases.put(rows, text.register(Kind.B64));
   }
 
-  /** Loads the address of a column of the compute type. */
+  /** Loads the address of a column. */
   void addColumn(Tensor column, ElementType type) {
     types.put(column, type);
     bases.put(column, address(name(column)));
+  }
+
+  /** Loads what is added to each number of the gain, in the compute type. */
+  void addOffset(String parameter) {
+    String number = text.compute(Kind.F64, "ld.param.f64", "[" + parameter + "]");
+    offset = float64 ? number : text.compute(Kind.F32, "cvt.rn.f32.f64", number);
   }
 
   private String address(String name) {
@@ -133,8 +145,29 @@ final class RowPlaces {
     return text.test("ne.u64", bits, "0");
   }
 
-  /** Loads one number. */
+  /** Loads one number, in the compute type. */
   String load(Tensor tensor, String address, int offset) {
+    return computed(tensor, loaded(tensor, address, offset));
+  }
+
+  /** A number as the formula has it: of the compute type, a gain with its offset. */
+  private String computed(Tensor tensor, String loaded) {
+    boolean isFloat64 = type(tensor) == ElementType.FLOAT64;
+    String number = loaded;
+    if (isFloat64 && !float64) {
+      number = text.compute(Kind.F32, "cvt.rn.f32.f64", loaded);
+    } else if (!isFloat64 && float64) {
+      number = text.compute(Kind.F64, "cvt.f64.f32", loaded);
+    }
+    boolean isGain = tensor.equals(Forward.GAIN) || tensor.equals(Forward.GAIN_OF_GROUPS);
+    return offset == null || !isGain
+        ? number
+        : float64
+            ? text.compute(Kind.F64, "add.rn.f64", offset, number)
+            : text.compute(Kind.F32, "add.rn.f32", offset, number);
+  }
+
+  private String loaded(Tensor tensor, String address, int offset) {
     return switch (type(tensor)) {
       case FLOAT32 -> text.compute(Kind.F32, "ld.global.f32", at(address, offset));
       case FLOAT64 -> text.compute(Kind.F64, "ld.global.f64", at(address, offset));
@@ -163,7 +196,7 @@ final class RowPlaces {
     }
   }
 
-  /** Loads numbers that are one after the other, by accesses of 16 bytes. */
+  /** Loads numbers that are one after the other, by accesses of 16 bytes, in the compute type. */
   String[] load(Tensor tensor, String address, int offset, int count) {
     String[] numbers = new String[count];
     int ofAccess = WIDEST / type(tensor).bytes();
@@ -182,6 +215,7 @@ final class RowPlaces {
         }
       }
     }
+    Arrays.setAll(numbers, k -> computed(tensor, numbers[k]));
     return numbers;
   }
 

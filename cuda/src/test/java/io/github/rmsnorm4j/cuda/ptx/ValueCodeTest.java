@@ -168,7 +168,7 @@ class ValueCodeTest {
   private static double[] run(Value value, ElementType in, double[] x, double[] y) {
     PtxText text = new PtxText();
     KernelParameters parameters = new KernelParameters();
-    RowPlaces places = new RowPlaces(text);
+    RowPlaces places = new RowPlaces(text, in);
     List<Tensor> tensors = List.of(Forward.X, Forward.Y, Backward.DY);
     tensors.forEach(tensor -> RowPlaces.declareRows(parameters, tensor));
     places.addRows(Forward.X, in);
