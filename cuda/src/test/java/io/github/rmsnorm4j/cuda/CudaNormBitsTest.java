@@ -27,6 +27,7 @@ class CudaNormBitsTest {
   private static final long SEED = 20261127;
   private static final int FORWARD = Integer.getInteger("rmsnorm4j.cuda.draws", 120);
   private static final int BACKWARD = Integer.getInteger("rmsnorm4j.cuda.draws", 70);
+  private static final int PAIRS = Integer.getInteger("rmsnorm4j.cuda.draws", 40);
   private static final int[] WIDTHS = {1, 2, 31, 32, 33, 96, 127, 256, 999, 1024, 1025, 1536, 2304};
 
   private final Set<String> reached = new TreeSet<>();
@@ -78,6 +79,46 @@ class CudaNormBitsTest {
       }
     }
     assertThat(notReachedBackward()).as("not reached").isEmpty();
+  }
+
+  @Test
+  void callsOfTwoNormsHaveTheBitsOfTheCpu() {
+    stub.lazy();
+    SplittableRandom random = new SplittableRandom(SEED + 2);
+    for (int draw = 0; draw < PAIRS; draw++) {
+      for (ElementType type : ElementType.values()) {
+        int width = WIDTHS[random.nextInt(WIDTHS.length)];
+        int rows = random.nextInt(1, 7);
+        new SandwichCase(random.nextLong(), type, rows, width, reached).checkOn(device, stream);
+      }
+    }
+    assertThat(notReachedInPairs()).as("not reached").isEmpty();
+  }
+
+  private Set<String> notReachedInPairs() {
+    Set<String> wanted = new TreeSet<>();
+    for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+      for (NormSpec.Kind next : NormSpec.Kind.values()) {
+        wanted.add(kind + " then " + next);
+      }
+    }
+    for (Keep next : Keep.values()) {
+      wanted.add("keeps " + Keep.INPUT + ", " + next);
+      wanted.add("keeps " + Keep.NOTHING + ", " + next);
+    }
+    wanted.add("keeps null, null");
+    for (ElementType type : ElementType.values()) {
+      wanted.add(type + " residual " + type);
+    }
+    for (boolean is : new boolean[] {false, true}) {
+      wanted.add("in place " + is);
+      for (boolean first : new boolean[] {false, true}) {
+        wanted.add("first " + first + " of call " + is);
+        wanted.add("first " + first + " samples " + is);
+      }
+    }
+    wanted.removeAll(reached);
+    return wanted;
   }
 
   private Set<String> notReachedForward() {
