@@ -4,82 +4,17 @@ import static io.github.rmsnorm4j.ElementType.BFLOAT16;
 import static io.github.rmsnorm4j.ElementType.FLOAT32;
 import static io.github.rmsnorm4j.ElementType.FLOAT64;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
-import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
-import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What is refused, in one line, before anything is started. */
-class CudaNormArgumentsTest {
-  private static final int WIDTH = 8;
-  private static final String DEVICE = "device 0 (Stub GPU A)";
-
-  private StubDriver stub;
-  private CudaDevice device;
-  private CudaDevice other;
-  private Arena arena;
-  private CudaStream stream;
-  private CudaNorm norm;
-  private CudaRows x;
-  private CudaRows y;
-
-  @BeforeEach
-  void open() {
-    stub = InterpretedDevice.behind(StubDriver.fresh());
-    stub.devices(2);
-    CudaSystem system = CudaSystem.look(stub.library());
-    device = system.open(0).orElseThrow();
-    other = system.open(1).orElseThrow();
-    arena = Arena.ofConfined();
-    stream = device.stream();
-    norm = device.norm(LayerNorm.builder(WIDTH).gain(new float[WIDTH]).build(), arena);
-    x = rows(FLOAT32, 4);
-    y = rows(FLOAT32, 4);
-    x.memory().copyFrom(arena.allocate(x.memory().byteSize()));
-    stub.calls();
-  }
-
-  @AfterEach
-  void nothingLeaks() throws Throwable {
-    if (stub != null) {
-      stub.rethrow();
-      arena.close();
-      stream.close();
-      other.close();
-      device.close();
-      assertThat(stub.leaks()).isEmpty();
-    }
-  }
-
-  private CudaRows rows(ElementType type, int rows) {
-    return rows(type, rows, WIDTH);
-  }
-
-  private CudaRows rows(ElementType type, int rows, int width) {
-    return CudaRows.of(
-        device.allocate((long) rows * width * type.bytes(), arena), type, rows, width);
-  }
-
-  private void refused(ThrowingCallable call, Class<?> type, String message) {
-    assertThatThrownBy(call).isInstanceOf(type).hasMessage(message);
-    assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();
-  }
-
-  private void refused(ThrowingCallable call, String message) {
-    refused(call, IllegalArgumentException.class, message);
-  }
-
+class CudaNormArgumentsTest extends RefusedCalls {
   @Test
   void rowsThatDoNotFit() {
     refused(
@@ -296,9 +231,5 @@ class CudaNormArgumentsTest {
     refused(
         () -> groups.apply(quarter, quarter, stream),
         "x has 536870912 rows, a call takes at most 536870911");
-  }
-
-  private static CudaGradients added(CudaRows gain, CudaRows bias) {
-    return CudaGradients.added(gain, bias);
   }
 }
