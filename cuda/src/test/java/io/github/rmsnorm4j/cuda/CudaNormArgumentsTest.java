@@ -216,6 +216,33 @@ class CudaNormArgumentsTest extends RefusedCalls {
         "y overlaps the rstd or the mean of saved: each must be memory of its own");
   }
 
+  /** The memory of a norm, of what is kept, and of the sums over rows. */
+  @Test
+  void tooLittleMemoryForWhatACallNeeds() {
+    CudaSaved saved = norm.saved(Keep.INPUT, 4, arena);
+    norm.apply(x, y, saved, stream);
+    stream.synchronize();
+    CudaRows dx = rows(FLOAT32, 4);
+    CudaRows dgain = rows(FLOAT32, 1);
+    try (Arena rest = Arena.ofConfined()) {
+      device.allocate(device.freeBytes() - 31, rest);
+      stub.calls();
+      String asked =
+          "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2), meaning of 2: %s bytes are asked";
+      String free = " for, 31 are free, on " + DEVICE;
+      refused(
+          () -> norm.backward(y, saved, dx, added(dgain, null), stream),
+          CudaException.class,
+          asked.formatted(32) + free);
+      refused(
+          () -> norm.saved(Keep.INPUT, 4, arena), CudaException.class, asked.formatted(64) + free);
+      RmsNorm another = RmsNorm.builder(1).gain(new float[1]).build();
+      refused(() -> device.norm(another, arena), CudaException.class, asked.formatted(512) + free);
+    }
+    norm.backward(y, saved, dx, added(dgain, null), stream);
+    stream.synchronize();
+  }
+
   /** More rows than a launch takes; they are not there, so they must not be used. */
   @Test
   @SuppressWarnings("restricted")
