@@ -177,6 +177,17 @@ public final class CudaDevice implements AutoCloseable {
   }
 
   /**
+   * {@return the default stream, which calls without a stream use} It waits for the work that was
+   * started before on all streams of {@link #stream}, and they wait for it. Closing it does
+   * nothing.
+   *
+   * @throws IllegalStateException if the device is closed
+   */
+  public CudaStream defaultStream() {
+    return wrapStream(0);
+  }
+
+  /**
    * {@return a stream that another library has made, which keeps it} It must not be destroyed while
    * it is used here. Not every wrong handle can be recognised: a number that is no handle may end
    * the process.

@@ -17,11 +17,12 @@ import java.lang.foreign.Arena;
  * }</pre>
  *
  * <p><b>Streams.</b> A call starts kernels on a stream and returns. It checks all arguments before
- * it starts anything. A call without a stream uses the default stream: it waits for the work that
- * was started before on all streams of the device that {@link CudaDevice#stream} made, and they
- * wait for it; copies without a stream wait for it, too. If a kernel fails, a later call on the
- * device or {@link CudaStream#synchronize} throws a {@link CudaException}, which names the kernel
- * and the call that started it, such as {@code RmsNorm.apply(128 x 4096 float32)}.
+ * it starts anything. A call without a stream uses the {@linkplain CudaDevice#defaultStream default
+ * stream}: it waits for the work that was started before on all streams of the device that {@link
+ * CudaDevice#stream} made, and they wait for it; copies without a stream wait for it, too. If a
+ * kernel fails, a later call on the device or {@link CudaStream#synchronize} throws a {@link
+ * CudaException}, which names the kernel and the call that started it, such as {@code
+ * RmsNorm.apply(128 x 4096 float32)}.
  *
  * <p><b>Memory.</b> Rows of a call must stay allocated, and those that are read must not change,
  * until the stream has done the work. The copy of gain and bias lives as long as the arena, and
@@ -48,7 +49,7 @@ public final class CudaNorm {
     this.norm = norm;
     this.parts = NormParts.of(norm);
     this.parameters = DeviceParameters.of(device, parts, arena);
-    this.defaultStream = device.wrapStream(0);
+    this.defaultStream = device.defaultStream();
     this.calls = new NormCalls(this);
   }
 
@@ -204,18 +205,6 @@ public final class CudaNorm {
   }
 
   /**
-   * Normalises rows on the default stream and gives numbers of each row; otherwise as {@link
-   * #apply(CudaRows, CudaRows, CudaStatistics, CudaStream)}.
-   *
-   * @param x the rows, of the norm's width
-   * @param y where the result goes; x itself for in place
-   * @param statistics takes the numbers
-   */
-  public void apply(CudaRows x, CudaRows y, CudaStatistics statistics) {
-    apply(x, y, statistics, defaultStream);
-  }
-
-  /**
    * Normalises rows and gives the mean, rstd or length of each row.
    *
    * @param x the rows, of the norm's width
@@ -292,20 +281,6 @@ public final class CudaNorm {
   }
 
   /**
-   * Normalises rows, adds the result to the residual, and normalises the sum with another norm, on
-   * the default stream; otherwise as {@link #applyAndAdd(CudaRows, CudaRows, CudaNorm, CudaRows,
-   * CudaStream)}.
-   *
-   * @param x the rows, of the norm's width
-   * @param residual takes the sum
-   * @param next the norm of the sum
-   * @param y where the normalised sum goes; x itself for in place
-   */
-  public void applyAndAdd(CudaRows x, CudaRows residual, CudaNorm next, CudaRows y) {
-    applyAndAdd(x, residual, next, y, defaultStream);
-  }
-
-  /**
    * Normalises rows, adds the result to the residual, and normalises the sum with another norm:
    * {@code residual += norm(x); y = next(residual)}, as {@link
    * Norm#applyAndAdd(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows, Norm,
@@ -325,27 +300,6 @@ public final class CudaNorm {
   public void applyAndAdd(
       CudaRows x, CudaRows residual, CudaNorm next, CudaRows y, CudaStream stream) {
     calls.pair("applyAndAdd", x, require(residual, "residual"), next, y, null, null, stream);
-  }
-
-  /**
-   * Does what {@link #applyAndAdd(CudaRows, CudaRows, CudaNorm, CudaRows, CudaStream)} does, and
-   * keeps what the backward passes of both norms need, on the default stream.
-   *
-   * @param x the rows, which must not change until the backward pass is done
-   * @param residual takes the sum, and must keep it if the input of the next norm is kept
-   * @param next the norm of the sum
-   * @param y where the normalised sum goes; not x itself
-   * @param saved takes what is kept of this norm; not with {@link Keep#OUTPUT}
-   * @param savedOfNext takes what is kept of the next norm
-   */
-  public void applyAndAdd(
-      CudaRows x,
-      CudaRows residual,
-      CudaNorm next,
-      CudaRows y,
-      CudaSaved saved,
-      CudaSaved savedOfNext) {
-    applyAndAdd(x, residual, next, y, saved, savedOfNext, defaultStream);
   }
 
   /**

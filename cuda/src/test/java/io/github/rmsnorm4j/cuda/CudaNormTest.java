@@ -42,12 +42,14 @@ class CudaNormTest {
   private final float[] gain = new float[WIDTH];
   private StubDriver stub;
   private CudaDevice device;
+  private CudaStream defaultStream;
   private Arena arena;
 
   @BeforeEach
   void open() {
     stub = InterpretedDevice.behind(StubDriver.fresh());
     device = CudaSystem.look(stub.library()).open().orElseThrow();
+    defaultStream = device.defaultStream();
     arena = Arena.ofConfined();
     System.arraycopy(numbers(4), 0, gain, 0, WIDTH);
   }
@@ -201,20 +203,20 @@ class CudaNormTest {
 
     RmsNorm rms = RmsNorm.builder(WIDTH).gain(gain).build();
     rms.apply(in, out, rstd);
-    device.norm(rms, arena).apply(there, output, CudaStatistics.rstd(rstdThere));
+    device.norm(rms, arena).apply(there, output, CudaStatistics.rstd(rstdThere), defaultStream);
     assertThat(doubles(rstdThere)).isEqualTo(rstd);
 
     LayerNorm layer = LayerNorm.builder(WIDTH).gain(gain).build();
     layer.apply(in, out, other, rstd);
     CudaNorm layerThere = device.norm(layer, arena);
     CudaStatistics both = CudaStatistics.meanAndRstd(otherThere, rstdThere);
-    layerThere.apply(there, output, both);
+    layerThere.apply(there, output, both, defaultStream);
     assertThat(doubles(rstdThere)).isEqualTo(rstd);
     assertThat(doubles(otherThere)).isEqualTo(other);
 
     L2Norm l2 = L2Norm.builder(WIDTH).build();
     l2.apply(in, out, other);
-    device.norm(l2, arena).apply(there, there, CudaStatistics.length(otherThere));
+    device.norm(l2, arena).apply(there, there, CudaStatistics.length(otherThere), defaultStream);
     assertThat(doubles(otherThere)).isEqualTo(other);
     assertThat(back(there)).isEqualTo(out.segment().toArray(JAVA_FLOAT));
 
@@ -222,7 +224,9 @@ class CudaNormTest {
     double[] ofGroups = new double[ROWS * 4];
     CudaRows groupsThere = statistics(ROWS, 4);
     groups.apply(in, out, ofGroups);
-    device.norm(groups, arena).apply(rows(x), output, CudaStatistics.rstd(groupsThere));
+    device
+        .norm(groups, arena)
+        .apply(rows(x), output, CudaStatistics.rstd(groupsThere), defaultStream);
     assertThat(doubles(groupsThere)).isEqualTo(ofGroups);
   }
 
@@ -287,7 +291,7 @@ class CudaNormTest {
     CudaRows output = rows(new float[x.length]);
     CudaRows gradient = rows(new float[x.length]);
     CudaRows sums = rows(1, new float[WIDTH]);
-    norm.applyAndAdd(there, sumThere, ofSum, output, kept, keptOfSum);
+    norm.applyAndAdd(there, sumThere, ofSum, output, kept, keptOfSum, defaultStream);
     ofSum.backward(rows(dy), keptOfSum, rows(z), gradient, null);
     norm.backward(gradient, kept, gradient, CudaGradients.assigned(sums, null));
     assertThat(back(sumThere)).isEqualTo(sum);
@@ -296,10 +300,10 @@ class CudaNormTest {
     assertThat(back(sums)).isEqualTo(dgain);
 
     CudaRows again = rows(z);
-    norm.applyAndAdd(there, again, ofSum, there);
+    norm.applyAndAdd(there, again, ofSum, there, defaultStream);
     assertThat(back(there)).isEqualTo(y);
     stub.calls();
-    norm.applyAndAdd(there, again, norm, there);
+    norm.applyAndAdd(there, again, norm, there, defaultStream);
     assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).hasSize(2);
   }
 
@@ -311,8 +315,12 @@ class CudaNormTest {
     CudaSaved saved = norm.saved(Keep.INPUT, 0, arena);
     stub.calls();
     norm.apply(none, none);
-    norm.apply(none, none, CudaStatistics.rstd(CudaRows.of(nothing, ElementType.FLOAT64, 0, 1)));
-    norm.applyAndAdd(none, none, norm, none);
+    norm.apply(
+        none,
+        none,
+        CudaStatistics.rstd(CudaRows.of(nothing, ElementType.FLOAT64, 0, 1)),
+        defaultStream);
+    norm.applyAndAdd(none, none, norm, none, defaultStream);
     norm.apply(none, none, saved);
     norm.backward(none, saved, none, null);
     assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();
