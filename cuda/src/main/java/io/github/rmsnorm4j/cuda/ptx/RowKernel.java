@@ -32,7 +32,7 @@ public final class RowKernel {
   private final PtxText text = new PtxText();
   private final KernelParameters parameters = new KernelParameters();
   private final Numbers numbers = new Numbers(text);
-  private final RowPlaces places;
+  private final RowPlaces places = new RowPlaces(text);
   private final Team team;
   private final String rows;
   private final String width;
@@ -42,7 +42,6 @@ public final class RowKernel {
   private RowKernel(KernelSignature signature) {
     this.signature = signature;
     program = signature.program();
-    places = new RowPlaces(text, signature.arithmetic());
     declare();
     team = Team.of(text, signature.form());
     rows = text.compute(Kind.B32, "ld.param.u32", "[" + ROWS + "]");

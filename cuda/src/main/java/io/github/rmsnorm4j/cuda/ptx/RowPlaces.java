@@ -29,14 +29,12 @@ final class RowPlaces {
   private final Map<Tensor, ElementType> types = new TreeMap<>();
 
   private final Map<Tensor, String> bases = new HashMap<>();
-  private final boolean float64;
 
-  /** A register with what is added to each number of the gain; null if nothing is. */
+  /** The parameter of the kernel with what is added to the gain; null if nothing is. */
   private String offset;
 
-  RowPlaces(PtxText text, ElementType arithmetic) {
+  RowPlaces(PtxText text) {
     this.text = text;
-    float64 = arithmetic == ElementType.FLOAT64;
     narrowing = new Narrowing(text);
   }
 
@@ -74,10 +72,35 @@ final class RowPlaces {
     bases.put(column, address(name(column)));
   }
 
-  /** Loads what is added to each number of the gain, in the compute type. */
+  /** Says which parameter of the kernel is added to each number of the gain. */
   void addOffset(String parameter) {
-    String number = text.compute(Kind.F64, "ld.param.f64", "[" + parameter + "]");
-    offset = float64 ? number : text.compute(Kind.F32, "cvt.rn.f32.f64", number);
+    offset = parameter;
+  }
+
+  /**
+   * A number of a tensor as a formula has it: of the compute type, and a gain with its offset.
+   *
+   * @param loaded the number in memory, 16-bit types as float32
+   */
+  String computed(Value value, String loaded) {
+    boolean isFloat64 = type(value.tensor()) == ElementType.FLOAT64;
+    String number = loaded;
+    if (isFloat64 && !value.float64()) {
+      number = text.compute(Kind.F32, "cvt.rn.f32.f64", loaded);
+    } else if (!isFloat64 && value.float64()) {
+      number = text.compute(Kind.F64, "cvt.f64.f32", loaded);
+    }
+    boolean isGain =
+        value.tensor().equals(Forward.GAIN) || value.tensor().equals(Forward.GAIN_OF_GROUPS);
+    return offset != null && isGain ? withOffset(number, value.float64()) : number;
+  }
+
+  private String withOffset(String number, boolean float64) {
+    String sum = text.compute(Kind.F64, "ld.param.f64", "[" + offset + "]");
+    return float64
+        ? text.compute(Kind.F64, "add.rn.f64", sum, number)
+        : text.compute(
+            Kind.F32, "add.rn.f32", text.compute(Kind.F32, "cvt.rn.f32.f64", sum), number);
   }
 
   private String address(String name) {
@@ -145,29 +168,8 @@ final class RowPlaces {
     return text.test("ne.u64", bits, "0");
   }
 
-  /** Loads one number, in the compute type. */
+  /** Loads one number. */
   String load(Tensor tensor, String address, int offset) {
-    return computed(tensor, loaded(tensor, address, offset));
-  }
-
-  /** A number as the formula has it: of the compute type, a gain with its offset. */
-  private String computed(Tensor tensor, String loaded) {
-    boolean isFloat64 = type(tensor) == ElementType.FLOAT64;
-    String number = loaded;
-    if (isFloat64 && !float64) {
-      number = text.compute(Kind.F32, "cvt.rn.f32.f64", loaded);
-    } else if (!isFloat64 && float64) {
-      number = text.compute(Kind.F64, "cvt.f64.f32", loaded);
-    }
-    boolean isGain = tensor.equals(Forward.GAIN) || tensor.equals(Forward.GAIN_OF_GROUPS);
-    return offset == null || !isGain
-        ? number
-        : float64
-            ? text.compute(Kind.F64, "add.rn.f64", offset, number)
-            : text.compute(Kind.F32, "add.rn.f32", offset, number);
-  }
-
-  private String loaded(Tensor tensor, String address, int offset) {
     return switch (type(tensor)) {
       case FLOAT32 -> text.compute(Kind.F32, "ld.global.f32", at(address, offset));
       case FLOAT64 -> text.compute(Kind.F64, "ld.global.f64", at(address, offset));
@@ -196,7 +198,7 @@ final class RowPlaces {
     }
   }
 
-  /** Loads numbers that are one after the other, by accesses of 16 bytes, in the compute type. */
+  /** Loads numbers that are one after the other, by accesses of 16 bytes. */
   String[] load(Tensor tensor, String address, int offset, int count) {
     String[] numbers = new String[count];
     int ofAccess = WIDEST / type(tensor).bytes();
@@ -215,7 +217,6 @@ final class RowPlaces {
         }
       }
     }
-    Arrays.setAll(numbers, k -> computed(tensor, numbers[k]));
     return numbers;
   }
 

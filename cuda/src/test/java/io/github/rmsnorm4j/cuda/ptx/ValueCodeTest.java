@@ -168,7 +168,7 @@ class ValueCodeTest {
   private static double[] run(Value value, ElementType in, double[] x, double[] y) {
     PtxText text = new PtxText();
     KernelParameters parameters = new KernelParameters();
-    RowPlaces places = new RowPlaces(text, in);
+    RowPlaces places = new RowPlaces(text);
     List<Tensor> tensors = List.of(Forward.X, Forward.Y, Backward.DY);
     tensors.forEach(tensor -> RowPlaces.declareRows(parameters, tensor));
     places.addRows(Forward.X, in);
@@ -180,7 +180,7 @@ class ValueCodeTest {
     places.moveTo("0");
     Map<Tensor, String> at = places.addresses(tensors, index, 1);
     ValueCode code =
-        ValueCode.ofRow(text, new Numbers(text), places::first)
+        ValueCode.ofRow(text, new Numbers(text), places::first, places::computed)
             .ofElement(element -> places.load(element.tensor(), at.get(element.tensor()), 0));
     ElementType computed = value.computeType();
     String number = code.stored(value, computed, ElementType.FLOAT64);
