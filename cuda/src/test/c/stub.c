@@ -38,13 +38,20 @@ typedef struct object {
   int kind;
   char *text, *memory;
   size_t bytes;
+  void *context; /* of memory */
+  size_t time; /* of an event: when it was recorded, 0 if it was not */
+  CUstream stream;
 } object;
 
-/* Work on a stream: a kernel, or a copy without one. */
+/*
+ * Work on a stream: a kernel, a copy without one, or waiting for what another stream was given
+ * before a time.
+ */
 typedef struct work {
   struct work *next;
   device *device;
-  CUstream stream;
+  CUstream stream, awaited;
+  size_t time, until;
   void *to, *parameters;
   const void *from;
   char *ptx, *kernel;
@@ -60,7 +67,7 @@ static object *objects;
 static work *queue;
 static int device_count, driver_version, initialised, echo, fail_code, fail_after, fail_late, lazy;
 static char fail_function[64], calls[LOG_BYTES];
-static size_t logged;
+static size_t logged, now; /* how much work and how many records there were */
 static launch_t *on_launch;
 static _Thread_local device *stack[DEPTH];
 static _Thread_local int depth;
@@ -124,6 +131,7 @@ static object *add(int kind, size_t bytes) {
   object *o = calloc(1, sizeof *o);
   o->kind = kind;
   o->device = current();
+  o->context = o->device;
   o->next = objects;
   objects = o;
   if (bytes) {
@@ -194,9 +202,15 @@ static int is_memory_of(const device *of, const void *address, size_t bytes) {
   return o && o->kind == DEVICE_MEMORY && o->device == of;
 }
 
+static void finish_before(const device *on, CUstream stream, size_t time);
+
 /* Does work, with the lock held but while Java runs a kernel; an error stays with the context. */
 static void perform(work *w) {
   int error = w->device->error ? w->device->error : w->error;
+  if (w->until) {
+    finish_before(w->device, w->awaited, w->until);
+    return;
+  }
   if (!error && w->kernel && on_launch) {
     pthread_mutex_unlock(&lock);
     error = on_launch(w->ptx, w->kernel, w->grid[0], w->grid[1], w->grid[2], w->block[0],
@@ -222,12 +236,15 @@ static void forget(work *w) {
   free(w);
 }
 
-/* Does what was started in a context, on one stream or, without one, on all; waits for others. */
-static void finish(const device *on, CUstream stream) {
+/*
+ * Does what was started in a context before a time, on one stream or, without one, on all; waits
+ * for others.
+ */
+static void finish_before(const device *on, CUstream stream, size_t time) {
   for (;;) {
     work *w = queue;
     while (w && (w->device != on || (stream && w->stream != stream))) w = w->next;
-    if (!w) return;
+    if (!w || w->time >= time) return;
     if (w->running) {
       pthread_cond_wait(&done, &lock);
     } else {
@@ -239,11 +256,14 @@ static void finish(const device *on, CUstream stream) {
   }
 }
 
+static void finish(const device *on, CUstream stream) { finish_before(on, stream, (size_t)-1); }
+
 static void start(work w) {
   work **last = &queue;
   while (*last) last = &(*last)->next;
   *last = malloc(sizeof w);
   w.next = NULL;
+  w.time = ++now;
   w.device = current();
   **last = w;
   if (!lazy) finish(w.device, w.stream);
@@ -409,6 +429,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
   object *o = holding(address, 1);
   if (!o) RETURN(1);
   switch ((int)attribute) {
+    case 1: *(void **)data = o->context; break;
     case 2: *(unsigned *)data = o->kind == DEVICE_MEMORY ? 2 : 1; break;
     case 9: *(int *)data = (int)(o->device - devices); break;
     default: RETURN(1);
@@ -493,6 +514,16 @@ CUresult cuStreamSynchronize(CUstream stream) {
   RETURN(current()->error);
 }
 
+/* What was recorded when this is called counts; without, there is nothing to wait for. */
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
+  ENTER("%p, %p, %u", (void *)stream, (void *)event, flags);
+  NEED_STREAM(stream);
+  object *o = find(EVENT, event);
+  if (!o) RETURN(400);
+  if (o->time) start((work){.stream = stream, .awaited = o->stream, .until = o->time});
+  RETURN(0);
+}
+
 CUresult cuStreamDestroy_v2(CUstream stream) {
   ENTER("%p", (void *)stream);
   NEED_CONTEXT();
@@ -506,22 +537,23 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags) {
   RETURN(0);
 }
 
-/* The time of an event is the number of events before it. */
+/* The time of an event is the number of events and of work before it. */
 CUresult cuEventRecord(CUevent event, CUstream stream) {
   ENTER("%p, %p", (void *)event, (void *)stream);
   NEED_STREAM(stream);
-  static size_t time;
   object *o = find(EVENT, event);
-  if (!o) RETURN(400);
-  o->bytes = ++time;
+  if (!o || o->device != current()) RETURN(400);
+  o->time = ++now;
+  o->stream = stream;
   RETURN(0);
 }
 
 CUresult cuEventSynchronize(CUevent event) {
   ENTER("%p", (void *)event);
   NEED_CONTEXT();
-  if (!find(EVENT, event)) RETURN(400);
-  finish(current(), NULL);
+  object *o = find(EVENT, event);
+  if (!o) RETURN(400);
+  finish_before(current(), o->stream, o->time);
   RETURN(current()->error);
 }
 
@@ -529,8 +561,8 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) {
   ENTER("%p, %p, %p", (void *)milliseconds, (void *)from, (void *)to);
   NEED_CONTEXT();
   object *a = find(EVENT, from), *b = find(EVENT, to);
-  if (!a || !b || !a->bytes || !b->bytes) RETURN(400);
-  *milliseconds = (float)b->bytes - (float)a->bytes + 0.5f;
+  if (!a || !b || !a->time || !b->time || a->device != b->device) RETURN(400);
+  *milliseconds = (float)b->time - (float)a->time + 0.5f;
   RETURN(0);
 }
 
@@ -656,7 +688,7 @@ void stub_reset(void) {
   initialised = echo = fail_late = lazy = 0;
   while (queue) forget(queue);
   fail_function[0] = calls[0] = 0;
-  logged = 0;
+  logged = now = 0;
   on_launch = NULL;
   pthread_mutex_unlock(&lock);
 }
@@ -727,6 +759,14 @@ size_t stub_allocation(CUdeviceptr address, CUdeviceptr *start) {
   if (bytes) *start = (CUdeviceptr)(size_t)o->memory;
   pthread_mutex_unlock(&lock);
   return bytes;
+}
+
+/* From now on memory is of another context of its device; of none for a null. */
+void stub_memory_of(CUdeviceptr address, void *context) {
+  pthread_mutex_lock(&lock);
+  object *o = holding(address, 1);
+  if (o) o->context = context;
+  pthread_mutex_unlock(&lock);
 }
 
 /* Contexts on the stack of this thread. */

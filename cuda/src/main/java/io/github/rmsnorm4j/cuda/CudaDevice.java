@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.cuda.driver.Allocation;
 import io.github.rmsnorm4j.cuda.driver.CudaContext;
 import io.github.rmsnorm4j.cuda.driver.DriverLibrary;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -121,10 +122,35 @@ public final class CudaDevice implements AutoCloseable {
    * @throws CudaException if not so much memory is free; the message has both numbers
    */
   public CudaMemory allocate(long bytes, Arena arena) {
+    requireSize(bytes);
+    return new CudaMemory(this, Allocation.ofDevice(context, bytes, arena));
+  }
+
+  /**
+   * {@return new page-locked ("pinned") memory of the host, with any content} The device reads and
+   * writes it itself, so {@link CudaMemory#copyFrom(MemorySegment, CudaStream)} and {@link
+   * CudaMemory#copyTo(MemorySegment, CudaStream)} with it run beside the processor and beside
+   * kernels of other streams. For Java it is native memory like any other. It is taken from the
+   * memory that the system has for all its programs, so it should not be much.
+   *
+   * @param bytes its size, 0 or more
+   * @param arena frees the memory when it is closed, after the device has done all work that was
+   *     started before; the device cannot be closed earlier. So it must be an arena that can be
+   *     closed
+   * @throws IllegalArgumentException if bytes is below 0
+   * @throws IllegalStateException if the arena or the device is closed
+   * @throws WrongThreadException if the arena is confined to another thread
+   * @throws CudaException if the system has not so much memory to lock; the message has the number
+   */
+  public MemorySegment allocatePinned(long bytes, Arena arena) {
+    requireSize(bytes);
+    return Allocation.ofPinnedHost(context, bytes, arena);
+  }
+
+  private static void requireSize(long bytes) {
     if (bytes < 0) {
       throw new IllegalArgumentException("bytes is " + bytes + ", it must be at least 0");
     }
-    return new CudaMemory(this, Allocation.ofDevice(context, bytes, arena));
   }
 
   /**
@@ -134,7 +160,7 @@ public final class CudaDevice implements AutoCloseable {
    * @param address its first address, a {@code CUdeviceptr}
    * @param bytes its size, 1 or more
    * @throws IllegalArgumentException if the first or the last byte is no memory of this device:
-   *     memory of the host, of another device, or not allocated
+   *     memory of the host, of another device or context, or not allocated
    * @throws IllegalStateException if the device is closed
    */
   public CudaMemory wrap(long address, long bytes) {
@@ -151,6 +177,17 @@ public final class CudaDevice implements AutoCloseable {
   }
 
   /**
+   * {@return the default stream, which calls without a stream use} It waits for the work that was
+   * started before on all streams of {@link #stream}, and they wait for it. Closing it does
+   * nothing.
+   *
+   * @throws IllegalStateException if the device is closed
+   */
+  public CudaStream defaultStream() {
+    return wrapStream(0);
+  }
+
+  /**
    * {@return a stream that another library has made, which keeps it} It must not be destroyed while
    * it is used here. Not every wrong handle can be recognised: a number that is no handle may end
    * the process.
@@ -161,6 +198,15 @@ public final class CudaDevice implements AutoCloseable {
    */
   public CudaStream wrapStream(long handle) {
     return CudaStream.wrap(this, handle);
+  }
+
+  /**
+   * {@return a new event, which is not recorded yet}
+   *
+   * @throws IllegalStateException if the device is closed
+   */
+  public CudaEvent event() {
+    return new CudaEvent(this);
   }
 
   /**
@@ -196,8 +242,8 @@ public final class CudaDevice implements AutoCloseable {
   }
 
   /**
-   * Waits for the work on the device, frees its memory and streams that are still there, and gives
-   * the context back. Later calls fail. Does nothing if the device is closed already.
+   * Waits for the work on the device, frees its memory, streams and events that are still there,
+   * and gives the context back. Later calls fail. Does nothing if the device is closed already.
    *
    * @throws IllegalStateException if another thread is in a call on the device
    * @throws CudaException if a kernel that was still at work failed; the device is closed then, too

@@ -13,8 +13,16 @@ import java.util.function.Supplier;
  *
  * <p>The processor cannot read it: bytes are copied. Copies without a stream begin when the work on
  * the device's own streams is done, and have ended when the call returns. A stream that another
- * library made not to wait for the default stream must be synchronized first. Copies on a stream
- * only start there.
+ * library made not to wait for the default stream must be synchronized first.
+ *
+ * <p>Copies on a stream only start there. Whether such a copy runs beside the processor depends on
+ * the memory of the host. From and to page-locked memory, which {@link CudaDevice#allocatePinned}
+ * gives, the call returns at once, and the device copies beside the processor and beside kernels of
+ * other streams. Other native memory is allowed too; then the driver copies it through page-locked
+ * memory of its own, and the call may wait for the stream and for the copy. In both cases the bytes
+ * of the host belong to the copy until the stream has done it, which {@link CudaStream#synchronize}
+ * or a {@link CudaEvent} tells: until then nobody may write the source of a copy to the device, and
+ * nobody may read or write the target of a copy to the host.
  *
  * <p>The memory of a confined arena belongs to that arena's thread; the memory of other arenas may
  * be used by any thread. Kernels and copies on streams go on when a call has returned. Closing the
@@ -26,6 +34,7 @@ public final class CudaMemory {
   private static final long STAGED_BYTES = 1 << 20;
 
   // Of CUpointer_attribute and CUmemorytype.
+  private static final int CONTEXT = 1;
   private static final int MEMORY_TYPE = 2;
   private static final int DEVICE_ORDINAL = 9;
   private static final int MEMORY_TYPE_HOST = 1;
@@ -78,6 +87,13 @@ public final class CudaMemory {
       throw new IllegalArgumentException(
           "address 0x%x is memory of device %s, it must be memory of %s"
               .formatted(address, owner, device));
+    }
+    // Of virtual memory and of pools, which belong to no context, it is null.
+    long of = context.ask(EntryPoint.POINTER_GET_ATTRIBUTE, CONTEXT, address);
+    if (of != 0 && !context.hasHandle(of)) {
+      throw new IllegalArgumentException(
+          "address 0x%x is memory of another context, it must be memory of the primary context of %s"
+              .formatted(address, device));
     }
   }
 
@@ -205,12 +221,12 @@ public final class CudaMemory {
   }
 
   /**
-   * Starts a copy of bytes of the host to the beginning of this memory. Beside the processor it
-   * runs only from memory that is pinned; the driver copies other memory before this returns.
+   * Starts a copy of bytes of the host to the beginning of this memory. It runs beside the
+   * processor if the source is pinned: memory of {@link CudaDevice#allocatePinned}.
    *
    * @param source native memory, not larger than this memory; its arena must stay open (an
    *     automatic one reachable), and its bytes must stay as they are, until the stream has done
-   *     the copy
+   *     the copy. They may be read meanwhile
    * @param stream a stream of the same device
    * @throws IndexOutOfBoundsException if the source is larger than this memory
    * @throws IllegalArgumentException if the source is heap memory or a mapped file, or the stream
@@ -232,8 +248,8 @@ public final class CudaMemory {
   }
 
   /**
-   * Starts a copy of this memory to the beginning of memory of the host. Beside the processor it
-   * runs only to memory that is pinned.
+   * Starts a copy of this memory to the beginning of memory of the host. It runs beside the
+   * processor if the target is pinned: memory of {@link CudaDevice#allocatePinned}.
    *
    * @param target native memory, not smaller than this memory; its arena must stay open (an
    *     automatic one reachable), and nothing may use its bytes, until the stream has done the copy

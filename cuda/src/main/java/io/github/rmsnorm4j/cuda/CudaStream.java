@@ -1,10 +1,12 @@
 package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.cuda.driver.Stream;
+import java.util.Objects;
 
 /**
  * A stream of a device: calls on it are done in the order in which they were started, beside the
- * processor and beside the other streams. {@link CudaDevice#stream()} makes one.
+ * processor and beside the other streams. {@link CudaDevice#stream()} makes one. {@link CudaEvent}
+ * orders the work of two streams.
  *
  * <p>A call on a stream returns when its work is started. If the work fails, a later call on the
  * device or {@link #synchronize()} throws the {@link CudaException}, which names the kernel and the
@@ -57,6 +59,21 @@ public final class CudaStream implements AutoCloseable {
    */
   public void synchronize() {
     stream.synchronize();
+  }
+
+  /**
+   * Lets the stream wait, before all that is started on it after this call, until the device has
+   * passed the mark of an event. The call itself does not wait. Marks that are set later on the
+   * event do not matter.
+   *
+   * @param event an event of the same device that was recorded, on this stream or another one
+   * @throws IllegalArgumentException if the event is of another device
+   * @throws IllegalStateException if the event was not recorded, or it, the stream or the device is
+   *     closed
+   * @throws CudaException if the driver or work before this on the device failed
+   */
+  public void waitFor(CudaEvent event) {
+    stream.waitFor(Objects.requireNonNull(event, "event is null").internal());
   }
 
   /**

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.rmsnorm4j.cuda.driver.Allocation;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.io.IOException;
@@ -370,13 +369,23 @@ class CudaMemoryTest {
             "address 0x%x is memory of device 1, it must be memory of %s"
                 .formatted(onOther.address(), NAME));
     try (Arena pinning = Arena.ofConfined()) {
-      MemorySegment pinned = Allocation.ofPinnedHost(device.context(), 8, pinning);
+      MemorySegment pinned = device.allocatePinned(8, pinning);
       assertThatThrownBy(() -> device.wrap(pinned.address(), 4))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage(
               "address 0x%x is memory of the host, it must be memory of %s"
                   .formatted(pinned.address(), NAME));
     }
+    stub.moveToContext(theirs.address(), 0x1230);
+    assertThatThrownBy(() -> device.wrap(theirs.address(), 4))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "address 0x%x is memory of another context, it must be memory of the primary context"
+                    .formatted(theirs.address())
+                + " of "
+                + NAME);
+    stub.moveToContext(theirs.address(), 0);
+    device.wrap(theirs.address(), 4);
     stub.fail(EntryPoint.POINTER_GET_ATTRIBUTE, 0, 999);
     assertThatThrownBy(() -> device.wrap(theirs.address(), 4)).isInstanceOf(CudaException.class);
   }
@@ -384,7 +393,7 @@ class CudaMemoryTest {
   @Test
   void pinnedMemoryOfTheHostKeepsTheDeviceOpen() {
     Arena pinning = Arena.ofConfined();
-    MemorySegment pinned = Allocation.ofPinnedHost(device.context(), 4, pinning);
+    MemorySegment pinned = device.allocatePinned(4, pinning);
     CudaMemory memory = device.allocate(4, arena);
     pinned.set(JAVA_BYTE, 2, (byte) 3);
     try (CudaStream stream = device.stream()) {
@@ -405,5 +414,29 @@ class CudaMemoryTest {
             call -> assertThat(call).startsWith("cuCtxSynchronize"),
             call -> assertThat(call).startsWith("cuMemFreeHost"));
     assertThatThrownBy(() -> pinned.get(JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void pinnedMemoryThatCannotBeHadIsNamed() {
+    assertThatThrownBy(() -> device.allocatePinned(-1, arena))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("bytes is -1, it must be at least 0");
+    stub.calls();
+    assertThat(device.allocatePinned(0, arena).byteSize()).isZero();
+    assertThat(stub.calls()).isEmpty();
+    stub.fail(EntryPoint.MEM_HOST_ALLOC, 0, 2);
+    assertThatThrownBy(() -> device.allocatePinned(1L << 40, arena))
+        .isInstanceOf(CudaException.class)
+        .hasMessage(
+            "cuMemHostAlloc: CUDA_ERROR_OUT_OF_MEMORY (2), meaning of 2: 1099511627776 bytes of"
+                + " pinned memory of the host are asked for, on "
+                + NAME);
+    Arena closed = Arena.ofConfined();
+    closed.close();
+    assertThatThrownBy(() -> device.allocatePinned(4, closed))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("arena is closed");
+    assertThatThrownBy(() -> inAnotherThread(() -> device.allocatePinned(4, arena)))
+        .isInstanceOf(WrongThreadException.class);
   }
 }

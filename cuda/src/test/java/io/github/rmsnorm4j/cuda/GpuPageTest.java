@@ -66,6 +66,60 @@ class GpuPageTest {
           }
         }
 
+        static void copies(StubDriver stub) {
+          float[] gain = numbers(64), hidden = numbers(3 * 64), wanted = new float[3 * 64];
+          RmsNorm cpu = RmsNorm.builder(64).gain(gain).build();
+          cpu.apply(hidden, wanted);
+          stub.lazy();
+          try (CudaDevice device = CudaDevice.open().orElseThrow();
+              CudaStream copies = device.stream();
+              CudaStream kernels = device.stream();
+              CudaEvent arrived = device.event();
+              CudaEvent normalised = device.event();
+              Arena arena = Arena.ofConfined()) {
+            CudaNorm norm = device.norm(cpu, arena);
+            CudaRows x = rows(device, arena, new float[hidden.length], 3);
+            CudaRows y = rows(device, arena, new float[hidden.length], 3);
+            CudaMemory memory = x.memory(), result = y.memory();
+            %s
+            float[] numbers = pinned.toArray(ValueLayout.JAVA_FLOAT);
+            if (!Arrays.equals(numbers, wanted)) {
+              throw new AssertionError("copies beside kernels");
+            }
+          }
+        }
+
+        static void parameters() {
+          int rows = 6, width = 40;
+          float[] in = numbers(rows * width), scales = numbers(3 * width), shifts = scales.clone();
+          LayerNorm cpu = LayerNorm.builder(width).gainOffset(1).build();
+          float[] yOfCpu = new float[in.length], dxOfCpu = new float[in.length];
+          float[] dscaleOfCpu = new float[3 * width], dshiftOfCpu = new float[3 * width];
+          Saved kept = new Saved(Keep.INPUT, rows);
+          cpu.apply(
+              Rows.of(in, width),
+              Rows.of(scales, width),
+              Rows.of(shifts, width),
+              Rows.of(yOfCpu, width),
+              kept);
+          cpu.backward(in, kept, dxOfCpu, ParameterGradients.assigned(dscaleOfCpu, dshiftOfCpu));
+          try (CudaDevice device = CudaDevice.open().orElseThrow();
+              CudaStream stream = device.stream();
+              Arena arena = Arena.ofConfined()) {
+            CudaRows x = rows(device, arena, in, rows), dy = rows(device, arena, in, rows);
+            CudaRows y = rows(device, arena, in, rows), dx = rows(device, arena, in, rows);
+            CudaRows scale = rows(device, arena, scales, 3);
+            CudaRows shift = rows(device, arena, shifts, 3);
+            CudaRows dscale = rows(device, arena, scales, 3);
+            CudaRows dshift = rows(device, arena, scales, 3);
+            %s
+            same(y, yOfCpu, "y");
+            same(dx, dxOfCpu, "dx");
+            same(dscale, dscaleOfCpu, "dscale");
+            same(dshift, dshiftOfCpu, "dshift");
+          }
+        }
+
         static void gradients() {
           int rows = 40, width = 33;
           float[] in = numbers(rows * width), gain = numbers(width);
@@ -95,6 +149,8 @@ class GpuPageTest {
           try {
             first();
             gradients();
+            copies(stub);
+            parameters();
           } finally {
             System.clearProperty("rmsnorm4j.cuda.library");
           }
@@ -117,7 +173,7 @@ class GpuPageTest {
     StubDriver.fresh(); // skips the test where there is no gcc
     List<String> blocks =
         JAVA.matcher(Files.readString(PAGE)).results().map(block -> block.group(1)).toList();
-    assertThat(blocks).hasSize(2);
+    assertThat(blocks).hasSize(4);
     Path source = directory.resolve("Lines.java");
     Files.writeString(source, PROGRAM.formatted(blocks.toArray()));
     StringWriter messages = new StringWriter();

@@ -39,14 +39,26 @@ public final class Allocation {
    * Memory of the host that the device reads and writes itself, while the processor does other
    * work.
    *
-   * @param bytes the size, 1 or more
+   * @param bytes the size, 0 or more
    */
   public static MemorySegment ofPinnedHost(CudaContext context, long bytes, Arena arena) {
     requireAlive(arena);
-    MemorySegment address =
-        MemorySegment.ofAddress(context.ask(EntryPoint.MEM_HOST_ALLOC, bytes, NO_FLAGS));
+    if (bytes == 0) {
+      return bound(MemorySegment.NULL, 0, arena, () -> {});
+    }
+    MemorySegment address = pinned(context, bytes);
     Resource resource = context.own(EntryPoint.MEM_FREE_HOST, address);
     return bound(address, bytes, arena, resource::close);
+  }
+
+  /** The driver does not say how much memory of the host could be pinned. */
+  private static MemorySegment pinned(CudaContext context, long bytes) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment cell = arena.allocate(ValueLayout.ADDRESS);
+      String asked = ": %s bytes of pinned memory of the host are asked for".formatted(bytes);
+      context.callDuring(asked, EntryPoint.MEM_HOST_ALLOC, cell, bytes, NO_FLAGS);
+      return cell.get(ValueLayout.ADDRESS, 0);
+    }
   }
 
   private static void requireAlive(Arena arena) {

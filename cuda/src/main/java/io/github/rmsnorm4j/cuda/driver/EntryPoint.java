@@ -51,6 +51,7 @@ public enum EntryPoint {
   STREAM_CREATE("cuStreamCreate", ADDRESS, JAVA_INT),
   STREAM_GET_CTX("cuStreamGetCtx", ADDRESS, ADDRESS),
   STREAM_SYNCHRONIZE("cuStreamSynchronize", ADDRESS),
+  STREAM_WAIT_EVENT("cuStreamWaitEvent", ADDRESS, ADDRESS, JAVA_INT),
   STREAM_DESTROY("cuStreamDestroy_v2", ADDRESS),
 
   EVENT_CREATE("cuEventCreate", ADDRESS, JAVA_INT),

@@ -10,6 +10,8 @@ public final class Stream {
   /** Such a stream waits for copies without a stream, and they wait for it. */
   private static final int DEFAULT = 0;
 
+  private static final int NO_FLAGS = 0;
+
   private final CudaContext context;
   private final MemorySegment handle;
 
@@ -57,6 +59,12 @@ public final class Stream {
   public MemorySegment handle() {
     requireOpen();
     return handle;
+  }
+
+  /** Waits, before what is started here later, until the device has passed the event's mark. */
+  public void waitFor(Event event) {
+    MemorySegment awaited = event.handleFor(this);
+    context.call(EntryPoint.STREAM_WAIT_EVENT, handle(), awaited, NO_FLAGS);
   }
 
   /** Waits until all is done that was started here. */

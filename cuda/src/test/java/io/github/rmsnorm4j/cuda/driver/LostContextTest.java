@@ -114,6 +114,20 @@ class LostContextTest {
   }
 
   @Test
+  void kernelsBeforeAnEventThatWasWaitedForAreNotNamed() {
+    try (Event event = new Event(context)) {
+      launch(Stream.create(context), "one");
+      launch(stream, "two");
+      event.record(stream);
+      launch(stream, "three");
+      event.synchronize();
+      assertThat(context.launches().unfinished())
+          .containsExactly("kernel k of one", "kernel k of three");
+    }
+    context.close();
+  }
+
+  @Test
   void onlyTheLastLaunchesAreKept() {
     for (int i = 0; i < 20; i++) {
       launch(stream, "call " + i);
