@@ -21,7 +21,7 @@ class QuantizedBitsTest {
   private static final long SEED = 20261128;
 
   /** Calls of each type of codes, and of each type of elements. */
-  private static final int DRAWS = Integer.getInteger("rmsnorm4j.cuda.draws", 20);
+  private static final int DRAWS = Integer.getInteger("rmsnorm4j.cuda.draws", 12);
 
   /** Of the types without blocks. */
   private static final int[] ANY_WIDTHS = {

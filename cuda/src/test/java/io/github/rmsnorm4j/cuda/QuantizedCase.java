@@ -188,7 +188,8 @@ final class QuantizedCase {
 
   /** Pieces of numbers at the edges of codes and scales; a block is one piece or several. */
   private void drawEdges() {
-    int piece = random.nextBoolean() ? 32 : 128;
+    int[] pieces = {32, 128, width};
+    int piece = pieces[random.nextInt(pieces.length)];
     float most = Float8.E4M3.largest;
     float[] sizes = {1, 0x1p-20f, 0x1p-23f, 0x1p-126f, 0x1p-140f, 0x1p-149f, 0x1p100f, most};
     for (int from = 0; from < width; from += piece) {
