@@ -36,15 +36,26 @@ class PlantedCodeFaultsTest {
     Call(String name, int rows, int width, boolean aligned) {
       SplittableRandom random = new SplittableRandom(width);
       QuantizedType type = QuantizedType.ofName(name);
-      x = TestRows.of(ElementType.FLOAT32, rows, width, aligned ? 0 : 1, aligned ? 0 : 3);
+      x =
+          TestRows.of(
+              ElementType.FLOAT32,
+              rows,
+              width,
+              aligned ? 0 : 1,
+              aligned ? Math.floorMod(-width, 4) : 3);
       float[] kinds = {1, 0, 0x1p-30f, Float.NaN, Float.POSITIVE_INFINITY, 0x1p-149f, 1, 1};
       for (int i = 0; i < rows * width; i++) {
-        int block = i / Math.min(width, type.block(width));
+        int block = i / type.block(width);
         float tie = (random.nextInt(509) - 254) * 0.5f;
         float special = kinds[block % kinds.length];
         boolean finite = Float.isFinite(special);
         float value = finite ? tie * special : random.nextInt(40) == 0 ? special : tie;
         x.set(i / width, i % width, i % 7 == 0 ? -value : value);
+      }
+      // One element of each row is the largest, anywhere.
+      for (int r = 0; r < rows; r++) {
+        int place = random.nextInt(width);
+        x.set(r, place, 3 * x.get(r, place) + 200 * Math.signum(x.get(r, place)));
       }
       int format = QuantizedCase.TYPES.indexOf(type);
       empty =
@@ -81,13 +92,13 @@ class PlantedCodeFaultsTest {
     int block = QuantizedType.ofName(type).block(37);
     if (wide) {
       return List.of(
-          new Call(type, 6, 1_024 + block, true),
-          new Call(type, 3, 1_024 + block, false),
+          new Call(type, 16, 1_024 + block, true),
+          new Call(type, 16, 1_024 + block, false),
           new Call(type, 3, 64 * block, true));
     }
     return List.of(
         new Call(type, 9, 3 * block, true),
-        new Call(type, 9, 5 * block, true),
+        new Call(type, 16, 5 * block, true),
         new Call(type, 9, 2 * block, false));
   }
 
@@ -127,7 +138,7 @@ class PlantedCodeFaultsTest {
     }
     assertThat(all).isGreaterThan(100);
     // The others choose a faster way, or guard what these calls do not have.
-    assertThat(unnoticed).hasSizeLessThan(all / 8);
+    assertThat(unnoticed).hasSizeLessThan(all / 6);
     assertThat(unnoticed).noneMatch(line -> MATTERS.matcher(line).find());
   }
 
