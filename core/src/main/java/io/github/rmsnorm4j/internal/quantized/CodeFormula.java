@@ -8,15 +8,15 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 
 /**
- * Scales and codes as descriptions, for back ends that make code from these: what {@link
- * BlockScales} and {@link Encoder} compute, in the same operations. docs/numerics.md has the
- * formulas.
+ * The description of scales and codes, as docs/numerics.md defines them. Plain Java and the kernels
+ * for GPUs are made from it. {@link VectorScales} and {@link VectorCodes} give the same bytes by
+ * faster steps.
  *
  * <p>A block has codes if its scale and its factor are above 0 and finite. Otherwise its codes are
  * 0, and its scale is {@link #emptyScale}. A scale that is given has codes always.
  *
- * @param format of codes whose scales are in memory of their own, or given
- * @param rule what it does not change for the format is the same for all rules
+ * @param format of any layout except {@link CodeLayout#Q8_K}
+ * @param rule without what makes no difference for the format
  */
 public record CodeFormula(CodeFormat format, CodeRule rule) {
   /** The largest magnitude of the block, NaN if an element is NaN. */
@@ -31,26 +31,38 @@ public record CodeFormula(CodeFormat format, CodeRule rule) {
   /** The scale that is given for all blocks. */
   public static final Value GIVEN = float32("scale", 3);
 
+  /** The largest int8 code. */
+  static final float MOST = 127;
+
+  /** A number that is rounded to the largest code, as all larger ones are. */
+  private static final float BOUND = 127.25f;
+
+  private static final float VLLM_INT8 = 0x1p-23f;
+  private static final float VLLM_FLOAT8 = 512;
+
   /** A finite magnitude whose block has no codes becomes 0 by it. */
   private static final float TINY = 0x1p-100f;
 
-  private static final float TO_EVEN = 0x1.8p23f;
-  private static final float MOST = 127;
-  private static final Value ZERO = Value.literal(0);
-  private static final Value WHOLE = Value.literal(0x1p52);
+  /** The last digit is worth 1: a sum with it is rounded to an integer, ties to even. */
+  static final float TO_EVEN = 0x1.8p23f;
 
-  /** Refuses the blocks of ggml. */
+  private static final Value TO_EVEN_64 = Value.literal(0x1.8p52);
+
+  /** A float32 number times this is behind a tie, but no nearer number gets there. */
+  private static final double BEYOND_TIES = 1 + 0x1p-30;
+
+  /** Drops the choices of the rule that make no difference. */
   public CodeFormula {
-    if (format.layout() != CodeLayout.APART) {
-      throw new IllegalArgumentException(format + " has its scales among the codes");
+    if (format.layout() == CodeLayout.Q8_K) {
+      throw new IllegalArgumentException(format + " has a formula of its own");
     }
     boolean float8 = format.float8() != null;
-    boolean floor = !format.given();
+    boolean mayHaveFloor = format.layout() == CodeLayout.APART && !format.given();
     rule =
         new CodeRule(
             float8 ? CodeFactor.DIVISION : rule.factor(),
             float8 ? CodeRounding.EVEN : rule.rounding(),
-            floor ? rule.floor() : ScaleFloor.NONE);
+            mayHaveFloor ? rule.floor() : ScaleFloor.NONE);
   }
 
   private static Value float32(String name, int place) {
@@ -61,15 +73,26 @@ public record CodeFormula(CodeFormat format, CodeRule rule) {
     return Value.floatLiteral(number);
   }
 
-  private BlockScales scales() {
-    return new BlockScales(format, rule);
+  /** The largest code. */
+  float codes() {
+    return format.float8() == null ? MOST : format.float8().largest;
+  }
+
+  /** The least scale, a power of two for int8 codes; 0 for none. */
+  float floor() {
+    float least = format.float8() == null ? VLLM_INT8 : 1 / (codes() * VLLM_FLOAT8);
+    return rule.floor() == ScaleFloor.VLLM ? least : 0;
+  }
+
+  /** Whether elements are divided by the factor, and not multiplied with it. */
+  boolean divides() {
+    return !format.given() && rule.factor() == CodeFactor.DIVISION;
   }
 
   /** The scale of a block that has codes. */
   public Value scale() {
-    BlockScales of = scales();
-    Value scale = LARGEST.over(literal(of.codes));
-    return of.floor > 0 ? scale.max(literal(of.floor)) : scale;
+    Value scale = LARGEST.over(literal(codes()));
+    return floor() > 0 ? scale.max(literal(floor())) : scale;
   }
 
   /** The scale of a block without codes: 0, or the largest magnitude if that is not finite. */
@@ -82,14 +105,13 @@ public record CodeFormula(CodeFormat format, CodeRule rule) {
     if (format.given()) {
       return literal(1).over(GIVEN);
     }
-    BlockScales of = scales();
-    return switch (of.factorOf) {
+    return switch (rule.factor()) {
       case DIVISION -> scale();
       case INVERSE -> literal(1).over(scale());
       case RATIO -> {
-        Value ratio = literal(of.codes).over(LARGEST);
+        Value ratio = literal(codes()).over(LARGEST);
         // The inverse of the floor is exact, and the lesser one where the floor counts.
-        yield of.floor > 0 ? ratio.min(literal(1 / of.floor)) : ratio;
+        yield floor() > 0 ? ratio.min(literal(1 / floor())) : ratio;
       }
     };
   }
@@ -99,47 +121,33 @@ public record CodeFormula(CodeFormat format, CodeRule rule) {
     return divides() ? ELEMENT.over(FACTOR) : ELEMENT.times(FACTOR);
   }
 
-  private boolean divides() {
-    return !format.given() && scales().divides();
+  /** Whether an int8 code is a product, rounded to even: it needs no bound. */
+  boolean isRoundedProduct() {
+    return format.float8() == null && rule.rounding() == CodeRounding.EVEN && !divides();
   }
 
-  /** An integer code, as a float32 or float64 number. */
+  /**
+   * A float32 or float64 number that is cut off towards 0 to an int8 code. All but those of {@link
+   * CodeRounding#HALF_ADDED} are integers.
+   */
   public Value integer() {
-    boolean even = rule.rounding() == CodeRounding.EVEN;
-    if (even && !divides()) {
+    if (isRoundedProduct()) {
       // Products are below 127.5.
       return toEven(scaled());
     }
-    Value most = scaled().max(literal(-MOST - 1)).min(literal(MOST + 1));
+    boolean halfAdded = rule.rounding() == CodeRounding.HALF_ADDED;
+    Value bounded = scaled().max(literal(halfAdded ? -MOST - 1 : -BOUND)).min(literal(BOUND));
     return switch (rule.rounding()) {
-      case EVEN -> toEven(most).max(literal(-MOST)).min(literal(MOST));
+      case EVEN -> toEven(bounded);
       case AWAY -> {
-        Value number = most.widened();
-        yield withSign(number, cutOff(magnitude(number).plus(Value.literal(0.5))));
+        Value beyondTies = bounded.widened().times(Value.literal(BEYOND_TIES));
+        yield beyondTies.plus(TO_EVEN_64).minus(TO_EVEN_64);
       }
-      case HALF_ADDED -> {
-        Value sum = most.plus(literal(0.5f)).widened();
-        yield withSign(sum, cutOff(magnitude(sum)));
-      }
+      case HALF_ADDED -> bounded.plus(literal(0.5f));
     };
   }
 
   private static Value toEven(Value number) {
     return number.plus(literal(TO_EVEN)).minus(literal(TO_EVEN));
-  }
-
-  private static Value magnitude(Value number) {
-    return number.max(ZERO.minus(number));
-  }
-
-  /** The integer part of a magnitude, of which the digits after the point are dropped. */
-  private static Value cutOff(Value magnitude) {
-    Value nearest = magnitude.plus(WHOLE).minus(WHOLE);
-    return nearest.above(magnitude, nearest.minus(Value.literal(1)), nearest);
-  }
-
-  private static Value withSign(Value of, Value magnitude) {
-    Value most = magnitude.min(Value.literal(MOST));
-    return of.atLeast(ZERO, most, ZERO.minus(most));
   }
 }

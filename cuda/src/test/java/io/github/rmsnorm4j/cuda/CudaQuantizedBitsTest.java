@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Codes and scales on the interpreter have the bytes of the CPU, for drawn calls. */
-class QuantizedBitsTest {
+class CudaQuantizedBitsTest {
   private static final long SEED = 20261128;
 
   /** Calls of each type of codes, and of each type of elements. */
