@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.function.IntConsumer;
 
 /**
- * The calls of a JVM of its own. It prints its resident size in MiB: after a tenth of the calls,
- * and the largest one after that.
+ * The calls of a JVM of its own. It prints its resident size in MiB: after the first calls, which
+ * make what later ones use again, and the largest one after that.
  */
 final class NativeMemoryUse {
   /** More than the passes that are kept for later calls. */
@@ -23,21 +23,42 @@ final class NativeMemoryUse {
 
   private static final int LONG = (1 << 20) + 64;
 
+  /** A smaller rise is no rise: memory of the JVM itself, such as compiled code. */
+  private static final int NO_RISE_MIB = 8;
+
   /** What is called again and again. */
   enum Work {
     /** A gain, and then a bias, of the call, in rows of more than 2^20 elements. */
-    LONG_GAIN_OF_CALL(600),
+    LONG_GAIN_OF_CALL(60, 0, 540),
     /** Many types in two kinds of memory, forward and backward, by one norm. */
-    KINDS_IN_TURN(6000),
+    KINDS_IN_TURN(600, 0, 5400),
     /** Norms, a wide one and many narrow ones, that are made, used once, and forgotten. */
-    NORMS_MADE_AND_DROPPED(1000),
-    /** Calls of several widths by more threads than there are passes kept. */
-    MANY_THREADS(20);
+    NORMS_MADE_AND_DROPPED(100, 0, 900),
+    /**
+     * Calls of several widths by more threads than there are passes kept. How many of them are in a
+     * pass at the same moment differs from call to call, and the most so far decide the size: it is
+     * known when many calls have not raised it.
+     */
+    MANY_THREADS(2, 10, 18);
 
-    private final int times;
+    private final int first;
+    private final int withoutRise;
+    private final int later;
 
-    Work(int times) {
-      this.times = times;
+    /**
+     * @param first the calls before the first measurement, at least
+     * @param withoutRise how many calls in a row have not raised the size before it
+     * @param later the calls after it
+     */
+    Work(int first, int withoutRise, int later) {
+      this.first = first;
+      this.withoutRise = withoutRise;
+      this.later = later;
+    }
+
+    /** So many calls with a rise now and then: the size does not stay. */
+    private int mostFirst() {
+      return first + 6 * withoutRise;
     }
   }
 
@@ -53,18 +74,32 @@ final class NativeMemoryUse {
             case NORMS_MADE_AND_DROPPED -> normsMadeAndDropped();
             case MANY_THREADS -> onManyThreads(arena);
           };
-      int tenth = work.times / 10;
-      for (int i = 0; i < tenth; i++) {
-        call.accept(i);
-      }
-      long first = residentMiB();
+      long first = sizeAfterFirstCalls(work, call);
       long most = first;
-      for (int i = tenth; i < work.times; i++) {
+      for (int i = 0; i < work.later; i++) {
         call.accept(i);
         most = Math.max(most, i % 10 == 0 ? residentMiB() : 0);
       }
       System.out.println(first + " " + Math.max(most, residentMiB()));
     }
+  }
+
+  private static long sizeAfterFirstCalls(Work work, IntConsumer call) {
+    for (int i = 0; i < work.first; i++) {
+      call.accept(i);
+    }
+    long size = residentMiB();
+    int steady = 0;
+    for (int i = work.first; steady < work.withoutRise; i++) {
+      if (i == work.mostFirst()) {
+        throw new AssertionError(size + " MiB after " + i + " calls, and still rising");
+      }
+      call.accept(i);
+      long now = residentMiB();
+      steady = now > size + NO_RISE_MIB ? 0 : steady + 1;
+      size = steady == 0 ? now : size;
+    }
+    return size;
   }
 
   private static long residentMiB() {

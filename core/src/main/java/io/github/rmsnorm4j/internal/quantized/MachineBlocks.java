@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.CodeFactor;
 import io.github.rmsnorm4j.CodeRounding;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
+import io.github.rmsnorm4j.internal.machine.Shortage;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -61,7 +62,8 @@ final class MachineBlocks {
   }
 
   /**
-   * For one thread; null where there is no machine code for a rule.
+   * For one thread; null where there is no machine code for a rule, or no memory for it at the
+   * moment: then it may be there a second later.
    *
    * @param bits of a vector
    */
@@ -73,10 +75,21 @@ final class MachineBlocks {
     int block = bits == 512 && format.block() != BlockCode.GROUP ? 64 : BlockCode.GROUP;
     CodeFormat made = new CodeFormat(format.layout(), block, format.float8(), false);
     Kind kind = new Kind(made, rule, bits);
-    MemorySegment code =
-        MADE.computeIfAbsent(kind, k -> Optional.ofNullable(make(k.format, k.rule, k.bits)))
-            .orElse(null);
+    MemorySegment code = code(kind);
     return code == null ? null : new MachineBlocks(kind, code);
+  }
+
+  /** The code of a kind; null if there is none, or no memory for it at the moment. */
+  private static MemorySegment code(Kind kind) {
+    Optional<MemorySegment> made = MADE.get(kind);
+    if (made == null && !Shortage.lasts()) {
+      try {
+        made = MADE.computeIfAbsent(kind, k -> Optional.ofNullable(make(k.format, k.rule, k.bits)));
+      } catch (OutOfMemoryError e) {
+        Shortage.note(e);
+      }
+    }
+    return made == null ? null : made.orElse(null);
   }
 
   /** Whether there is machine code for a rule, and blocks of some size. */
@@ -89,7 +102,11 @@ final class MachineBlocks {
         && block % BlockCode.GROUP == 0;
   }
 
-  /** The code, if its bytes are right; null otherwise. */
+  /**
+   * The code, if its bytes are right; null otherwise.
+   *
+   * @throws OutOfMemoryError if there is no memory for it
+   */
   static MemorySegment make(CodeFormat format, CodeRule rule, int bits) {
     String fault = "it gives other bytes than plain Java";
     try {
@@ -103,7 +120,7 @@ final class MachineBlocks {
         return code;
       }
       ExecutableMemory.giveBack(code);
-    } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+    } catch (RuntimeException | LinkageError e) {
       fault = String.valueOf(e.getMessage());
     }
     System.getLogger("io.github.rmsnorm4j")

@@ -106,9 +106,12 @@ public final class QuantizedChunks implements AutoCloseable {
         || !chunks.rule.equals(rule)
         || !chunks.encoder.isOf(to.format())) {
       chunks.encoder = new Encoder(to.format(), rule);
-      chunks.machine = bits > 0 ? MachineBlocks.of(to.format(), rule, bits) : null;
+      chunks.machine = null;
       chunks.bits = bits;
       chunks.rule = rule;
+    }
+    if (chunks.machine == null && bits > 0) {
+      chunks.machine = MachineBlocks.of(to.format(), rule, bits);
     }
     chunks.to = to;
     chunks.width = to.width();

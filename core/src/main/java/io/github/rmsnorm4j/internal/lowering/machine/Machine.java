@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.machine.Processor;
+import io.github.rmsnorm4j.internal.machine.Shortage;
 
 /**
  * Whether kernels can be machine code here.

@@ -19,6 +19,7 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
+import io.github.rmsnorm4j.internal.machine.Shortage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntSupplier;

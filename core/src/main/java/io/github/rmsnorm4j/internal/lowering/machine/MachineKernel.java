@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
+import io.github.rmsnorm4j.internal.machine.Shortage;
 import java.lang.ref.Reference;
 import java.util.List;
 import java.util.Optional;

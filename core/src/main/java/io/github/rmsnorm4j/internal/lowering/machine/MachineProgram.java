@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.internal.backend.Compiled;
 import io.github.rmsnorm4j.internal.backend.OutputStores;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.Worker;
+import io.github.rmsnorm4j.internal.machine.Shortage;
 
 /** A program of machine code. Plain Java does a call for which there is no native memory. */
 interface MachineProgram extends Compiled {

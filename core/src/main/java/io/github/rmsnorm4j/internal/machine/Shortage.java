@@ -1,11 +1,11 @@
-package io.github.rmsnorm4j.internal.lowering.machine;
+package io.github.rmsnorm4j.internal.machine;
 
 /**
  * Whether there was no memory for machine code a moment ago. That may pass, so it is tried again
  * after a second. Other kernels serve the calls until then, with the same bits.
  */
-final class Shortage {
-  static final String MESSAGE = "there is no memory for machine code at the moment";
+public final class Shortage {
+  public static final String MESSAGE = "there is no memory for machine code at the moment";
 
   private static final long PAUSE_NANOS = 1_000_000_000L;
 
@@ -14,13 +14,13 @@ final class Shortage {
 
   private Shortage() {}
 
-  /** Whether it is too early to try again. */
-  static boolean lasts() {
+  /** {@return whether it is too early to try again} */
+  public static boolean lasts() {
     return isSince(PAUSE_NANOS);
   }
 
-  /** Whether that is why there was no kernel just now. */
-  static boolean wasLately() {
+  /** {@return whether that is why there was no kernel just now} */
+  public static boolean wasLately() {
     return isSince(2 * PAUSE_NANOS);
   }
 
@@ -29,8 +29,12 @@ final class Shortage {
     return last != null && System.nanoTime() - last < nanos;
   }
 
-  /** Notes that there was no memory. The first time it warns, if there is memory for that. */
-  static synchronized void note(OutOfMemoryError error) {
+  /**
+   * Notes that there was no memory. The first time it warns, if there is memory for that.
+   *
+   * @param error what the system said
+   */
+  public static synchronized void note(OutOfMemoryError error) {
     boolean warns = since == null;
     since = System.nanoTime();
     if (!warns) {
