@@ -184,15 +184,15 @@ final class NormArguments {
     return parameter != null && Overlap.any(parameter, rows);
   }
 
-  private static void checkParameter(
-      Rows parameter, int width, int group, Rows x, Rows y, String name) {
+  /** Checks a gain or a bias of a call; null where there is none, y too. */
+  static void checkParameter(Rows parameter, int width, int group, Rows x, Rows y, String name) {
     if (parameter == null) {
       return;
     }
     checkShape(parameter, width, group, name);
     requireSamples(parameter, x, name);
     requireAccess(parameter, name);
-    if (Overlap.any(parameter, y)) {
+    if (y != null && Overlap.any(parameter, y)) {
       throw new IllegalArgumentException(
           name + " overlaps y: it would be overwritten while in use");
     }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.device.CallParameters;
 import io.github.rmsnorm4j.internal.device.RowChecks;
+import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 
 /** The checks of a norm's own calls, for back ends in other modules. */
 record NormRowChecks(Norm norm) implements RowChecks {
@@ -57,6 +58,21 @@ record NormRowChecks(Norm norm) implements RowChecks {
     requireKept(x, null, parameters, y, keep, false);
     NormArguments.requireApart(residual, parameters.gain(), parameters.bias());
     next.forward(x, residual, null, parametersOfNext, y, keepOfNext);
+  }
+
+  @Override
+  public CodeMemory quantized(
+      Rows x, Rows residual, Rows z, CallParameters parameters, Rows y, QuantizedRows q) {
+    norm.checkQuantized(x, residual, z, y, q);
+    requireParameter(parameters.gain(), "gain", x, y, q);
+    requireParameter(parameters.bias(), "bias", x, y, q);
+    NormArguments.requireApart(residual, parameters.gain(), parameters.bias());
+    return q.memory();
+  }
+
+  private void requireParameter(Rows parameter, String name, Rows x, Rows y, QuantizedRows q) {
+    NormArguments.checkParameter(parameter, norm.width(), norm.groupWidth, x, y, name);
+    QuantizedArguments.requireApart(parameter, q, name);
   }
 
   @Override

@@ -87,10 +87,10 @@ class ArchitectureTest {
         + " internal.backend",
     "internal.lowering.machine, ElementType internal.formula internal.kernel internal.machine"
         + " internal.backend",
-    "internal.device, ElementType Keep Rows internal.backend",
+    "internal.device, ElementType Keep Rows QuantizedRows internal.backend internal.quantized",
     "internal.parallel,",
-    "internal.quantized, ElementType CodeFactor CodeRounding ScaleFloor internal.codec"
-        + " internal.backend internal.machine",
+    "internal.quantized, ElementType CodeFactor CodeRounding ScaleFloor internal.formula"
+        + " internal.codec internal.kernel internal.backend internal.machine",
     "internal.norm, ElementType internal.formula internal.backend internal.lowering"
         + " internal.lowering.machine internal.parallel internal.quantized",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding Gate"

@@ -77,7 +77,7 @@ public final class CudaGradients {
     if (gradient == null) {
       return;
     }
-    CallRows.requireOn(norm.device(), gradient, name);
+    CallRows.requireOn(norm.device(), gradient.memory(), name);
     gradient.memory().requireAccess(() -> name);
     long samples = norm.parameters().samples();
     if (gradient.rows() != samples) {

@@ -90,7 +90,7 @@ public final class CudaStatistics {
     if (numbers == null) {
       return;
     }
-    CallRows.requireOn(norm.device(), numbers, name);
+    CallRows.requireOn(norm.device(), numbers.memory(), name);
     numbers.memory().requireAccess(() -> name);
     int groups = norm.groups();
     boolean dense = numbers.rows() == 1 || numbers.rowStride() == groups;

@@ -21,7 +21,8 @@ record ForwardPass(CudaNorm norm, CallRows rows, CudaSaved saved, CudaStatistics
             norm.parameters().gain(x.type()),
             norm.parameters().bias(x.type()),
             saved != null ? saved.meanAddress() : statistics == null ? 0 : statistics.meanAddress(),
-            saved != null ? saved.rstdAddress() : statistics == null ? 0 : statistics.rstdAddress())
+            saved != null ? saved.rstdAddress() : statistics == null ? 0 : statistics.rstdAddress(),
+            null)
         .launches();
   }
 

@@ -4,10 +4,14 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.cuda.driver.Kernel;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
+import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 import java.lang.ref.Reference;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** The calls of a norm on a device: each is checked, and then its kernels are started. */
@@ -52,12 +56,15 @@ final class NormCalls {
   }
 
   private CallRows rows(CudaRows x, CudaRows residual, CudaRows z, CudaRows y) {
+    return withoutOutput(x, residual, z).with(Forward.Y, "y", y);
+  }
+
+  private CallRows withoutOutput(CudaRows x, CudaRows residual, CudaRows z) {
     CallRows rows =
         new CallRows(norm)
             .with(Forward.X, "x", x)
             .withOptional(Forward.RESIDUAL, "residual", residual)
-            .withOptional(Forward.Z, "z", z)
-            .with(Forward.Y, "y", y);
+            .withOptional(Forward.Z, "z", z);
     parameters.addTo(rows);
     return rows;
   }
@@ -145,6 +152,51 @@ final class NormCalls {
     launch(launches, stream, description(call, x));
     passes.forEach(ForwardPass::end);
     keepUntilStarted(passes);
+  }
+
+  /**
+   * A forward call whose output becomes codes.
+   *
+   * @param call the name of the method
+   * @param residual null without one
+   * @param z the rows of a gate; null without one
+   * @param y null where the output is not stored
+   */
+  void quantized(
+      String call,
+      CudaRows x,
+      CudaRows residual,
+      CudaRows z,
+      CudaRows y,
+      CudaQuantizedRows q,
+      CudaStream stream) {
+    requireReady(stream);
+    CallRows rows = withoutOutput(x, residual, z).withOptional(Forward.Y, "y", y);
+    CallRows.requireOn(norm.device(), CudaNorm.require(q, "q").codes(), "q");
+    CodeMemory memory =
+        norm.checks()
+            .quantized(
+                rows.of(Forward.X),
+                rows.of(Forward.RESIDUAL),
+                rows.of(Forward.Z),
+                parameters.forChecks(),
+                rows.of(Forward.Y),
+                q.forChecks());
+    requireCount(x.rows());
+    NormParts parts = norm.parts();
+    ElementType output = y == null ? parts.unstored(x.type()) : y.type();
+    DeviceCodes codes = new DeviceCodes(memory, parts.rule(), output);
+    Map<Tensor, DeviceRows> onDevice = rows.onDevice();
+    if (y == null && x.rows() > 0 && !codes.fitGroups(norm.groups())) {
+      long address = q.output().address();
+      onDevice.put(Forward.Y, new DeviceRows(address, output, x.rows(), x.width(), x.width()));
+    }
+    DeviceColumn gain = parameters.gain(x.type());
+    DeviceColumn bias = parameters.bias(x.type());
+    ForwardCalls calls = new ForwardCalls(parts, onDevice, gain, bias, 0, 0, codes);
+    launch(calls.launches(), stream, description(call, x));
+    keepUntilStarted(List.of(new ForwardPass(norm, rows, null, null)));
+    Reference.reachabilityFence(q);
   }
 
   /**

@@ -26,7 +26,7 @@ class CudaNormArgumentsTest extends RefusedCalls {
         () -> norm.addAndApply(x, rows(FLOAT64, 4), y, stream),
         "residual is float64, x is float32: both must be float64, or neither");
     refused(() -> norm.apply(null, y, stream), NullPointerException.class, "x is null");
-    refused(() -> norm.apply(x, null, stream), NullPointerException.class, "y is null");
+    refused(() -> norm.apply(x, (CudaRows) null, stream), NullPointerException.class, "y is null");
     refused(
         () -> norm.apply(x, y, (CudaStream) null), NullPointerException.class, "stream is null");
     refused(

@@ -327,7 +327,8 @@ final class ForwardCase {
             TestParameter.column(device, "gain", gain, spec.gainOffset(), float64, width / groups),
             TestParameter.column(device, "bias", bias, 0, float64, width / groups),
             keeps ? device.memory.allocateUnwritten("mean", mean) : 0,
-            keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0);
+            keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0,
+            null);
     List<KernelCall> launches = calls.launches();
     device.launch(launches);
     reachLabels(launches.getFirst().kernel(), device);

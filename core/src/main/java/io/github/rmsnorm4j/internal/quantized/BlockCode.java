@@ -88,7 +88,7 @@ final class BlockCode {
     this.bits = bits;
     unit = TOGETHER * bits / Float.SIZE;
     ofUnit = Math.max(1, unit / format.block());
-    scales = new VectorScales(a, new BlockScales(format, rule), bits, OWN);
+    scales = new VectorScales(a, new CodeFormula(format, rule), bits, OWN);
     codes = new VectorCodes(a, format.float8(), bits, TOGETHER / ofUnit);
   }
 

@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j.internal.quantized;
 
-import io.github.rmsnorm4j.CodeRounding;
-import io.github.rmsnorm4j.internal.codec.Float8;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -18,23 +16,27 @@ final class Encoder {
    */
   private static final int LONG = 256;
 
-  /** The last digit is worth 1: a sum with it is rounded to an integer, ties to even. */
-  private static final float TO_EVEN = 0x1.8p23f;
-
-  private static final int MOST = 127;
   private static final int SUMMED = 16;
 
   private static final VarHandle SHORTS = view(short[].class);
   private static final VarHandle FLOATS = view(float[].class);
 
   private final CodeFormat format;
-  private final CodeRounding rounding;
+
+  /**
+   * Null where the scale is given, and for {@link CodeLayout#Q8_K}, which has a formula of its own.
+   */
   private final BlockScales scales;
+
+  /** Null where codes are rounded products. */
+  private final ElementCodes elements;
 
   Encoder(CodeFormat format, CodeRule rule) {
     this.format = format;
-    rounding = rule.rounding();
-    scales = new BlockScales(format, rule);
+    boolean signed = format.layout() == CodeLayout.Q8_K;
+    CodeFormula formula = signed ? null : new CodeFormula(format, rule);
+    scales = signed || format.given() ? null : new BlockScales(formula);
+    elements = signed || formula.isRoundedProduct() ? null : new ElementCodes(formula);
   }
 
   /** Whether it writes rows that are stored so. */
@@ -53,55 +55,62 @@ final class Encoder {
    */
   void encode(float[] y, int n, int block, float given, byte[] into, float[] intoScales) {
     if (format.given()) {
-      float8(y, 0, n, 1 / given, false, into);
-      return;
+      elements.add(y, 0, n, elements.factor(given), into, 0);
+      elements.finish();
+    } else if (scales == null) {
+      for (int b = 0; b < n / block; b++) {
+        k(y, b * block, block, into, b * (block + format.layout().more));
+      }
+    } else {
+      for (int b = 0; b < n / block; b += BlockScales.MOST) {
+        blocks(y, b, Math.min(BlockScales.MOST, n / block - b), block, into, intoScales);
+      }
     }
+  }
+
+  /** Some blocks: their scales, and then their codes. */
+  private void blocks(float[] y, int first, int count, int block, byte[] into, float[] intoScales) {
+    for (int b = 0; b < count; b++) {
+      scales.largest[b] = largest(y, (first + b) * block, block);
+    }
+    scales.find(count);
     int size = block + format.layout().more;
-    for (int b = 0; b < n / block; b++) {
-      int from = b * block;
-      int at = b * size;
+    for (int b = 0; b < count; b++) {
+      int from = (first + b) * block;
+      codes(y, from, block, scales.factor(b), into, (first + b) * size + format.layout().before());
+    }
+    if (elements != null) {
+      elements.finish();
+    }
+    for (int b = 0; b < count; b++) {
+      int at = (first + b) * size;
+      float scale = scales.scale(b);
       switch (format.layout()) {
-        case Q8_0 -> {
-          int8(y, from, block, into, at + Short.BYTES);
-          SHORTS.set(into, at, Narrow.floatToFloat16(scales.scale));
-        }
+        case Q8_0 -> SHORTS.set(into, at, Narrow.floatToFloat16(scale));
         case Q8_1 -> {
-          int8(y, from, block, into, at + 2 * Short.BYTES);
-          float sum = scales.scale * sum(into, at + 2 * Short.BYTES, block);
-          SHORTS.set(into, at, Narrow.floatToFloat16(scales.scale));
+          float sum = scale * sum(into, at + format.layout().before(), block);
+          SHORTS.set(into, at, Narrow.floatToFloat16(scale));
           SHORTS.set(into, at + Short.BYTES, Narrow.floatToFloat16(sum));
         }
-        case Q8_K -> k(y, from, block, into, at);
-        case APART -> {
-          if (format.float8() == null) {
-            int8(y, from, block, into, at);
-          } else {
-            float8(y, from, block, into);
-          }
-          intoScales[b] = scales.scale;
-        }
+        case APART -> intoScales[first + b] = scale;
+        case Q8_K -> throw new IllegalStateException("it has a way of its own");
       }
     }
   }
 
-  private void int8(float[] y, int from, int n, byte[] into, int at) {
-    scales.of(largest(y, from, n));
-    float factor = scales.factor;
+  private void codes(float[] y, int from, int n, float factor, byte[] into, int at) {
     if (factor == 0) {
       Arrays.fill(into, at, at + n, (byte) 0);
-    } else if (rounding == CodeRounding.EVEN && !scales.divides()) {
+    } else if (elements == null) {
       even(y, from, n, factor, into, at);
     } else {
-      for (int i = 0; i < n; i++) {
-        float value = scales.divides() ? y[from + i] / factor : y[from + i] * factor;
-        into[at + i] = code(value);
-      }
+      elements.add(y, from, n, factor, into, at);
     }
   }
 
-  /** The pattern of the largest magnitude; of the one NaN, if there is any. */
-  private static int largest(float[] y, int from, int n) {
-    return Float.floatToIntBits(n < LONG ? largestOfFew(y, from, n) : largestOfMany(y, from, n));
+  /** The largest magnitude; the one NaN, if there is any. */
+  private static float largest(float[] y, int from, int n) {
+    return n < LONG ? largestOfFew(y, from, n) : largestOfMany(y, from, n);
   }
 
   /** The largest of four, each of every fourth element: the processor finds them side by side. */
@@ -135,11 +144,11 @@ final class Encoder {
     return Float.floatToRawIntBits(value) & MAGNITUDE;
   }
 
-  /** The products are below 127.5, so that none has to be cut off. */
+  /** {@link CodeFormula#integer} of a rounded product, for vectors of the JIT. */
   private static void even(float[] y, int from, int n, float factor, byte[] into, int at) {
     if (n < LONG) {
       for (int i = 0; i < n; i++) {
-        into[at + i] = (byte) Float.floatToRawIntBits(y[from + i] * factor + TO_EVEN);
+        into[at + i] = (byte) Float.floatToRawIntBits(y[from + i] * factor + CodeFormula.TO_EVEN);
       }
     } else {
       evenOfMany(y, from, n, factor, into, at);
@@ -148,21 +157,9 @@ final class Encoder {
 
   private static void evenOfMany(float[] y, int from, int n, float factor, byte[] into, int at) {
     for (int i = 0; i < n; i++) {
-      into[at + i] = (byte) (int) (y[from + i] * factor + TO_EVEN - TO_EVEN);
+      into[at + i] =
+          (byte) (int) (y[from + i] * factor + CodeFormula.TO_EVEN - CodeFormula.TO_EVEN);
     }
-  }
-
-  /** The code of a number that is not NaN. */
-  private byte code(float value) {
-    float most = Math.clamp(value, -MOST - 1f, MOST + 1f);
-    int code =
-        switch (rounding) {
-          case EVEN -> (int) (most + TO_EVEN - TO_EVEN);
-          // In float64 the sum is exact, or too near to the half to change what is cut off.
-          case AWAY -> (int) (most + Math.copySign(0.5, most));
-          case HALF_ADDED -> (int) (most + 0.5f);
-        };
-    return (byte) Math.clamp(code, -MOST, MOST);
   }
 
   private static int sum(byte[] codes, int from, int n) {
@@ -173,40 +170,28 @@ final class Encoder {
     return sum;
   }
 
-  /** A block with the sums of its codes. */
-  private void k(float[] y, int from, int n, byte[] into, int at) {
-    int largest = largest(y, from, n);
+  /** A block of {@link CodeLayout#Q8_K}, with the sums of its codes. */
+  private static void k(float[] y, int from, int n, byte[] into, int at) {
+    int largest = Float.floatToIntBits(largest(y, from, n));
     int first = from;
     while ((Float.floatToIntBits(y[first]) & MAGNITUDE) != largest) {
       first++;
     }
-    scales.ofSigned(y[first]);
-    FLOATS.set(into, at, scales.scale);
+    float element = y[first];
+    float factor = -CodeFormula.MOST / element;
+    float scale = element != element ? Float.NaN : 1 / factor;
+    boolean finite = Math.abs(element) <= Float.MAX_VALUE;
+    boolean hasCodes = finite && Math.abs(factor) <= Float.MAX_VALUE;
+    FLOATS.set(into, at, finite && !hasCodes ? 0 : scale);
     int codes = at + Float.BYTES;
-    if (scales.factor == 0) {
-      Arrays.fill(into, codes, codes + n, (byte) 0);
+    if (hasCodes) {
+      even(y, from, n, factor, into, codes);
     } else {
-      even(y, from, n, scales.factor, into, codes);
+      Arrays.fill(into, codes, codes + n, (byte) 0);
     }
     for (int i = 0; i < n; i += SUMMED) {
       int sum = sum(into, codes + i, SUMMED);
       SHORTS.set(into, codes + n + i / SUMMED * Short.BYTES, (short) sum);
-    }
-  }
-
-  private void float8(float[] y, int from, int n, byte[] into) {
-    scales.of(largest(y, from, n));
-    if (scales.factor == 0) {
-      Arrays.fill(into, from, from + n, (byte) 0);
-    } else {
-      float8(y, from, n, scales.factor, true, into);
-    }
-  }
-
-  private void float8(float[] y, int from, int n, float factor, boolean divides, byte[] into) {
-    Float8 type = format.float8();
-    for (int i = from; i < from + n; i++) {
-      into[i] = type.encode(divides ? y[i] / factor : y[i] * factor);
     }
   }
 }

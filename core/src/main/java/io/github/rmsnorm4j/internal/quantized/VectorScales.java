@@ -13,8 +13,8 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
 
 /**
- * Emits what {@link BlockScales} computes, for as many blocks as a vector has elements. What it
- * finds for a few such vectors of blocks is in memory of the code.
+ * Emits what {@link CodeFormula} describes of scales and factors, for as many blocks as a vector
+ * has elements. What it finds for a few such vectors of blocks is in memory of the code.
  *
  * <p>A block is plain if its elements can be multiplied with a finite factor, or divided by a
  * number of which no intermediate result is subnormal. If it is not, its elements have to be
@@ -60,7 +60,7 @@ final class VectorScales {
   private static final Immediate UNORDERED = new Immediate(3);
 
   private final Assembler a;
-  private final BlockScales scales;
+  private final CodeFormula scales;
   private final int bits;
   private final General own;
 
@@ -69,7 +69,7 @@ final class VectorScales {
    *
    * @param own points to this memory, which is aligned to a slot
    */
-  VectorScales(Assembler a, BlockScales scales, int bits, General own) {
+  VectorScales(Assembler a, CodeFormula scales, int bits, General own) {
     this.a = a;
     this.scales = scales;
     this.bits = bits;
@@ -122,10 +122,10 @@ final class VectorScales {
     a.comment("# the largest one of each vector");
     largest(Address.at(own, LARGEST), bits / Float.SIZE, 0);
     a.comment("# scales and factors");
-    a.op(VectorOp.VDIVPS, v(1), v(0), all(scales.codes));
-    if (scales.floor > 0) {
+    a.op(VectorOp.VDIVPS, v(1), v(0), all(scales.codes()));
+    if (scales.floor() > 0) {
       // The second one where one is NaN.
-      a.op(VectorOp.VMOVUPS, v(2), all(scales.floor));
+      a.op(VectorOp.VMOVUPS, v(2), all(scales.floor()));
       a.op(VectorOp.VMAXPS, v(1), v(2), v(1));
     }
     a.op(VectorOp.VPADDD, v(3), v(0), all(-INFINITY));
@@ -182,13 +182,13 @@ final class VectorScales {
 
   /** From magnitudes, scales and whether magnitudes are finite: factors, and what is valid. */
   private void factors() {
-    boolean inverse = scales.factorOf == CodeFactor.INVERSE;
-    a.op(VectorOp.VMOVUPS, v(2), all(inverse ? 1 : scales.codes));
+    boolean inverse = scales.rule().factor() == CodeFactor.INVERSE;
+    a.op(VectorOp.VMOVUPS, v(2), all(inverse ? 1 : scales.codes()));
     a.op(VectorOp.VDIVPS, v(2), v(2), v(inverse ? 1 : 0));
-    if (!inverse && scales.floor > 0) {
+    if (!inverse && scales.floor() > 0) {
       // The floor is a power of two, so its inverse is exact, and the lesser where the floor
       // counts.
-      a.op(VectorOp.VMOVUPS, v(4), all(1 / scales.floor));
+      a.op(VectorOp.VMOVUPS, v(4), all(1 / scales.floor()));
       a.op(VectorOp.VMINPS, v(2), v(4), v(2));
     }
     a.op(VectorOp.VPADDD, v(4), v(2), all(-INFINITY));
@@ -250,7 +250,7 @@ final class VectorScales {
   void beginPreparing(Address factor) {
     if (divides()) {
       a.op(VectorOp.VBROADCASTSS, v(2), factor);
-      a.op(VectorOp.VMULPS, v(2), v(2), all(scales.codes));
+      a.op(VectorOp.VMULPS, v(2), v(2), all(scales.codes()));
       a.op(VectorOp.VXORPS, v(3), v(2), all(Integer.MIN_VALUE));
     }
   }

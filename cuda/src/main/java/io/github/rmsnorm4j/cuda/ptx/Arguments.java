@@ -74,8 +74,7 @@ public final class Arguments {
    * @return this
    */
   public Arguments call(int rows, NormChoices choices) {
-    return set(RowKernel.ROWS, rows)
-        .set(RowKernel.WIDTH, choices.width())
+    return shape(rows, choices.width())
         .set(RowKernel.PART, choices.part())
         .set(RowKernel.EPSILON, choices.epsilon());
   }
@@ -88,6 +87,17 @@ public final class Arguments {
    */
   public Arguments gainOffset(double offset) {
     return set(RowKernel.OFFSET, offset);
+  }
+
+  /**
+   * The rows of a launch.
+   *
+   * @param rows how many
+   * @param width of each
+   * @return this
+   */
+  public Arguments shape(int rows, int width) {
+    return set(RowKernel.ROWS, rows).set(RowKernel.WIDTH, width);
   }
 
   /**

@@ -33,6 +33,7 @@ import java.util.TreeMap;
  * @param isLong whether rows are so long that LayerNorm takes two passes
  * @param isPartial whether the statistic is of the first elements only
  * @param form how threads share rows
+ * @param codes what the output becomes; null where it is stored alone
  */
 public record KernelSignature(
     Formula formula,
@@ -40,7 +41,8 @@ public record KernelSignature(
     boolean addsOffset,
     boolean isLong,
     boolean isPartial,
-    Form form) {
+    Form form,
+    Codes codes) {
 
   /** Copies the types. */
   public KernelSignature {
@@ -56,9 +58,15 @@ public record KernelSignature(
    * @param addsOffset whether the gain in memory lacks the offset
    * @param width of a row, or of a group
    * @param part the elements of the statistic
+   * @param codes what the output becomes; null where it is stored alone
    */
   public static KernelSignature of(
-      Formula formula, Map<Tensor, ElementType> types, boolean addsOffset, int width, int part) {
+      Formula formula,
+      Map<Tensor, ElementType> types,
+      boolean addsOffset,
+      int width,
+      int part,
+      Codes codes) {
     Formula same =
         switch (formula) {
           case ForwardFormula f ->
@@ -76,7 +84,7 @@ public record KernelSignature(
               throw new IllegalArgumentException("rows are split, a kernel is for whole rows");
         };
     return new KernelSignature(
-        same, types, addsOffset, width > Forward.ONE_PASS, part < width, Form.of(width));
+        same, types, addsOffset, width > Forward.ONE_PASS, part < width, Form.of(width), codes);
   }
 
   /** The choices without those that come as parameters: all such norms share a kernel. */
@@ -104,10 +112,12 @@ public record KernelSignature(
     return float64() ? ElementType.FLOAT64 : ElementType.FLOAT32;
   }
 
-  /** The tensors of rows, in order. */
+  /** The tensors of rows that are in memory, in order. */
   List<Tensor> rows() {
+    boolean output = codes == null || codes.stored();
     return types.keySet().stream()
         .filter(tensor -> tensor.access() == Tensor.Access.ELEMENT)
+        .filter(tensor -> output || !tensor.equals(Forward.Y))
         .toList();
   }
 
@@ -145,6 +155,9 @@ public record KernelSignature(
     name.append(spec().kind().toString()).append(isForward() ? "_forward" : "_backward");
     rows().forEach(tensor -> name.append('_').append(types.get(tensor)));
     name.append('_').append(form);
+    if (codes != null) {
+      name.append("_codes");
+    }
     return name.toString().toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "_");
   }
 

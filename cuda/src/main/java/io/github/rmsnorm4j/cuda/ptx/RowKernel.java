@@ -50,7 +50,9 @@ public final class RowKernel {
     row = text.register(Kind.B32);
     numbers.set(Forward.K, text.compute(Kind.F64, "cvt.rn.f64.u32", part));
     numbers.set(Forward.EPSILON, text.compute(Kind.F64, "ld.param.f64", "[" + EPSILON + "]"));
-    stages = new StageCode(text, team, places, numbers, width, part);
+    Codes codes = signature.codes();
+    CodeOutput output = codes == null ? null : new CodeOutput(text, team, places, codes);
+    stages = new StageCode(text, team, places, numbers, output, width, part);
   }
 
   /**
@@ -65,6 +67,9 @@ public final class RowKernel {
   private void declare() {
     for (Tensor tensor : signature.rows()) {
       RowPlaces.declareRows(parameters, tensor);
+    }
+    if (signature.codes() != null) {
+      signature.codes().declare(parameters);
     }
     for (Tensor column : columns()) {
       RowPlaces.declareColumn(parameters, column);
@@ -100,6 +105,9 @@ public final class RowKernel {
 
   private PtxKernel kernel() {
     signature.rows().forEach(tensor -> places.addRows(tensor, signature.types().get(tensor)));
+    if (signature.codes() != null) {
+      signature.codes().addTo(places);
+    }
     columns().forEach(column -> places.addColumn(column, signature.type(column)));
     if (signature.addsOffset()) {
       places.addOffset(OFFSET);
