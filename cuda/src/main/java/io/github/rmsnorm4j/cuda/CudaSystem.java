@@ -8,7 +8,9 @@ import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -28,10 +30,8 @@ final class CudaSystem {
 
   private static final int NAME_BYTES = 256;
 
-  /** Made at the first use. */
-  private static final class Machine {
-    static final CudaSystem SYSTEM = look(System.getProperty(LIBRARY_PROPERTY, "libcuda.so.1"));
-  }
+  /** By the name of the driver's library; a driver is looked for when it is first asked for. */
+  private static final Map<String, CudaSystem> SYSTEMS = new ConcurrentHashMap<>();
 
   private final DriverLibrary library;
   private final List<CudaDeviceInfo> devices;
@@ -44,7 +44,8 @@ final class CudaSystem {
   }
 
   static CudaSystem ofMachine() {
-    return Machine.SYSTEM;
+    String library = System.getProperty(LIBRARY_PROPERTY, "libcuda.so.1");
+    return SYSTEMS.computeIfAbsent(library, CudaSystem::look);
   }
 
   /** What is there with this driver's library. */

@@ -13,7 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Compiles the stub of the driver's library with gcc. Tests are skipped where there is none. */
 final class StubCompiler {
-  private static final Path SOURCE = Path.of("src", "test", "c", "stub.c");
+  /** Maven runs the tests of each module in the folder of that module. */
+  private static final Path SOURCE = Path.of("..", "cuda", "src", "test", "c", "stub.c");
+
   private static final Path FOLDER = Path.of("target", "stub");
   private static final Map<List<String>, Path> LIBRARIES = new ConcurrentHashMap<>();
 
@@ -60,7 +62,11 @@ final class StubCompiler {
   }
 
   private static Path compile(List<String> options) {
-    Path library = FOLDER.resolve("libcuda-%d.so.1".formatted(LIBRARIES.size())).toAbsolutePath();
+    // Another JVM of the same module may compile it, too.
+    long process = ProcessHandle.current().pid();
+    Path library =
+        FOLDER.resolve("libcuda-%s-%s.so.1".formatted(process, LIBRARIES.size())).toAbsolutePath();
+    library.toFile().deleteOnExit();
     List<String> command =
         new ArrayList<>(
             List.of(
