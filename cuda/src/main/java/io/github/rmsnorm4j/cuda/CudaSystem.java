@@ -16,8 +16,6 @@ import java.util.stream.IntStream;
 
 /** The driver of a machine and its devices, or why there are none. Looking throws nothing. */
 final class CudaSystem {
-  static final String LIBRARY_PROPERTY = "rmsnorm4j.cuda.library";
-
   /** The first with PTX 7.0, in which kernels are. */
   static final CudaVersion NEEDED_DRIVER = new CudaVersion(11, 0);
 
@@ -44,8 +42,7 @@ final class CudaSystem {
   }
 
   static CudaSystem ofMachine() {
-    String library = System.getProperty(LIBRARY_PROPERTY, "libcuda.so.1");
-    return SYSTEMS.computeIfAbsent(library, CudaSystem::look);
+    return SYSTEMS.computeIfAbsent(DriverLibrary.name(), CudaSystem::look);
   }
 
   /** What is there with this driver's library. */
