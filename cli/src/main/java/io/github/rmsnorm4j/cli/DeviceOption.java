@@ -10,16 +10,19 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** The option that says what normalises. */
+/** The option that says what runs the norms. */
 final class DeviceOption {
+  /** Why a GPU takes no {@code --threads}. */
+  static final String OWN_THREADS = "a GPU has threads of its own";
+
   @Option(
       names = "--device",
       paramLabel = "DEVICE",
       converter = Choices.class,
       completionCandidates = Choices.class,
       description =
-          "What normalizes: cpu, cuda (the first NVIDIA GPU that can be used) or cuda:N (the one with"
-              + " number N, from 0 on; rmsnorm doctor lists them). The result has the same bits"
+          "What runs the norms: cpu, cuda (the first NVIDIA GPU that can be used) or cuda:N (the one"
+              + " with number N, from 0 on; rmsnorm doctor lists them). Both give the same bits"
               + " (default: cpu).")
   private Choice choice = new Choice("cpu");
 

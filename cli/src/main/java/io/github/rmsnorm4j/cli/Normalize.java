@@ -98,7 +98,7 @@ final class Normalize implements Callable<Integer> {
     if (sums != null) {
       ResultOptions.requireName("--residual-out", sums);
     }
-    device.requireCpu("--threads", norm.threads(), "a GPU has threads of its own");
+    device.requireCpu("--threads", norm.threads(), DeviceOption.OWN_THREADS);
     device.requireCpu("--quantize", quantized.type, "no kernel for GPUs writes codes yet");
     try (TensorFile file = TensorFile.open(in.file());
         StoredRows residual = WrongUseException.checked(this::residual);
