@@ -62,20 +62,19 @@ final class StubCompiler {
   }
 
   private static Path compile(List<String> options) {
-    // Another JVM of the same module may compile it, too.
-    long process = ProcessHandle.current().pid();
-    Path library =
-        FOLDER.resolve("libcuda-%s-%s.so.1".formatted(process, LIBRARIES.size())).toAbsolutePath();
-    library.toFile().deleteOnExit();
     List<String> command =
         new ArrayList<>(
             List.of(
                 "gcc -std=c11 -D_GNU_SOURCE -shared -fPIC -O1 -Wall -Wextra -Werror -pthread"
                     .split(" ")));
     command.addAll(options);
-    command.addAll(List.of("-o", library.toString(), SOURCE.toString()));
+    Path library;
     try {
       Files.createDirectories(FOLDER);
+      // Of its own: another JVM or class loader may compile it, too, and use it meanwhile.
+      library = Files.createTempFile(FOLDER, "libcuda-", ".so.1").toAbsolutePath();
+      library.toFile().deleteOnExit();
+      command.addAll(List.of("-o", library.toString(), SOURCE.toString()));
       assertThat(run(command)).isEmpty();
     } catch (IOException e) {
       throw new AssertionError(e);
