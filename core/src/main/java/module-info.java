@@ -20,4 +20,6 @@ module io.github.rmsnorm4j {
       io.github.rmsnorm4j.cuda;
   exports io.github.rmsnorm4j.internal.formula to
       io.github.rmsnorm4j.cuda;
+  exports io.github.rmsnorm4j.internal.quantized to
+      io.github.rmsnorm4j.cuda;
 }

@@ -129,6 +129,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
           of.groups,
           column(of.gain),
           column(of.bias),
+          of.quantizer.rule(),
+          of.quantizer.roundsOutput(),
           new NormRowChecks(of));
     }
 
@@ -617,7 +619,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, QuantizedRows q) {
-    NormArguments.checkQuantized(width, x, null);
     quantize(x, null, null, null, q);
   }
 
@@ -635,8 +636,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, Rows y, QuantizedRows q) {
-    check(x, null, null, null, y, null, null);
-    quantize(x, null, null, y, q);
+    quantize(x, null, null, NormArguments.requireNonNull(y, "y"), q);
   }
 
   /**
@@ -652,9 +652,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void addAndApply(Rows x, Rows residual, QuantizedRows q) {
-    NormArguments.requireNonNull(residual, "residual");
-    NormArguments.checkQuantized(width, x, residual);
-    quantize(x, residual, null, null, q);
+    quantize(x, NormArguments.requireNonNull(residual, "residual"), null, null, q);
   }
 
   /**
@@ -670,11 +668,22 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void addAndApply(Rows x, Rows residual, Rows y, QuantizedRows q) {
-    check(x, NormArguments.requireNonNull(residual, "residual"), null, null, y, null, null);
-    quantize(x, residual, null, y, q);
+    NormArguments.requireNonNull(residual, "residual");
+    quantize(x, residual, null, NormArguments.requireNonNull(y, "y"), q);
   }
 
-  private void quantize(Rows x, Rows residual, Rows z, Rows y, QuantizedRows q) {
+  /** Checks a call whose output becomes codes; y is null where it is not stored. */
+  final void checkQuantized(Rows x, Rows residual, Rows z, Rows y, QuantizedRows q) {
+    if (y == null) {
+      if (z != null) {
+        NormArguments.checkGate(spec.gate(), width, x, z);
+      }
+      NormArguments.checkQuantized(width, x, residual);
+    } else if (z != null) {
+      checkGated(x, z, null, null, y);
+    } else {
+      check(x, residual, null, null, y, null, null);
+    }
     QuantizedArguments.check(width, x, residual, q);
     QuantizedArguments.requireApart(y, q, "y");
     QuantizedArguments.requireApart(z, q, "z");
@@ -682,6 +691,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     if (z == null) {
       NormArguments.requireNoGate(spec.gate(), residual);
     }
+  }
+
+  private void quantize(Rows x, Rows residual, Rows z, Rows y, QuantizedRows q) {
+    checkQuantized(x, residual, z, y, q);
     if (x.rows() == 0) {
       return;
     }
@@ -757,9 +770,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void applyGated(Rows x, Rows z, QuantizedRows q) {
-    NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"));
-    NormArguments.checkQuantized(width, x, null);
-    quantize(x, null, z, null, q);
+    quantize(x, null, NormArguments.requireNonNull(z, "z"), null, q);
   }
 
   /**
@@ -775,8 +786,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void applyGated(Rows x, Rows z, Rows y, QuantizedRows q) {
-    checkGated(x, z, null, null, y);
-    quantize(x, null, z, y, q);
+    NormArguments.requireNonNull(z, "z");
+    quantize(x, null, z, NormArguments.requireNonNull(y, "y"), q);
   }
 
   /**

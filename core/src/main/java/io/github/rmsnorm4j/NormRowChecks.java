@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.device.RowChecks;
+import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 
 /** The checks of a norm's own calls, for back ends in other modules. */
 record NormRowChecks(Norm norm) implements RowChecks {
@@ -19,6 +20,12 @@ record NormRowChecks(Norm norm) implements RowChecks {
     if (keep != null) {
       norm.requireKept(keep, x, residual, null, y, z == null);
     }
+  }
+
+  @Override
+  public CodeMemory quantized(Rows x, Rows residual, Rows z, Rows y, QuantizedRows q) {
+    norm.checkQuantized(x, residual, z, y, q);
+    return q.memory();
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.cuda.CudaDevice;
 import io.github.rmsnorm4j.cuda.CudaMemory;
 import io.github.rmsnorm4j.cuda.CudaNorm;
+import io.github.rmsnorm4j.cuda.CudaQuantizedRows;
 import io.github.rmsnorm4j.cuda.CudaRows;
 import io.github.rmsnorm4j.cuda.CudaStream;
 import io.github.rmsnorm4j.formats.Tensor;
@@ -54,9 +55,16 @@ final class CudaNormalizer implements Normalizer {
     return new Pieces(pieces, count);
   }
 
-  /** Rows of a piece for which there is memory. Half is left to kernels and other programs. */
+  /**
+   * Rows of a piece for which there is memory. Half is left to kernels and other programs. A norm
+   * may need the elements of which codes are made, in float32.
+   */
   private long fitting(PieceShape shape) {
-    long ofRow = shape.xRow() + shape.besideRow() + (shape.isInPlace() ? 0 : shape.resultRow());
+    long ofResult =
+        shape.codes() == null
+            ? shape.resultRow()
+            : shape.resultRow() + (long) Float.BYTES * shape.width();
+    long ofRow = shape.xRow() + shape.besideRow() + (shape.isInPlace() ? 0 : ofResult);
     long held = lanes.stream().mapToLong(Lane::bytesOfDevice).sum();
     return Math.max(1, (held + device.freeBytes() / 2) / (lanes.size() * ofRow));
   }
@@ -114,6 +122,11 @@ final class CudaNormalizer implements Normalizer {
     private final CudaMemory result;
     private final boolean sums;
 
+    /** All rows that fit; null where they are not quantised. Work of a norm may stay with it. */
+    private final CudaQuantizedRows quantized;
+
+    private final long rows;
+
     OfDevice(CudaNorm norm, PieceShape shape, Lane lane, long rows, boolean sums) {
       MemorySegment hostX = lane.hostX.atLeast(rows * shape.xRow());
       super(
@@ -127,27 +140,50 @@ final class CudaNormalizer implements Normalizer {
       this.beside = lane.beside.atLeast(rows * shape.besideRow());
       this.result = shape.isInPlace() ? x : lane.result.atLeast(rows * shape.resultRow());
       this.sums = sums;
+      this.rows = rows;
+      this.quantized = shape.codes() == null ? null : quantized(rows);
     }
 
     @Override
     void start() {
-      PieceShape shape = shape();
-      CudaRows in = sent(x(), x, shape.x());
-      CudaRows y = rows(result, shape.y());
-      if (shape.beside() == null) {
-        norm.apply(in, y, stream);
+      CudaRows in = sent(x(), x, shape().x());
+      CudaRows other = shape().beside() == null ? null : sent(beside(), beside, shape().beside());
+      if (shape().codes() == null) {
+        apply(in, other, rows(result, shape().y()));
       } else {
-        CudaRows other = sent(beside(), beside, shape.beside());
-        if (norm.norm().spec().gate() != Gate.NONE) {
-          norm.applyGated(in, other, y, stream);
-        } else {
-          norm.addAndApply(in, other, y, stream);
-        }
-        if (sums) {
-          other.memory().copyTo(beside(), stream);
-        }
+        quantize(in, other, count() == rows ? quantized : quantized(count()));
       }
-      y.memory().copyTo(result(), stream);
+      if (sums) {
+        other.memory().copyTo(beside(), stream);
+      }
+      result.asSlice(0, count() * shape().resultRow()).copyTo(result(), stream);
+    }
+
+    private void apply(CudaRows in, CudaRows other, CudaRows y) {
+      if (other == null) {
+        norm.apply(in, y, stream);
+      } else if (norm.norm().spec().gate() != Gate.NONE) {
+        norm.applyGated(in, other, y, stream);
+      } else {
+        norm.addAndApply(in, other, y, stream);
+      }
+    }
+
+    private void quantize(CudaRows in, CudaRows other, CudaQuantizedRows q) {
+      if (other == null) {
+        norm.apply(in, q, stream);
+      } else if (norm.norm().spec().gate() != Gate.NONE) {
+        norm.applyGated(in, other, q, stream);
+      } else {
+        norm.addAndApply(in, other, q, stream);
+      }
+    }
+
+    /** Scales and codes are where the host has them. */
+    private CudaQuantizedRows quantized(long count) {
+      CudaMemory scales = result.asSlice(0, count * shape().scaleRow());
+      CudaMemory codes = result.asSlice(scales.byteSize(), count * shape().codeRow());
+      return CudaQuantizedRows.of(codes, scales, shape().codes(), count, shape().width());
     }
 
     private CudaRows sent(MemorySegment host, CudaMemory memory, ElementType type) {

@@ -99,7 +99,7 @@ final class Normalize implements Callable<Integer> {
       ResultOptions.requireName("--residual-out", sums);
     }
     device.requireCpu("--threads", norm.threads(), DeviceOption.OWN_THREADS);
-    device.requireCpu("--quantize", quantized.type, "no kernel for GPUs writes codes yet");
+    device.requireCpu("--quantize", quantized.ofGgml(), "no kernel for GPUs writes blocks of ggml");
     try (TensorFile file = TensorFile.open(in.file());
         StoredRows residual = WrongUseException.checked(this::residual);
         StoredRows gate = WrongUseException.checked(() -> gates.open(norm.like()));

@@ -65,12 +65,13 @@ record PieceShape(
         : QuantizedRows.of(bytes, scales, codes, count, width);
   }
 
-  private long codeRow() {
+  /** Bytes of the codes of a row. */
+  long codeRow() {
     return codes.rowBytes(width);
   }
 
-  /** 0 where scales are within the codes. */
-  private long scaleRow() {
+  /** Bytes of the scales of a row; 0 where they are within the codes. */
+  long scaleRow() {
     return (long) codes.scales(width) * Float.BYTES;
   }
 }

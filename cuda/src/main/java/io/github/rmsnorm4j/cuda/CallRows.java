@@ -24,7 +24,7 @@ final class CallRows {
     if (rows == null) {
       throw new NullPointerException(name + " is null");
     }
-    requireOn(device, rows, name);
+    requireOn(device, rows.memory(), name);
     byTensor.put(tensor, new Named(name, rows));
     return this;
   }
@@ -62,8 +62,8 @@ final class CallRows {
     return rows;
   }
 
-  static void requireOn(CudaDevice device, CudaRows rows, String name) {
-    CudaDevice other = rows.memory().device();
+  static void requireOn(CudaDevice device, CudaMemory memory, String name) {
+    CudaDevice other = memory.device();
     if (!device.isSameAs(other)) {
       throw new IllegalArgumentException(
           name + " is in memory of " + other + ", the norm is on " + device);

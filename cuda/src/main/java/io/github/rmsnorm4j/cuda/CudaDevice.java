@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.Norm;
-import io.github.rmsnorm4j.Quantizer;
 import io.github.rmsnorm4j.cuda.driver.Allocation;
 import io.github.rmsnorm4j.cuda.driver.CudaContext;
 import io.github.rmsnorm4j.cuda.driver.DriverLibrary;
@@ -205,19 +204,11 @@ public final class CudaDevice implements AutoCloseable {
    * @param norm an {@code RmsNorm}, a {@code LayerNorm} or an {@code L2Norm}
    * @param arena frees the copies when it is closed, after the device has done all work that was
    *     started before
-   * @throws IllegalArgumentException if the norm has a quantizer of its own, as no kernel writes
-   *     quantised output yet
    * @throws IllegalStateException if the arena or the device is closed
    * @throws CudaException if too little memory is free
    */
   public CudaNorm norm(Norm norm, Arena arena) {
     Objects.requireNonNull(norm, "norm is null");
-    if (!norm.quantizer().equals(Quantizer.defaults())) {
-      throw new IllegalArgumentException(
-          "the norm has the "
-              + norm.quantizer()
-              + ", it must have the default one: no kernel writes quantised output yet");
-    }
     return new CudaNorm(this, norm, arena);
   }
 

@@ -75,7 +75,7 @@ public final class CudaGradients {
     if (gradient == null) {
       return;
     }
-    CallRows.requireOn(device, gradient, name);
+    CallRows.requireOn(device, gradient.memory(), name);
     gradient.memory().requireAccess(() -> name);
     if (gradient.rows() != 1) {
       throw new IllegalArgumentException(name + " has " + gradient.rows() + " rows, it must be 1");

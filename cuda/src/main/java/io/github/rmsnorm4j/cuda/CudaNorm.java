@@ -261,6 +261,186 @@ public final class CudaNorm {
   }
 
   /**
+   * Normalises rows and quantises the result on the default stream; otherwise as {@link
+   * #apply(CudaRows, CudaQuantizedRows, CudaStream)}.
+   *
+   * @param x the rows, of the norm's width
+   * @param q where the codes and scales go
+   */
+  public void apply(CudaRows x, CudaQuantizedRows q) {
+    apply(x, q, defaultStream);
+  }
+
+  /**
+   * Normalises rows and quantises the result, which itself is not stored, by the rule of the norm's
+   * quantizer, as {@link Norm#apply(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.QuantizedRows)}
+   * does.
+   *
+   * <p>If a block has elements of several groups of the norm, the result goes through memory of the
+   * device. The first such call with q allocates it, 4 bytes for each element, and it lives as long
+   * as q. Such calls with one q must be on one stream, or one must wait for the other.
+   *
+   * @param x the rows, of the norm's width
+   * @param q where the codes and scales go: as many rows of the same width
+   * @param stream does the work
+   * @throws NullPointerException if an argument is null
+   * @throws IllegalArgumentException if the norm has a gate, the shapes do not fit, codes or scales
+   *     overlap each other or x, or rows or stream are of another device
+   * @throws IllegalStateException if an arena, the stream or the device is closed
+   * @throws WrongThreadException if an arena is confined to another thread
+   * @throws CudaException if too little memory is free, the driver refuses a kernel, or work before
+   *     this failed
+   */
+  public void apply(CudaRows x, CudaQuantizedRows q, CudaStream stream) {
+    calls.quantized("apply", x, null, null, null, q, stream);
+  }
+
+  /**
+   * Normalises rows, and quantises the result that is stored in y, on the default stream.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes; x itself for in place
+   * @param q where the codes and scales go
+   */
+  public void apply(CudaRows x, CudaRows y, CudaQuantizedRows q) {
+    apply(x, y, q, defaultStream);
+  }
+
+  /**
+   * Normalises rows, and quantises the result that is stored in y, as {@link
+   * Norm#apply(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows,
+   * io.github.rmsnorm4j.QuantizedRows)} does.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes: as many rows of the same width, in a type of its own; x itself
+   *     for in place
+   * @param q where the codes and scales go: as many rows of the same width
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #apply(CudaRows, CudaRows, CudaStream)} and
+   *     {@link #apply(CudaRows, CudaQuantizedRows, CudaStream)}, or if codes or scales overlap y
+   */
+  public void apply(CudaRows x, CudaRows y, CudaQuantizedRows q, CudaStream stream) {
+    calls.quantized("apply", x, null, null, require(y, "y"), q, stream);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum and quantises the result, on the default stream.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum
+   * @param q where the codes and scales go
+   */
+  public void addAndApply(CudaRows x, CudaRows residual, CudaQuantizedRows q) {
+    addAndApply(x, residual, q, defaultStream);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum and quantises the result, which itself is not
+   * stored, as {@link Norm#addAndApply(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows,
+   * io.github.rmsnorm4j.QuantizedRows)} does.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum; memory of its own
+   * @param q where the codes and scales go: as many rows of the same width
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #apply(CudaRows, CudaQuantizedRows,
+   *     CudaStream)}, or if the residual does not fit or overlaps x, codes or scales
+   */
+  public void addAndApply(CudaRows x, CudaRows residual, CudaQuantizedRows q, CudaStream stream) {
+    calls.quantized("addAndApply", x, require(residual, "residual"), null, null, q, stream);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum, and quantises the result that is stored in y, on
+   * the default stream.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum
+   * @param y where the normalised sum goes; x itself for in place
+   * @param q where the codes and scales go
+   */
+  public void addAndApply(CudaRows x, CudaRows residual, CudaRows y, CudaQuantizedRows q) {
+    addAndApply(x, residual, y, q, defaultStream);
+  }
+
+  /**
+   * Adds x to the residual, normalises the sum, and quantises the result that is stored in y, as
+   * {@link Norm#addAndApply(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows,
+   * io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.QuantizedRows)} does.
+   *
+   * @param x the rows that are added
+   * @param residual takes the sum; memory of its own
+   * @param y where the normalised sum goes; x itself for in place
+   * @param q where the codes and scales go: as many rows of the same width
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #addAndApply(CudaRows, CudaRows, CudaRows,
+   *     CudaStream)} and {@link #apply(CudaRows, CudaRows, CudaQuantizedRows, CudaStream)}
+   */
+  public void addAndApply(
+      CudaRows x, CudaRows residual, CudaRows y, CudaQuantizedRows q, CudaStream stream) {
+    CudaRows sum = require(residual, "residual");
+    calls.quantized("addAndApply", x, sum, null, require(y, "y"), q, stream);
+  }
+
+  /**
+   * Normalises rows with a gate and quantises the result, on the default stream.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param q where the codes and scales go
+   */
+  public void applyGated(CudaRows x, CudaRows z, CudaQuantizedRows q) {
+    applyGated(x, z, q, defaultStream);
+  }
+
+  /**
+   * Normalises rows with a gate and quantises the result, which itself is not stored, as {@link
+   * Norm#applyGated(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows,
+   * io.github.rmsnorm4j.QuantizedRows)} does.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param q where the codes and scales go: as many rows of the same width
+   * @param stream does the work
+   * @throws IllegalArgumentException if the norm has no gate, or as for {@link #apply(CudaRows,
+   *     CudaQuantizedRows, CudaStream)}, with z as with x
+   */
+  public void applyGated(CudaRows x, CudaRows z, CudaQuantizedRows q, CudaStream stream) {
+    calls.quantized("applyGated", x, null, require(z, "z"), null, q, stream);
+  }
+
+  /**
+   * Normalises rows with a gate, and quantises the result that is stored in y, on the default
+   * stream.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param y where the result goes; x or z itself for in place
+   * @param q where the codes and scales go
+   */
+  public void applyGated(CudaRows x, CudaRows z, CudaRows y, CudaQuantizedRows q) {
+    applyGated(x, z, y, q, defaultStream);
+  }
+
+  /**
+   * Normalises rows with a gate, and quantises the result that is stored in y, as {@link
+   * Norm#applyGated(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows,
+   * io.github.rmsnorm4j.QuantizedRows)} does.
+   *
+   * @param x the rows, of the norm's width
+   * @param z the gate
+   * @param y where the result goes; x or z itself for in place
+   * @param q where the codes and scales go: as many rows of the same width
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #applyGated(CudaRows, CudaRows, CudaRows,
+   *     CudaStream)} and {@link #apply(CudaRows, CudaRows, CudaQuantizedRows, CudaStream)}
+   */
+  public void applyGated(
+      CudaRows x, CudaRows z, CudaRows y, CudaQuantizedRows q, CudaStream stream) {
+    calls.quantized("applyGated", x, null, require(z, "z"), require(y, "y"), q, stream);
+  }
+
+  /**
    * The backward pass on the default stream; otherwise as {@link #backward(CudaRows, CudaSaved,
    * CudaRows, CudaGradients, CudaStream)}.
    *

@@ -15,12 +15,14 @@ import java.util.Map;
  * The launches of a forward pass.
  *
  * @param parts of the norm
- * @param rows the rows of the call, checked: x and y, and a residual or the rows of a gate
+ * @param rows the rows of the call, checked: x and y, and a residual or the rows of a gate; y may
+ *     be missing where no block of codes has elements of several groups
  * @param gain null without one
  * @param bias null without one
  * @param mean the address for the mean, or the length, of each group of each row in float64; 0
  *     where it is not wanted
  * @param rstd the address for rstd; 0 where it is not wanted
+ * @param codes what the output becomes; null where it is stored alone
  */
 record ForwardCalls(
     NormParts parts,
@@ -28,13 +30,28 @@ record ForwardCalls(
     DeviceColumn gain,
     DeviceColumn bias,
     long mean,
-    long rstd) {
+    long rstd,
+    DeviceCodes codes) {
   /** The launches: none without rows. */
   List<KernelCall> launches() {
-    DeviceRows x = rows.get(Forward.X);
-    if (x.rows() == 0) {
+    if (rows.get(Forward.X).rows() == 0) {
       return List.of();
     }
+    if (codes == null) {
+      return List.of(ofRows(null));
+    }
+    return codes.fitGroups(parts.groups())
+        ? List.of(ofRows(codes))
+        : List.of(ofRows(null), codes.launch(rows.get(Forward.Y)));
+  }
+
+  /**
+   * The launch of the kernel that does the norm.
+   *
+   * @param codes what the output becomes at once; null where it is stored alone
+   */
+  private KernelCall ofRows(DeviceCodes codes) {
+    DeviceRows x = rows.get(Forward.X);
     NormChoices choices = parts.choices(x.type());
     int count = Math.toIntExact(x.rows() * parts.groups());
     ElementType arithmetic = NormKernels.arithmetic(x.type());
@@ -50,9 +67,17 @@ record ForwardCalls(
     ForwardFormula formula =
         ForwardFormula.of(
             choices.spec(), x.type(), gain == null ? null : gain.type(), bias != null);
-    PtxKernel kernel = NormKernels.of(formula, types, choices);
+    if (codes != null) {
+      types.putIfAbsent(Forward.Y, codes.output());
+    }
+    boolean stored = rows.containsKey(Forward.Y);
+    PtxKernel kernel =
+        NormKernels.of(formula, types, choices, codes == null ? null : codes.codes(stored));
     Arguments arguments = new Arguments(kernel.parameters());
     rows.forEach((tensor, of) -> of.set(arguments, tensor, parts.groups()));
+    if (codes != null) {
+      codes.set(arguments, parts.groups());
+    }
     if (inParts) {
       part(arguments, Forward.GAIN_OF_GROUPS, gain, choices.width(), arithmetic);
       part(arguments, Forward.BIAS_OF_GROUPS, bias, choices.width(), arithmetic);
@@ -61,8 +86,7 @@ record ForwardCalls(
       column(arguments, Forward.BIAS, bias);
     }
     arguments.statistic(mean, rstd, 1).call(count, choices);
-    return List.of(
-        new KernelCall(kernel, kernel.launch(count, choices.width()), arguments.bytes()));
+    return new KernelCall(kernel, kernel.launch(count, choices.width()), arguments.bytes());
   }
 
   private static int length(DeviceColumn column) {

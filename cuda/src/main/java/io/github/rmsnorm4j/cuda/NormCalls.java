@@ -4,10 +4,14 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.cuda.driver.Kernel;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
+import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 import java.lang.ref.Reference;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** The calls of a norm on a device: each is checked, and then its kernels are started. */
@@ -61,7 +65,8 @@ final class NormCalls {
             parameters.gain(x.type()),
             parameters.bias(x.type()),
             saved == null ? 0 : saved.meanAddress(),
-            saved == null ? 0 : saved.rstdAddress());
+            saved == null ? 0 : saved.rstdAddress(),
+            null);
     List<KernelCall> launches = calls.launches();
     if (saved == null) {
       launch(launches, stream, description(call, x));
@@ -72,6 +77,55 @@ final class NormCalls {
       saved.end(output ? y : residual == null ? x : residual, z);
     }
     keepUntilStarted(rows, saved);
+  }
+
+  /**
+   * A forward call whose output becomes codes.
+   *
+   * @param call the name of the method
+   * @param residual null without one
+   * @param z the rows of a gate; null without one
+   * @param y null where the output is not stored
+   */
+  void quantized(
+      String call,
+      CudaRows x,
+      CudaRows residual,
+      CudaRows z,
+      CudaRows y,
+      CudaQuantizedRows q,
+      CudaStream stream) {
+    requireReady(stream);
+    CallRows rows =
+        new CallRows(norm)
+            .with(Forward.X, "x", x)
+            .withOptional(Forward.RESIDUAL, "residual", residual)
+            .withOptional(Forward.Z, "z", z)
+            .withOptional(Forward.Y, "y", y);
+    CallRows.requireOn(norm.device(), CudaNorm.require(q, "q").codes(), "q");
+    CodeMemory memory =
+        norm.checks()
+            .quantized(
+                rows.of(Forward.X),
+                rows.of(Forward.RESIDUAL),
+                rows.of(Forward.Z),
+                rows.of(Forward.Y),
+                q.forChecks());
+    requireCount(x.rows());
+    NormParts parts = norm.parts();
+    ElementType output = y == null ? parts.unstored(x.type()) : y.type();
+    DeviceCodes codes = new DeviceCodes(memory, parts.rule(), output);
+    Map<Tensor, DeviceRows> onDevice = rows.onDevice();
+    if (y == null && x.rows() > 0 && !codes.fitGroups(norm.groups())) {
+      long address = q.output().address();
+      onDevice.put(Forward.Y, new DeviceRows(address, output, x.rows(), x.width(), x.width()));
+    }
+    DeviceColumn gain = parameters.gain(x.type());
+    DeviceColumn bias = parameters.bias(x.type());
+    ForwardCalls calls = new ForwardCalls(parts, onDevice, gain, bias, 0, 0, codes);
+    launch(calls.launches(), stream, description(call, x));
+    keepUntilStarted(rows, null);
+    Reference.reachabilityFence(q);
   }
 
   /**

@@ -1,6 +1,9 @@
 package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.cuda.ptx.CodeKernel;
+import io.github.rmsnorm4j.cuda.ptx.Codes;
+import io.github.rmsnorm4j.cuda.ptx.Form;
 import io.github.rmsnorm4j.cuda.ptx.KernelSignature;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.cuda.ptx.RowKernel;
@@ -13,7 +16,10 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The kernels of norms, each made once. */
 final class NormKernels {
+  private record OfCodes(ElementType rows, Codes codes, Form form) {}
+
   private static final Map<KernelSignature, PtxKernel> KERNELS = new ConcurrentHashMap<>();
+  private static final Map<OfCodes, PtxKernel> OF_CODES = new ConcurrentHashMap<>();
 
   private NormKernels() {}
 
@@ -24,8 +30,21 @@ final class NormKernels {
    * @param types the types of the rows of the call
    */
   static PtxKernel of(Formula formula, Map<Tensor, ElementType> types, NormChoices choices) {
-    KernelSignature signature = KernelSignature.of(formula, types, choices.width(), choices.part());
+    return of(formula, types, choices, null);
+  }
+
+  /** The kernel for rows whose output becomes codes. */
+  static PtxKernel of(
+      Formula formula, Map<Tensor, ElementType> types, NormChoices choices, Codes codes) {
+    KernelSignature signature =
+        KernelSignature.of(formula, types, choices.width(), choices.part(), codes);
     return KERNELS.computeIfAbsent(signature, RowKernel::of);
+  }
+
+  /** The kernel that gives rows of a width their codes. */
+  static PtxKernel ofCodes(ElementType rows, Codes codes, int width) {
+    return OF_CODES.computeIfAbsent(
+        new OfCodes(rows, codes, Form.of(width)), of -> CodeKernel.of(of.rows, of.codes, of.form));
   }
 
   /** The types of rows. */

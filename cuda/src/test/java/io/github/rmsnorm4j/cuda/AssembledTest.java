@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.CodeFactor;
+import io.github.rmsnorm4j.CodeRounding;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RowPart;
+import io.github.rmsnorm4j.ScaleFloor;
 import io.github.rmsnorm4j.cuda.eager.OperationKernels;
+import io.github.rmsnorm4j.cuda.ptx.Codes;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.cuda.ptx.TreeKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
@@ -18,6 +22,8 @@ import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.quantized.CodeFormat;
+import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,6 +115,9 @@ class AssembledTest {
       for (int width : WIDTHS) {
         specs(width).forEach(spec -> add(kernels, spec, type, width));
       }
+      for (int width : new int[] {4096, 512}) {
+        addWithCodes(kernels, type, width);
+      }
     }
     kernels.add(TreeKernel.of(ElementType.FLOAT32));
     kernels.add(TreeKernel.of(ElementType.FLOAT64));
@@ -153,6 +162,30 @@ class AssembledTest {
       boolean bias = biased && spec.gate().isAfter();
       BackwardFormula formula = new BackwardFormula(spec, false, kept, true, bias, true, biased);
       kernels.add(NormKernels.of(formula, types, choices));
+    }
+  }
+
+  /** Formats of codes and rules that change a kernel, with some norms: each with some types. */
+  private static void addWithCodes(List<PtxKernel> kernels, ElementType type, int width) {
+    List<NormSpec> specs = specs(width).toList();
+    List<CodeFormat> formats = QuantizedCase.FORMATS;
+    for (int i = 0; i < formats.size(); i++) {
+      if (!ALL && (i + type.ordinal() + width / 1024) % 4 != 0) {
+        continue;
+      }
+      NormSpec spec = specs.get(i * 3 % specs.size());
+      NormChoices choices =
+          new NormChoices(spec, width, spec.part().elements(width), spec.epsilon(type));
+      Map<Tensor, ElementType> types = new TreeMap<>(Map.of(Forward.X, type, Forward.Y, type));
+      types.put(spec.gate() != Gate.NONE ? Forward.Z : Forward.RESIDUAL, type);
+      ForwardFormula formula = ForwardFormula.of(spec, type, ElementType.FLOAT32, false);
+      CodeFactor factor = CodeFactor.values()[i % CodeFactor.values().length];
+      CodeRounding rounding = CodeRounding.values()[i / 2 % CodeRounding.values().length];
+      CodeRule rule = new CodeRule(factor, rounding, ScaleFloor.VLLM);
+      Codes codes = Codes.of(formats.get(i), rule, type, i % 2 == 0);
+      kernels.add(NormKernels.of(formula, types, choices, codes));
+      Codes alone = Codes.of(formats.get(i), rule, ElementType.FLOAT32, false);
+      kernels.add(NormKernels.ofCodes(type, alone, width));
     }
   }
 }

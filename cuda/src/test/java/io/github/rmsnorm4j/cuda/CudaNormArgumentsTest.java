@@ -91,10 +91,13 @@ class CudaNormArgumentsTest {
         () -> norm.addAndApply(x, rows(FLOAT64, 4), y, stream),
         "residual is float64, x is float32: both must be float64, or neither");
     refused(() -> norm.apply(null, y, stream), NullPointerException.class, "x is null");
-    refused(() -> norm.apply(x, null, stream), NullPointerException.class, "y is null");
+    refused(() -> norm.apply(x, (CudaRows) null, stream), NullPointerException.class, "y is null");
     refused(
         () -> norm.apply(x, y, (CudaStream) null), NullPointerException.class, "stream is null");
-    refused(() -> norm.apply(x, y, null, stream), NullPointerException.class, "saved is null");
+    refused(
+        () -> norm.apply(x, y, (CudaSaved) null, stream),
+        NullPointerException.class,
+        "saved is null");
     refused(
         () -> norm.addAndApply(x, null, y, stream), NullPointerException.class, "residual is null");
     CudaNorm groups = device.norm(RmsNorm.builder(1 << 20).groupCount(1 << 19).build(), arena);

@@ -9,7 +9,7 @@ import java.util.Map;
 final class DeviceCopies implements AutoCloseable {
   private final CudaDevice device;
   private final Arena arena = Arena.ofConfined();
-  private final Map<TestRows, CudaMemory> copies = new IdentityHashMap<>();
+  private final Map<byte[], CudaMemory> copies = new IdentityHashMap<>();
 
   DeviceCopies(CudaDevice device) {
     this.device = device;
@@ -24,20 +24,25 @@ final class DeviceCopies implements AutoCloseable {
     if (rows == null) {
       return null;
     }
-    CudaMemory memory = copies.computeIfAbsent(rows, this::copy);
+    CudaMemory memory = bytes(rows.bytes());
     return CudaRows.of(
         memory.asSlice(rows.offset()), rows.type(), rows.rows(), rows.width(), rows.stride());
   }
 
-  private CudaMemory copy(TestRows rows) {
-    CudaMemory memory = device.allocate(rows.bytes().length, arena);
-    memory.copyFrom(MemorySegment.ofArray(rows.bytes()));
+  /** A copy of bytes, which is the same each time. */
+  CudaMemory bytes(byte[] bytes) {
+    return copies.computeIfAbsent(bytes, this::copy);
+  }
+
+  private CudaMemory copy(byte[] bytes) {
+    CudaMemory memory = device.allocate(bytes.length, arena);
+    memory.copyFrom(MemorySegment.ofArray(bytes));
     return memory;
   }
 
-  /** Overwrites all rows by the copies of them, after the work before. */
+  /** Overwrites all bytes by the copies of them, after the work before. */
   void takeBack() {
-    copies.forEach((rows, memory) -> memory.copyTo(MemorySegment.ofArray(rows.bytes())));
+    copies.forEach((bytes, memory) -> memory.copyTo(MemorySegment.ofArray(bytes)));
   }
 
   @Override

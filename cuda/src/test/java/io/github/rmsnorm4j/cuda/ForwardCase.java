@@ -321,7 +321,8 @@ final class ForwardCase {
             column(device, "gain", gain, gainType, spec.gainOffset(), float64),
             column(device, "bias", bias, ElementType.FLOAT32, 0, float64),
             keeps ? device.memory.allocateUnwritten("mean", mean) : 0,
-            keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0);
+            keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0,
+            null);
     List<KernelCall> launches = calls.launches();
     device.launch(launches);
     reachLabels(launches.getFirst().kernel(), device);

@@ -112,6 +112,24 @@ class GpuPageTest {
           }
         }
 
+        static void codes() {
+          int rows = 3;
+          float[] in = numbers(rows * 4096), gain = numbers(4096), scalesOfCpu = new float[rows];
+          byte[] codesOfCpu = new byte[in.length], codesThere = new byte[in.length];
+          try (CudaDevice device = CudaDevice.open().orElseThrow();
+              CudaStream stream = device.stream();
+              Arena arena = Arena.ofConfined()) {
+            CudaRows x = rows(device, arena, in, rows);
+            %s
+            llama.apply(Rows.of(in, 4096), QuantizedRows.of(codesOfCpu, scalesOfCpu, type, 4096));
+            same(CudaRows.of(scales, ElementType.FLOAT32, 1, rows), scalesOfCpu, "scales");
+            codes.copyTo(MemorySegment.ofArray(codesThere));
+            if (!Arrays.equals(codesThere, codesOfCpu)) {
+              throw new AssertionError("codes");
+            }
+          }
+        }
+
         public static String run() throws Throwable {
           StubDriver stub = InterpretedDevice.behind(StubDriver.fresh());
           System.setProperty("rmsnorm4j.cuda.library", stub.library());
@@ -119,6 +137,7 @@ class GpuPageTest {
             first();
             gradients();
             copies(stub);
+            codes();
           } finally {
             System.clearProperty("rmsnorm4j.cuda.library");
           }
@@ -141,7 +160,7 @@ class GpuPageTest {
     StubDriver.fresh(); // skips the test where there is no gcc
     List<String> blocks =
         JAVA.matcher(Files.readString(PAGE)).results().map(block -> block.group(1)).toList();
-    assertThat(blocks).hasSize(3);
+    assertThat(blocks).hasSize(4);
     Path source = directory.resolve("Lines.java");
     Files.writeString(source, PROGRAM.formatted(blocks.toArray()));
     StringWriter messages = new StringWriter();

@@ -112,7 +112,8 @@ final class PlainForward {
             new DeviceColumn(gainAt, ElementType.FLOAT64, gain.length),
             null,
             0,
-            device.memory.allocateUnwritten("rstd", kept));
+            device.memory.allocateUnwritten("rstd", kept),
+            null);
     device.launch(text, calls.launches().getFirst());
     String difference = y.difference(expected);
     boolean same = Arrays.equals(DeviceRun.values(kept), rstd);

@@ -11,11 +11,21 @@ public enum Float8 {
   E5M2(2, -14, 57344);
 
   private static final int FRACTION = 23;
-  private static final int EXPONENT = 0x7f800000;
-  private static final int CODE = 0x7f;
+
+  /** The bits of the exponent of a float32. */
+  public static final int EXPONENT = 0x7f800000;
+
+  /** The bits of a code without its sign. */
+  public static final int CODE = 0x7f;
 
   /** The code of NaN, in either type. */
-  private static final byte NAN = 0x7f;
+  public static final byte NAN = 0x7f;
+
+  /** How far the sign of a float32 is above that of a code. */
+  public static final int TO_SIGN = 24;
+
+  /** The sign of a code. */
+  public static final int SIGN = 0x80;
 
   /** The largest number. */
   public final float largest;
@@ -71,7 +81,7 @@ public enum Float8 {
     if (value != value) {
       return NAN;
     }
-    int sign = Float.floatToRawIntBits(value) >>> 24 & 0x80;
+    int sign = Float.floatToRawIntBits(value) >>> TO_SIGN & SIGN;
     float magnitude = Math.min(Math.abs(value), largest);
     int exponent = Math.max(Float.floatToRawIntBits(magnitude) & EXPONENT, leastNormal);
     float added = Float.intBitsToFloat(exponent) * Float.intBitsToFloat(lastDigit);

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.device;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
+import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import java.util.function.Function;
 
 /**
@@ -12,6 +13,8 @@ import java.util.function.Function;
  * @param groups the groups of a row; the choices have the width of one
  * @param gain the gain with its offset; null without one
  * @param bias null without one
+ * @param rule how output becomes codes
+ * @param roundsOutput whether output is rounded to the type of x before it becomes codes
  * @param checks of the rows of its calls
  */
 public record NormParts(
@@ -20,6 +23,8 @@ public record NormParts(
     int groups,
     Column gain,
     Column bias,
+    CodeRule rule,
+    boolean roundsOutput,
     RowChecks checks) {
   /** A norm sets it; this package does not know norms. */
   private static Function<Object, NormParts> reader;
@@ -41,6 +46,11 @@ public record NormParts(
   /** The parts of a norm. */
   public static NormParts of(Object norm) {
     return reader.apply(norm);
+  }
+
+  /** The type of output that becomes codes and is not stored, for rows of a type. */
+  public ElementType unstored(ElementType rows) {
+    return roundsOutput && rows != ElementType.FLOAT64 ? rows : ElementType.FLOAT32;
   }
 
   /** The choices for rows of a type. */

@@ -1,7 +1,9 @@
 package io.github.rmsnorm4j.internal.device;
 
 import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 
 /**
  * The checks of the rows of a norm's calls, for back ends in other modules. Rows may stand for
@@ -16,6 +18,17 @@ public interface RowChecks {
    * @param keep what is kept for a backward pass; null if nothing is
    */
   void forward(Rows x, Rows residual, Rows z, Rows y, Keep keep);
+
+  /**
+   * Checks a forward call whose output becomes codes.
+   *
+   * @param residual null without one
+   * @param z the rows of a gate; null in a call without
+   * @param y null where the output is not stored
+   * @param q where codes and scales go
+   * @return the codes and scales
+   */
+  CodeMemory quantized(Rows x, Rows residual, Rows z, Rows y, QuantizedRows q);
 
   /**
    * Checks a backward call; the forward call has checked what was kept.

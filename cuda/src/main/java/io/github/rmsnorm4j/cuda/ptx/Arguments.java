@@ -74,10 +74,20 @@ public final class Arguments {
    * @return this
    */
   public Arguments call(int rows, NormChoices choices) {
-    return set(RowKernel.ROWS, rows)
-        .set(RowKernel.WIDTH, choices.width())
+    return shape(rows, choices.width())
         .set(RowKernel.PART, choices.part())
         .set(RowKernel.EPSILON, choices.epsilon());
+  }
+
+  /**
+   * The rows of a launch.
+   *
+   * @param rows how many
+   * @param width of each
+   * @return this
+   */
+  public Arguments shape(int rows, int width) {
+    return set(RowKernel.ROWS, rows).set(RowKernel.WIDTH, width);
   }
 
   /**

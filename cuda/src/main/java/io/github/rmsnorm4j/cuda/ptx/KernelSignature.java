@@ -30,9 +30,15 @@ import java.util.TreeMap;
  * @param isLong whether rows are so long that LayerNorm takes two passes
  * @param isPartial whether the statistic is of the first elements only
  * @param form how threads share rows
+ * @param codes what the output becomes; null where it is stored alone
  */
 public record KernelSignature(
-    Formula formula, Map<Tensor, ElementType> types, boolean isLong, boolean isPartial, Form form) {
+    Formula formula,
+    Map<Tensor, ElementType> types,
+    boolean isLong,
+    boolean isPartial,
+    Form form,
+    Codes codes) {
 
   /** Copies the types. */
   public KernelSignature {
@@ -46,9 +52,10 @@ public record KernelSignature(
    * @param types the types of its rows in memory
    * @param width of a row, or of a group
    * @param part the elements of the statistic
+   * @param codes what the output becomes; null where it is stored alone
    */
   public static KernelSignature of(
-      Formula formula, Map<Tensor, ElementType> types, int width, int part) {
+      Formula formula, Map<Tensor, ElementType> types, int width, int part, Codes codes) {
     Formula same =
         switch (formula) {
           case ForwardFormula f ->
@@ -65,7 +72,8 @@ public record KernelSignature(
           case SplitFormula s ->
               throw new IllegalArgumentException("rows are split, a kernel is for whole rows");
         };
-    return new KernelSignature(same, types, width > Forward.ONE_PASS, part < width, Form.of(width));
+    return new KernelSignature(
+        same, types, width > Forward.ONE_PASS, part < width, Form.of(width), codes);
   }
 
   /** The choices without those that come as parameters: all such norms share a kernel. */
@@ -82,6 +90,15 @@ public record KernelSignature(
         .withResidualRounding(rounding)
         // How small epsilon is decides when a float64 row is summed again.
         .withEpsilon(float64 ? spec.epsilon(ElementType.FLOAT64) : 0);
+  }
+
+  /** The types of the rows that are in memory. */
+  Map<Tensor, ElementType> stored() {
+    Map<Tensor, ElementType> stored = new TreeMap<>(types);
+    if (codes != null && !codes.stored()) {
+      stored.remove(Forward.Y);
+    }
+    return stored;
   }
 
   boolean float64() {
@@ -124,6 +141,9 @@ public record KernelSignature(
       name.append('_').append(type);
     }
     name.append('_').append(form);
+    if (codes != null) {
+      name.append("_codes");
+    }
     return name.toString().toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "_");
   }
 

@@ -75,7 +75,7 @@ public final class OperationKernel {
     numbers.set(Forward.K, text.compute(Kind.F64, "cvt.rn.f64.u32", width));
     numbers.set(
         Forward.EPSILON, text.compute(Kind.F64, "ld.param.f64", "[" + RowKernel.EPSILON + "]"));
-    StageCode stages = new StageCode(text, team, places, numbers, width, width);
+    StageCode stages = new StageCode(text, team, places, numbers, null, width, width);
     String end = text.label("END");
     text.branchIf(text.test("ge.u32", team.number(), rows), end);
     places.moveTo(team.number());

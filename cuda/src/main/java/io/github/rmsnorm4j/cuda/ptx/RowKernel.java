@@ -49,7 +49,9 @@ public final class RowKernel {
     row = text.register(Kind.B32);
     numbers.set(Forward.K, text.compute(Kind.F64, "cvt.rn.f64.u32", part));
     numbers.set(Forward.EPSILON, text.compute(Kind.F64, "ld.param.f64", "[" + EPSILON + "]"));
-    stages = new StageCode(text, team, places, numbers, width, part);
+    Codes codes = signature.codes();
+    CodeOutput output = codes == null ? null : new CodeOutput(text, team, places, codes);
+    stages = new StageCode(text, team, places, numbers, output, width, part);
   }
 
   /**
@@ -62,8 +64,11 @@ public final class RowKernel {
   }
 
   private void declare() {
-    for (Tensor tensor : signature.types().keySet()) {
+    for (Tensor tensor : signature.stored().keySet()) {
       RowPlaces.declareRows(parameters, tensor);
+    }
+    if (signature.codes() != null) {
+      signature.codes().declare(parameters);
     }
     for (Tensor column : columns()) {
       RowPlaces.declareColumn(parameters, column);
@@ -95,7 +100,10 @@ public final class RowKernel {
   }
 
   private PtxKernel kernel() {
-    signature.types().forEach(places::addRows);
+    signature.stored().forEach(places::addRows);
+    if (signature.codes() != null) {
+      signature.codes().addTo(places);
+    }
     columns().forEach(column -> places.addColumn(column, signature.arithmetic()));
     String end = text.label("END");
     int rowsOfTeam = signature.hasColumnSums() ? SumOrder.ROWS : 1;

@@ -9,7 +9,6 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -27,7 +26,7 @@ final class RowPlaces {
   /** The types in memory. */
   private final Map<Tensor, ElementType> types = new TreeMap<>();
 
-  private final Map<Tensor, String> bases = new HashMap<>();
+  private final Map<Tensor, String> bases = new TreeMap<>();
 
   RowPlaces(PtxText text) {
     this.text = text;
@@ -62,6 +61,16 @@ final class RowPlaces {
     bases.put(rows, text.register(Kind.B64));
   }
 
+  /** Takes rows of single bytes, which have no type. */
+  void addBytes(Tensor rows) {
+    bases.put(rows, text.register(Kind.B64));
+  }
+
+  /** The register with the address of the current row, or of a column. */
+  String base(Tensor tensor) {
+    return bases.get(tensor);
+  }
+
   /** Loads the address of a column of the compute type. */
   void addColumn(Tensor column, ElementType type) {
     types.put(column, type);
@@ -75,7 +84,7 @@ final class RowPlaces {
 
   /** Points at a row of all tensors of rows. */
   void moveTo(String row) {
-    for (Tensor tensor : types.keySet()) {
+    for (Tensor tensor : bases.keySet()) {
       if (tensor.access() == Tensor.Access.ELEMENT) {
         moveTo(row, bases.get(tensor), name(tensor));
       }
@@ -153,12 +162,17 @@ final class RowPlaces {
 
   /** Stores one number, as {@link ValueCode#stored} gives it. */
   void store(Tensor tensor, String address, String number) {
+    store(tensor, address, 0, number);
+  }
+
+  /** Stores one number some bytes behind an address. */
+  void store(Tensor tensor, String address, int offset, String number) {
     switch (type(tensor)) {
-      case FLOAT32 -> text.put("st.global.f32", at(address, 0), number);
-      case FLOAT64 -> text.put("st.global.f64", at(address, 0), number);
+      case FLOAT32 -> text.put("st.global.f32", at(address, offset), number);
+      case FLOAT64 -> text.put("st.global.f64", at(address, offset), number);
       case FLOAT16, BFLOAT16 -> {
         String pattern = text.compute(Kind.B16, "cvt.u16.u32", number);
-        text.put("st.global.u16", at(address, 0), pattern);
+        text.put("st.global.u16", at(address, offset), pattern);
       }
     }
   }

@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.cuda.ptx;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 
-/** Float64 numbers that go from lane to lane of a warp. */
+/** Numbers that go from lane to lane of a warp. */
 final class Shuffles {
   private final PtxText text;
 
@@ -21,6 +21,19 @@ final class Shuffles {
   /** Gives all lanes the number of lane 0. */
   void broadcast(String lane) {
     text.put("mov.f64", lane, moved("idx", lane, 0));
+  }
+
+  /**
+   * Gives neighbouring lanes the largest of their unsigned integers of 32 bits.
+   *
+   * @param lanes how many have one result: a power of two
+   */
+  void largest(String integer, int lanes) {
+    for (int w = lanes / 2; w > 0; w /= 2) {
+      String other = text.register(Kind.B32);
+      text.put("shfl.sync.bfly.b32", other, integer, Integer.toString(w), "31", "0xffffffff");
+      text.put("max.u32", integer, integer, other);
+    }
   }
 
   /** A shuffle moves 32 bits. */

@@ -21,16 +21,27 @@ final class StageCode {
   private final Numbers numbers;
   private final RowSums sums;
 
+  /** Writes the output as codes; null where it does not become codes. */
+  private final CodeOutput codes;
+
   /** Registers with the width of the rows, and with the elements of the statistic. */
   private final String width;
 
   private final String part;
 
-  StageCode(PtxText text, Team team, RowPlaces places, Numbers numbers, String width, String part) {
+  StageCode(
+      PtxText text,
+      Team team,
+      RowPlaces places,
+      Numbers numbers,
+      CodeOutput codes,
+      String width,
+      String part) {
     this.text = text;
     this.team = team;
     this.places = places;
     this.numbers = numbers;
+    this.codes = codes;
     this.width = width;
     this.part = part;
     sums = new RowSums(text, team, places, numbers);
@@ -41,9 +52,9 @@ final class StageCode {
     return ValueCode.ofRow(text, numbers, places::first);
   }
 
-  /** Bytes of shared memory that row sums need for each block of 1,024 elements. */
+  /** Bytes of shared memory for each block of 1,024 elements. */
   int blockBytes() {
-    return sums.blockBytes();
+    return Math.max(sums.blockBytes(), codes == null ? 0 : codes.blockBytes());
   }
 
   /**
@@ -75,6 +86,8 @@ final class StageCode {
       if (!stage.sums().isEmpty()) {
         requireOnlySums(stage);
         sums.write(stage, row, to(extent));
+      } else if (codes != null) {
+        codes.write(stage, to(extent), row, mayBeWide);
       } else {
         store(stage, extent, row, mayBeWide);
       }

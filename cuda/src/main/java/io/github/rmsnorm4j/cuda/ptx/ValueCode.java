@@ -101,8 +101,7 @@ final class ValueCode {
       case WIDENED -> text.compute(Kind.F64, "cvt.f64.f32", of(value.a()));
       case ROUNDED -> text.compute(Kind.F32, "cvt.rn.f32.f64", of(value.a()));
       case CAST -> cast(value);
-      // A NaN becomes the canonical one when it is stored.
-      case ONE_NAN -> of(value.a());
+      case ONE_NAN -> oneNan(of(value.a()));
       case ROOT -> text.compute(Kind.F64, "sqrt.rn.f64", of(value.a()));
       case PLUS -> arithmetic("add.rn.", value);
       case MINUS -> arithmetic("sub.rn.", value);
@@ -118,6 +117,11 @@ final class ValueCode {
       case AT_LEAST -> choice("ge.f64", value.operands());
       case LITERAL -> throw new IllegalStateException("a constant needs no register");
     };
+  }
+
+  private String oneNan(String number) {
+    String nan = text.test("nan.f32", number, number);
+    return text.compute(Kind.F32, "selp.f32", PtxText.literal(Float.NaN), number, nan);
   }
 
   private static String type(Value value) {

@@ -14,7 +14,7 @@ final class CheckedMemory {
   private static final VarHandle INTS = view(int[].class);
   private static final VarHandle LONGS = view(long[].class);
 
-  /** Bytes whose users are kept together: those of the smallest number. */
+  /** Bytes whose users are kept together, until there is an access of one byte. */
   private static final int WORD = 2;
 
   /** Who uses the memory now. */
@@ -32,10 +32,13 @@ final class CheckedMemory {
   private final boolean[] written;
   private final boolean readOnly;
 
-  /** By word: the last one who wrote it, and the last one who read it; null if nobody is kept. */
-  private final User[] writers;
+  /** Bytes whose users are kept together. */
+  private int word = WORD;
 
-  private final User[] readers;
+  /** By word: the last one who wrote it, and the last one who read it; null if nobody is kept. */
+  private User[] writers;
+
+  private User[] readers;
 
   CheckedMemory(
       String name, long base, byte[] bytes, boolean initialised, boolean readOnly, boolean races) {
@@ -84,21 +87,38 @@ final class CheckedMemory {
       throw new PtxFault("a write at " + offset + " of " + name + ", which is read only");
     }
     int at = (int) offset;
-    for (int i = at; i < at + size; i += WORD) {
+    for (int i = at; i < at + size; i++) {
       if (writes) {
         written[i] = true;
-        written[i + 1] = true;
-      } else if (!written[i] || !written[i + 1]) {
+      } else if (!written[i]) {
         throw new PtxFault("a read of what was not written, at " + i + " of " + name);
       }
     }
     if (writers != null) {
+      if (size < word) {
+        keepBytes();
+      }
       race(at, size, writes, user);
     }
   }
 
+  /** From here on each byte has users of its own. */
+  private void keepBytes() {
+    writers = ofBytes(writers);
+    readers = ofBytes(readers);
+    word = 1;
+  }
+
+  private User[] ofBytes(User[] ofWords) {
+    User[] users = new User[bytes.length + 1];
+    for (int i = 0; i < bytes.length; i++) {
+      users[i] = ofWords[i / word];
+    }
+    return users;
+  }
+
   private void race(int at, int size, boolean writes, User user) {
-    for (int w = at / WORD; w < (at + size) / WORD; w++) {
+    for (int w = at / word; w < (at + size) / word; w++) {
       require(writers[w], user, w);
       if (writes) {
         require(readers[w], user, w);
@@ -112,11 +132,11 @@ final class CheckedMemory {
     }
   }
 
-  private void require(User other, User user, int word) {
+  private void require(User other, User user, int at) {
     if (other != null && !isSame(other, user) && !isBefore(other, user)) {
       throw new PtxFault(
           "a race at %d of %s: lane %d of warp %d and lane %d of warp %d have not met"
-              .formatted(word * WORD, name, other.lane, other.warp, user.lane, user.warp));
+              .formatted(at * word, name, other.lane, other.warp, user.lane, user.warp));
     }
   }
 
@@ -137,6 +157,7 @@ final class CheckedMemory {
 
   long get(int offset, int size) {
     return switch (size) {
+      case 1 -> bytes[offset] & 0xffL;
       case 2 -> (short) SHORTS.get(bytes, offset) & 0xffffL;
       case 4 -> (int) INTS.get(bytes, offset) & 0xffffffffL;
       default -> (long) LONGS.get(bytes, offset);
@@ -145,6 +166,7 @@ final class CheckedMemory {
 
   void set(int offset, int size, long value) {
     switch (size) {
+      case 1 -> bytes[offset] = (byte) value;
       case 2 -> SHORTS.set(bytes, offset, (short) value);
       case 4 -> INTS.set(bytes, offset, (int) value);
       default -> LONGS.set(bytes, offset, value);

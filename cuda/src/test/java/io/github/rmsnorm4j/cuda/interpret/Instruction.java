@@ -38,6 +38,7 @@ record Instruction(
     BRANCH,
     SHUFFLE_DOWN,
     SHUFFLE_INDEX,
+    SHUFFLE_BUTTERFLY,
     BARRIER,
     WARP_BARRIER,
     RETURN

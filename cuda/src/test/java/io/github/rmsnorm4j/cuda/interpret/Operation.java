@@ -132,6 +132,9 @@ record Operation(Type result, List<Type> operands, Function function) {
     add("add.u32", (a, b, c) -> a + b, Type.U32, Type.U32, Type.U32);
     add("sub.u32", (a, b, c) -> a - b, Type.U32, Type.U32, Type.U32);
     add("min.u32", (a, b, c) -> Math.min(a, b), Type.U32, Type.U32, Type.U32);
+    add("max.u32", (a, b, c) -> Math.max(a, b), Type.U32, Type.U32, Type.U32);
+    add("prmt.b32", Operation::bytes, Type.B32, Type.B32, Type.B32, Type.B32);
+    add("and.pred", (a, b, c) -> a & b, Type.PRED, Type.PRED, Type.PRED);
     add("mul.lo.u32", (a, b, c) -> a * b, Type.U32, Type.U32, Type.U32);
     add("mad.lo.u32", (a, b, c) -> a * b + c, Type.U32, Type.U32, Type.U32, Type.U32);
     add("div.u32", (a, b, c) -> a / divisor(b), Type.U32, Type.U32, Type.U32);
@@ -151,6 +154,20 @@ record Operation(Type result, List<Type> operands, Function function) {
     add("shr.u32", (a, b, c) -> b >= 32 ? 0 : a >>> b, Type.U32, Type.U32, Type.U32);
   }
 
+  /** The bytes of two registers that a third one selects. */
+  private static long bytes(long a, long b, long selection) {
+    long bytes = a | b << 32;
+    long selected = 0;
+    for (int i = 0; i < 4; i++) {
+      long place = selection >>> 4 * i & 0xf;
+      if (place > 7) {
+        throw new PtxFault("a sign of a byte, which is not known here");
+      }
+      selected |= (bytes >>> 8 * place & 0xff) << 8 * i;
+    }
+    return selected;
+  }
+
   private static long divisor(long b) {
     if (b == 0) {
       throw new PtxFault("a division by 0");
@@ -165,6 +182,8 @@ record Operation(Type result, List<Type> operands, Function function) {
     add("cvt.rn.f64.u32", (a, b, c) -> bits((double) a), Type.F64, Type.U32);
     add("cvt.rn.f16.f32", (a, b, c) -> float16(f(a)), Type.F16, Type.F32);
     add("cvt.f32.f16", (a, b, c) -> bits(Float.float16ToFloat((short) a)), Type.F32, Type.F16);
+    add("cvt.rzi.s32.f32", (a, b, c) -> (int) f(a), Type.S32, Type.F32);
+    add("cvt.rzi.s32.f64", (a, b, c) -> (int) d(a), Type.S32, Type.F64);
     add("cvt.u32.u16", (a, b, c) -> a, Type.U32, Type.U16);
     add("cvt.u16.u32", (a, b, c) -> a, Type.U16, Type.U32);
     add("cvt.u64.u32", (a, b, c) -> a, Type.U64, Type.U32);

@@ -195,12 +195,11 @@ final class PtxParser {
         require(operands, 0, "0xffffffff");
         yield bare(Instruction.Kind.WARP_BARRIER, none, none, 0, null);
       }
-      case "shfl.sync.down.b32", "shfl.sync.idx.b32" -> {
+      case "shfl.sync.down.b32", "shfl.sync.idx.b32", "shfl.sync.bfly.b32" -> {
         require(operands, 3, "31");
         require(operands, 4, "0xffffffff");
-        boolean down = operation.contains("down");
         yield bare(
-            down ? Instruction.Kind.SHUFFLE_DOWN : Instruction.Kind.SHUFFLE_INDEX,
+            shuffle(operation),
             new int[] {result(operands.get(0), Type.B32)},
             new int[] {use(operands.get(1), Type.B32)},
             Integer.parseInt(operands.get(2)),
@@ -210,6 +209,14 @@ final class PtxParser {
         Matcher memory = MEMORY.matcher(operation);
         yield memory.matches() ? memory(memory, operands) : compute(operation, operands);
       }
+    };
+  }
+
+  private static Instruction.Kind shuffle(String operation) {
+    return switch (operation) {
+      case "shfl.sync.down.b32" -> Instruction.Kind.SHUFFLE_DOWN;
+      case "shfl.sync.idx.b32" -> Instruction.Kind.SHUFFLE_INDEX;
+      default -> Instruction.Kind.SHUFFLE_BUTTERFLY;
     };
   }
 

@@ -3,11 +3,14 @@ package io.github.rmsnorm4j.cuda.interpret;
 /** Types of registers and operands. A type of bits agrees with every type of its size. */
 enum Type {
   PRED('p', 0),
+  /** Of memory only; a register has 32 bits. */
+  U8('u', 1),
   B16('b', 2),
   U16('u', 2),
   F16('f', 2),
   B32('b', 4),
   U32('u', 4),
+  S32('s', 4),
   F32('f', 4),
   B64('b', 8),
   U64('u', 8),
@@ -33,6 +36,9 @@ enum Type {
   /** Whether a register of this type may be an operand of another one. */
   boolean agreesWith(Type operand) {
     boolean bits = kind == 'b' || operand.kind == 'b';
+    if (operand == U8) {
+      return this == B32;
+    }
     return bytes == operand.bytes && (kind == operand.kind || bits);
   }
 

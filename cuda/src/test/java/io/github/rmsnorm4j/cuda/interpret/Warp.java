@@ -198,7 +198,7 @@ final class Warp {
       case UNPACK, PACK -> halves(i, active);
       case LOAD_PARAMETER -> fillActive(i.results()[0], block.parameter(i), active);
       case LOAD_GLOBAL, LOAD_SHARED, STORE_GLOBAL, STORE_SHARED -> access(i, active);
-      case SHUFFLE_DOWN, SHUFFLE_INDEX -> shuffle(i, active);
+      case SHUFFLE_DOWN, SHUFFLE_INDEX, SHUFFLE_BUTTERFLY -> shuffle(i, active);
       case BARRIER -> requireAll(i, active, "a divergent barrier");
       case WARP_BARRIER -> {
         requireAll(i, active, "a divergent barrier");
@@ -264,7 +264,12 @@ final class Warp {
     int from = i.operands()[0] * LANES;
     long[] given = Arrays.copyOfRange(registers, from, from + LANES);
     for (int lane = 0; lane < LANES; lane++) {
-      int source = i.kind() == Instruction.Kind.SHUFFLE_DOWN ? lane + i.number() : i.number();
+      int source =
+          switch (i.kind()) {
+            case SHUFFLE_DOWN -> lane + i.number();
+            case SHUFFLE_BUTTERFLY -> lane ^ i.number();
+            default -> i.number();
+          };
       registers[i.results()[0] * LANES + lane] = given[source < LANES ? source : lane];
     }
   }

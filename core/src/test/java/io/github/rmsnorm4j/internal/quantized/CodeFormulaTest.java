@@ -1,0 +1,166 @@
+package io.github.rmsnorm4j.internal.quantized;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.rmsnorm4j.CodeFactor;
+import io.github.rmsnorm4j.CodeRounding;
+import io.github.rmsnorm4j.ScaleFloor;
+import io.github.rmsnorm4j.internal.codec.Float8;
+import io.github.rmsnorm4j.internal.formula.Value;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** The description of scales and codes gives what plain Java gives. */
+class CodeFormulaTest {
+  private static final int LEAST_INFINITE = 0x7f800000;
+
+  /** Magnitudes are this far apart, so that all exponents and many fractions occur. */
+  private static final int STEP = 4_099;
+
+  private static List<CodeFormula> all() {
+    List<CodeFormula> all = new ArrayList<>();
+    for (Float8 float8 : new Float8[] {null, Float8.E4M3, Float8.E5M2}) {
+      CodeFormat format = new CodeFormat(CodeLayout.APART, 32, float8, false);
+      for (CodeFactor factor : CodeFactor.values()) {
+        for (CodeRounding rounding : CodeRounding.values()) {
+          for (ScaleFloor floor : ScaleFloor.values()) {
+            all.add(new CodeFormula(format, new CodeRule(factor, rounding, floor)));
+          }
+        }
+      }
+    }
+    return all.stream().distinct().toList();
+  }
+
+  @Test
+  void scalesAndFactorsAreThoseOfPlainJava() {
+    assertThat(all()).hasSize(3 * 3 * 2 + 2 * 2);
+    for (CodeFormula formula : all()) {
+      BlockScales plain = new BlockScales(formula.format(), formula.rule());
+      for (int a = 0; a <= LEAST_INFINITE; a += a < 1 << 16 ? 1 : STEP) {
+        check(formula, plain, a);
+      }
+      for (int a = Float.floatToRawIntBits(0x1p-122f); a < 0x03000000; a += 7) {
+        check(formula, plain, a); // Around where factors become infinite.
+      }
+      check(formula, plain, LEAST_INFINITE - 1);
+      check(formula, plain, LEAST_INFINITE);
+      check(formula, plain, Float.floatToIntBits(Float.NaN));
+    }
+  }
+
+  private static void check(CodeFormula formula, BlockScales plain, int magnitude) {
+    plain.of(magnitude);
+    float largest = Float.intBitsToFloat(magnitude);
+    Map<Value, Float> of = Map.of(CodeFormula.LARGEST, largest);
+    float scale = (float) value(formula.scale(), of);
+    float factor = (float) value(formula.factor(), of);
+    boolean hasCodes = isPositive(scale) && isPositive(factor);
+    if (!hasCodes) {
+      scale = (float) value(formula.emptyScale(), of);
+      factor = 0;
+    }
+    if (Float.floatToRawIntBits(scale) != Float.floatToRawIntBits(plain.scale)
+        || Float.floatToRawIntBits(factor) != Float.floatToRawIntBits(plain.factor)) {
+      throw new AssertionError(
+          "%s of %s: scale %s, factor %s, wanted %s and %s"
+              .formatted(formula, largest, scale, factor, plain.scale, plain.factor));
+    }
+  }
+
+  private static boolean isPositive(float number) {
+    return number > 0 && number < Float.POSITIVE_INFINITY;
+  }
+
+  @Test
+  void codesAreThoseOfPlainJava() {
+    SplittableRandom random = new SplittableRandom(28);
+    for (CodeFormula formula : all()) {
+      for (int i = 0; i < 3_000; i++) {
+        float[] y = new float[32];
+        float size = Math.scalb(1, random.nextInt(10) > 0 ? random.nextInt(-30, 30) : -148);
+        for (int k = 0; k < y.length; k++) {
+          boolean tie = random.nextBoolean();
+          y[k] =
+              size
+                  * (tie ? random.nextInt(-254, 255) * 0.5f : (float) random.nextDouble(-127, 127));
+        }
+        y[random.nextInt(32)] = 127 * size;
+        byte[] codes = new byte[32];
+        float[] scales = new float[1];
+        new Encoder(formula.format(), formula.rule()).encode(y, 32, 32, 0, codes, scales);
+        BlockScales plain = new BlockScales(formula.format(), formula.rule());
+        plain.of(Float.floatToIntBits(127 * size));
+        for (int k = 0; k < y.length && plain.factor > 0; k++) {
+          assertThat(code(formula, y[k], plain.factor))
+              .as("%s of %s / %s", formula, y[k], plain.factor)
+              .isEqualTo(codes[k]);
+        }
+      }
+    }
+  }
+
+  @Test
+  void aGivenScaleIsInvertedOnce() {
+    CodeFormat format = new CodeFormat(CodeLayout.APART, 1, Float8.E4M3, true);
+    CodeRule rule = new CodeRule(CodeFactor.RATIO, CodeRounding.AWAY, ScaleFloor.VLLM);
+    CodeFormula formula = new CodeFormula(format, rule);
+    float scale = 0.3f;
+    float factor = (float) value(formula.factor(), Map.of(CodeFormula.GIVEN, scale));
+    assertThat(factor).isEqualTo(1 / scale);
+    for (float y : new float[] {0, -0f, 1, 77.7f, -1e9f, Float.NaN, Float.MIN_VALUE}) {
+      byte[] codes = new byte[1];
+      new Encoder(format, rule).encode(new float[] {y}, 1, 1, scale, codes, null);
+      assertThat(code(formula, y, factor)).as("%s", y).isEqualTo(codes[0]);
+    }
+  }
+
+  @Test
+  void blocksOfGgmlAreRefused() {
+    CodeFormat format = new CodeFormat(CodeLayout.Q8_0, 32, null, false);
+    CodeRule rule = new CodeRule(CodeFactor.RATIO, CodeRounding.EVEN, ScaleFloor.NONE);
+    assertThatThrownBy(() -> new CodeFormula(format, rule))
+        .hasMessage(format + " has its scales among the codes");
+  }
+
+  private static byte code(CodeFormula formula, float y, float factor) {
+    Map<Value, Float> of = Map.of(CodeFormula.ELEMENT, y, CodeFormula.FACTOR, factor);
+    Float8 float8 = formula.format().float8();
+    if (float8 != null) {
+      return float8.encode((float) value(formula.scaled(), of));
+    }
+    double integer = value(formula.integer(), of);
+    assertThat(integer).isEqualTo(Math.rint(integer)).isBetween(-127.0, 127.0);
+    return (byte) integer;
+  }
+
+  private static double value(Value value, Map<Value, Float> of) {
+    if (value.kind() == Value.Kind.ELEMENT) {
+      return of.get(value);
+    }
+    double[] o = new double[4];
+    for (int i = 0; i < value.operands().size(); i++) {
+      o[i] = value(value.operands().get(i), of);
+    }
+    double result =
+        switch (value.kind()) {
+          case LITERAL -> value.number();
+          case WIDENED -> o[0];
+          case ONE_NAN -> o[0] != o[0] ? Float.NaN : o[0];
+          case PLUS -> o[0] + o[1];
+          case MINUS -> o[0] - o[1];
+          case TIMES -> o[0] * o[1];
+          case OVER -> o[0] / o[1];
+          case MAX -> Math.max(o[0], o[1]);
+          case MIN -> Math.min(o[0], o[1]);
+          case ABOVE -> o[0] > o[1] ? o[2] : o[3];
+          case AT_LEAST -> o[0] >= o[1] ? o[2] : o[3];
+          default -> throw new IllegalArgumentException(value.text());
+        };
+    return value.float64() ? result : (float) result;
+  }
+}
