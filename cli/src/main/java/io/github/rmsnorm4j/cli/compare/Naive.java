@@ -32,10 +32,6 @@ final class Naive<T, N> {
     return eager.values(gainGradient);
   }
 
-  float[] biasGradient() {
-    return eager.values(biasGradient);
-  }
-
   /**
    * {@code (x - mean) * rstd * gain + bias}, for RMSNorm {@code x * rstd * gain}.
    *
