@@ -90,6 +90,11 @@ final class QuantizeOptions {
     }
   }
 
+  /** The type if it is one of ggml, whose blocks have codes and scales; otherwise null. */
+  QuantizedType ofGgml() {
+    return type == null || type.scales(type.block(1)) > 0 ? null : type;
+  }
+
   /**
    * The rule; the default one where none is asked for.
    *

@@ -12,6 +12,7 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.ScaleFloor;
+import io.github.rmsnorm4j.cuda.eager.OperationKernels;
 import io.github.rmsnorm4j.cuda.ptx.Codes;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.cuda.ptx.TreeKernel;
@@ -120,6 +121,7 @@ class AssembledTest {
     }
     kernels.add(TreeKernel.of(ElementType.FLOAT32));
     kernels.add(TreeKernel.of(ElementType.FLOAT64));
+    kernels.addAll(OperationKernels.all());
     return kernels;
   }
 

@@ -9,13 +9,14 @@ import io.github.rmsnorm4j.cuda.interpret.Grid;
 import io.github.rmsnorm4j.cuda.interpret.Work;
 
 /** The device behind the stub of the driver: it runs kernels on the interpreter. */
-final class InterpretedDevice implements StubLaunch.Device {
+@SuppressWarnings("exports") // Test code is on the class path.
+public final class InterpretedDevice implements StubLaunch.Device {
   private static final long MOST_WORK = 400_000_000L;
 
   private final StubDriver stub;
 
   /** A stub whose kernels do their work. */
-  static StubDriver behind(StubDriver stub) {
+  public static StubDriver behind(StubDriver stub) {
     stub.onLaunch(new InterpretedDevice(stub));
     return stub;
   }

@@ -13,7 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Compiles the stub of the driver's library with gcc. Tests are skipped where there is none. */
 final class StubCompiler {
-  private static final Path SOURCE = Path.of("src", "test", "c", "stub.c");
+  /** Maven runs the tests of each module in the folder of that module. */
+  private static final Path SOURCE = Path.of("..", "cuda", "src", "test", "c", "stub.c");
+
   private static final Path FOLDER = Path.of("target", "stub");
   private static final Map<List<String>, Path> LIBRARIES = new ConcurrentHashMap<>();
 
@@ -60,16 +62,19 @@ final class StubCompiler {
   }
 
   private static Path compile(List<String> options) {
-    Path library = FOLDER.resolve("libcuda-%d.so.1".formatted(LIBRARIES.size())).toAbsolutePath();
     List<String> command =
         new ArrayList<>(
             List.of(
                 "gcc -std=c11 -D_GNU_SOURCE -shared -fPIC -O1 -Wall -Wextra -Werror -pthread"
                     .split(" ")));
     command.addAll(options);
-    command.addAll(List.of("-o", library.toString(), SOURCE.toString()));
+    Path library;
     try {
       Files.createDirectories(FOLDER);
+      // Of its own: another JVM or class loader may compile it, too, and use it meanwhile.
+      library = Files.createTempFile(FOLDER, "libcuda-", ".so.1").toAbsolutePath();
+      library.toFile().deleteOnExit();
+      command.addAll(List.of("-o", library.toString(), SOURCE.toString()));
       assertThat(run(command)).isEmpty();
     } catch (IOException e) {
       throw new AssertionError(e);
