@@ -9,15 +9,21 @@ import io.github.rmsnorm4j.cuda.interpret.Grid;
 import io.github.rmsnorm4j.cuda.interpret.Work;
 
 /** The device behind the stub of the driver: it runs kernels on the interpreter. */
-final class InterpretedDevice implements StubLaunch.Device {
+@SuppressWarnings("exports") // Tests of other modules have all classes on the class path.
+public final class InterpretedDevice implements StubLaunch.Device {
   private static final long MOST_WORK = 400_000_000L;
 
   private final StubDriver stub;
 
   /** A stub whose kernels do their work. */
-  static StubDriver behind(StubDriver stub) {
-    stub.onLaunch(new InterpretedDevice(stub));
+  public static StubDriver behind(StubDriver stub) {
+    stub.onLaunch(of(stub));
     return stub;
+  }
+
+  /** What does the work of the kernels of a stub. */
+  public static StubLaunch.Device of(StubDriver stub) {
+    return new InterpretedDevice(stub);
   }
 
   private InterpretedDevice(StubDriver stub) {
