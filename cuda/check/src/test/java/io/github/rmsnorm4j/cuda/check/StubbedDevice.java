@@ -33,7 +33,9 @@ final class StubbedDevice {
     InterpretedDevice.behind(stub);
   }
 
-  /** Kernels do their work, and then something happens to the last memory among their parameters. */
+  /**
+   * Kernels do their work, and then something happens to the last memory among their parameters.
+   */
   static void interpretAnd(Consumer<MemorySegment> fault) {
     StubLaunch.Device interpreter = InterpretedDevice.of(stub);
     stub.onLaunch(
