@@ -1,16 +1,16 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.cli.compare.AvailableMemory;
 import io.github.rmsnorm4j.cli.compare.Comparison;
+import io.github.rmsnorm4j.cli.compare.CpuProcessor;
+import io.github.rmsnorm4j.cli.compare.GpuProcessor;
 import io.github.rmsnorm4j.cli.compare.Plan;
 import io.github.rmsnorm4j.cli.compare.Plan.Extent;
+import io.github.rmsnorm4j.cli.compare.Processor;
 import io.github.rmsnorm4j.cli.compare.ReportPage;
 import io.github.rmsnorm4j.cli.compare.Results;
 import io.github.rmsnorm4j.cli.compare.Shape;
 import io.github.rmsnorm4j.cli.compare.TerminalTables;
-import io.github.rmsnorm4j.measure.Machine;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
       "Measure LayerNorm and RMSNorm on this machine, each naive and fused.",
       "",
       "Naive is one pass over memory per operation, as eager framework code runs. Fused is this"
-          + " library. Answers are checked before anything is timed.",
+          + " library. Answers are checked before anything is timed. With --device cuda the GPU runs"
+          + " and times both; a naive operation is one kernel then.",
       "",
       "The usual run is forward, float32 and 128x1024x4096, or the largest batch that fits into"
           + " memory. It also measures smaller batches, one token, a prompt and head norms. It takes"
@@ -44,7 +45,8 @@ import picocli.CommandLine.Spec;
       "  rmsnorm compare --quick",
       "  rmsnorm compare --report compare.html",
       "  rmsnorm compare --shape 32x512x1024 --dtype bf16 --threads 1",
-      "  rmsnorm compare --full --report compare.html --json compare.json"
+      "  rmsnorm compare --full --report compare.html --json compare.json",
+      "  rmsnorm compare --device cuda --report compare.html"
     })
 final class Compare implements Callable<Integer> {
   private static final int MOST_THREADS = 1024;
@@ -86,6 +88,8 @@ final class Compare implements Callable<Integer> {
       description = "Threads at most, in every variant (default: one per processor).")
   private Integer threads;
 
+  @Mixin private DeviceOption device;
+
   @Mixin private ReportOptions reports;
 
   @Option(
@@ -95,29 +99,36 @@ final class Compare implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    long available = AvailableMemory.bytes();
-    Plan plan = plan(available);
     int atMost = threads();
     reports.requireDistinct();
-    try (ReportOptions.Files files = reports.begin()) {
-      Backend backend = VectorApi.bestBackend(true);
-      Comparison comparison = new Comparison(plan, atMost, backend, this::progress);
-      Results results =
-          comparison.run(
-              new Results.Run(
-                  new Version().getVersion()[0],
-                  Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                  reports.command(),
-                  Machine.thisOne(backend).withoutFlags(FLAGS_OF_THE_LAUNCHER),
-                  atMost,
-                  available));
-      new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
-      files.write(new ReportPage(results).page().html(), results.json());
+    try (Processor processor = processor(atMost)) {
+      Plan plan = plan(processor);
+      try (ReportOptions.Files files = reports.begin()) {
+        Comparison comparison = new Comparison(plan, processor, this::progress);
+        Results results =
+            comparison.run(
+                new Results.Run(
+                    new Version().getVersion()[0],
+                    Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                    reports.command(),
+                    processor.machine().withoutFlags(FLAGS_OF_THE_LAUNCHER),
+                    processor.name(),
+                    processor.threads(),
+                    processor.availableBytes()));
+        new TerminalTables(results).lines().forEach(spec.commandLine().getOut()::println);
+        files.write(new ReportPage(results).page().html(), results.json());
+      }
     }
     return ExitCode.OK;
   }
 
-  private Plan plan(long available) throws IOException {
+  private Processor processor(int atMost) throws IOException {
+    return device.isCuda()
+        ? new GpuProcessor(device.open())
+        : new CpuProcessor(atMost, VectorApi.bestBackend(true));
+  }
+
+  private Plan plan(Processor processor) throws IOException {
     if (full && quick) {
       throw new WrongUseException("--full and --quick contradict each other, one may be given");
     }
@@ -129,11 +140,12 @@ final class Compare implements Callable<Integer> {
     }
     Shape fixed = wanted;
     Extent extent = full ? Extent.FULL : quick ? Extent.QUICK : Extent.USUAL;
-    return WrongUseException.checked(() -> Plan.of(fixed, type, extent, available));
+    return WrongUseException.checked(() -> Plan.of(fixed, type, extent, processor));
   }
 
   private int threads() {
     WrongUseException.requireRange("--threads", threads, MOST_THREADS);
+    device.requireCpu("--threads", threads, DeviceOption.OWN_THREADS);
     return threads == null ? Runtime.getRuntime().availableProcessors() : threads;
   }
 

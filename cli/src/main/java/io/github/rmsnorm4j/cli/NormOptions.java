@@ -103,6 +103,11 @@ final class NormOptions {
     return like;
   }
 
+  /** The limit of {@code --threads}; null where it was not given. */
+  Integer threads() {
+    return threads;
+  }
+
   /**
    * Refuses a norm with a gate, where there is no second row.
    *

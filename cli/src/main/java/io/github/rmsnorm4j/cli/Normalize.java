@@ -52,7 +52,8 @@ import picocli.CommandLine.Parameters;
       "  rmsnorm normalize x.npy -o y.npy --gain Llama-3.2-1B:model.norm.weight",
       "  rmsnorm normalize x.npy -o y.npy --residual h.npy --residual-out h2.npy",
       "  rmsnorm normalize x.npy -o y.npy --like 'llama(gate=silu)' --gate z.npy",
-      "  rmsnorm normalize hidden.npy -o codes.safetensors --quantize q8_0"
+      "  rmsnorm normalize hidden.npy -o codes.safetensors --quantize q8_0",
+      "  rmsnorm normalize hidden.npy -o normed.npy --device cuda"
     })
 final class Normalize implements Callable<Integer> {
   @Parameters(
@@ -78,6 +79,8 @@ final class Normalize implements Callable<Integer> {
 
   @Mixin private GateOptions gates;
 
+  @Mixin private DeviceOption device;
+
   @Option(
       names = "--residual-out",
       paramLabel = "FILE",
@@ -95,13 +98,17 @@ final class Normalize implements Callable<Integer> {
     if (sums != null) {
       ResultOptions.requireName("--residual-out", sums);
     }
+    device.requireCpu("--threads", norm.threads(), DeviceOption.OWN_THREADS);
+    device.requireCpu("--quantize", quantized.type, "no kernel for GPUs writes codes yet");
     try (TensorFile file = TensorFile.open(in.file());
         StoredRows residual = WrongUseException.checked(this::residual);
-        StoredRows gate = WrongUseException.checked(() -> gates.open(norm.like()))) {
+        StoredRows gate = WrongUseException.checked(() -> gates.open(norm.like()));
+        Normalizer normalizer = normalizer()) {
       List<String> names = WrongUseException.checked(() -> in.names(tensors));
       GateOptions.requireAlone(gate, "--residual", residual);
       StoredRows beside = gate == null ? residual : gate;
-      NormalizeJob job = WrongUseException.checked(() -> plan(file, names, beside, rule));
+      NormalizeJob job =
+          WrongUseException.checked(() -> plan(file, names, beside, rule, normalizer));
       try (TensorWriter added = WrongUseException.checked(() -> createSums(residual, in.file()));
           TensorWriter writer = WrongUseException.checked(() -> job.create(result.force));
           Progress progress = result.progress(job.bytes())) {
@@ -135,7 +142,12 @@ final class Normalize implements Callable<Integer> {
             .formatted(left, left == 1 ? "tensor" : "tensors", left == 1 ? "it is" : "they are");
   }
 
-  private NormalizeJob plan(TensorFile file, List<String> names, StoredRows beside, Quantizer rule)
+  private Normalizer normalizer() throws IOException {
+    return device.isCuda() ? new CudaNormalizer(device.open()) : new CpuNormalizer();
+  }
+
+  private NormalizeJob plan(
+      TensorFile file, List<String> names, StoredRows beside, Quantizer rule, Normalizer normalizer)
       throws IOException {
     Path out = result.out;
     NormSettings settings = norm.settings(residuals.rounding);
@@ -157,7 +169,8 @@ final class Normalize implements Callable<Integer> {
         result.type,
         quantized.type,
         (width, backend) -> settings.norm(width, backend, rule),
-        beside);
+        beside,
+        normalizer);
   }
 
   /**

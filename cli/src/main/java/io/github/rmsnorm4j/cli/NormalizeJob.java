@@ -36,6 +36,7 @@ final class NormalizeJob {
   private final int axis;
   private final ElementType type;
   private final QuantizedType quantized;
+  private final Normalizer normalizer;
 
   /** The residual, or the rows of the gate; or null. */
   private final StoredRows beside;
@@ -67,6 +68,7 @@ final class NormalizeJob {
    * @param type the type of the result, or null to keep each tensor's own
    * @param quantized how the result is quantised, or null
    * @param beside what the one tensor is added to before, or the rows of the norm's gate; or null
+   * @param normalizer where rows are normalised
    * @throws IllegalArgumentException if it cannot be done so
    */
   NormalizeJob(
@@ -78,7 +80,8 @@ final class NormalizeJob {
       ElementType type,
       QuantizedType quantized,
       Norms wanted,
-      StoredRows beside)
+      StoredRows beside,
+      Normalizer normalizer)
       throws IOException {
     this.in = in;
     this.out = out;
@@ -88,11 +91,14 @@ final class NormalizeJob {
     this.type = type;
     this.quantized = quantized;
     this.beside = beside;
-    Backend backend = VectorApi.bestBackend(chosen);
+    this.normalizer = normalizer;
+    Backend backend = normalizer.backend(chosen);
     for (Tensor tensor : chosen) {
       int width = width(tensor);
       if (!norms.containsKey(width)) {
-        norms.put(width, wanted.norm(width, backend));
+        Norm norm = wanted.norm(width, backend);
+        normalizer.add(norm);
+        norms.put(width, norm);
       }
     }
     if (beside != null) {
@@ -199,7 +205,7 @@ final class NormalizeJob {
    */
   void run(TensorWriter writer, TensorWriter added, Progress progress) throws IOException {
     addedBytes = added == null ? 0 : beside.tensor().bytes();
-    try (PieceWorker worker = new PieceWorker(in, writer, beside, added, progress)) {
+    try (PieceWorker worker = new PieceWorker(normalizer, in, writer, beside, added, progress)) {
       for (Tensor tensor : writer.order()) {
         Tensor source = sources.get(tensor.name());
         QuantizedTensor as = codes.get(tensor.name());
@@ -231,7 +237,7 @@ final class NormalizeJob {
             widths(),
             types(),
             besides(),
-            VectorApi.describe(norm.backend(), chosen),
+            normalizer.describe(norm, chosen),
             Throughput.of(moved, nanos));
     String what = quantized == null ? "output elements" : "scales";
     return nonFinite == 0 ? line : line + "; %s %s are not finite".formatted(nonFinite, what);

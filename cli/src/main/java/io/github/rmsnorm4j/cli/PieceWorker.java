@@ -1,11 +1,9 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
-import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
@@ -13,16 +11,17 @@ import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Queue;
 
 /**
- * Takes tensors from one file to another, normalised or as they are, through native buffers of a
- * few MiB. Nothing is mapped: a kernel on a mapped file would take the JVM down if the file became
- * shorter.
+ * Takes tensors from one file to another, normalised or as they are, through buffers of a few MiB.
+ * Nothing is mapped: a kernel on a mapped file would take the JVM down if the file became shorter.
  */
 final class PieceWorker implements AutoCloseable {
-  private static final long PIECE = 4 << 20;
-  private static final int ALIGNMENT = 64;
+  private static final long COPIED = 4 << 20;
 
+  private final Normalizer normalizer;
   private final TensorFile in;
   private final TensorWriter out;
 
@@ -31,11 +30,14 @@ final class PieceWorker implements AutoCloseable {
 
   private final TensorWriter added;
   private final Progress progress;
-  private final Arena arena = Arena.ofShared();
-  private MemorySegment inBuffer = MemorySegment.NULL;
-  private MemorySegment outBuffer = MemorySegment.NULL;
-  private MemorySegment besideBuffer = MemorySegment.NULL;
+  private final Buffer<MemorySegment> copied =
+      new Buffer<>(Arena::ofConfined, (n, a) -> a.allocate(n));
   private long nonFinite;
+
+  /** What becomes of a piece whose rows are normalised. */
+  private interface Result {
+    void write(Piece piece) throws IOException;
+  }
 
   /**
    * Begins.
@@ -45,7 +47,13 @@ final class PieceWorker implements AutoCloseable {
    * @param added takes the sums, or null
    */
   PieceWorker(
-      TensorFile in, TensorWriter out, StoredRows beside, TensorWriter added, Progress progress) {
+      Normalizer normalizer,
+      TensorFile in,
+      TensorWriter out,
+      StoredRows beside,
+      TensorWriter added,
+      Progress progress) {
+    this.normalizer = normalizer;
     this.in = in;
     this.out = out;
     this.beside = beside;
@@ -60,45 +68,18 @@ final class PieceWorker implements AutoCloseable {
 
   /** Writes a tensor's rows, normalised, as elements of a type. */
   void normalize(Tensor tensor, int axis, Norm norm, ElementType outType) throws IOException {
-    ElementType inType = tensor.dtype().elementType().orElseThrow();
     NonFinite counter = new NonFinite(outType);
-    int width = norm.width();
-    long rows = tensor.rows(axis);
-    if (rows == 0) {
-      return; // No buffer for a width that only the header claims: no byte stands behind it.
-    }
-    long inRow = (long) width * inType.bytes();
-    long outRow = (long) width * outType.bytes();
-    long besideRow = beside == null ? 0 : (long) width * beside.type().bytes();
-    long pieceRows = Math.clamp(PIECE / Math.max(besideRow, Math.max(inRow, outRow)), 1, rows);
-    inBuffer = atLeast(inBuffer, pieceRows * inRow);
-    // Of one type, rows are normalised in place, which moves a third less memory.
-    MemorySegment yBuffer = inBuffer;
-    if (inType != outType) {
-      outBuffer = atLeast(outBuffer, pieceRows * outRow);
-      yBuffer = outBuffer;
-    }
-    besideBuffer = atLeast(besideBuffer, pieceRows * besideRow);
-    for (long row = 0; row < rows; row += pieceRows) {
-      long count = Math.min(pieceRows, rows - row);
-      in.read(tensor, row * width, count * width, inBuffer);
-      Rows x = Rows.of(inBuffer, inType, count, width);
-      Rows y = Rows.of(yBuffer, outType, count, width);
-      Rows other = readBeside(row, count, width);
-      if (other == null) {
-        norm.apply(x, y);
-      } else if (norm.spec().gate() != Gate.NONE) {
-        norm.applyGated(x, other, y);
-      } else {
-        norm.addAndApply(x, other, y);
-      }
-      if (added != null) {
-        added.write(other.segment());
-      }
-      nonFinite += counter.count(y.segment());
-      out.write(y.segment());
-      progress.step(count * (inRow + besideRow));
-    }
+    pieces(
+        tensor,
+        tensor.rows(axis),
+        norm,
+        shape(tensor, norm, outType, null),
+        added != null,
+        piece -> {
+          MemorySegment y = piece.shape().y(piece.result(), piece.count()).segment();
+          nonFinite += counter.count(y);
+          out.write(y);
+        });
   }
 
   /**
@@ -108,55 +89,71 @@ final class PieceWorker implements AutoCloseable {
    * @param part the codes, or the scales
    */
   void quantize(Tensor tensor, Norm norm, QuantizedTensor as, Tensor part) throws IOException {
-    long rows = tensor.rows(-1);
-    if (rows == 0) {
-      return;
-    }
-    ElementType inType = tensor.dtype().elementType().orElseThrow();
-    int width = norm.width();
     boolean isCodes = part.equals(as.codes());
-    long codeRow = as.type().rowBytes(width);
-    long scaleRow = (long) as.type().scales(width) * Float.BYTES;
-    long inRow = (long) width * inType.bytes();
-    long besideRow = beside == null ? 0 : (long) width * beside.type().bytes();
-    long pieceRows = Math.clamp(PIECE / Math.max(besideRow, Math.max(inRow, codeRow)), 1, rows);
-    inBuffer = atLeast(inBuffer, pieceRows * inRow);
-    outBuffer = atLeast(outBuffer, pieceRows * (codeRow + scaleRow));
-    besideBuffer = atLeast(besideBuffer, pieceRows * besideRow);
-    for (long row = 0; row < rows; row += pieceRows) {
-      long count = Math.min(pieceRows, rows - row);
-      MemorySegment codes = outBuffer.asSlice(scaleRow * count, codeRow * count);
-      MemorySegment scales = outBuffer.asSlice(0, scaleRow * count);
-      QuantizedRows q =
-          scaleRow == 0
-              ? QuantizedRows.of(codes, as.type(), count, width)
-              : QuantizedRows.of(codes, scales, as.type(), count, width);
-      in.read(tensor, row * width, count * width, inBuffer);
-      Rows x = Rows.of(inBuffer, inType, count, width);
-      Rows other = readBeside(row, count, width);
-      if (other == null) {
-        norm.apply(x, q);
-      } else if (norm.spec().gate() != Gate.NONE) {
-        norm.applyGated(x, other, q);
-      } else {
-        norm.addAndApply(x, other, q);
+    pieces(
+        tensor,
+        tensor.rows(-1),
+        norm,
+        shape(tensor, norm, null, as.type()),
+        added != null && isCodes,
+        piece -> {
+          QuantizedRows q = piece.shape().quantized(piece.result(), piece.count());
+          nonFinite += isCodes ? nonFiniteScales(q) : 0;
+          out.write(isCodes ? q.codes() : q.scales());
+        });
+  }
+
+  private PieceShape shape(Tensor tensor, Norm norm, ElementType y, QuantizedType codes) {
+    return new PieceShape(
+        norm.width(),
+        tensor.dtype().elementType().orElseThrow(),
+        beside == null ? null : beside.type(),
+        y,
+        codes);
+  }
+
+  /**
+   * Reads rows, has them normalised and writes what they became. Rows of a piece are read while
+   * those of the pieces before are normalised, if there are several pieces.
+   *
+   * @param sums whether the sums with the residual are written
+   */
+  private void pieces(
+      Tensor tensor, long rows, Norm norm, PieceShape shape, boolean sums, Result result)
+      throws IOException {
+    if (rows == 0) {
+      return; // No buffer for a width that only the header claims: no byte stands behind it.
+    }
+    Normalizer.Pieces pieces = normalizer.pieces(norm, shape, rows, sums);
+    Queue<Piece> idle = new ArrayDeque<>(pieces.all());
+    Queue<Piece> atWork = new ArrayDeque<>();
+    for (long row = 0; row < rows; row += pieces.rows()) {
+      if (idle.isEmpty()) {
+        idle.add(written(atWork.remove(), sums, result));
       }
-      if (added != null && isCodes) {
-        added.write(other.segment());
+      Piece piece = idle.remove();
+      long count = Math.min(pieces.rows(), rows - row);
+      in.read(tensor, row * shape.width(), count * shape.width(), piece.x());
+      if (beside != null) {
+        beside.read(row * shape.width(), count * shape.width(), piece.beside());
       }
-      nonFinite += isCodes ? nonFiniteScales(q) : 0;
-      out.write(isCodes ? codes : scales);
-      progress.step(count * (inRow + besideRow));
+      piece.normalize(count);
+      atWork.add(piece);
+    }
+    while (!atWork.isEmpty()) {
+      written(atWork.remove(), sums, result);
     }
   }
 
-  /** Rows of the residual or of the gate; null where there are none. */
-  private Rows readBeside(long row, long count, int width) throws IOException {
-    if (beside == null) {
-      return null;
+  private Piece written(Piece piece, boolean sums, Result result) throws IOException {
+    piece.finish();
+    PieceShape shape = piece.shape();
+    if (sums) {
+      added.write(shape.beside(piece.beside(), piece.count()).segment());
     }
-    beside.read(row * width, count * width, besideBuffer);
-    return Rows.of(besideBuffer, beside.type(), count, width);
+    result.write(piece);
+    progress.step(piece.count() * (shape.xRow() + shape.besideRow()));
+    return piece;
   }
 
   private static long nonFiniteScales(QuantizedRows q) {
@@ -177,24 +174,18 @@ final class PieceWorker implements AutoCloseable {
   /** Writes a tensor's bytes as they are. */
   void copy(Tensor tensor) throws IOException {
     long bytes = tensor.bytes();
-    inBuffer = atLeast(inBuffer, Math.min(bytes, PIECE));
-    for (long at = 0; at < bytes; at += PIECE) {
-      MemorySegment piece = inBuffer.asSlice(0, Math.min(PIECE, bytes - at));
+    MemorySegment buffer = copied.atLeast(Math.min(bytes, COPIED));
+    for (long at = 0; at < bytes; at += COPIED) {
+      MemorySegment piece = buffer.asSlice(0, Math.min(COPIED, bytes - at));
       in.readBytes(tensor, at, piece);
       out.write(piece);
       progress.step(piece.byteSize());
     }
   }
 
-  /** Grows by doubling at least, as outgrown buffers are only freed in the end. */
-  private MemorySegment atLeast(MemorySegment buffer, long bytes) {
-    return buffer.byteSize() >= bytes
-        ? buffer
-        : arena.allocate(Math.max(Math.max(bytes, PIECE), 2 * buffer.byteSize()), ALIGNMENT);
-  }
-
+  /** Frees its buffer; the normalizer stays. */
   @Override
   public void close() {
-    arena.close();
+    copied.close();
   }
 }

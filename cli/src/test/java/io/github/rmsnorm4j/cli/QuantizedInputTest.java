@@ -129,7 +129,8 @@ class QuantizedInputTest {
     Path added =
         TestTensor.write(folder.resolve("r.npy"), TestTensor.random("", Dtype.F32, 0, 1, 3, 64));
     try (TensorFile file = TensorFile.open(in);
-        StoredRows residual = StoredRows.open("the residual", "" + added)) {
+        StoredRows residual = StoredRows.open("the residual", "" + added);
+        Normalizer normalizer = new CpuNormalizer()) {
       Tensor x = file.tensor("x");
       NormalizeJob job =
           new NormalizeJob(
@@ -145,7 +146,8 @@ class QuantizedInputTest {
                       .backend(Backend.scalar())
                       .quantizer(Quantizer.defaults())
                       .build(),
-              residual);
+              residual,
+              normalizer);
       int passes = type.equals("q8_0") ? 1 : 2;
       assertThat(job.bytes()).isEqualTo(passes * 3 * 64 * (2 + 4) + 7 * 4);
     }

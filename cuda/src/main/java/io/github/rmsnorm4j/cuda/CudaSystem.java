@@ -8,14 +8,14 @@ import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** The driver of a machine and its devices, or why there are none. Looking throws nothing. */
 final class CudaSystem {
-  static final String LIBRARY_PROPERTY = "rmsnorm4j.cuda.library";
-
   /** The first with PTX 7.0, in which kernels are. */
   static final CudaVersion NEEDED_DRIVER = new CudaVersion(11, 0);
 
@@ -28,10 +28,8 @@ final class CudaSystem {
 
   private static final int NAME_BYTES = 256;
 
-  /** Made at the first use. */
-  private static final class Machine {
-    static final CudaSystem SYSTEM = look(System.getProperty(LIBRARY_PROPERTY, "libcuda.so.1"));
-  }
+  /** By the name of the driver's library; a driver is looked for when it is first asked for. */
+  private static final Map<String, CudaSystem> SYSTEMS = new ConcurrentHashMap<>();
 
   private final DriverLibrary library;
   private final List<CudaDeviceInfo> devices;
@@ -44,7 +42,7 @@ final class CudaSystem {
   }
 
   static CudaSystem ofMachine() {
-    return Machine.SYSTEM;
+    return SYSTEMS.computeIfAbsent(DriverLibrary.name(), CudaSystem::look);
   }
 
   /** What is there with this driver's library. */

@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RowPart;
+import io.github.rmsnorm4j.cuda.eager.OperationKernels;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.cuda.ptx.TreeKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
@@ -111,6 +112,7 @@ class AssembledTest {
     }
     kernels.add(TreeKernel.of(ElementType.FLOAT32));
     kernels.add(TreeKernel.of(ElementType.FLOAT64));
+    kernels.addAll(OperationKernels.all());
     return kernels;
   }
 

@@ -9,7 +9,7 @@ import io.github.rmsnorm4j.cuda.interpret.Grid;
 import io.github.rmsnorm4j.cuda.interpret.Work;
 
 /** The device behind the stub of the driver: it runs kernels on the interpreter. */
-@SuppressWarnings("exports") // Tests of other modules have all classes on the class path.
+@SuppressWarnings("exports") // Test code is on the class path.
 public final class InterpretedDevice implements StubLaunch.Device {
   private static final long MOST_WORK = 400_000_000L;
 

@@ -1,8 +1,14 @@
 package io.github.rmsnorm4j.cli.compare;
 
+import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.Rows;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /** Answers before times: compares rows with the definition in float64. */
@@ -19,11 +25,15 @@ final class Check {
 
   /**
    * The largest error of sample rows, the first and the last among them, as a part of the row's
-   * largest element; of a backward pass, that of the gain's gradient as well.
+   * largest element; of a backward pass, that of the gain's gradient as well. A fused forward pass
+   * must have the bits that the library gives each row alone, on this processor.
    *
-   * @throws IllegalStateException if it is larger than the type's rounding explains
+   * @param result gives the rows of the answer
+   * @param gainGradient null in a forward pass
+   * @throws IllegalStateException if it is larger than the type's rounding explains, or a row has
+   *     other bits
    */
-  double error(Variant variant, MemorySegment result, float[] gainGradient) {
+  double error(Variant variant, IntFunction<double[]> result, float[] gainGradient) {
     Exact exact = new Exact(variant, data.parameters(Data.GAIN), data.parameters(Data.BIAS));
     int rows = subject.shape().rows();
     double largest = 0;
@@ -33,7 +43,7 @@ final class Check {
           subject.pass() == Pass.FORWARD
               ? exact.forward(x)
               : exact.backward(x, data.row(Data.DY, row), new double[x.length]);
-      largest = Math.max(largest, distance(data.read(result, row), right));
+      largest = Math.max(largest, distance(result.apply(row), right));
     }
     if (subject.pass() == Pass.BACKWARD) {
       largest = Math.max(largest, distance(Exact.doubles(gainGradient), gainGradient(exact)));
@@ -48,7 +58,30 @@ final class Check {
               largest,
               allowed(variant)));
     }
+    if (variant.isFused() && subject.pass() == Pass.FORWARD) {
+      for (int row : samples(rows)) {
+        requireSame(variant, row, result.apply(row));
+      }
+    }
     return largest;
+  }
+
+  private void requireSame(Variant variant, int row, double[] got) {
+    float[] bias = data.parameters(Data.BIAS);
+    Norm norm = variant.norm(data.parameters(Data.GAIN), bias, 1, Backend.scalar());
+    Subject one = new Subject(Pass.FORWARD, subject.type(), Shape.of(1, subject.shape().width()));
+    Data ofOne = new Data(one.type(), one.shape());
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment x = arena.allocate(one.tensorBytes(), Float.BYTES);
+      ofOne.write(x, 0, data.row(Data.X, row));
+      Rows rows = Rows.of(x, one.type(), 1, one.shape().width());
+      norm.apply(rows, rows);
+      if (!Arrays.equals(got, ofOne.read(x, 0))) {
+        throw new IllegalStateException(
+            "%s, %s: row %s has not the bits that this processor gives it alone"
+                .formatted(variant, subject, row));
+      }
+    }
   }
 
   private static int[] samples(int rows) {

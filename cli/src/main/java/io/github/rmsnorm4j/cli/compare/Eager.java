@@ -3,11 +3,8 @@ package io.github.rmsnorm4j.cli.compare;
 import io.github.rmsnorm4j.ElementType;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Tensor operations as an eager framework runs them: each is one pass over memory, makes a whole
- * tensor, and rounds it to the tensors' type. It counts what it reads and writes.
- */
-final class Eager {
+/** Operations on this processor, each a vector loop over all rows. */
+final class Eager implements Operations<MemorySegment, float[]> {
   private static final ThreadLocal<Narrow> NARROW = ThreadLocal.withInitial(Narrow::new);
 
   private final ElementType type;
@@ -15,8 +12,7 @@ final class Eager {
   private final int width;
   private final Crew crew;
   private final Tensors tensors;
-  private int passes;
-  private int operations;
+  private final WorkCount count = new WorkCount();
 
   /** On a run of elements of a row; places are in bytes. */
   private interface Elementwise {
@@ -44,58 +40,79 @@ final class Eager {
     this.tensors = tensors;
   }
 
-  /** What has been done to each element since this was asked before. */
-  Work work() {
-    Work done = new Work(passes, operations);
-    passes = 0;
-    operations = 0;
-    return done;
+  @Override
+  public Work work() {
+    return count.take();
   }
 
-  /** It is wanted no more: its memory is that of the next result. */
-  void free(MemorySegment tensor) {
+  @Override
+  public float[] columns(float[] values) {
+    return values;
+  }
+
+  @Override
+  public float[] values(float[] columns) {
+    return columns;
+  }
+
+  @Override
+  public void free(MemorySegment tensor) {
     tensors.giveBack(tensor);
   }
 
-  MemorySegment square(MemorySegment a) {
+  @Override
+  public void forgetRows(float[] numbers) {
+    // The garbage collector takes them.
+  }
+
+  @Override
+  public void forgetColumns(float[] numbers) {
+    // The garbage collector takes them.
+  }
+
+  @Override
+  public MemorySegment square(MemorySegment a) {
     return elementwise(
         a, a, (x, y, i, out, at, n, r, c) -> Vectors.multiply(x, i, x, i, out, at, n));
   }
 
-  MemorySegment multiply(MemorySegment a, MemorySegment b) {
+  @Override
+  public MemorySegment multiply(MemorySegment a, MemorySegment b) {
     return elementwise(
         a, b, (x, y, i, out, at, n, r, c) -> Vectors.multiply(x, i, y, i, out, at, n));
   }
 
-  MemorySegment add(MemorySegment a, MemorySegment b) {
+  @Override
+  public MemorySegment add(MemorySegment a, MemorySegment b) {
     return elementwise(a, b, (x, y, i, out, at, n, r, c) -> Vectors.add(x, i, y, i, out, at, n));
   }
 
-  /** Each row times its number. */
-  MemorySegment scale(MemorySegment a, float[] by) {
+  @Override
+  public MemorySegment scale(MemorySegment a, float[] by) {
     return elementwise(a, a, (x, y, i, out, at, n, r, c) -> Vectors.scale(x, i, by[r], out, at, n));
   }
 
-  /** Each row less its number. */
-  MemorySegment subtract(MemorySegment a, float[] of) {
+  @Override
+  public MemorySegment subtract(MemorySegment a, float[] of) {
     return elementwise(
         a, a, (x, y, i, out, at, n, r, c) -> Vectors.shift(x, i, -of[r], out, at, n));
   }
 
-  /** Each column times its number. */
-  MemorySegment scaleColumns(MemorySegment a, float[] by) {
+  @Override
+  public MemorySegment scaleColumns(MemorySegment a, float[] by) {
     return elementwise(
         a, a, (x, y, i, out, at, n, r, c) -> Vectors.scaleColumns(x, i, by, c, out, at, n));
   }
 
-  /** Each column and its number. */
-  MemorySegment shiftColumns(MemorySegment a, float[] by) {
+  @Override
+  public MemorySegment shiftColumns(MemorySegment a, float[] by) {
     return elementwise(
         a, a, (x, y, i, out, at, n, r, c) -> Vectors.shiftColumns(x, i, by, c, out, at, n));
   }
 
-  /** The sum of each row. Added in float32, whatever the type, and rounded to it. */
-  float[] rowSums(MemorySegment a) {
+  /** Added in float32, whatever the type, and rounded to it. */
+  @Override
+  public float[] rowSums(MemorySegment a) {
     float[] sums = new float[rows];
     reduce(a, (from, to) -> sum(a, from, to, (x, i, n, r, c) -> sums[r] += Vectors.sum(x, i, n)));
     for (int r = 0; r < rows; r++) {
@@ -104,8 +121,8 @@ final class Eager {
     return sums;
   }
 
-  /** The mean of each row. */
-  float[] rowMeans(MemorySegment a) {
+  @Override
+  public float[] rowMeans(MemorySegment a) {
     float[] means = new float[rows];
     reduce(a, (from, to) -> sum(a, from, to, (x, i, n, r, c) -> means[r] += Vectors.sum(x, i, n)));
     for (int r = 0; r < rows; r++) {
@@ -114,8 +131,8 @@ final class Eager {
     return means;
   }
 
-  /** The sum of each column. */
-  float[] columnSums(MemorySegment a) {
+  @Override
+  public float[] columnSums(MemorySegment a) {
     float[] sums = new float[width];
     reduce(
         a,
@@ -134,15 +151,32 @@ final class Eager {
     return sums;
   }
 
+  @Override
+  public float[] rstd(float[] variances, double epsilon) {
+    for (int r = 0; r < variances.length; r++) {
+      float sum = rounded(variances[r] + (float) epsilon);
+      variances[r] = rounded((float) (1 / Math.sqrt(sum)));
+    }
+    return variances;
+  }
+
+  @Override
+  public float[] throughRoot(float[] gradients, float[] rstd) {
+    for (int r = 0; r < gradients.length; r++) {
+      float cube = rstd[r] * rstd[r] * rstd[r];
+      gradients[r] = rounded(-gradients[r] * cube / width);
+    }
+    return gradients;
+  }
+
   /** As the type holds it, which every result of an operation is. */
-  float rounded(float value) {
+  private float rounded(float value) {
     return (float) type.round(value);
   }
 
   private MemorySegment elementwise(MemorySegment a, MemorySegment b, Elementwise operation) {
     int moved = a == b ? 2 : 3;
-    passes += moved;
-    operations++;
+    count.add(moved);
     MemorySegment out = tensors.take();
     crew.run(
         rows,
@@ -176,8 +210,7 @@ final class Eager {
   }
 
   private void reduce(MemorySegment a, Crew.Rows work) {
-    passes++;
-    operations++;
+    count.add(1);
     crew.run(rows, a.byteSize(), work);
   }
 

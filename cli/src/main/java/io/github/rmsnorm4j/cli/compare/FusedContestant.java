@@ -7,15 +7,15 @@ import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import java.lang.foreign.MemorySegment;
 
-/** This library's norm. */
-final class FusedContestant implements Contestant {
-  private final Ground ground;
+/** This library's norm on this processor. */
+final class FusedContestant implements Contestant<MemorySegment> {
+  private final CpuGround ground;
   private final Norm norm;
   private final Saved saved;
   private final float[] dgain;
   private final ParameterGradients gradients;
 
-  FusedContestant(Variant variant, Ground ground) {
+  FusedContestant(Variant variant, CpuGround ground) {
     this.ground = ground;
     Subject subject = ground.subject();
     Data data = new Data(subject.type(), subject.shape());

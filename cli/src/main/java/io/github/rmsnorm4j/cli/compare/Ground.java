@@ -1,43 +1,39 @@
 package io.github.rmsnorm4j.cli.compare;
 
-import io.github.rmsnorm4j.Backend;
-import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
 
 /**
- * What variants run on: the tensors of a subject, and threads.
+ * What variants run on: the tensors of a subject, filled with its numbers.
  *
- * @param subject what on
- * @param crew the threads
- * @param backend the kernels of the fused norms
- * @param tensors where others of the same size come from
- * @param x the input
- * @param dy the gradient of the output; null in a forward pass
+ * @param <T> a tensor
  */
-record Ground(
-    Subject subject, Crew crew, Backend backend, Tensors tensors, MemorySegment x, MemorySegment dy)
-    implements AutoCloseable {
-  /** With tensors that are filled with the subject's numbers. */
-  static Ground of(Subject subject, Crew crew, Backend backend) {
-    Tensors tensors = new Tensors(subject.tensorBytes());
-    boolean backward = subject.pass() == Pass.BACKWARD;
-    Data data = new Data(subject.type(), subject.shape());
-    return new Ground(
-        subject,
-        crew,
-        backend,
-        tensors,
-        data.fill(tensors.take(), Data.X),
-        backward ? data.fill(tensors.take(), Data.DY) : null);
-  }
+interface Ground<T> extends AutoCloseable {
+  Subject subject();
 
-  Contestant contestant(Variant variant) {
-    return variant.isFused()
-        ? new FusedContestant(variant, this)
-        : new NaiveContestant(variant, this);
-  }
+  /** Where others of the same size come from. */
+  Pool<T> tensors();
+
+  /** The input. */
+  T x();
+
+  /** The gradient of the output; null in a forward pass. */
+  T dy();
+
+  Contestant<T> contestant(Variant variant);
+
+  /** Copies the input to another tensor, as fast as a norm could. */
+  void copy(T to);
+
+  double[] read(T tensor, int row);
+
+  void write(T tensor, int row, double[] values);
+
+  /** Does work again and again until it will become no faster. */
+  void rehearse(Runnable work);
+
+  /** Nanoseconds, once the work that was begun is done. */
+  LongSupplier clock();
 
   @Override
-  public void close() {
-    tensors.close();
-  }
+  void close();
 }

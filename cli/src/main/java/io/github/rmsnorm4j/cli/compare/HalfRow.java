@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.cli.compare;
 
-import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import java.util.Arrays;
 import java.util.List;
@@ -30,30 +29,32 @@ public record HalfRow(
   private static final int SHOWN = 4;
   private static final double WRONG = 0.01;
 
-  /** Runs the row through a norm. */
-  static HalfRow of(Variant naive, Variant fused, Crew crew, Backend backend) {
-    Subject subject = new Subject(Pass.FORWARD, ElementType.FLOAT16, Shape.of(1, WIDTH));
-    Data data = new Data(subject.type(), subject.shape());
+  /** What runs the row. */
+  static Subject subject() {
+    return new Subject(Pass.FORWARD, ElementType.FLOAT16, Shape.of(1, WIDTH));
+  }
+
+  /** Runs the row through a norm on the ground of {@link #subject}. */
+  static <T> HalfRow of(Variant naive, Variant fused, Ground<T> ground) {
+    Data data = new Data(ground.subject().type(), ground.subject().shape());
     double[] row = new double[WIDTH];
     for (int i = 0; i < WIDTH; i++) {
       row[i] = (i % 2 == 0 ? 1 : -1) * (300 + i % 100);
     }
     Exact exact = new Exact(fused, data.parameters(Data.GAIN), data.parameters(Data.BIAS));
     double[] right = exact.forward(row);
-    try (Ground ground = Ground.of(subject, crew, backend)) {
-      data.write(ground.x(), 0, row);
-      double[] byNaive = data.read(ground.contestant(naive).pass(), 0);
-      double[] byFused = data.read(ground.contestant(fused).pass(), 0);
-      return new HalfRow(
-          fused.isRms() ? "RMSNorm" : "LayerNorm",
-          WIDTH,
-          first(row),
-          first(right),
-          first(byNaive),
-          first(byFused),
-          wrong(byNaive, right),
-          wrong(byFused, right));
-    }
+    ground.write(ground.x(), 0, row);
+    double[] byNaive = ground.read(ground.contestant(naive).pass(), 0);
+    double[] byFused = ground.read(ground.contestant(fused).pass(), 0);
+    return new HalfRow(
+        fused.isRms() ? "RMSNorm" : "LayerNorm",
+        WIDTH,
+        first(row),
+        first(right),
+        first(byNaive),
+        first(byFused),
+        wrong(byNaive, right),
+        wrong(byFused, right));
   }
 
   private static List<Double> first(double[] values) {

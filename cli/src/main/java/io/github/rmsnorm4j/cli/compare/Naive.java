@@ -1,40 +1,39 @@
 package io.github.rmsnorm4j.cli.compare;
 
-import java.lang.foreign.MemorySegment;
-
 /**
  * Both norms written as formulas in a framework that runs one operation at a time. Temporaries are
  * freed after their last use, as reference counts free them; backward passes have what automatic
  * differentiation of the forward formula keeps.
+ *
+ * @param <T> a tensor
+ * @param <N> numbers of rows or columns
  */
-final class Naive {
-  private final Eager eager;
+final class Naive<T, N> {
+  private final Operations<T, N> eager;
   private final boolean rms;
   private final double epsilon;
-  private final int width;
-  private final float[] gain;
-  private final float[] bias;
-  private float[] rstd;
-  private MemorySegment centred;
-  private MemorySegment normalised;
-  private float[] gainGradient;
-  private float[] biasGradient;
+  private final N gain;
+  private final N bias;
+  private N rstd;
+  private T centred;
+  private T normalised;
+  private N gainGradient;
+  private N biasGradient;
 
-  Naive(Eager eager, Variant variant, float[] gain, float[] bias) {
+  Naive(Operations<T, N> eager, Variant variant, float[] gain, float[] bias) {
     this.eager = eager;
     rms = variant.isRms();
     epsilon = variant.epsilon();
-    width = gain.length;
-    this.gain = gain;
-    this.bias = bias;
+    this.gain = eager.columns(gain);
+    this.bias = rms ? null : eager.columns(bias);
   }
 
   float[] gainGradient() {
-    return gainGradient;
+    return eager.values(gainGradient);
   }
 
   float[] biasGradient() {
-    return biasGradient;
+    return eager.values(biasGradient);
   }
 
   /**
@@ -42,68 +41,68 @@ final class Naive {
    *
    * @param keep whether a backward pass follows: then its temporaries stay
    */
-  MemorySegment forward(MemorySegment x, boolean keep) {
-    MemorySegment d = rms ? x : eager.subtract(x, eager.rowMeans(x));
-    MemorySegment squares = eager.square(d);
-    rstd = rstd(eager.rowMeans(squares));
+  T forward(T x, boolean keep) {
+    T d = rms ? x : centred(x);
+    T squares = eager.square(d);
+    rstd = eager.rstd(eager.rowMeans(squares), epsilon);
     eager.free(squares);
-    MemorySegment t = eager.scale(d, rstd);
+    T t = eager.scale(d, rstd);
     if (keep) {
       centred = d;
       normalised = t;
-    } else if (!rms) {
-      eager.free(d);
+    } else {
+      eager.forgetRows(rstd);
+      if (!rms) {
+        eager.free(d);
+      }
     }
-    MemorySegment scaled = eager.scaleColumns(t, gain);
+    T scaled = eager.scaleColumns(t, gain);
     if (!keep) {
       eager.free(t);
     }
     if (rms) {
       return scaled;
     }
-    MemorySegment y = eager.shiftColumns(scaled, bias);
+    T y = eager.shiftColumns(scaled, bias);
     eager.free(scaled);
     return y;
   }
 
-  private float[] rstd(float[] variances) {
-    for (int r = 0; r < variances.length; r++) {
-      float sum = eager.rounded(variances[r] + (float) epsilon);
-      variances[r] = eager.rounded((float) (1 / Math.sqrt(sum)));
-    }
-    return variances;
+  private T centred(T x) {
+    N means = eager.rowMeans(x);
+    T d = eager.subtract(x, means);
+    eager.forgetRows(means);
+    return d;
   }
 
   /** After {@link #forward}: dx, and the parameters' gradients. */
-  MemorySegment backward(MemorySegment dy) {
+  T backward(T dy) {
+    if (gainGradient != null) {
+      eager.forgetColumns(gainGradient);
+    }
+    if (biasGradient != null) {
+      eager.forgetColumns(biasGradient);
+    }
     biasGradient = rms ? null : eager.columnSums(dy);
-    MemorySegment product = eager.multiply(dy, normalised);
+    T product = eager.multiply(dy, normalised);
     gainGradient = eager.columnSums(product);
     eager.free(product);
-    MemorySegment dt = eager.scaleColumns(dy, gain);
-    MemorySegment direct = eager.scale(dt, rstd);
-    MemorySegment dr = eager.multiply(dt, centred);
+    T dt = eager.scaleColumns(dy, gain);
+    T direct = eager.scale(dt, rstd);
+    T dr = eager.multiply(dt, centred);
     eager.free(dt);
-    float[] slopes = throughRoot(eager.rowSums(dr));
+    N slopes = eager.throughRoot(eager.rowSums(dr), rstd);
     eager.free(dr);
-    MemorySegment throughRoot = eager.scale(centred, slopes);
-    MemorySegment dd = eager.add(direct, throughRoot);
+    T throughRoot = eager.scale(centred, slopes);
+    eager.forgetRows(slopes);
+    T dd = eager.add(direct, throughRoot);
     eager.free(direct);
     eager.free(throughRoot);
     if (rms) {
       return dd;
     }
-    MemorySegment dx = eager.subtract(dd, eager.rowMeans(dd));
+    T dx = centred(dd);
     eager.free(dd);
     return dx;
-  }
-
-  /** From the gradients of rstd to what each centred element is multiplied by. */
-  private float[] throughRoot(float[] rstdGradients) {
-    for (int r = 0; r < rstdGradients.length; r++) {
-      float cube = rstd[r] * rstd[r] * rstd[r];
-      rstdGradients[r] = eager.rounded(-rstdGradients[r] * cube / width);
-    }
-    return rstdGradients;
   }
 }

@@ -1,19 +1,24 @@
 package io.github.rmsnorm4j.cli.compare;
 
-import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
-/** Operation by operation. */
-final class NaiveContestant implements Contestant {
-  private final Ground ground;
-  private final Eager eager;
-  private final Naive naive;
+/**
+ * Operation by operation.
+ *
+ * @param <T> a tensor
+ */
+final class NaiveContestant<T> implements Contestant<T> {
+  private final Ground<T> ground;
+  private final Operations<T, ?> operations;
+  private final Naive<T, ?> naive;
 
-  NaiveContestant(Variant variant, Ground ground) {
+  <N> NaiveContestant(Variant variant, Ground<T> ground, Operations<T, N> operations) {
     this.ground = ground;
+    this.operations = operations;
     Subject subject = ground.subject();
     Data data = new Data(subject.type(), subject.shape());
-    eager = new Eager(subject, ground.crew(), ground.tensors());
-    naive = new Naive(eager, variant, data.parameters(Data.GAIN), data.parameters(Data.BIAS));
+    naive =
+        new Naive<>(operations, variant, data.parameters(Data.GAIN), data.parameters(Data.BIAS));
   }
 
   @Override
@@ -21,19 +26,19 @@ final class NaiveContestant implements Contestant {
     if (ground.subject().pass() == Pass.BACKWARD) {
       ground.tensors().giveBack(naive.forward(ground.x(), true));
     }
-    eager.work();
+    operations.work();
   }
 
   @Override
-  public MemorySegment pass() {
+  public T pass() {
     return ground.subject().pass() == Pass.FORWARD
         ? naive.forward(ground.x(), false)
         : naive.backward(ground.dy());
   }
 
-  /** What has been done since this was asked before. */
-  Work work() {
-    return eager.work();
+  @Override
+  public Optional<Work> work() {
+    return Optional.of(operations.work());
   }
 
   @Override

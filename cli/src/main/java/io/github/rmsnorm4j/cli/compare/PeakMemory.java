@@ -64,8 +64,8 @@ public final class PeakMemory {
   }
 
   private static void run(Variant variant, Subject subject, Crew crew) {
-    try (Ground ground = Ground.of(subject, crew, Backend.best())) {
-      Contestant contestant = ground.contestant(variant);
+    try (CpuGround ground = CpuGround.of(subject, crew, Backend.best())) {
+      Contestant<?> contestant = ground.contestant(variant);
       contestant.prepare();
       contestant.pass();
     }

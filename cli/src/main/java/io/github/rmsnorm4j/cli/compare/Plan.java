@@ -40,9 +40,6 @@ public record Plan(
   /** Bytes of the per-row scalars, which are kept apart from the tensors. */
   private static final long BYTES_PER_ROW = 64;
 
-  /** From which size on a tensor is more than fresh processes differ by, which is some MiB. */
-  private static final long SEEN_IN_A_PROCESS = 1 << 24;
-
   /** From which size on a call is long enough to be a sample. */
   private static final long LARGE = 1 << 26;
 
@@ -61,10 +58,15 @@ public record Plan(
    *
    * @param shape what the user wants, null for the usual ones
    * @param type likewise
+   * @param processor what runs it
    * @throws IllegalArgumentException if what the user wants does not fit; the message names the
    *     option
    */
-  public static Plan of(Shape shape, ElementType type, Extent extent, long available) {
+  public static Plan of(Shape shape, ElementType type, Extent extent, Processor processor) {
+    return of(shape, type, extent, processor.availableBytes(), processor.leastSeenBytes());
+  }
+
+  static Plan of(Shape shape, ElementType type, Extent extent, long available, long leastSeen) {
     if (type == ElementType.FLOAT64) {
       throw new IllegalArgumentException("--dtype is f64, it may be f32, f16 or bf16");
     }
@@ -102,10 +104,10 @@ public record Plan(
         }
       }
     }
-    if (memories.removeIf(subject -> subject.tensorBytes() < SEEN_IN_A_PROCESS)) {
+    if (memories.removeIf(subject -> subject.tensorBytes() < leastSeen)) {
       notes.add(
           "Memory is not measured of tensors below %s: processes differ by some MiB."
-              .formatted(Figures.bytes(SEEN_IN_A_PROCESS)));
+              .formatted(Figures.bytes(leastSeen)));
     }
     times.sort(Comparator.comparingLong(Subject::tensorBytes));
     return new Plan(headline, List.copyOf(times), List.copyOf(memories), extent, available, notes);

@@ -1,25 +1,28 @@
 package io.github.rmsnorm4j.cli.compare;
 
-import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.measure.Effort;
 import io.github.rmsnorm4j.measure.Interleaved;
 import io.github.rmsnorm4j.measure.Samples;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** All variants of a subject, and a copy, made ready on the same tensors. */
-final class Race implements AutoCloseable {
+/**
+ * All variants of a subject, and a copy, made ready on the same tensors.
+ *
+ * @param <T> a tensor
+ */
+final class Race<T> implements AutoCloseable {
   private final Subject subject;
-  private final Ground ground;
-  private final Tensors tensors;
-  private final Map<Variant, Contestant> contestants = new EnumMap<>(Variant.class);
+  private final Ground<T> ground;
+  private final Pool<T> tensors;
+  private final Map<Variant, Contestant<T>> contestants = new EnumMap<>(Variant.class);
 
-  Race(Subject subject, Crew crew, Backend backend) {
-    this.subject = subject;
-    ground = Ground.of(subject, crew, backend);
+  /** Owns the ground from now on. */
+  Race(Ground<T> ground) {
+    this.ground = ground;
+    subject = ground.subject();
     tensors = ground.tensors();
     for (Variant variant : Variant.values()) {
       contestants.put(variant, ground.contestant(variant));
@@ -32,10 +35,10 @@ final class Race implements AutoCloseable {
     return pass == Pass.FORWARD ? 3 : 8;
   }
 
-  /** Runs all variants until they are compiled. */
+  /** Runs all variants until they will become no faster. */
   void rehearse() {
     contestants.values().forEach(Contestant::prepare);
-    CompilerRest.after(() -> contestants.values().forEach(c -> tensors.giveBack(c.pass())));
+    ground.rehearse(() -> contestants.values().forEach(c -> tensors.giveBack(c.pass())));
   }
 
   /** Checks the answers, then measures the variants and the copy in turn. */
@@ -46,19 +49,17 @@ final class Race implements AutoCloseable {
     contestants.forEach(
         (variant, contestant) -> {
           contestant.prepare();
-          MemorySegment result = contestant.pass();
-          errors.put(variant, check.error(variant, result, contestant.gainGradient()));
+          T result = contestant.pass();
+          errors.put(variant, error(check, variant, contestant, result));
           tensors.giveBack(result);
-          if (contestant instanceof NaiveContestant naive) {
-            works.put(variant, naive.work());
-          }
+          contestant.work().ifPresent(work -> works.put(variant, work));
         });
     List<List<Runnable>> entrants = new ArrayList<>();
     entrants.add(List.of(this::copy));
-    for (Contestant contestant : contestants.values()) {
+    for (Contestant<T> contestant : contestants.values()) {
       entrants.add(List.of(() -> tensors.giveBack(contestant.pass())));
     }
-    List<Samples> times = new Interleaved(effort, System::nanoTime).measure(entrants);
+    List<Samples> times = new Interleaved(effort, ground.clock()).measure(entrants);
 
     List<Timed> timed = new ArrayList<>();
     for (Variant variant : contestants.keySet()) {
@@ -79,17 +80,14 @@ final class Race implements AutoCloseable {
     return new Timing(subject, times.getFirst(), timed);
   }
 
-  /** Row by row and on as many threads, as the norms go. */
+  private double error(Check check, Variant variant, Contestant<T> contestant, T result) {
+    float[] gradient = subject.pass() == Pass.BACKWARD ? contestant.gainGradient() : null;
+    return check.error(variant, row -> ground.read(result, row), gradient);
+  }
+
   private void copy() {
-    MemorySegment out = tensors.take();
-    long row = subject.tensorBytes() / subject.shape().rows();
-    ground
-        .crew()
-        .run(
-            subject.shape().rows(),
-            2 * subject.tensorBytes(),
-            (from, to) ->
-                MemorySegment.copy(ground.x(), from * row, out, from * row, (to - from) * row));
+    T out = tensors.take();
+    ground.copy(out);
     tensors.giveBack(out);
   }
 

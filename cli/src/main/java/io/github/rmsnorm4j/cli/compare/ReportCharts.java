@@ -23,7 +23,9 @@ final class ReportCharts {
     if (!results.memory().isEmpty()) {
       page.chart(memory());
     }
-    page.section("What bounds it").chart(roofline());
+    if (results.computeRoof() > 0) {
+      page.section("What bounds it").chart(roofline());
+    }
   }
 
   /** Per row: whole calls differ so much in size that the variants would lie on one line. */
@@ -78,9 +80,7 @@ final class ReportCharts {
                           (double) results.memory(t.subject(), v).orElseThrow().bytes()
                               / t.subject().tensorBytes())));
     }
-    return chart.caption(
-        "How much larger a fresh process becomes at its peak, input, output and temporaries, as a"
-            + " multiple of one tensor.");
+    return chart.caption(new Wording(results.run()).memory() + " As a multiple of one tensor.");
   }
 
   /** Where a point can be: below the slope of the memory and the level of the processor. */

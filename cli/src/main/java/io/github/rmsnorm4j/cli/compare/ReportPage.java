@@ -83,18 +83,19 @@ public final class ReportPage {
   }
 
   private void method(Page page) {
+    Wording wording = new Wording(results.run());
     page.list(
         List.of(
-            "Times are of the clock, on up to %s threads in every variant and the copy. All take turns in one process; each subject has 3 to 9 rounds after it was warmed up. The median and the whole spread are shown."
-                .formatted(results.run().threads()),
+            wording.clock()
+                + " All take turns in one process; each subject has 3 to 9 rounds after it was warmed up. The median and the whole spread are shown.",
             "Two times are said to differ only if every round of the one was longer than every round of the other.",
-            "Naive temporaries come from memory that earlier ones gave back, as from an eager framework's caching allocator: no call pays for fresh pages. A temporary is freed after its last use.",
+            "Naive temporaries come from memory that earlier ones gave back, as from an eager framework's caching allocator: no call pays for fresh memory. A temporary is freed after its last use.",
             "Bytes are counted, not measured: one for each byte of a tensor that an operation reads or writes. What a row's statistic and the parameters take is left out. Operations are additions and multiplications of elements, the same for both forms.",
-            "\"Times a copy\" is the median time, divided by that of a copy of one tensor on as many threads, in the same rounds. It compares variants: GB/s do not, because a naive variant reads and writes more bytes. Where tensors stay in a cache it can be below 1.",
-            "Memory is the largest resident size of a fresh process that runs the variant once, minus its size before it made the first tensor: input, output and temporaries count, and for backward what the forward pass keeps.",
+            "\"Times a copy\" is the median time, divided by that of a copy of one tensor, in the same rounds. It compares variants: GB/s do not, because a naive variant reads and writes more bytes. Where tensors stay in a cache it can be below 1.",
+            wording.memory(),
             "Errors are the largest of up to 16 rows against the definition in float64, as a part of the row's largest element; backward, that of the gain's gradient is among them. An answer that is off by more than its rounding explains ends the run.",
             "Backward, naive: what automatic differentiation of the naive forward pass does, operation by operation.",
-            "The compute roof is measured: a polynomial of 16 steps over numbers in the nearest cache."));
+            wording.last()));
   }
 
   private void repeat(Page page) {
@@ -114,7 +115,7 @@ public final class ReportPage {
                     "flags of the JVM",
                     machine.flags().isEmpty() ? "none" : String.join(" ", machine.flags()))
                 .row("kernels of the fused norms", machine.backend())
-                .row("threads", String.valueOf(results.run().threads()))
+                .row("threads", new Wording(results.run()).threads())
                 .row("memory to take", Figures.bytes(results.run().availableBytes())));
   }
 }

@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param headline what the verdicts are about
  * @param timings one for each subject
  * @param memory empty where the system does not tell
- * @param computeRoof float32 operations per second where memory is no obstacle
+ * @param computeRoof float32 operations per second where memory is no obstacle; 0 if not measured
  * @param halfRows float16 rows whose squares overflow
  * @param notes what the reader must know
  * @param seconds how long all of it took
@@ -35,7 +35,8 @@ public record Results(
    * @param date when it began, in UTC
    * @param command as it was given
    * @param machine what on
-   * @param threads at most
+   * @param processor what ran the variants: {@link Processor#CPU}, or the name of a GPU
+   * @param threads at most; 0 on a GPU
    * @param availableBytes memory that could be taken
    */
   public record Run(
@@ -43,8 +44,13 @@ public record Results(
       String date,
       String command,
       Machine machine,
+      String processor,
       int threads,
-      long availableBytes) {}
+      long availableBytes) {
+    boolean isOnGpu() {
+      return !processor.equals(Processor.CPU);
+    }
+  }
 
   /**
    * What is in the JSON file.

@@ -11,12 +11,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Tensors of one size in native memory. One that was given back is the next that is taken, as an
- * eager framework's caching allocator does it, so that no call pays for fresh pages.
- *
- * <p>From malloc: an arena's own memory counts towards the JVM's limit for direct buffers.
+ * Tensors in native memory. It is from malloc: an arena's own memory counts towards the JVM's limit
+ * for direct buffers.
  */
-final class Tensors implements AutoCloseable {
+final class Tensors implements Pool<MemorySegment>, AutoCloseable {
   private static final int PAGE = 4096;
 
   private final long bytes;
@@ -27,11 +25,13 @@ final class Tensors implements AutoCloseable {
     this.bytes = bytes;
   }
 
-  MemorySegment take() {
+  @Override
+  public MemorySegment take() {
     return free.isEmpty() ? allocate() : free.pop();
   }
 
-  void giveBack(MemorySegment tensor) {
+  @Override
+  public void giveBack(MemorySegment tensor) {
     free.push(tensor);
   }
 

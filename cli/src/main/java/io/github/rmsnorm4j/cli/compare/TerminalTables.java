@@ -106,13 +106,15 @@ public record TerminalTables(Results results) {
   }
 
   private List<String> legend() {
+    Wording wording = new Wording(results.run());
     return Paragraph.lines(
         "",
-        "%s threads at most, every variant and the copy in turn. B/el: bytes an element, counted from"
-                .formatted(results.run().threads())
+        "%s, every variant and the copy in turn. B/el: bytes an element, counted from"
+                .formatted(wording.runner())
             + " the tensors that are read and written; GB/s: these bytes by the time. /copy: the time,"
-            + " divided by the time of a copy of one tensor; compare variants by it. memory: growth of"
-            + " a fresh process at its peak, with input, output and temporaries. error: the largest,"
+            + " divided by the time of a copy of one tensor; compare variants by it. memory: "
+            + wording.shortMemory()
+            + ", with input, output and temporaries. error: the largest,"
             + " as a part of the row's largest element. -: not measured.");
   }
 

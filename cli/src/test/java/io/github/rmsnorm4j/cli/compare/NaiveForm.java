@@ -53,9 +53,9 @@ public final class NaiveForm {
     }
   }
 
-  private static Naive naive(Variant variant, Eager eager, int width) {
+  private static Naive<MemorySegment, float[]> naive(Variant variant, Eager eager, int width) {
     float[] ones = new float[width];
     Arrays.fill(ones, 1);
-    return new Naive(eager, variant, ones, new float[width]);
+    return new Naive<>(eager, variant, ones, new float[width]);
   }
 }

@@ -12,7 +12,7 @@ class PlanTest {
 
   @Test
   void theExperimentIsMeasuredWhereItFits() {
-    Plan plan = Plan.of(null, null, Extent.USUAL, 64 * GIB);
+    Plan plan = plan(null, null, Extent.USUAL, 64 * GIB);
     assertThat(plan.headline()).hasToString("forward, float32, 128 x 1024 x 4096");
     assertThat(plan.notes()).isEmpty();
     assertThat(plan.times())
@@ -30,7 +30,7 @@ class PlanTest {
 
   @Test
   void otherwiseTheLargestBatchThatFitsIsAndTheReaderIsTold() {
-    Plan plan = Plan.of(null, null, Extent.USUAL, 4 * GIB);
+    Plan plan = plan(null, null, Extent.USUAL, 4 * GIB);
     int batch = plan.headline().shape().batch();
     assertThat(batch).isBetween(60, 68); // 3 tensors of 16 MiB a batch in 0.8 of 4 GiB
     assertThat(plan.notes())
@@ -41,7 +41,7 @@ class PlanTest {
 
   @Test
   void fullAddsTheWayBackAndNarrowTypes() {
-    assertThat(Plan.of(null, null, Extent.FULL, 64 * GIB).times())
+    assertThat(plan(null, null, Extent.FULL, 64 * GIB).times())
         .extracting(s -> s.pass() + " " + s.type())
         .containsOnly(
             "forward float32",
@@ -50,26 +50,26 @@ class PlanTest {
             "backward float16",
             "forward bfloat16",
             "backward bfloat16");
-    assertThat(Plan.of(null, ElementType.FLOAT16, Extent.FULL, 64 * GIB).times())
+    assertThat(plan(null, ElementType.FLOAT16, Extent.FULL, 64 * GIB).times())
         .allMatch(s -> s.type() == ElementType.FLOAT16);
   }
 
   @Test
   void aShapeThatIsAskedForIsMeasuredOrRefused() {
     Shape shape = Shape.of(64, 512, 1024);
-    Plan plan = Plan.of(shape, null, Extent.USUAL, 4 * GIB);
+    Plan plan = plan(shape, null, Extent.USUAL, 4 * GIB);
     assertThat(plan.headline().shape()).isEqualTo(shape);
     assertThat(plan.times()).extracting(s -> s.shape().batch()).containsExactly(1, 4, 16, 64);
-    assertThatThrownBy(() -> Plan.of(shape, null, Extent.USUAL, GIB / 4))
+    assertThatThrownBy(() -> plan(shape, null, Extent.USUAL, GIB / 4))
         .hasMessageContaining("--shape is 64x512x1024")
         .hasMessageContaining("its first number may be at most 33");
-    assertThatThrownBy(() -> Plan.of(shape, null, Extent.USUAL, 1 << 20))
+    assertThatThrownBy(() -> plan(shape, null, Extent.USUAL, 1 << 20))
         .hasMessageContaining("make it smaller");
   }
 
   @Test
   void memoryOfSmallTensorsIsLeftOutAndTheReaderIsTold() {
-    Plan plan = Plan.of(Shape.of(64, 512, 1024), null, Extent.USUAL, 4 * GIB);
+    Plan plan = plan(Shape.of(64, 512, 1024), null, Extent.USUAL, 4 * GIB);
     assertThat(plan.memories()).extracting(s -> s.shape().batch()).containsExactly(16, 64);
     assertThat(plan.notes()).singleElement().asString().contains("below 16.0 MiB");
   }
@@ -78,8 +78,12 @@ class PlanTest {
   void noLargerThanFits() {
     for (long available = GIB; available < 40 * GIB; available += GIB / 3) {
       long room = available;
-      assertThat(Plan.of(null, null, Extent.FULL, available).times())
+      assertThat(plan(null, null, Extent.FULL, available).times())
           .allMatch(s -> Race.tensorsHeld(s.pass()) * s.tensorBytes() < 0.8 * room);
     }
+  }
+
+  private static Plan plan(Shape shape, ElementType type, Extent extent, long available) {
+    return Plan.of(shape, type, extent, available, CpuProcessor.SEEN_IN_A_PROCESS);
   }
 }

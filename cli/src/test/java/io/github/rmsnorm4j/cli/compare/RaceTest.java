@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.measure.Effort;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,8 +32,8 @@ class RaceTest {
   @ParameterizedTest
   @MethodSource("subjects")
   void allVariantsGiveTheRightAnswer(Subject subject) {
-    try (Crew crew = new Crew(3);
-        Race race = new Race(subject, crew, Backend.best())) {
+    try (Processor processor = new CpuProcessor(3, Backend.best());
+        Race<?> race = new Race<>(processor.ground(subject))) {
       Timing timing = race.measure(ONCE);
       assertThat(timing.variants()).extracting(Timed::variant).containsExactly(Variant.values());
       assertThat(timing.variants()).allMatch(t -> t.nanos().median() > 0 && t.error() >= 0);
@@ -49,8 +50,8 @@ class RaceTest {
 
   private static Stream<Work> work(Pass pass) {
     Subject subject = new Subject(pass, ElementType.FLOAT32, Shape.of(8, 64));
-    try (Crew crew = new Crew(1);
-        Race race = new Race(subject, crew, Backend.best())) {
+    try (Processor processor = new CpuProcessor(1, Backend.best());
+        Race<?> race = new Race<>(processor.ground(subject))) {
       return race.measure(ONCE).variants().stream().map(Timed::work);
     }
   }
@@ -60,19 +61,43 @@ class RaceTest {
     Subject subject = new Subject(Pass.FORWARD, ElementType.FLOAT32, Shape.of(4, 64));
     try (Tensors tensors = new Tensors(subject.tensorBytes())) {
       MemorySegment zeros = tensors.take().fill((byte) 0);
-      assertThatThrownBy(() -> new Check(subject).error(Variant.RMS_FUSED, zeros, null))
+      IntFunction<double[]> answer =
+          row -> new Data(subject.type(), subject.shape()).read(zeros, row);
+      assertThatThrownBy(() -> new Check(subject).error(Variant.RMS_FUSED, answer, null))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("RMSNorm fused, forward, float32, 4 x 64: an answer is off by");
     }
   }
 
+  /** The last place of one element, which no bound of an error would show. */
+  @Test
+  void aFusedRowWithOtherBitsIsNotTimed() {
+    Subject subject = new Subject(Pass.FORWARD, ElementType.FLOAT32, Shape.of(4, 64));
+    Data data = new Data(subject.type(), subject.shape());
+    try (Processor processor = new CpuProcessor(1, Backend.best());
+        CpuGround ground = (CpuGround) processor.ground(subject)) {
+      MemorySegment y = ground.contestant(Variant.RMS_FUSED).pass();
+      double[] last = data.read(y, 3);
+      last[63] = Math.nextUp((float) last[63]);
+      data.write(y, 3, last);
+      IntFunction<double[]> answer = row -> data.read(y, row);
+      assertThatThrownBy(() -> new Check(subject).error(Variant.RMS_FUSED, answer, null))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage(
+              "RMSNorm fused, forward, float32, 4 x 64: row 3 has not the bits that this processor"
+                  + " gives it alone");
+    }
+  }
+
   @Test
   void naiveFloat16OverflowsWhereFusedDoesNot() {
-    try (Crew crew = new Crew(1)) {
+    try (Processor processor = new CpuProcessor(1, Backend.best())) {
       for (boolean rms : new boolean[] {true, false}) {
-        HalfRow row = HalfRow.of(variant(rms, false), variant(rms, true), crew, Backend.best());
-        assertThat(row.fusedWrong()).isZero();
-        assertThat(row.naiveWrong()).isGreaterThan(4000);
+        try (Ground<?> ground = processor.ground(HalfRow.subject())) {
+          HalfRow row = HalfRow.of(variant(rms, false), variant(rms, true), ground);
+          assertThat(row.fusedWrong()).isZero();
+          assertThat(row.naiveWrong()).isGreaterThan(4000);
+        }
       }
     }
   }

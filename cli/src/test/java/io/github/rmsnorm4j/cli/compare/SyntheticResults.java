@@ -62,7 +62,13 @@ final class SyntheticResults {
         new Machine("A <chip>", 2, "an OS", "a JVM", List.of("-Xsome"), "vectors", 256);
     Results.Run run =
         new Results.Run(
-            "rmsnorm 1", "2026-01-31T12:00:00Z", "./rmsnorm compare", machine, 2, 1L << 34);
+            "rmsnorm 1",
+            "2026-01-31T12:00:00Z",
+            "./rmsnorm compare",
+            machine,
+            Processor.CPU,
+            2,
+            1L << 34);
     HalfRow row =
         new HalfRow(
             "RMSNorm", 4096, List.of(300.0), List.of(1.2), List.of(0.0), List.of(1.2), 4096, 0);

@@ -49,6 +49,11 @@ public final class DriverLibrary {
     this.version = version;
   }
 
+  /** The name of the library, which a system property may give. */
+  public static String name() {
+    return System.getProperty("rmsnorm4j.cuda.library", "libcuda.so.1");
+  }
+
   /**
    * Loads the library and starts the driver.
    *

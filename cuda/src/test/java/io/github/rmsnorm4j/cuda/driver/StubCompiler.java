@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 
 /** Compiles the stub of the driver's library with gcc. Tests are skipped where there is none. */
 final class StubCompiler {
-  /** Tests of the module, and of those in a folder below it. */
+  /** Maven runs the tests of each module in the folder of that module. */
   private static final Path SOURCE =
-      Stream.of("src", "../src")
+      Stream.of("../cuda/src", "../src")
           .map(folder -> Path.of(folder, "test", "c", "stub.c"))
           .filter(Files::exists)
           .findFirst()
@@ -68,7 +68,11 @@ final class StubCompiler {
   }
 
   private static Path compile(List<String> options) {
-    Path library = FOLDER.resolve("libcuda-%d.so.1".formatted(LIBRARIES.size())).toAbsolutePath();
+    // Another JVM of the same module may compile it, too.
+    long process = ProcessHandle.current().pid();
+    Path library =
+        FOLDER.resolve("libcuda-%s-%s.so.1".formatted(process, LIBRARIES.size())).toAbsolutePath();
+    library.toFile().deleteOnExit();
     List<String> command =
         new ArrayList<>(
             List.of(
