@@ -61,7 +61,7 @@ public final class Check {
       if (cannot != null && options.json() != null) {
         throw new IOException(cannot);
       }
-      DeviceResults results = new CheckRun(device, options, this::step).run();
+      DeviceResults results = check(device);
       out.print(ResultText.of(results));
       if (cannot == null) {
         Files.writeString(file, Json.text(results));
@@ -71,6 +71,20 @@ public final class Check {
       }
       return results.passed() ? 0 : 1;
     }
+  }
+
+  private DeviceResults check(CudaDevice device) {
+    CheckRun run = new CheckRun(device, this::step);
+    if (options.wants("bits")) {
+      run.bits();
+    }
+    if (options.wants("errors")) {
+      run.errors(options.small());
+    }
+    if (options.wants("times") && !options.small()) {
+      run.times(Contest.all(options.quick()), options.quick());
+    }
+    return run.results();
   }
 
   private void step(String part, int step, int steps, String what) {

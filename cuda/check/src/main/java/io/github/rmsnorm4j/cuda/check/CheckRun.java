@@ -14,53 +14,62 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The parts of a check, one after the other. */
-final class CheckRun {
-  /** The build of the image says which commit it is of. */
-  private static final String COMMIT = "rmsnorm4j.commit";
+public final class CheckRun {
+  /** A system property: the commit that this was built from. */
+  public static final String COMMIT = "rmsnorm4j.commit";
 
   private static final int ROUNDS = 25;
   private static final int QUICK_ROUNDS = 5;
 
   private final CudaDevice device;
-  private final CheckOptions options;
   private final Progress progress;
+  private final List<String> facts = new ArrayList<>(NvidiaSmi.lines("before"));
+  private Bits bits;
+  private List<DeviceResults.Error> errors = List.of();
+  private List<Timed> times = List.of();
+  private String untimed;
+  private String torch;
 
-  CheckRun(CudaDevice device, CheckOptions options, Progress progress) {
+  /**
+   * Begins.
+   *
+   * @param device what is checked
+   * @param progress is told of each step
+   */
+  public CheckRun(CudaDevice device, Progress progress) {
     this.device = device;
-    this.options = options;
     this.progress = progress;
   }
 
-  DeviceResults run() {
-    List<String> facts = new ArrayList<>(NvidiaSmi.lines("before"));
-    Bits bits = options.wants("bits") ? new BitsCheck(device, progress).run(NormCalls.all()) : null;
-    List<DeviceResults.Error> errors =
-        options.wants("errors")
-            ? new ErrorCheck(device, progress).run(ErrorCheck.sizes(options.small()))
-            : List.of();
-    List<Timed> times = List.of();
-    String untimed = null;
-    String torchText = null;
-    if (options.wants("times") && !options.small()) {
-      try (Torch torch = Torch.start(device.info().index())) {
-        int rounds = options.quick() ? QUICK_ROUNDS : ROUNDS;
-        Timings timings = new Timings(device, rounds, torch, progress);
-        untimed = timings.doubt();
-        times = untimed == null ? timings.run(Contest.all(options.quick())) : List.of();
-        torchText = torch.text();
-      }
-    }
-    facts.addAll(NvidiaSmi.lines("after"));
-    return results(facts, bits, errors, times, untimed, torchText);
+  /** Compares the bytes of calls of every kind of kernel. */
+  void bits() {
+    bits = new BitsCheck(device, progress).run(NormCalls.all());
   }
 
-  private DeviceResults results(
-      List<String> facts,
-      Bits bits,
-      List<DeviceResults.Error> errors,
-      List<Timed> times,
-      String untimed,
-      String torch) {
+  /** Compares calls of real sizes with a definition. */
+  void errors(boolean small) {
+    errors = new ErrorCheck(device, progress).run(ErrorCheck.sizes(small));
+  }
+
+  /**
+   * Times contests, beside PyTorch where that is there; nothing where times of the device are not
+   * to be believed.
+   *
+   * @param contests what is timed
+   * @param quick whether rounds are few
+   */
+  public void times(List<Contest> contests, boolean quick) {
+    try (Torch beside = Torch.start(device.info().index())) {
+      Timings timings = new Timings(device, quick ? QUICK_ROUNDS : ROUNDS, beside, progress);
+      untimed = timings.doubt();
+      times = untimed == null ? timings.run(contests) : List.of();
+      torch = beside.text();
+    }
+  }
+
+  /** {@return all that was found} */
+  public DeviceResults results() {
+    facts.addAll(NvidiaSmi.lines("after"));
     CudaDeviceInfo info = device.info();
     return new DeviceResults(
         LocalDate.now().toString(),
@@ -71,7 +80,7 @@ final class CheckRun {
             info.computeCapability().toString(),
             info.memoryBytes(),
             CudaDevice.driverVersion().map(CudaVersion::toString).orElse("unknown"),
-            facts),
+            List.copyOf(facts)),
         bits,
         errors,
         times,

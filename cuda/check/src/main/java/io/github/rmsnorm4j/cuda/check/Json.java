@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Records as JSON. The image has no library for that. */
-final class Json {
+public final class Json {
   private Json() {}
 
   /**
@@ -15,7 +15,7 @@ final class Json {
    *
    * @param value a record, a list, a text, a number, an enum, a boolean or null
    */
-  static String text(Object value) {
+  public static String text(Object value) {
     return text(value, "\n") + "\n";
   }
 
