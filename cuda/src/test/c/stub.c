@@ -38,6 +38,7 @@ typedef struct object {
   int kind;
   char *text, *memory;
   size_t bytes;
+  void *context; /* of memory */
   size_t time; /* of an event: when it was recorded, 0 if it was not */
   CUstream stream;
 } object;
@@ -130,6 +131,7 @@ static object *add(int kind, size_t bytes) {
   object *o = calloc(1, sizeof *o);
   o->kind = kind;
   o->device = current();
+  o->context = o->device;
   o->next = objects;
   objects = o;
   if (bytes) {
@@ -427,6 +429,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
   object *o = holding(address, 1);
   if (!o) RETURN(1);
   switch ((int)attribute) {
+    case 1: *(void **)data = o->context; break;
     case 2: *(unsigned *)data = o->kind == DEVICE_MEMORY ? 2 : 1; break;
     case 9: *(int *)data = (int)(o->device - devices); break;
     default: RETURN(1);
@@ -756,6 +759,14 @@ size_t stub_allocation(CUdeviceptr address, CUdeviceptr *start) {
   if (bytes) *start = (CUdeviceptr)(size_t)o->memory;
   pthread_mutex_unlock(&lock);
   return bytes;
+}
+
+/* From now on memory is of another context of its device; of none for a null. */
+void stub_memory_of(CUdeviceptr address, void *context) {
+  pthread_mutex_lock(&lock);
+  object *o = holding(address, 1);
+  if (o) o->context = context;
+  pthread_mutex_unlock(&lock);
 }
 
 /* Contexts on the stack of this thread. */

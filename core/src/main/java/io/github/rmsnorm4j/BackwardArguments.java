@@ -75,13 +75,18 @@ final class BackwardArguments {
 
   /** dx must not overlap the parameters and per-row scalars that a backward pass reads. */
   static void checkStays(Saved saved, Rows dx, String name) {
-    if (NormArguments.overlaps(saved.gain(), dx) || NormArguments.overlaps(saved.bias(), dx)) {
-      throw new IllegalArgumentException(
-          name + " overlaps the gain or the bias: they would be overwritten while in use");
-    }
+    requireStays(saved.gain(), saved.bias(), dx, name);
     if (NormArguments.overlapsArray(saved.rstd(), dx)
         || NormArguments.overlapsArray(saved.mean(), dx)) {
       throw new IllegalArgumentException(name + " overlaps what was kept: it must be other memory");
+    }
+  }
+
+  /** dx must not overlap gain and bias of the forward call; null where there are none. */
+  static void requireStays(Rows gain, Rows bias, Rows dx, String name) {
+    if (NormArguments.overlaps(gain, dx) || NormArguments.overlaps(bias, dx)) {
+      throw new IllegalArgumentException(
+          name + " overlaps the gain or the bias: they would be overwritten while in use");
     }
   }
 

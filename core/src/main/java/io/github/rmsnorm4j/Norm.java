@@ -888,7 +888,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       NormArguments.requireApart(other, mean, "mean");
       NormArguments.requireApart(other, saved.rstd(), "rstd");
     }
-    requireKept(saved.keep(), x, residual, gain, y, other == null);
+    requireKept(saved.keep(), x, residual, y, other == null);
+    if (saved.keep() == Keep.OUTPUT) {
+      requireNoZeros(gain, x.type() == ElementType.FLOAT64);
+    }
   }
 
   /**
@@ -896,21 +899,25 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *
    * @param either whether the output may be kept instead of the input
    */
-  final void requireKept(Keep keep, Rows x, Rows residual, Rows gain, Rows y, boolean either) {
+  final void requireKept(Keep keep, Rows x, Rows residual, Rows y, boolean either) {
     if (keep == Keep.OUTPUT) {
       NormArguments.requireArithmetic(y, x, "y");
-      requireWayBack(gain, x.type() == ElementType.FLOAT64);
+      requireWholeRow();
     } else if (residual == null) {
       NormArguments.requireDistinct(x, y, "x", either);
     }
   }
 
-  /** The output must determine the normalised row. */
-  final void requireWayBack(Rows ofCall, boolean float64) {
+  /** The output must determine the normalised row: all of it must be normalised. */
+  private void requireWholeRow() {
     if (choices.part() < groupWidth) {
       throw new IllegalArgumentException(
           "part is " + choices.part() + ", to go back from the output it must be the width");
     }
+  }
+
+  /** The output must determine the normalised row: by a gain that can be divided by. */
+  final void requireNoZeros(Rows ofCall, boolean float64) {
     Staging staging = Staging.take();
     try {
       Object values = gain(ofCall, float64, staging);

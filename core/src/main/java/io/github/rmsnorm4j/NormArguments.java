@@ -189,6 +189,20 @@ final class NormArguments {
     if (parameter == null) {
       return;
     }
+    checkShape(parameter, width, group, name);
+    requireSamples(parameter, x, name);
+    requireAccess(parameter, name);
+    if (Overlap.any(parameter, y)) {
+      throw new IllegalArgumentException(
+          name + " overlaps y: it would be overwritten while in use");
+    }
+  }
+
+  /** What a gain or a bias of a call has whatever x is; null where there is none. */
+  static void checkShape(Rows parameter, int width, int group, String name) {
+    if (parameter == null) {
+      return;
+    }
     boolean fits = parameter.width() == width || parameter.width() == group;
     if (parameter.rows() > 1 && group < width) {
       throw new IllegalArgumentException(
@@ -205,11 +219,10 @@ final class NormArguments {
               width,
               ofGroups(width, group)));
     }
-    requireSamples(parameter, x, name);
-    requireAccess(parameter, name);
-    if (Overlap.any(parameter, y)) {
+    if (parameter.rows() > MAX_ELEMENTS / parameter.width()) {
       throw new IllegalArgumentException(
-          name + " overlaps y: it would be overwritten while in use");
+          (name + " has " + parameter.rows() + " rows of " + parameter.width() + " elements")
+              + (", together they must be at most " + MAX_ELEMENTS));
     }
   }
 
@@ -222,11 +235,6 @@ final class NormArguments {
       throw new IllegalArgumentException(
           (name + " has " + samples + " rows, x has " + x.rows())
               + (": it must have 1, or a number that divides " + x.rows()));
-    }
-    if (samples > MAX_ELEMENTS / parameter.width()) {
-      throw new IllegalArgumentException(
-          (name + " has " + samples + " rows of " + parameter.width() + " elements")
-              + (", together they must be at most " + MAX_ELEMENTS));
     }
   }
 

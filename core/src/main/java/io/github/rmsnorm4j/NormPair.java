@@ -49,6 +49,12 @@ record NormPair(Half first, Half next) {
   /** Gains and biases are those of the call, or null for the norms' own. */
   static NormPair of(
       Norm first, Rows gain, Rows bias, Norm next, Rows gainOfNext, Rows biasOfNext) {
+    requireFit(first, next);
+    return new NormPair(new Half(first, gain, bias), new Half(next, gainOfNext, biasOfNext));
+  }
+
+  /** Refuses two norms that are no pair. */
+  static void requireFit(Norm first, Norm next) {
     NormArguments.requireNonNull(next, "next");
     if (next.width() != first.width()) {
       throw new IllegalArgumentException(
@@ -56,7 +62,6 @@ record NormPair(Half first, Half next) {
     }
     requireNoGate(first, "the norm");
     requireNoGate(next, "next");
-    return new NormPair(new Half(first, gain, bias), new Half(next, gainOfNext, biasOfNext));
   }
 
   private static void requireNoGate(Norm norm, String name) {
@@ -79,10 +84,7 @@ record NormPair(Half first, Half next) {
       throw new IllegalArgumentException(
           "saved and savedOfNext are one object: each needs its own");
     }
-    if (saved.keep() == Keep.OUTPUT) {
-      throw new IllegalArgumentException(
-          "saved keeps the output, which is not stored: it must keep the input or nothing");
-    }
+    requireKept(saved.keep());
     NormArguments.requireNonNull(residual, "residual");
     first.norm.requireTraining(x, null, residual, first.gain, first.bias, y, saved, "saved");
     NormArguments.requireApart(residual, first.gain, first.bias);
@@ -93,6 +95,14 @@ record NormPair(Half first, Half next) {
     run(x, residual, y, saved, savedOfNext);
     saved.end(x, null, first.gain, first.bias);
     savedOfNext.end(savedOfNext.keep() == Keep.OUTPUT ? y : residual, null, next.gain, next.bias);
+  }
+
+  /** Refuses to keep the output of the first norm. */
+  static void requireKept(Keep keep) {
+    if (keep == Keep.OUTPUT) {
+      throw new IllegalArgumentException(
+          "saved keeps the output, which is not stored: it must keep the input or nothing");
+    }
   }
 
   /** Relies on the checks. */

@@ -1,28 +1,67 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.device.CallParameters;
 import io.github.rmsnorm4j.internal.device.RowChecks;
 
 /** The checks of a norm's own calls, for back ends in other modules. */
 record NormRowChecks(Norm norm) implements RowChecks {
   @Override
-  public void forward(Rows x, Rows residual, Rows z, Rows y, Keep keep) {
-    Gate gate = norm.spec().gate();
+  public void parameters(CallParameters of) {
+    NormArguments.checkShape(of.gain(), norm.width(), norm.groupWidth, "gain");
+    NormArguments.checkShape(of.bias(), norm.width(), norm.groupWidth, "bias");
+    norm.spec().requireFormula(of.bias() != null);
+    norm.parameterLength(of.gain(), of.bias());
+  }
+
+  @Override
+  public void forward(Rows x, Rows residual, Rows z, CallParameters parameters, Rows y, Keep keep) {
     if (z == null) {
-      NormArguments.requireNoGate(gate, "applyGated");
-      norm.check(x, residual, null, null, y, null, null);
+      NormArguments.requireNoGate(norm.spec().gate(), residual);
+      norm.check(x, residual, parameters.gain(), parameters.bias(), y, null, null);
     } else {
-      norm.checkGated(x, z, null, null, y);
+      norm.checkGated(x, z, parameters.gain(), parameters.bias(), y);
+      if (keep != null) {
+        Norm.requireKeptOfGate(keep, z, y);
+      }
     }
-    if (keep != null && z != null) {
-      Norm.requireKeptOfGate(keep, z, y);
+    requireKept(x, residual, parameters, y, keep, z == null);
+  }
+
+  private void requireKept(
+      Rows x, Rows residual, CallParameters parameters, Rows y, Keep keep, boolean either) {
+    if (keep == null) {
+      return;
     }
-    if (keep != null) {
-      norm.requireKept(keep, x, residual, null, y, z == null);
+    norm.requireKept(keep, x, residual, y, either);
+    if (keep == Keep.OUTPUT && parameters.gain() == null) {
+      norm.requireNoZeros(null, x.type() == ElementType.FLOAT64);
     }
   }
 
   @Override
-  public void backward(Rows dy, Rows kept, Rows z, Rows dresidual, Rows dx, Rows dz) {
+  public void forwardPair(
+      Rows x,
+      CallParameters parameters,
+      Rows residual,
+      RowChecks next,
+      CallParameters parametersOfNext,
+      Rows y,
+      Keep keep,
+      Keep keepOfNext) {
+    NormPair.requireFit(norm, ((NormRowChecks) next).norm);
+    if (keep != null) {
+      NormPair.requireKept(keep);
+    }
+    NormArguments.requireNonNull(residual, "residual");
+    norm.check(x, null, parameters.gain(), parameters.bias(), y, null, null);
+    requireKept(x, null, parameters, y, keep, false);
+    NormArguments.requireApart(residual, parameters.gain(), parameters.bias());
+    next.forward(x, residual, null, parametersOfNext, y, keepOfNext);
+  }
+
+  @Override
+  public void backward(
+      Rows dy, Rows kept, Rows z, Rows dresidual, CallParameters parameters, Rows dx, Rows dz) {
     Gate gate = norm.spec().gate();
     if (dz == null) {
       NormArguments.requireNoGate(gate, "backwardGated");
@@ -31,12 +70,28 @@ record NormRowChecks(Norm norm) implements RowChecks {
       BackwardArguments.checkBackwardOfGate(norm.width(), dy, kept, z, dx, dz);
     }
     BackwardArguments.checkBackward(norm.width(), dy, kept, dresidual, dx);
+    requireStays(parameters, dx, "dx");
+    if (dz != null) {
+      requireStays(parameters, dz, "dz");
+    }
+  }
+
+  private static void requireStays(CallParameters parameters, Rows written, String name) {
+    requireAccess(parameters.gain(), "gain");
+    requireAccess(parameters.bias(), "bias");
+    BackwardArguments.requireStays(parameters.gain(), parameters.bias(), written, name);
+  }
+
+  private static void requireAccess(Rows parameter, String name) {
+    if (parameter != null) {
+      NormArguments.requireAccess(parameter, name);
+    }
   }
 
   @Override
-  public void gradients(int gain, int bias) {
-    int parameters = norm.parameterLength(null, null);
-    BackwardArguments.checkLengths(gain, bias, parameters, norm.width(), norm.groupWidth);
+  public void gradients(CallParameters parameters, int gain, int bias) {
+    int length = norm.parameterLength(parameters.gain(), parameters.bias());
+    BackwardArguments.checkLengths(gain, bias, length, norm.width(), norm.groupWidth);
   }
 
   @Override

@@ -299,7 +299,7 @@ public final class NormShard {
           "saved keeps nothing, where rows are split it must keep the input or the output");
     }
     if (saved.keep() == Keep.OUTPUT) {
-      whole.requireWayBack(null, float64);
+      whole.requireNoZeros(null, float64);
     }
   }
 

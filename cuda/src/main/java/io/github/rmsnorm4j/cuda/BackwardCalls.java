@@ -42,18 +42,21 @@ record BackwardCalls(
   /**
    * Where the gradients of gain and bias go, in the compute type.
    *
-   * @param gain the address for dgain; 0 where it is not wanted
-   * @param bias the address for dbias; 0 where it is not wanted
-   * @param length the numbers of each
+   * @param gain where dgain goes; null where it is not wanted
+   * @param bias where dbias goes; null where it is not wanted
    * @param adds whether the sums are added to what is there
    * @param tables the address of {@link #tableBytes} of memory; 0 where there are none
    */
-  record Gradients(long gain, long bias, int length, boolean adds, long tables) {}
+  record Gradients(DeviceColumn gain, DeviceColumn bias, boolean adds, long tables) {
+    private int length() {
+      return Math.max(DeviceColumn.length(gain), DeviceColumn.length(bias));
+    }
+  }
 
   /** The same call with memory for its tables. */
   BackwardCalls withTables(long address) {
     Gradients g = gradients;
-    Gradients there = new Gradients(g.gain, g.bias, g.length, g.adds, address);
+    Gradients there = new Gradients(g.gain, g.bias, g.adds, address);
     return new BackwardCalls(parts, keep, rows, gain, bias, mean, rstd, there);
   }
 
@@ -67,7 +70,7 @@ record BackwardCalls(
 
   /** How many passes there are. */
   private int passes() {
-    int length = Math.max(gain == null ? 0 : gain.length(), bias == null ? 0 : bias.length());
+    int length = Math.max(DeviceColumn.length(gain), DeviceColumn.length(bias));
     return Math.max(1, Math.max(length, gradients.length()) / choices().width());
   }
 
@@ -83,7 +86,7 @@ record BackwardCalls(
 
   /** The bytes of device memory that the call needs for sums of rows. */
   long tableBytes() {
-    int tables = (gradients.gain() == 0 ? 0 : 1) + (gradients.bias() == 0 ? 0 : 1);
+    int tables = (gradients.gain() == null ? 0 : 1) + (gradients.bias() == null ? 0 : 1);
     return tables * oneTable();
   }
 
@@ -102,9 +105,9 @@ record BackwardCalls(
             keep != Keep.NOTHING,
             gain != null,
             biased,
-            gradients.gain() != 0,
-            gradients.bias() != 0);
-    long biasTable = gradients.tables() + (gradients.gain() == 0 ? 0 : oneTable());
+            gradients.gain() != null,
+            gradients.bias() != null);
+    long biasTable = gradients.tables() + (gradients.gain() == null ? 0 : oneTable());
     for (int pass = 0; pass < passes(); pass++) {
       if (rowsOfPass() > 0) {
         calls.add(rows(formula, pass, biasTable));
@@ -119,16 +122,22 @@ record BackwardCalls(
     int count = Math.toIntExact(rowsOfPass());
     Map<Tensor, DeviceRows> ofPass = new TreeMap<>();
     rows.forEach((tensor, all) -> ofPass.put(tensor, ofPass(all, pass)));
-    PtxKernel kernel = NormKernels.of(formula, NormKernels.types(ofPass), choices());
+    Map<Tensor, ElementType> types = NormKernels.types(ofPass);
+    DeviceColumn.putType(types, Forward.GAIN, gain, arithmetic());
+    if (formula.bias()) {
+      DeviceColumn.putType(types, Forward.BIAS, bias, arithmetic());
+    }
+    PtxKernel kernel = NormKernels.of(formula, types, DeviceColumn.addsOffset(gain), choices());
     Arguments arguments = new Arguments(kernel.parameters());
     int groups = passes() == 1 ? parts.groups() : 1;
     ofPass.forEach((tensor, of) -> of.set(arguments, tensor, groups));
     int width = choices().width();
     if (gain != null) {
-      arguments.column(Forward.GAIN, gain.part(pass, width, arithmetic()).address());
+      arguments.column(Forward.GAIN, gain.address(pass));
+      DeviceColumn.setOffset(arguments, gain);
     }
     if (formula.bias()) {
-      arguments.column(Forward.BIAS, bias.part(pass, width, arithmetic()).address());
+      arguments.column(Forward.BIAS, bias.address(pass));
     }
     if (formula.gainGradient()) {
       arguments.column(Backward.GAIN_GRADIENT, gradients.tables());
@@ -153,8 +162,8 @@ record BackwardCalls(
     return isOfGroups() ? all.group(pass, parts.groups()) : all.sample(pass, passes());
   }
 
-  private void tree(List<KernelCall> calls, long gradient, long table, int pass) {
-    if (gradient == 0) {
+  private void tree(List<KernelCall> calls, DeviceColumn gradient, long table, int pass) {
+    if (gradient == null) {
       return;
     }
     int width = choices().width();
@@ -162,7 +171,7 @@ record BackwardCalls(
     Arguments arguments =
         new Arguments(kernel.parameters())
             .set("table_address", table)
-            .set("gradient_address", gradient + (long) pass * width * arithmetic().bytes())
+            .set("gradient_address", gradient.address(pass))
             .set("blocks", TreeKernel.blocks(rowsOfPass()))
             .set("width", width)
             .set("adds", gradients.adds() ? 1 : 0);

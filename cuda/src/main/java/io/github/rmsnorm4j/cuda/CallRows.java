@@ -3,6 +3,9 @@ package io.github.rmsnorm4j.cuda;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.device.RowChecks;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -13,6 +16,9 @@ final class CallRows {
   private final CudaDevice device;
   private final RowChecks checks;
   private final Map<Tensor, Named> byTensor = new TreeMap<>();
+
+  /** Gain and bias, where they are not the norm's own. */
+  private final List<Named> parameters = new ArrayList<>();
 
   CallRows(CudaNorm norm) {
     this.device = norm.device();
@@ -34,16 +40,32 @@ final class CallRows {
     return rows == null ? this : with(tensor, name, rows);
   }
 
+  /** Adds a gain or a bias that is not the norm's own; nothing for null. */
+  CallRows withParameter(String name, CudaRows rows) {
+    if (rows != null) {
+      parameters.add(new Named(name, rows));
+    }
+    return this;
+  }
+
+  /** Null where the call has none. */
+  CudaRows get(Tensor tensor) {
+    Named named = byTensor.get(tensor);
+    return named == null ? null : named.rows;
+  }
+
   /** For the checks that are the same as on the CPU; null where the call has none. */
   Rows of(Tensor tensor) {
-    Named named = byTensor.get(tensor);
-    return named == null ? null : named.rows.forChecks();
+    CudaRows rows = get(tensor);
+    return rows == null ? null : rows.forChecks();
   }
 
   /** Refuses rows that share memory of another use, such as that of a gradient. */
   void requireApart(String otherName, CudaRows other) {
-    for (Named named : byTensor.values()) {
-      requireApart(checks, named.name, named.rows, otherName, other);
+    for (Collection<Named> all : List.of(byTensor.values(), parameters)) {
+      for (Named named : all) {
+        requireApart(checks, named.name, named.rows, otherName, other);
+      }
     }
   }
 

@@ -160,7 +160,7 @@ public final class CudaDevice implements AutoCloseable {
    * @param address its first address, a {@code CUdeviceptr}
    * @param bytes its size, 1 or more
    * @throws IllegalArgumentException if the first or the last byte is no memory of this device:
-   *     memory of the host, of another device, or not allocated
+   *     memory of the host, of another device or context, or not allocated
    * @throws IllegalStateException if the device is closed
    */
   public CudaMemory wrap(long address, long bytes) {
@@ -174,6 +174,17 @@ public final class CudaDevice implements AutoCloseable {
    */
   public CudaStream stream() {
     return CudaStream.create(this);
+  }
+
+  /**
+   * {@return the default stream, which calls without a stream use} It waits for the work that was
+   * started before on all streams of {@link #stream}, and they wait for it. Closing it does
+   * nothing.
+   *
+   * @throws IllegalStateException if the device is closed
+   */
+  public CudaStream defaultStream() {
+    return wrapStream(0);
   }
 
   /**

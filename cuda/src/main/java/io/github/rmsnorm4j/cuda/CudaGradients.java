@@ -7,8 +7,8 @@ import io.github.rmsnorm4j.ParameterGradients;
  * The memory of a device that takes the gradients of gain and bias. It is to {@link CudaNorm} what
  * {@link ParameterGradients} is to a norm of the CPU, with the same sums and the same bits.
  *
- * <p>Each gradient is one row, as long as the parameter: of float64 elements if the forward pass
- * was of float64 rows, otherwise of float32 elements.
+ * <p>Each gradient has the shape of the parameter: one row, or a row for each sample. Its elements
+ * are float64 if the forward pass was of float64 rows, otherwise float32.
  *
  * <pre>{@code
  * norm.backward(dy, saved, dx, CudaGradients.added(dgain, null), stream);
@@ -29,20 +29,20 @@ public final class CudaGradients {
   }
 
   /**
-   * {@return two rows whose values the gradients replace}
+   * {@return memory whose values the gradients replace}
    *
-   * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
-   * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
+   * @param gain takes dgain, in the shape of the gain; null if dgain is not wanted
+   * @param bias takes dbias, in the shape of the bias; null if dbias is not wanted
    */
   public static CudaGradients assigned(CudaRows gain, CudaRows bias) {
     return new CudaGradients(gain, bias, false);
   }
 
   /**
-   * {@return two rows to whose values the gradients are added, with one addition per element}
+   * {@return memory to whose values the gradients are added, with one addition per element}
    *
-   * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
-   * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
+   * @param gain takes dgain, in the shape of the gain; null if dgain is not wanted
+   * @param bias takes dbias, in the shape of the bias; null if dbias is not wanted
    */
   public static CudaGradients added(CudaRows gain, CudaRows bias) {
     return new CudaGradients(gain, bias, true);
@@ -50,9 +50,9 @@ public final class CudaGradients {
 
   /** Checks both against the rows of a backward call and what was kept. */
   void check(CudaNorm norm, CudaSaved saved, ElementType kept, CallRows rows) {
-    check(gain, "dgain", norm.device(), kept);
-    check(bias, "dbias", norm.device(), kept);
-    norm.checks().gradients(length(gain), length(bias));
+    check(gain, "dgain", norm, kept);
+    check(bias, "dbias", norm, kept);
+    norm.checks().gradients(norm.parameters().forChecks(), length(gain), length(bias));
     requireApart(gain, "dgain", saved, rows);
     requireApart(bias, "dbias", saved, rows);
     if (gain != null && bias != null) {
@@ -68,17 +68,22 @@ public final class CudaGradients {
   }
 
   private static int length(CudaRows gradient) {
-    return gradient == null ? -1 : gradient.width();
+    return gradient == null
+        ? -1
+        : (int) Math.min(Integer.MAX_VALUE, gradient.rows() * gradient.width());
   }
 
-  private static void check(CudaRows gradient, String name, CudaDevice device, ElementType kept) {
+  private static void check(CudaRows gradient, String name, CudaNorm norm, ElementType kept) {
     if (gradient == null) {
       return;
     }
-    CallRows.requireOn(device, gradient, name);
+    CallRows.requireOn(norm.device(), gradient, name);
     gradient.memory().requireAccess(() -> name);
-    if (gradient.rows() != 1) {
-      throw new IllegalArgumentException(name + " has " + gradient.rows() + " rows, it must be 1");
+    long samples = norm.parameters().samples();
+    if (gradient.rows() != samples) {
+      throw new IllegalArgumentException(
+          "%s has %s rows, it must have %s"
+              .formatted(name, gradient.rows(), samples == 1 ? 1 : samples + ", as gain or bias"));
     }
     ElementType sums = NormKernels.arithmetic(kept);
     if (gradient.type() != sums) {
@@ -89,12 +94,11 @@ public final class CudaGradients {
   }
 
   /** For kernels, after all checks; without memory for tables. */
-  BackwardCalls.Gradients onDevice() {
-    return new BackwardCalls.Gradients(
-        address(gain), address(bias), Math.max(0, Math.max(length(gain), length(bias))), adds, 0);
+  BackwardCalls.Gradients onDevice(int groupWidth) {
+    return new BackwardCalls.Gradients(column(gain, groupWidth), column(bias, groupWidth), adds, 0);
   }
 
-  private static long address(CudaRows gradient) {
-    return gradient == null ? 0 : gradient.memory().address();
+  private static DeviceColumn column(CudaRows gradient, int groupWidth) {
+    return gradient == null ? null : DeviceColumn.of(gradient, groupWidth, 0);
   }
 }

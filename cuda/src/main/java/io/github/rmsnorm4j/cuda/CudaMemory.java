@@ -34,6 +34,7 @@ public final class CudaMemory {
   private static final long STAGED_BYTES = 1 << 20;
 
   // Of CUpointer_attribute and CUmemorytype.
+  private static final int CONTEXT = 1;
   private static final int MEMORY_TYPE = 2;
   private static final int DEVICE_ORDINAL = 9;
   private static final int MEMORY_TYPE_HOST = 1;
@@ -86,6 +87,13 @@ public final class CudaMemory {
       throw new IllegalArgumentException(
           "address 0x%x is memory of device %s, it must be memory of %s"
               .formatted(address, owner, device));
+    }
+    // Of virtual memory and of pools, which belong to no context, it is null.
+    long of = context.ask(EntryPoint.POINTER_GET_ATTRIBUTE, CONTEXT, address);
+    if (of != 0 && !context.hasHandle(of)) {
+      throw new IllegalArgumentException(
+          "address 0x%x is memory of another context, it must be memory of the primary context of %s"
+              .formatted(address, device));
     }
   }
 

@@ -17,11 +17,12 @@ import java.lang.foreign.Arena;
  * }</pre>
  *
  * <p><b>Streams.</b> A call starts kernels on a stream and returns. It checks all arguments before
- * it starts anything. A call without a stream uses the default stream: it waits for the work that
- * was started before on all streams of the device that {@link CudaDevice#stream} made, and they
- * wait for it; copies without a stream wait for it, too. If a kernel fails, a later call on the
- * device or {@link CudaStream#synchronize} throws a {@link CudaException}, which names the kernel
- * and the call that started it, such as {@code RmsNorm.apply(128 x 4096 float32)}.
+ * it starts anything. A call without a stream uses the {@linkplain CudaDevice#defaultStream default
+ * stream}: it waits for the work that was started before on all streams of the device that {@link
+ * CudaDevice#stream} made, and they wait for it; copies without a stream wait for it, too. If a
+ * kernel fails, a later call on the device or {@link CudaStream#synchronize} throws a {@link
+ * CudaException}, which names the kernel and the call that started it, such as {@code
+ * RmsNorm.apply(128 x 4096 float32)}.
  *
  * <p><b>Memory.</b> Rows of a call must stay allocated, and those that are read must not change,
  * until the stream has done the work. The copy of gain and bias lives as long as the arena, and
@@ -39,15 +40,67 @@ public final class CudaNorm {
   private final CudaDevice device;
   private final Norm norm;
   private final NormParts parts;
-  private final NormCalls calls;
+  private final DeviceParameters parameters;
   private final CudaStream defaultStream;
+  private final NormCalls calls;
 
   CudaNorm(CudaDevice device, Norm norm, Arena arena) {
     this.device = device;
     this.norm = norm;
     this.parts = NormParts.of(norm);
-    this.calls = new NormCalls(this, new DeviceParameters(device, parts, arena));
-    this.defaultStream = device.wrapStream(0);
+    this.parameters = DeviceParameters.of(device, parts, arena);
+    this.defaultStream = device.defaultStream();
+    this.calls = new NormCalls(this);
+  }
+
+  private CudaNorm(CudaNorm other, DeviceParameters parameters) {
+    this.device = other.device;
+    this.norm = other.norm;
+    this.parts = other.parts;
+    this.parameters = parameters;
+    this.defaultStream = other.defaultStream;
+    this.calls = new NormCalls(this);
+  }
+
+  /**
+   * {@return this norm with a gain and a bias that the caller has in the memory of the device,
+   * instead of the norm's own} All calls of the norm that is returned read them there, each time.
+   * Nothing is copied, so a later call sees what was written there meanwhile: an optimizer updates
+   * the gain in place, and a modulated norm has a gain and a bias for each sample of a batch.
+   *
+   * <pre>{@code
+   * CudaNorm modulated = norm.withParameters(scale, shift); // samples x 4096 each
+   * modulated.apply(x, y, saved, stream);
+   * modulated.backward(dy, saved, dx, CudaGradients.assigned(dscale, dshift), stream);
+   * }</pre>
+   *
+   * <p>{@link Norm} says what they mean: one row, or both a row for each sample of x. They may be
+   * of any type; kernels round them to the compute type, and add the {@linkplain
+   * Norm.Builder#gainOffset offset} of the norm to the gain. Where the output is kept, nobody looks
+   * whether a gain in the memory of the device has zeros: then gradients are NaN or infinite.
+   *
+   * <p>Gain and bias must not change until a stream has done the calls before, backward calls
+   * included. A forward and its backward pass go through the same object. Making one costs no call
+   * of the driver.
+   *
+   * @param gain one row of the norm's width or of that of a group, or a row for each sample; null
+   *     for what this norm has
+   * @param bias as many rows; null for what this norm has
+   * @throws IllegalArgumentException if they do not fit the norm or each other, or are of another
+   *     device, or the norm takes no bias
+   */
+  public CudaNorm withParameters(CudaRows gain, CudaRows bias) {
+    requireOn(gain, "gain");
+    requireOn(bias, "bias");
+    DeviceParameters given = parameters.with(gain, bias);
+    checks().parameters(given.forChecks());
+    return new CudaNorm(this, given);
+  }
+
+  private void requireOn(CudaRows parameter, String name) {
+    if (parameter != null) {
+      CallRows.requireOn(device, parameter, name);
+    }
   }
 
   /** {@return the device that it is on} */
@@ -62,6 +115,14 @@ public final class CudaNorm {
 
   NormParts parts() {
     return parts;
+  }
+
+  DeviceParameters parameters() {
+    return parameters;
+  }
+
+  NormCalls calls() {
+    return calls;
   }
 
   int groups() {
@@ -144,6 +205,21 @@ public final class CudaNorm {
   }
 
   /**
+   * Normalises rows and gives the mean, rstd or length of each row.
+   *
+   * @param x the rows, of the norm's width
+   * @param y where the result goes; x itself for in place
+   * @param statistics takes the numbers, in memory of its own
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #apply(CudaRows, CudaRows, CudaStream)}, or if
+   *     the numbers do not have the shape of the rows, are not of this kind of norm, or overlap
+   *     rows of the call
+   */
+  public void apply(CudaRows x, CudaRows y, CudaStatistics statistics, CudaStream stream) {
+    calls.forward("apply", x, y, require(statistics, "statistics"), stream);
+  }
+
+  /**
    * Adds x to the residual and normalises the sum, on the default stream; otherwise as {@link
    * #addAndApply(CudaRows, CudaRows, CudaRows, CudaStream)}.
    *
@@ -202,6 +278,64 @@ public final class CudaNorm {
       CudaRows x, CudaRows residual, CudaRows y, CudaSaved saved, CudaStream stream) {
     CudaRows sum = require(residual, "residual");
     calls.forward("addAndApply", x, sum, null, y, require(saved, "saved"), stream);
+  }
+
+  /**
+   * Normalises rows, adds the result to the residual, and normalises the sum with another norm:
+   * {@code residual += norm(x); y = next(residual)}, as {@link
+   * Norm#applyAndAdd(io.github.rmsnorm4j.Rows, io.github.rmsnorm4j.Rows, Norm,
+   * io.github.rmsnorm4j.Rows)} does. It is two kernels; between them the output of the first norm
+   * is in y.
+   *
+   * @param x the rows, of the norm's width
+   * @param residual takes the sum, as in {@link #addAndApply(CudaRows, CudaRows, CudaRows,
+   *     CudaStream)}
+   * @param next the norm of the sum, of the same width on the same device; it may be this norm
+   * @param y where the normalised sum goes, of the type of x; x itself for in place
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #addAndApply(CudaRows, CudaRows, CudaRows,
+   *     CudaStream)}, or if the widths or devices of the norms or the types of x and y differ, or
+   *     either norm has a gate
+   */
+  public void applyAndAdd(
+      CudaRows x, CudaRows residual, CudaNorm next, CudaRows y, CudaStream stream) {
+    calls.pair("applyAndAdd", x, require(residual, "residual"), next, y, null, null, stream);
+  }
+
+  /**
+   * Does what {@link #applyAndAdd(CudaRows, CudaRows, CudaNorm, CudaRows, CudaStream)} does, and
+   * keeps what the backward passes of both norms need. They are two calls:
+   *
+   * <pre>{@code
+   * next.backward(dy, savedOfNext, dresidual, dh, gradientsOfNext, stream);
+   * norm.backward(dh, saved, dx, gradients, stream);
+   * }</pre>
+   *
+   * <p>dresidual is the gradient of the sum from where the residual goes on. dh is the gradient of
+   * the old residual, too.
+   *
+   * @param x the rows, which must not change until the backward pass is done
+   * @param residual takes the sum, and must keep it if the input of the next norm is kept
+   * @param next the norm of the sum, of the same width on the same device
+   * @param y where the normalised sum goes, of the type of x; not x itself
+   * @param saved takes what is kept of this norm; not with {@link Keep#OUTPUT}
+   * @param savedOfNext takes what is kept of the next norm
+   * @param stream does the work
+   * @throws IllegalArgumentException as for {@link #applyAndAdd(CudaRows, CudaRows, CudaNorm,
+   *     CudaRows, CudaStream)} and {@link #apply(CudaRows, CudaRows, CudaSaved, CudaStream)}, or if
+   *     saved keeps the output, or both are one object
+   */
+  public void applyAndAdd(
+      CudaRows x,
+      CudaRows residual,
+      CudaNorm next,
+      CudaRows y,
+      CudaSaved saved,
+      CudaSaved savedOfNext,
+      CudaStream stream) {
+    require(saved, "saved").requireOther(require(savedOfNext, "savedOfNext"));
+    CudaRows sum = require(residual, "residual");
+    calls.pair("applyAndAdd", x, sum, next, y, saved, savedOfNext, stream);
   }
 
   /**
@@ -384,6 +518,6 @@ public final class CudaNorm {
   /** For example {@code RmsNorm(4096, llama, gain) on device 0 (NVIDIA H100 80GB HBM3)}. */
   @Override
   public String toString() {
-    return norm + " on " + device;
+    return norm + " on " + device + parameters;
   }
 }

@@ -29,6 +29,10 @@ public final class CudaSaved {
   private final CudaMemory statistic;
 
   private CudaMemory tables;
+
+  /** Whose forward pass was the last one. */
+  private CudaNorm by;
+
   private CudaRows kept;
   private CudaRows z;
 
@@ -85,11 +89,11 @@ public final class CudaSaved {
   }
 
   /** Checks that it can take a forward pass; what was kept before is still there if not. */
-  void requireRoom(CudaNorm of, long rows, CallRows call) {
-    requireNorm(of);
+  void requireRoom(String name, CudaNorm of, long rows, CallRows call) {
+    requireNorm(name, of);
     if (rows > capacity) {
       throw new IllegalArgumentException(
-          "saved has room for " + capacity + " rows, there are " + rows);
+          name + " has room for " + capacity + " rows, there are " + rows);
     }
     requireApart(call);
   }
@@ -122,9 +126,17 @@ public final class CudaSaved {
             capacity * norm.groups());
   }
 
-  private void requireNorm(CudaNorm of) {
-    if (of != norm) {
-      throw new IllegalArgumentException("saved is of " + norm + ", this is " + of);
+  /** Two norms of a call need two of these. */
+  void requireOther(CudaSaved ofNext) {
+    if (this == ofNext) {
+      throw new IllegalArgumentException(
+          "saved and savedOfNext are one object: each needs its own");
+    }
+  }
+
+  private void requireNorm(String name, CudaNorm of) {
+    if (of.parts() != norm.parts()) {
+      throw new IllegalArgumentException(name + " is of " + norm + ", this is " + of);
     }
   }
 
@@ -134,15 +146,20 @@ public final class CudaSaved {
     z = null;
   }
 
-  void end(CudaRows kept, CudaRows z) {
+  void end(CudaNorm by, CudaRows kept, CudaRows z) {
+    this.by = by;
     this.kept = kept;
     this.z = z;
   }
 
   CudaRows kept(CudaNorm of) {
-    requireNorm(of);
+    requireNorm("saved", of);
     if (kept == null) {
       throw new IllegalStateException("saved is empty: there has been no forward pass with it");
+    }
+    if (of != by) {
+      throw new IllegalArgumentException(
+          "saved is of a forward pass of another norm object, " + by + ", this is " + of);
     }
     return kept;
   }

@@ -38,35 +38,36 @@ record ForwardCalls(
     NormChoices choices = parts.choices(x.type());
     int count = Math.toIntExact(x.rows() * parts.groups());
     ElementType arithmetic = NormKernels.arithmetic(x.type());
-    int length = Math.max(length(gain), length(bias));
+    int length = Math.max(DeviceColumn.length(gain), DeviceColumn.length(bias));
     boolean inParts = length > choices.width();
     Map<Tensor, ElementType> types = NormKernels.types(rows);
     if (inParts && gain != null) {
-      types.put(Forward.GAIN_OF_GROUPS, arithmetic);
+      types.put(Forward.GAIN_OF_GROUPS, gain.stored());
     }
     if (inParts && bias != null) {
-      types.put(Forward.BIAS_OF_GROUPS, arithmetic);
+      types.put(Forward.BIAS_OF_GROUPS, bias.stored());
+    }
+    if (!inParts) {
+      DeviceColumn.putType(types, Forward.GAIN, gain, arithmetic);
+      DeviceColumn.putType(types, Forward.BIAS, bias, arithmetic);
     }
     ForwardFormula formula =
         ForwardFormula.of(
             choices.spec(), x.type(), gain == null ? null : gain.type(), bias != null);
-    PtxKernel kernel = NormKernels.of(formula, types, choices);
+    PtxKernel kernel = NormKernels.of(formula, types, DeviceColumn.addsOffset(gain), choices);
     Arguments arguments = new Arguments(kernel.parameters());
     rows.forEach((tensor, of) -> of.set(arguments, tensor, parts.groups()));
     if (inParts) {
-      part(arguments, Forward.GAIN_OF_GROUPS, gain, choices.width(), arithmetic);
-      part(arguments, Forward.BIAS_OF_GROUPS, bias, choices.width(), arithmetic);
+      part(arguments, Forward.GAIN_OF_GROUPS, gain, choices.width());
+      part(arguments, Forward.BIAS_OF_GROUPS, bias, choices.width());
     } else {
       column(arguments, Forward.GAIN, gain);
       column(arguments, Forward.BIAS, bias);
     }
+    DeviceColumn.setOffset(arguments, gain);
     arguments.statistic(mean, rstd, 1).call(count, choices);
     return List.of(
         new KernelCall(kernel, kernel.launch(count, choices.width()), arguments.bytes()));
-  }
-
-  private static int length(DeviceColumn column) {
-    return column == null ? 0 : column.length();
   }
 
   private static void column(Arguments arguments, Tensor tensor, DeviceColumn column) {
@@ -76,12 +77,11 @@ record ForwardCalls(
   }
 
   /** A parameter of groups returns after the groups of a row, one of samples stays for its rows. */
-  private void part(
-      Arguments arguments, Tensor tensor, DeviceColumn column, int width, ElementType type) {
+  private void part(Arguments arguments, Tensor tensor, DeviceColumn column, int width) {
     if (column == null) {
       return;
     }
-    long bytes = (long) width * type.bytes();
+    long bytes = column.stepBytes();
     if (parts.groups() > 1) {
       arguments.rows(tensor, column.address(), bytes, parts.groups(), 0);
     } else {

@@ -15,9 +15,9 @@ final class NormCalls {
   private final CudaNorm norm;
   private final DeviceParameters parameters;
 
-  NormCalls(CudaNorm norm, DeviceParameters parameters) {
+  NormCalls(CudaNorm norm) {
     this.norm = norm;
-    this.parameters = parameters;
+    this.parameters = norm.parameters();
   }
 
   /**
@@ -37,41 +37,114 @@ final class NormCalls {
       CudaSaved saved,
       CudaStream stream) {
     requireReady(stream);
+    CallRows rows = rows(x, residual, z, y);
+    check(rows, saved);
+    start(call, x, List.of(new ForwardPass(norm, rows, saved, null)), stream);
+  }
+
+  /** A forward call that gives numbers of rows to the caller. */
+  void forward(String call, CudaRows x, CudaRows y, CudaStatistics statistics, CudaStream stream) {
+    requireReady(stream);
+    CallRows rows = rows(x, null, null, y);
+    check(rows, null);
+    statistics.check(norm, x.rows(), rows);
+    start(call, x, List.of(new ForwardPass(norm, rows, null, statistics)), stream);
+  }
+
+  private CallRows rows(CudaRows x, CudaRows residual, CudaRows z, CudaRows y) {
     CallRows rows =
         new CallRows(norm)
             .with(Forward.X, "x", x)
             .withOptional(Forward.RESIDUAL, "residual", residual)
             .withOptional(Forward.Z, "z", z)
             .with(Forward.Y, "y", y);
+    parameters.addTo(rows);
+    return rows;
+  }
+
+  private void check(CallRows rows, CudaSaved saved) {
     norm.checks()
         .forward(
             rows.of(Forward.X),
             rows.of(Forward.RESIDUAL),
             rows.of(Forward.Z),
+            parameters.forChecks(),
             rows.of(Forward.Y),
-            saved == null ? null : saved.keep());
-    requireCount(x.rows());
+            keep(saved));
+    requireRoom("saved", saved, rows);
+  }
+
+  private static Keep keep(CudaSaved saved) {
+    return saved == null ? null : saved.keep();
+  }
+
+  private void requireRoom(String name, CudaSaved saved, CallRows rows) {
+    long count = rows.get(Forward.X).rows();
+    requireCount(count);
     if (saved != null) {
-      saved.requireRoom(norm, x.rows(), rows);
+      saved.requireRoom(name, norm, count, rows);
     }
-    ForwardCalls calls =
-        new ForwardCalls(
-            norm.parts(),
-            rows.onDevice(),
-            parameters.gain(x.type()),
-            parameters.bias(x.type()),
-            saved == null ? 0 : saved.meanAddress(),
-            saved == null ? 0 : saved.rstdAddress());
-    List<KernelCall> launches = calls.launches();
-    if (saved == null) {
-      launch(launches, stream, description(call, x));
-    } else {
-      saved.begin();
-      launch(launches, stream, description(call, x));
-      boolean output = saved.keep() == Keep.OUTPUT;
-      saved.end(output ? y : residual == null ? x : residual, z);
+  }
+
+  /**
+   * A forward call of two norms around the addition to a residual. The output of the first one is
+   * in y until the second one overwrites it.
+   *
+   * @param next the norm of the sum
+   * @param saved null where nothing is kept of this norm
+   * @param savedOfNext null where nothing is kept of the next norm
+   */
+  void pair(
+      String call,
+      CudaRows x,
+      CudaRows residual,
+      CudaNorm next,
+      CudaRows y,
+      CudaSaved saved,
+      CudaSaved savedOfNext,
+      CudaStream stream) {
+    requireReady(stream);
+    requireOn(next);
+    next.calls().requireReady(stream);
+    CallRows rows = rows(x, residual, null, y);
+    next.parameters().addTo(rows);
+    norm.checks()
+        .forwardPair(
+            rows.of(Forward.X),
+            parameters.forChecks(),
+            rows.of(Forward.RESIDUAL),
+            next.checks(),
+            next.parameters().forChecks(),
+            rows.of(Forward.Y),
+            keep(saved),
+            keep(savedOfNext));
+    if (x.type() != y.type()) {
+      throw new IllegalArgumentException(
+          "y is %s, x is %s: for applyAndAdd on a device they must be the same"
+              .formatted(y.type(), x.type()));
     }
-    keepUntilStarted(rows, saved);
+    requireRoom("saved", saved, rows);
+    next.calls().requireRoom("savedOfNext", savedOfNext, rows);
+    CallRows ofNext = next.calls().rows(y, residual, null, y);
+    ForwardPass first = new ForwardPass(norm, rows(x, null, null, y), saved, null);
+    ForwardPass second = new ForwardPass(next, ofNext, savedOfNext, null);
+    start(call, x, List.of(first, second), stream);
+  }
+
+  private void requireOn(CudaNorm next) {
+    if (!norm.device().isSameAs(CudaNorm.require(next, "next").device())) {
+      throw new IllegalArgumentException(
+          "next is on " + next.device() + ", the norm is on " + norm.device());
+    }
+  }
+
+  /** Starts the passes of a call, one after the other. */
+  private void start(String call, CudaRows x, List<ForwardPass> passes, CudaStream stream) {
+    List<KernelCall> launches = passes.stream().flatMap(p -> p.launches().stream()).toList();
+    passes.forEach(ForwardPass::begin);
+    launch(launches, stream, description(call, x));
+    passes.forEach(ForwardPass::end);
+    keepUntilStarted(passes);
   }
 
   /**
@@ -101,12 +174,14 @@ final class NormCalls {
             .withOptional(Forward.RESIDUAL, "dresidual", dresidual)
             .with(Backward.DX, "dx", dx)
             .withOptional(Backward.DZ, "dz", dz);
+    parameters.addTo(rows);
     norm.checks()
         .backward(
             rows.of(Backward.DY),
             rows.of(Forward.X),
             rows.of(Forward.Z),
             rows.of(Forward.RESIDUAL),
+            parameters.forChecks(),
             rows.of(Backward.DX),
             rows.of(Backward.DZ));
     saved.requireApart(rows);
@@ -121,11 +196,10 @@ final class NormCalls {
             parameters.bias(kept.type()),
             saved.meanAddress(),
             saved.rstdAddress(),
-            wanted.onDevice());
+            wanted.onDevice(norm.parts().choices(kept.type()).width()));
     long tables = saved.tables(calls.tableBytes());
     launch(calls.withTables(tables).launches(), stream, description(call, dy));
-    keepUntilStarted(rows, saved);
-    Reference.reachabilityFence(wanted);
+    keepUntilStarted(List.of(rows, saved, wanted));
   }
 
   /** Checks what is the same for all calls. */
@@ -169,9 +243,8 @@ final class NormCalls {
   }
 
   /** Launches have addresses, which keep no memory. Memory that is freed later waits for them. */
-  private void keepUntilStarted(CallRows rows, CudaSaved saved) {
-    Reference.reachabilityFence(rows);
-    Reference.reachabilityFence(saved);
-    Reference.reachabilityFence(parameters);
+  private void keepUntilStarted(Object used) {
+    Reference.reachabilityFence(used);
+    Reference.reachabilityFence(norm);
   }
 }

@@ -21,10 +21,14 @@ final class NormKernels {
    * The kernel for rows.
    *
    * @param choices of the norm, for rows of the type of x
-   * @param types the types of the rows of the call
+   * @param types the types of the rows of the call, and of gain and bias where they are not of the
+   *     compute type
+   * @param addsOffset whether the gain in memory lacks the offset
    */
-  static PtxKernel of(Formula formula, Map<Tensor, ElementType> types, NormChoices choices) {
-    KernelSignature signature = KernelSignature.of(formula, types, choices.width(), choices.part());
+  static PtxKernel of(
+      Formula formula, Map<Tensor, ElementType> types, boolean addsOffset, NormChoices choices) {
+    KernelSignature signature =
+        KernelSignature.of(formula, types, addsOffset, choices.width(), choices.part());
     return KERNELS.computeIfAbsent(signature, RowKernel::of);
   }
 

@@ -127,6 +127,7 @@ class AssembledTest {
         NormSpec.L2,
         usual.withCastOrder(CastOrder.NONE),
         usual.withCastOrder(CastOrder.ONNX),
+        usual.withGainOffset(1),
         usual.withGate(Gate.SILU),
         usual.withGate(Gate.SILU_BEFORE),
         NormSpec.LAYERNORM.withGate(Gate.SIGMOID),
@@ -142,7 +143,13 @@ class AssembledTest {
     types.put(gated ? Forward.Z : Forward.RESIDUAL, type);
     boolean biased = spec.castOrder() == CastOrder.FLOAT32;
     ForwardFormula forward = ForwardFormula.of(spec, type, ElementType.FLOAT32, biased);
-    kernels.add(NormKernels.of(forward, types, choices));
+    // A gain of the call, of the type that takes the most registers.
+    boolean ofCall = spec.gainOffset() != 0;
+    if (ofCall) {
+      boolean narrow = type.bytes() == Short.BYTES;
+      types.put(Forward.GAIN, narrow ? ElementType.FLOAT64 : ElementType.BFLOAT16);
+    }
+    kernels.add(NormKernels.of(forward, types, ofCall, choices));
     types.remove(Forward.Y);
     types.put(Backward.DY, type);
     types.put(Backward.DX, type);
@@ -152,7 +159,7 @@ class AssembledTest {
     for (boolean kept : new boolean[] {false, true}) {
       boolean bias = biased && spec.gate().isAfter();
       BackwardFormula formula = new BackwardFormula(spec, false, kept, true, bias, true, biased);
-      kernels.add(NormKernels.of(formula, types, choices));
+      kernels.add(NormKernels.of(formula, types, ofCall, choices));
     }
   }
 }

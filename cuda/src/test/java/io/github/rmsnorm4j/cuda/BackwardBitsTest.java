@@ -74,7 +74,11 @@ class BackwardBitsTest {
               null,
               0,
               0,
-              new BackwardCalls.Gradients(at, 0, 40, adds, 0));
+              new BackwardCalls.Gradients(
+                  DeviceColumn.of(at, ElementType.FLOAT32, ElementType.FLOAT32, 40, 40),
+                  null,
+                  adds,
+                  0));
       assertThat(calls.tableBytes()).isZero();
       device.launch(calls.launches());
       for (int i = 0; i < 40; i++) {

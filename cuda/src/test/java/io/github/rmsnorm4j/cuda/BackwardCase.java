@@ -52,8 +52,8 @@ final class BackwardCase {
   private final TestRows dresidual;
   private final TestRows dx;
   private final TestRows dz;
-  private final double[] gain;
-  private final double[] bias;
+  private final TestParameter gain;
+  private final TestParameter bias;
 
   /** The elements of a gain, a bias and their gradients. */
   private final int length;
@@ -90,8 +90,9 @@ final class BackwardCase {
     boolean sampled = groups == 1 && !gated && rows % 3 == 0 && random.nextInt(3) == 0;
     samples = sampled ? 3 : 1;
     length = groups > 1 && random.nextBoolean() ? width / groups : width * samples;
-    gain = sampled || random.nextInt(4) > 0 ? numbers() : null;
-    bias = random.nextInt(3) == 0 ? numbers() : null;
+    boolean gains = sampled || random.nextInt(4) > 0;
+    gain = gains ? TestParameter.draw(random, length, samples, 0) : null;
+    bias = random.nextInt(3) == 0 ? TestParameter.draw(random, length, samples, 0) : null;
     wantsGain = random.nextInt(3) > 0;
     wantsBias = random.nextInt(3) > 0;
     adds = random.nextBoolean();
@@ -111,6 +112,7 @@ final class BackwardCase {
     } else if (kind == NormSpec.Kind.RMS_NORM && keep != Keep.OUTPUT && random.nextInt(3) == 0) {
       made = made.withPart(RowPart.of(1 + random.nextInt(width), width));
     }
+    made = random.nextInt(4) == 0 ? made.withGainOffset(3) : made;
     Gate gate = random.nextInt(3) > 0 ? Gate.NONE : Gate.values()[random.nextInt(4)];
     return gate == Gate.SILU_BEFORE && made.isCentred() ? made : made.withGate(gate);
   }
@@ -135,14 +137,6 @@ final class BackwardCase {
     return drawn;
   }
 
-  private double[] numbers() {
-    double[] numbers = new double[length];
-    for (int i = 0; i < length; i++) {
-      numbers[i] = (float) random.nextDouble(0.5, 2) * (random.nextBoolean() ? 1 : -1);
-    }
-    return numbers;
-  }
-
   /** Makes the call on the CPU and by its launches, and compares all bytes. */
   void check() {
     check((norm, saved, dgain, dbias) -> byLaunches(NormParts.of(norm), saved, dgain, dbias));
@@ -151,11 +145,6 @@ final class BackwardCase {
   /** Makes the calls, forward and backward, on the CPU and on a device, and compares all bytes. */
   void checkOn(CudaDevice device, CudaStream stream) {
     check((norm, saved, dgain, dbias) -> onDevice(norm, dgain, dbias, device, stream));
-  }
-
-  /** Whether gain and bias are of samples, and so of the call. */
-  boolean isOfSamples() {
-    return samples > 1;
   }
 
   /** A way to make the call. */
@@ -170,17 +159,8 @@ final class BackwardCase {
       String what =
           "%s, keeps %s, x %s, y %s, dy %s, dx %s, groups %d, gain %s, bias %s, %s %s"
               .formatted(
-                  spec,
-                  keep,
-                  x.type(),
-                  y.type(),
-                  dy.type(),
-                  dx.type(),
-                  groups,
-                  gain != null,
-                  bias != null,
-                  wantsGain,
-                  wantsBias);
+                  spec, keep, x.type(), y.type(), dy.type(), dx.type(), groups, gain, bias,
+                  wantsGain, wantsBias);
       throw new AssertionError(name + ": " + what, e);
     }
     reach();
@@ -188,21 +168,20 @@ final class BackwardCase {
 
   private void compare(Way way) {
     Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
-    if (gain != null && samples == 1) {
-      builder.gain(gain);
+    if (TestParameter.isOfNorm(gain)) {
+      builder.gain(gain.onCpu());
     }
-    if (bias != null && samples == 1) {
-      builder.bias(bias);
+    if (TestParameter.isOfNorm(bias)) {
+      builder.bias(bias.onCpu());
     }
     Norm norm = builder.build();
     Saved saved = new Saved(keep, rows);
+    Rows g = TestParameter.ofCall(gain);
+    Rows b = TestParameter.ofCall(bias);
     if (z != null) {
-      norm.applyGated(x.onCpu(), z.onCpu(), y.onCpu(), saved);
-    } else if (samples > 1) {
-      Rows b = bias == null ? null : Rows.of(bias, width);
-      norm.apply(x.onCpu(), Rows.of(gain, width), b, y.onCpu(), saved);
+      norm.applyGated(x.onCpu(), z.onCpu(), g, b, y.onCpu(), saved);
     } else {
-      norm.apply(x.onCpu(), y.onCpu(), saved);
+      norm.apply(x.onCpu(), g, b, y.onCpu(), saved);
     }
     TestRows dxOnCpu = dx.copy();
     TestRows dzOnCpu = dz == null ? null : dz.copy();
@@ -243,9 +222,11 @@ final class BackwardCase {
     if (gradient == null) {
       return null;
     }
-    TestRows rows = TestRows.of(arithmetic, 1, length, 0, 0);
+    // Of samples the rows have gaps.
+    int n = length / samples;
+    TestRows rows = TestRows.of(arithmetic, samples, n, 0, samples > 1 ? 1 : 0);
     for (int i = 0; i < length; i++) {
-      rows.set(0, i, gradient instanceof float[] f ? f[i] : ((double[]) gradient)[i]);
+      rows.set(i / n, i % n, gradient instanceof float[] f ? f[i] : ((double[]) gradient)[i]);
     }
     return rows;
   }
@@ -276,7 +257,7 @@ final class BackwardCase {
   private void onDevice(
       Norm norm, TestRows dgain, TestRows dbias, CudaDevice device, CudaStream stream) {
     try (DeviceCopies copies = new DeviceCopies(device)) {
-      CudaNorm there = device.norm(norm, copies.arena());
+      CudaNorm there = copies.of(norm, gain, bias);
       CudaSaved saved = there.saved(keep, rows + random.nextInt(2), copies.arena());
       CudaRows input = copies.of(x);
       CudaRows output = copies.of(y);
@@ -316,18 +297,17 @@ final class BackwardCase {
           boolean isOutput = tensor.equals(Backward.DX) || tensor.equals(Backward.DZ);
           onDevice.put(tensor, device.rows(tensor.name(), of, !isOutput));
         });
-    long dgainAt = dgain == null ? 0 : device.rows("dgain", dgain, false).address();
-    long dbiasAt = dbias == null ? 0 : device.rows("dbias", dbias, false).address();
     BackwardCalls calls =
         new BackwardCalls(
             parts,
             keep,
             onDevice,
-            column(device, gain),
-            column(device, bias),
+            column(device, "gain", gain, spec.gainOffset()),
+            column(device, "bias", bias, 0),
             saved.mean() == null ? 0 : numbers(device, "mean", saved.mean()),
             saved.rstd() == null ? 0 : numbers(device, "rstd", saved.rstd()),
-            new BackwardCalls.Gradients(dgainAt, dbiasAt, length, adds, 0));
+            new BackwardCalls.Gradients(
+                column(device, "dgain", dgain), column(device, "dbias", dbias), adds, 0));
     byte[] tables = new byte[Math.toIntExact(calls.tableBytes())];
     long at = device.memory.allocateUnwritten("tables", tables);
     List<KernelCall> launches = calls.withTables(at).launches();
@@ -335,11 +315,19 @@ final class BackwardCase {
     reachLabels(launches.getFirst().kernel(), device);
   }
 
-  private DeviceColumn column(DeviceRun device, double[] numbers) {
-    return numbers == null
-        ? null
-        : new DeviceColumn(
-            device.numbers("column", numbers, arithmetic), ElementType.FLOAT64, numbers.length);
+  private DeviceColumn column(
+      DeviceRun device, String name, TestParameter parameter, double offset) {
+    boolean float64 = arithmetic == ElementType.FLOAT64;
+    return TestParameter.column(device, name, parameter, offset, float64, width / groups);
+  }
+
+  private DeviceColumn column(DeviceRun device, String name, TestRows gradient) {
+    if (gradient == null) {
+      return null;
+    }
+    long address = device.rows(name, gradient, false).address();
+    long step = samples > 1 ? gradient.stride() : width / groups;
+    return new DeviceColumn(address, arithmetic, arithmetic, length, step, 0);
   }
 
   private long numbers(DeviceRun device, String name, double[] numbers) {
@@ -363,6 +351,7 @@ final class BackwardCase {
     reached.add("groups " + groups + " in parts " + inParts);
     reached.add(form + " partial " + (spec.part().elements(width) < width));
     reached.add("samples " + samples);
+    TestParameter.reach(reached, "gain", gain, arithmetic, spec.gainOffset());
     reached.add("residual " + (dresidual != null));
   }
 

@@ -376,6 +376,16 @@ class CudaMemoryTest {
               "address 0x%x is memory of the host, it must be memory of %s"
                   .formatted(pinned.address(), NAME));
     }
+    stub.moveToContext(theirs.address(), 0x1230);
+    assertThatThrownBy(() -> device.wrap(theirs.address(), 4))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "address 0x%x is memory of another context, it must be memory of the primary context"
+                    .formatted(theirs.address())
+                + " of "
+                + NAME);
+    stub.moveToContext(theirs.address(), 0);
+    device.wrap(theirs.address(), 4);
     stub.fail(EntryPoint.POINTER_GET_ATTRIBUTE, 0, 999);
     assertThatThrownBy(() -> device.wrap(theirs.address(), 4)).isInstanceOf(CudaException.class);
   }

@@ -4,82 +4,17 @@ import static io.github.rmsnorm4j.ElementType.BFLOAT16;
 import static io.github.rmsnorm4j.ElementType.FLOAT32;
 import static io.github.rmsnorm4j.ElementType.FLOAT64;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
-import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
-import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What is refused, in one line, before anything is started. */
-class CudaNormArgumentsTest {
-  private static final int WIDTH = 8;
-  private static final String DEVICE = "device 0 (Stub GPU A)";
-
-  private StubDriver stub;
-  private CudaDevice device;
-  private CudaDevice other;
-  private Arena arena;
-  private CudaStream stream;
-  private CudaNorm norm;
-  private CudaRows x;
-  private CudaRows y;
-
-  @BeforeEach
-  void open() {
-    stub = InterpretedDevice.behind(StubDriver.fresh());
-    stub.devices(2);
-    CudaSystem system = CudaSystem.look(stub.library());
-    device = system.open(0).orElseThrow();
-    other = system.open(1).orElseThrow();
-    arena = Arena.ofConfined();
-    stream = device.stream();
-    norm = device.norm(LayerNorm.builder(WIDTH).gain(new float[WIDTH]).build(), arena);
-    x = rows(FLOAT32, 4);
-    y = rows(FLOAT32, 4);
-    x.memory().copyFrom(arena.allocate(x.memory().byteSize()));
-    stub.calls();
-  }
-
-  @AfterEach
-  void nothingLeaks() throws Throwable {
-    if (stub != null) {
-      stub.rethrow();
-      arena.close();
-      stream.close();
-      other.close();
-      device.close();
-      assertThat(stub.leaks()).isEmpty();
-    }
-  }
-
-  private CudaRows rows(ElementType type, int rows) {
-    return rows(type, rows, WIDTH);
-  }
-
-  private CudaRows rows(ElementType type, int rows, int width) {
-    return CudaRows.of(
-        device.allocate((long) rows * width * type.bytes(), arena), type, rows, width);
-  }
-
-  private void refused(ThrowingCallable call, Class<?> type, String message) {
-    assertThatThrownBy(call).isInstanceOf(type).hasMessage(message);
-    assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();
-  }
-
-  private void refused(ThrowingCallable call, String message) {
-    refused(call, IllegalArgumentException.class, message);
-  }
-
+class CudaNormArgumentsTest extends RefusedCalls {
   @Test
   void rowsThatDoNotFit() {
     refused(
@@ -94,7 +29,14 @@ class CudaNormArgumentsTest {
     refused(() -> norm.apply(x, null, stream), NullPointerException.class, "y is null");
     refused(
         () -> norm.apply(x, y, (CudaStream) null), NullPointerException.class, "stream is null");
-    refused(() -> norm.apply(x, y, null, stream), NullPointerException.class, "saved is null");
+    refused(
+        () -> norm.apply(x, y, (CudaSaved) null, stream),
+        NullPointerException.class,
+        "saved is null");
+    refused(
+        () -> norm.apply(x, y, (CudaStatistics) null, stream),
+        NullPointerException.class,
+        "statistics is null");
     refused(
         () -> norm.addAndApply(x, null, y, stream), NullPointerException.class, "residual is null");
     CudaNorm groups = device.norm(RmsNorm.builder(1 << 20).groupCount(1 << 19).build(), arena);
@@ -234,7 +176,7 @@ class CudaNormArgumentsTest {
         "dbias is float64, after a forward pass of float32 it must be float32");
     refused(
         () -> norm.backward(y, saved, dx, added(rows(FLOAT32, 2), null), stream),
-        "dgain has 2 rows, it must be 1");
+        "dgain has 2 rows, it must have 1");
     refused(
         () -> norm.backward(y, saved, dx, added(rows(FLOAT32, 1, 7), null), stream),
         "dgain has 7 elements, it must have as many as the other parameters, 8");
@@ -274,6 +216,33 @@ class CudaNormArgumentsTest {
         "y overlaps the rstd or the mean of saved: each must be memory of its own");
   }
 
+  /** The memory of a norm, of what is kept, and of the sums over rows. */
+  @Test
+  void tooLittleMemoryForWhatACallNeeds() {
+    CudaSaved saved = norm.saved(Keep.INPUT, 4, arena);
+    norm.apply(x, y, saved, stream);
+    stream.synchronize();
+    CudaRows dx = rows(FLOAT32, 4);
+    CudaRows dgain = rows(FLOAT32, 1);
+    try (Arena rest = Arena.ofConfined()) {
+      device.allocate(device.freeBytes() - 31, rest);
+      stub.calls();
+      String asked =
+          "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2), meaning of 2: %s bytes are asked";
+      String free = " for, 31 are free, on " + DEVICE;
+      refused(
+          () -> norm.backward(y, saved, dx, added(dgain, null), stream),
+          CudaException.class,
+          asked.formatted(32) + free);
+      refused(
+          () -> norm.saved(Keep.INPUT, 4, arena), CudaException.class, asked.formatted(64) + free);
+      RmsNorm another = RmsNorm.builder(1).gain(new float[1]).build();
+      refused(() -> device.norm(another, arena), CudaException.class, asked.formatted(512) + free);
+    }
+    norm.backward(y, saved, dx, added(dgain, null), stream);
+    stream.synchronize();
+  }
+
   /** More rows than a launch takes; they are not there, so they must not be used. */
   @Test
   @SuppressWarnings("restricted")
@@ -289,9 +258,5 @@ class CudaNormArgumentsTest {
     refused(
         () -> groups.apply(quarter, quarter, stream),
         "x has 536870912 rows, a call takes at most 536870911");
-  }
-
-  private static CudaGradients added(CudaRows gain, CudaRows bias) {
-    return CudaGradients.added(gain, bias);
   }
 }

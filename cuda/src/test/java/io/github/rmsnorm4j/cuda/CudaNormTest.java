@@ -7,16 +7,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
+import io.github.rmsnorm4j.L2Norm;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.Quantizer;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -39,12 +42,14 @@ class CudaNormTest {
   private final float[] gain = new float[WIDTH];
   private StubDriver stub;
   private CudaDevice device;
+  private CudaStream defaultStream;
   private Arena arena;
 
   @BeforeEach
   void open() {
     stub = InterpretedDevice.behind(StubDriver.fresh());
     device = CudaSystem.look(stub.library()).open().orElseThrow();
+    defaultStream = device.defaultStream();
     arena = Arena.ofConfined();
     System.arraycopy(numbers(4), 0, gain, 0, WIDTH);
   }
@@ -184,6 +189,124 @@ class CudaNormTest {
     return numbers;
   }
 
+  /** The numbers of each row, as the calls of the CPU with arrays give them. */
+  @Test
+  void numbersOfRowsWithoutABackwardPass() {
+    CudaRows there = rows(x);
+    CudaRows output = rows(new float[x.length]);
+    Rows in = Rows.of(x, WIDTH);
+    Rows out = Rows.of(new float[x.length], WIDTH);
+    double[] rstd = new double[ROWS];
+    double[] other = new double[ROWS];
+    CudaRows rstdThere = statistics(ROWS, 1);
+    CudaRows otherThere = statistics(ROWS, 1);
+
+    RmsNorm rms = RmsNorm.builder(WIDTH).gain(gain).build();
+    rms.apply(in, out, rstd);
+    device.norm(rms, arena).apply(there, output, CudaStatistics.rstd(rstdThere), defaultStream);
+    assertThat(doubles(rstdThere)).isEqualTo(rstd);
+
+    LayerNorm layer = LayerNorm.builder(WIDTH).gain(gain).build();
+    layer.apply(in, out, other, rstd);
+    CudaNorm layerThere = device.norm(layer, arena);
+    CudaStatistics both = CudaStatistics.meanAndRstd(otherThere, rstdThere);
+    layerThere.apply(there, output, both, defaultStream);
+    assertThat(doubles(rstdThere)).isEqualTo(rstd);
+    assertThat(doubles(otherThere)).isEqualTo(other);
+
+    L2Norm l2 = L2Norm.builder(WIDTH).build();
+    l2.apply(in, out, other);
+    device.norm(l2, arena).apply(there, there, CudaStatistics.length(otherThere), defaultStream);
+    assertThat(doubles(otherThere)).isEqualTo(other);
+    assertThat(back(there)).isEqualTo(out.segment().toArray(JAVA_FLOAT));
+
+    RmsNorm groups = RmsNorm.builder(WIDTH).groupCount(4).build();
+    double[] ofGroups = new double[ROWS * 4];
+    CudaRows groupsThere = statistics(ROWS, 4);
+    groups.apply(in, out, ofGroups);
+    device
+        .norm(groups, arena)
+        .apply(rows(x), output, CudaStatistics.rstd(groupsThere), defaultStream);
+    assertThat(doubles(groupsThere)).isEqualTo(ofGroups);
+  }
+
+  private CudaRows statistics(int rows, int groups) {
+    CudaMemory memory = device.allocate(8L * rows * groups, arena);
+    return CudaRows.of(memory, ElementType.FLOAT64, rows, groups);
+  }
+
+  /** A gain that an optimizer has changed in place is read by the next call. */
+  @Test
+  void parametersAreReadByEachCall() {
+    CudaNorm norm = device.norm(LayerNorm.builder(WIDTH).gain(gain).build(), arena);
+    CudaRows weights = rows(1, new float[WIDTH]);
+    CudaRows offsets = rows(1, new float[WIDTH]);
+    CudaNorm given = norm.withParameters(weights, null).withParameters(null, offsets);
+    assertThat(given.norm()).isSameAs(norm.norm());
+    assertThat(given).hasToString(norm + ", with gain 1 x 40 float32 and bias 1 x 40 float32");
+    assertThat(norm.withParameters(null, offsets)).hasToString(norm + ", with bias 1 x 40 float32");
+    CudaRows there = rows(x);
+    CudaRows output = rows(new float[x.length]);
+    given.apply(there, output);
+    assertThat(back(output)).containsOnly(0);
+    float[] ones = new float[WIDTH];
+    Arrays.fill(ones, 1);
+    offsets.memory().copyFrom(MemorySegment.ofArray(ones));
+    given.apply(there, output);
+    assertThat(back(output)).containsOnly(1);
+    weights.memory().copyFrom(MemorySegment.ofArray(gain));
+    given.apply(there, output);
+    float[] y = new float[x.length];
+    LayerNorm.builder(WIDTH).gain(gain).bias(ones).build().apply(x, y);
+    assertThat(back(output)).isEqualTo(y);
+    norm.apply(there, output);
+    LayerNorm.builder(WIDTH).gain(gain).build().apply(x, y);
+    assertThat(back(output)).as("the norm's own are as they were").isEqualTo(y);
+  }
+
+  @Test
+  void aPassThroughTwoNormsThereAndBack() {
+    RmsNorm cpu = RmsNorm.builder(WIDTH).gain(gain).build();
+    LayerNorm cpuOfSum = LayerNorm.builder(WIDTH).build();
+    float[] sum = z.clone();
+    float[] y = new float[x.length];
+    float[] dh = new float[x.length];
+    float[] dx = new float[x.length];
+    float[] dgain = new float[WIDTH];
+    Rows residual = Rows.of(sum, WIDTH);
+    Rows in = Rows.of(x, WIDTH);
+    Rows out = Rows.of(y, WIDTH);
+    Saved saved = new Saved(Keep.INPUT, ROWS);
+    Saved savedOfSum = new Saved(Keep.INPUT, ROWS);
+    cpu.applyAndAdd(in, residual, cpuOfSum, out, saved, savedOfSum);
+    cpuOfSum.backward(dy, savedOfSum, z, dh, null);
+    cpu.backward(dh, saved, dx, ParameterGradients.assigned(dgain, null));
+
+    CudaNorm norm = device.norm(cpu, arena);
+    CudaNorm ofSum = device.norm(cpuOfSum, arena);
+    CudaSaved kept = norm.saved(Keep.INPUT, ROWS, arena);
+    CudaSaved keptOfSum = ofSum.saved(Keep.INPUT, ROWS, arena);
+    CudaRows sumThere = rows(z);
+    CudaRows there = rows(x);
+    CudaRows output = rows(new float[x.length]);
+    CudaRows gradient = rows(new float[x.length]);
+    CudaRows sums = rows(1, new float[WIDTH]);
+    norm.applyAndAdd(there, sumThere, ofSum, output, kept, keptOfSum, defaultStream);
+    ofSum.backward(rows(dy), keptOfSum, rows(z), gradient, null);
+    norm.backward(gradient, kept, gradient, CudaGradients.assigned(sums, null));
+    assertThat(back(sumThere)).isEqualTo(sum);
+    assertThat(back(output)).isEqualTo(y);
+    assertThat(back(gradient)).isEqualTo(dx);
+    assertThat(back(sums)).isEqualTo(dgain);
+
+    CudaRows again = rows(z);
+    norm.applyAndAdd(there, again, ofSum, there, defaultStream);
+    assertThat(back(there)).isEqualTo(y);
+    stub.calls();
+    norm.applyAndAdd(there, again, norm, there, defaultStream);
+    assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).hasSize(2);
+  }
+
   @Test
   void aCallOfNoRowsStartsNothing() {
     CudaNorm norm = device.norm(norm(), arena);
@@ -192,6 +315,12 @@ class CudaNormTest {
     CudaSaved saved = norm.saved(Keep.INPUT, 0, arena);
     stub.calls();
     norm.apply(none, none);
+    norm.apply(
+        none,
+        none,
+        CudaStatistics.rstd(CudaRows.of(nothing, ElementType.FLOAT64, 0, 1)),
+        defaultStream);
+    norm.applyAndAdd(none, none, norm, none, defaultStream);
     norm.apply(none, none, saved);
     norm.backward(none, saved, none, null);
     assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();

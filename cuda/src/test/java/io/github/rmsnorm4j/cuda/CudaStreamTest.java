@@ -58,7 +58,8 @@ class CudaStreamTest {
       wrapped.close();
       theirs.synchronize();
     }
-    device.wrapStream(0).synchronize(); // the default stream
+    device.defaultStream().synchronize();
+    assertThat(device.defaultStream().handle()).isZero();
   }
 
   @Test

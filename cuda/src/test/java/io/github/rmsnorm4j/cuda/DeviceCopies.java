@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cuda;
 
+import io.github.rmsnorm4j.Norm;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
@@ -27,6 +28,18 @@ final class DeviceCopies implements AutoCloseable {
     CudaMemory memory = copies.computeIfAbsent(rows, this::copy);
     return CudaRows.of(
         memory.asSlice(rows.offset()), rows.type(), rows.rows(), rows.width(), rows.stride());
+  }
+
+  /** A norm with the parameters that are of the call; the others are the norm's own. */
+  CudaNorm of(Norm norm, TestParameter gain, TestParameter bias) {
+    CudaNorm there = device.norm(norm, arena);
+    CudaRows g = TestParameter.ofCall(gain) == null ? null : of(gain.rows());
+    CudaRows b = TestParameter.ofCall(bias) == null ? null : of(bias.rows());
+    return g == null && b == null ? there : there.withParameters(g, b);
+  }
+
+  CudaMemory allocate(long bytes) {
+    return device.allocate(bytes, arena);
   }
 
   private CudaMemory copy(TestRows rows) {

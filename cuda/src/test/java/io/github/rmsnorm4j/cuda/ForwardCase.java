@@ -48,9 +48,8 @@ final class ForwardCase {
   private final TestRows z;
   private final TestRows y;
   private final boolean inPlace;
-  private final double[] gain;
-  private final double[] bias;
-  private final ElementType gainType;
+  private final TestParameter gain;
+  private final TestParameter bias;
   private final boolean keeps;
 
   ForwardCase(long seed, ElementType type, int rows, int width, Set<String> reached) {
@@ -87,9 +86,9 @@ final class ForwardCase {
     inPlace = !keeps && random.nextInt(3) == 0;
     y = inPlace ? x : rows(random.nextInt(3) > 0 ? type : anyOf(ElementType.values()), aligned);
     int length = groups > 1 && random.nextBoolean() ? width / groups : width * samples;
-    gainType = random.nextInt(4) > 0 || sampled ? anyOf(ElementType.values()) : null;
-    gain = gainType == null ? null : numbers(length, gainType);
-    bias = biased ? numbers(length, ElementType.FLOAT32) : null;
+    boolean gains = random.nextInt(4) > 0 || sampled;
+    gain = gains ? TestParameter.draw(random, length, samples, -2) : null;
+    bias = biased ? TestParameter.draw(random, length, samples, -2) : null;
   }
 
   boolean isCentred() {
@@ -149,22 +148,6 @@ final class ForwardCase {
     return drawn;
   }
 
-  private double[] numbers(int length, ElementType type) {
-    double[] numbers = new double[length];
-    for (int i = 0; i < length; i++) {
-      numbers[i] = type.round(random.nextDouble(-2, 2));
-    }
-    return numbers;
-  }
-
-  private static Rows parameter(double[] numbers, ElementType type, int rows) {
-    TestRows values = TestRows.of(type, rows, numbers.length / rows, 0, 0);
-    for (int i = 0; i < numbers.length; i++) {
-      values.set(i / values.width(), i % values.width(), numbers[i]);
-    }
-    return values.onCpu();
-  }
-
   /** Makes the call on the CPU and by its launches, and compares all bytes. */
   void check() {
     check(this::byLaunches);
@@ -173,11 +156,6 @@ final class ForwardCase {
   /** Makes the call on the CPU and on a device, and compares all bytes. */
   void checkOn(CudaDevice device, CudaStream stream) {
     check((norm, mean, rstd) -> onDevice(norm, mean, rstd, device, stream));
-  }
-
-  /** Whether gain and bias are of samples, and so of the call. */
-  boolean isOfSamples() {
-    return samples > 1;
   }
 
   /** A way to make the call, which takes bytes for the numbers that are kept. */
@@ -202,8 +180,8 @@ final class ForwardCase {
             y.type(),
             residual == null ? "none" : residual.type(),
             z == null ? "none" : z.type(),
-            gainType,
-            bias != null,
+            gain,
+            bias,
             groups,
             samples,
             inPlace ? ", in place" : "");
@@ -214,11 +192,11 @@ final class ForwardCase {
     TestRows yOnCpu = inPlace ? xOnCpu : y.copy();
     TestRows residualOnCpu = residual == null ? null : residual.copy();
     Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
-    if (gain != null && samples == 1) {
-      builder.gain(parameter(gain, gainType, 1));
+    if (TestParameter.isOfNorm(gain)) {
+      builder.gain(gain.onCpu());
     }
-    if (bias != null && samples == 1) {
-      builder.bias(parameter(bias, ElementType.FLOAT32, 1));
+    if (TestParameter.isOfNorm(bias)) {
+      builder.bias(bias.onCpu());
     }
     Norm norm = builder.build();
     Saved saved = new Saved(keeps ? Keep.INPUT : Keep.NOTHING, rows);
@@ -249,35 +227,41 @@ final class ForwardCase {
   }
 
   private void onCpu(Norm norm, TestRows x, TestRows residual, TestRows y, Saved saved) {
-    boolean ofCall = samples > 1;
-    Rows g = ofCall && gain != null ? parameter(gain, gainType, samples) : null;
-    Rows b = ofCall && bias != null ? parameter(bias, ElementType.FLOAT32, samples) : null;
-    if (z != null) {
-      if (!keeps) {
-        norm.applyGated(x.onCpu(), z.onCpu(), y.onCpu());
-      } else {
-        norm.applyGated(x.onCpu(), z.onCpu(), y.onCpu(), saved);
-      }
+    Rows g = TestParameter.ofCall(gain);
+    Rows b = TestParameter.ofCall(bias);
+    Rows in = x.onCpu();
+    Rows out = y.onCpu();
+    if (z != null && keeps) {
+      norm.applyGated(in, z.onCpu(), g, b, out, saved);
+    } else if (z != null) {
+      norm.applyGated(in, z.onCpu(), g, b, out);
+    } else if (residual != null && keeps) {
+      norm.addAndApply(in, residual.onCpu(), g, b, out, saved);
     } else if (residual != null) {
-      norm.addAndApply(x.onCpu(), residual.onCpu(), g, b, y.onCpu(), saved);
+      norm.addAndApply(in, residual.onCpu(), g, b, out);
     } else if (keeps) {
-      norm.apply(x.onCpu(), g, b, y.onCpu(), saved);
-    } else if (g == null) {
-      norm.apply(x.onCpu(), y.onCpu());
+      norm.apply(in, g, b, out, saved);
+    } else if (g == null && b == null) {
+      norm.apply(in, out);
     } else if (b == null) {
-      norm.apply(x.onCpu(), g, y.onCpu());
+      norm.apply(in, g, out);
+    } else if (g != null) {
+      norm.apply(in, g, b, out);
     } else {
-      norm.apply(x.onCpu(), g, b, y.onCpu());
+      // The CPU has no call for that which could work in place.
+      norm.apply(x.copy().onCpu(), null, b, out, new Saved(Keep.NOTHING, rows));
     }
   }
 
   private void onDevice(Norm norm, byte[] mean, byte[] rstd, CudaDevice device, CudaStream stream) {
     try (DeviceCopies copies = new DeviceCopies(device)) {
-      CudaNorm there = device.norm(norm, copies.arena());
+      CudaNorm there = copies.of(norm, gain, bias);
       CudaRows input = copies.of(x);
       CudaRows output = copies.of(y);
-      CudaSaved saved = keeps ? there.saved(Keep.INPUT, rows, copies.arena()) : null;
-      if (keeps) {
+      if (keeps && z == null && residual == null && random.nextBoolean()) {
+        withStatistics(there, input, output, mean, rstd, copies, stream);
+      } else if (keeps) {
+        CudaSaved saved = there.saved(Keep.INPUT, rows, copies.arena());
         if (z != null) {
           there.applyGated(input, copies.of(z), output, saved, stream);
         } else if (residual != null) {
@@ -300,6 +284,28 @@ final class ForwardCase {
     }
   }
 
+  private void withStatistics(
+      CudaNorm norm,
+      CudaRows x,
+      CudaRows y,
+      byte[] mean,
+      byte[] rstd,
+      DeviceCopies copies,
+      CudaStream stream) {
+    CudaMemory rstds = copies.allocate(rstd.length);
+    CudaRows numbers = CudaRows.of(rstds, ElementType.FLOAT64, rows, groups);
+    if (spec.isCentred()) {
+      CudaMemory meansThere = copies.allocate(mean.length);
+      CudaRows ofMean = CudaRows.of(meansThere, ElementType.FLOAT64, rows, groups);
+      norm.apply(x, y, CudaStatistics.meanAndRstd(ofMean, numbers), stream);
+      meansThere.copyTo(MemorySegment.ofArray(mean));
+    } else {
+      norm.apply(x, y, CudaStatistics.rstd(numbers), stream);
+    }
+    rstds.copyTo(MemorySegment.ofArray(rstd));
+    reached.add("statistics " + spec.kind());
+  }
+
   private void byLaunches(Norm norm, byte[] mean, byte[] rstd) {
     NormParts parts = NormParts.of(norm);
     DeviceRun device = new DeviceRun(random.nextBoolean());
@@ -318,42 +324,13 @@ final class ForwardCase {
         new ForwardCalls(
             parts,
             all,
-            column(device, "gain", gain, gainType, spec.gainOffset(), float64),
-            column(device, "bias", bias, ElementType.FLOAT32, 0, float64),
+            TestParameter.column(device, "gain", gain, spec.gainOffset(), float64, width / groups),
+            TestParameter.column(device, "bias", bias, 0, float64, width / groups),
             keeps ? device.memory.allocateUnwritten("mean", mean) : 0,
             keeps ? device.memory.allocateUnwritten("rstd", rstd) : 0);
     List<KernelCall> launches = calls.launches();
     device.launch(launches);
     reachLabels(launches.getFirst().kernel(), device);
-  }
-
-  private static DeviceColumn column(
-      DeviceRun device,
-      String name,
-      double[] numbers,
-      ElementType type,
-      double offset,
-      boolean float64) {
-    if (numbers == null) {
-      return null;
-    }
-    ElementType arithmetic = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
-    double[] column = columns(numbers, offset, float64);
-    return new DeviceColumn(device.numbers(name, column, arithmetic), type, numbers.length);
-  }
-
-  /** A parameter in the compute type, with the offset. */
-  private static double[] columns(double[] numbers, double offset, boolean float64) {
-    double[] columns = new double[numbers.length];
-    for (int i = 0; i < columns.length; i++) {
-      boolean none = offset == 0;
-      double f = (float) numbers[i];
-      columns[i] =
-          float64
-              ? none ? numbers[i] : offset + numbers[i]
-              : none ? f : (float) offset + (float) numbers[i];
-    }
-    return columns;
   }
 
   private void reach() {
@@ -366,12 +343,18 @@ final class ForwardCase {
     if (residual != null) {
       reached.add("residual " + spec.residualRounding() + " " + residual.type());
     }
-    boolean inParts = (gain == null ? 0 : gain.length) > width / groups;
+    boolean inParts = gain != null && gain.length() > width / groups;
     reached.add("groups " + (groups > 1) + " in parts " + inParts);
     reached.add("samples " + (samples > 1));
+    TestParameter.reach(reached, "gain", gain, arithmetic(), spec.gainOffset());
+    TestParameter.reach(reached, "bias", bias, arithmetic(), 0);
     reached.add("partial " + (spec.part().elements(width) < width));
     reached.add("in place " + inPlace);
     reached.add("kept " + keeps);
+  }
+
+  private ElementType arithmetic() {
+    return NormKernels.arithmetic(x.type());
   }
 
   private void reachLabels(PtxKernel kernel, DeviceRun device) {

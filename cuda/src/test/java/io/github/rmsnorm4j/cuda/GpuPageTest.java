@@ -89,6 +89,37 @@ class GpuPageTest {
           }
         }
 
+        static void parameters() {
+          int rows = 6, width = 40;
+          float[] in = numbers(rows * width), scales = numbers(3 * width), shifts = scales.clone();
+          LayerNorm cpu = LayerNorm.builder(width).gainOffset(1).build();
+          float[] yOfCpu = new float[in.length], dxOfCpu = new float[in.length];
+          float[] dscaleOfCpu = new float[3 * width], dshiftOfCpu = new float[3 * width];
+          Saved kept = new Saved(Keep.INPUT, rows);
+          cpu.apply(
+              Rows.of(in, width),
+              Rows.of(scales, width),
+              Rows.of(shifts, width),
+              Rows.of(yOfCpu, width),
+              kept);
+          cpu.backward(in, kept, dxOfCpu, ParameterGradients.assigned(dscaleOfCpu, dshiftOfCpu));
+          try (CudaDevice device = CudaDevice.open().orElseThrow();
+              CudaStream stream = device.stream();
+              Arena arena = Arena.ofConfined()) {
+            CudaRows x = rows(device, arena, in, rows), dy = rows(device, arena, in, rows);
+            CudaRows y = rows(device, arena, in, rows), dx = rows(device, arena, in, rows);
+            CudaRows scale = rows(device, arena, scales, 3);
+            CudaRows shift = rows(device, arena, shifts, 3);
+            CudaRows dscale = rows(device, arena, scales, 3);
+            CudaRows dshift = rows(device, arena, scales, 3);
+            %s
+            same(y, yOfCpu, "y");
+            same(dx, dxOfCpu, "dx");
+            same(dscale, dscaleOfCpu, "dscale");
+            same(dshift, dshiftOfCpu, "dshift");
+          }
+        }
+
         static void gradients() {
           int rows = 40, width = 33;
           float[] in = numbers(rows * width), gain = numbers(width);
@@ -119,6 +150,7 @@ class GpuPageTest {
             first();
             gradients();
             copies(stub);
+            parameters();
           } finally {
             System.clearProperty("rmsnorm4j.cuda.library");
           }
@@ -141,7 +173,7 @@ class GpuPageTest {
     StubDriver.fresh(); // skips the test where there is no gcc
     List<String> blocks =
         JAVA.matcher(Files.readString(PAGE)).results().map(block -> block.group(1)).toList();
-    assertThat(blocks).hasSize(3);
+    assertThat(blocks).hasSize(4);
     Path source = directory.resolve("Lines.java");
     Files.writeString(source, PROGRAM.formatted(blocks.toArray()));
     StringWriter messages = new StringWriter();

@@ -71,7 +71,7 @@ final class PlainForward {
     parts = NormParts.of(norm);
     NormChoices choices = parts.choices(type);
     ForwardFormula formula = ForwardFormula.of(choices.spec(), type, ElementType.FLOAT64, false);
-    kernel = NormKernels.of(formula, Map.of(Forward.X, type, Forward.Y, type), choices);
+    kernel = NormKernels.of(formula, Map.of(Forward.X, type, Forward.Y, type), false, choices);
   }
 
   /** The same call with y in place of x. */
@@ -109,7 +109,12 @@ final class PlainForward {
         new ForwardCalls(
             parts,
             Map.of(Forward.X, xThere, Forward.Y, yThere),
-            new DeviceColumn(gainAt, ElementType.FLOAT64, gain.length),
+            DeviceColumn.of(
+                gainAt,
+                ElementType.FLOAT64,
+                NormKernels.arithmetic(x.type()),
+                gain.length,
+                gain.length),
             null,
             0,
             device.memory.allocateUnwritten("rstd", kept));

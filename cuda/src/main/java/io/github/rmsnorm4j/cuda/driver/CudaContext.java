@@ -56,6 +56,11 @@ public final class CudaContext {
     return handle.equals(other.handle);
   }
 
+  /** Whether it is the context with this handle, a {@code CUcontext}. */
+  public boolean hasHandle(long other) {
+    return handle.address() == other;
+  }
+
   MemorySegment handle() {
     return handle;
   }

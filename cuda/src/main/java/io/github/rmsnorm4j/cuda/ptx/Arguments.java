@@ -44,7 +44,7 @@ public final class Arguments {
   }
 
   /**
-   * A gain or bias of the compute type, or the table of the sums for its gradient.
+   * A gain or bias, or the table of the sums for its gradient.
    *
    * @param tensor the column
    * @param address of its first number
@@ -78,6 +78,16 @@ public final class Arguments {
         .set(RowKernel.WIDTH, choices.width())
         .set(RowKernel.PART, choices.part())
         .set(RowKernel.EPSILON, choices.epsilon());
+  }
+
+  /**
+   * What is added to each number of the gain.
+   *
+   * @param offset in float64; the kernel rounds it to the compute type
+   * @return this
+   */
+  public Arguments gainOffset(double offset) {
+    return set(RowKernel.OFFSET, offset);
   }
 
   /**

@@ -17,6 +17,7 @@ import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -26,13 +27,20 @@ import java.util.TreeMap;
  * the width decides is here.
  *
  * @param formula what is computed
- * @param types the types of the rows of the call
+ * @param types the types of the rows of the call, and of a gain or a bias that is not of the
+ *     compute type
+ * @param addsOffset whether the offset is added to the gain when it is read
  * @param isLong whether rows are so long that LayerNorm takes two passes
  * @param isPartial whether the statistic is of the first elements only
  * @param form how threads share rows
  */
 public record KernelSignature(
-    Formula formula, Map<Tensor, ElementType> types, boolean isLong, boolean isPartial, Form form) {
+    Formula formula,
+    Map<Tensor, ElementType> types,
+    boolean addsOffset,
+    boolean isLong,
+    boolean isPartial,
+    Form form) {
 
   /** Copies the types. */
   public KernelSignature {
@@ -43,12 +51,14 @@ public record KernelSignature(
    * {@return the signature of the kernel for rows of a width}
    *
    * @param formula what is computed
-   * @param types the types of its rows in memory
+   * @param types the types of its rows in memory, and those of gain and bias where they are not of
+   *     the compute type
+   * @param addsOffset whether the gain in memory lacks the offset
    * @param width of a row, or of a group
    * @param part the elements of the statistic
    */
   public static KernelSignature of(
-      Formula formula, Map<Tensor, ElementType> types, int width, int part) {
+      Formula formula, Map<Tensor, ElementType> types, boolean addsOffset, int width, int part) {
     Formula same =
         switch (formula) {
           case ForwardFormula f ->
@@ -65,7 +75,8 @@ public record KernelSignature(
           case SplitFormula s ->
               throw new IllegalArgumentException("rows are split, a kernel is for whole rows");
         };
-    return new KernelSignature(same, types, width > Forward.ONE_PASS, part < width, Form.of(width));
+    return new KernelSignature(
+        same, types, addsOffset, width > Forward.ONE_PASS, part < width, Form.of(width));
   }
 
   /** The choices without those that come as parameters: all such norms share a kernel. */
@@ -77,7 +88,7 @@ public record KernelSignature(
     boolean roundsGain = order == CastOrder.NONE || order == CastOrder.NONE_DIVIDED;
     return spec.withGroups(RowGroups.WHOLE)
         .withPart(RowPart.WHOLE)
-        // The offset is in the gain already. These orders round the sum.
+        // The offset itself is in the gain, or a parameter. These orders round the sum.
         .withGainOffset(roundsGain && spec.gainOffset() != 0 ? 1 : 0)
         .withResidualRounding(rounding)
         // How small epsilon is decides when a float64 row is summed again.
@@ -91,6 +102,18 @@ public record KernelSignature(
   /** The compute type. */
   ElementType arithmetic() {
     return float64() ? ElementType.FLOAT64 : ElementType.FLOAT32;
+  }
+
+  /** The tensors of rows, in order. */
+  List<Tensor> rows() {
+    return types.keySet().stream()
+        .filter(tensor -> tensor.access() == Tensor.Access.ELEMENT)
+        .toList();
+  }
+
+  /** The type of a column in memory. */
+  ElementType type(Tensor column) {
+    return types.getOrDefault(column, arithmetic());
   }
 
   boolean isForward() {
@@ -120,9 +143,7 @@ public record KernelSignature(
   String name() {
     StringBuilder name = new StringBuilder();
     name.append(spec().kind().toString()).append(isForward() ? "_forward" : "_backward");
-    for (ElementType type : types.values()) {
-      name.append('_').append(type);
-    }
+    rows().forEach(tensor -> name.append('_').append(types.get(tensor)));
     name.append('_').append(form);
     return name.toString().toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "_");
   }

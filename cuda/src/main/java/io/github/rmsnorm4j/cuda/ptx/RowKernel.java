@@ -20,6 +20,7 @@ public final class RowKernel {
   static final String WIDTH = "width";
   static final String PART = "part";
   static final String EPSILON = "epsilon";
+  static final String OFFSET = "gain_offset";
   static final String MEAN = "mean_address";
   static final String RSTD = "rstd_address";
 
@@ -62,7 +63,7 @@ public final class RowKernel {
   }
 
   private void declare() {
-    for (Tensor tensor : signature.types().keySet()) {
+    for (Tensor tensor : signature.rows()) {
       RowPlaces.declareRows(parameters, tensor);
     }
     for (Tensor column : columns()) {
@@ -79,6 +80,9 @@ public final class RowKernel {
         .add(KernelParameters.Type.U32, WIDTH)
         .add(KernelParameters.Type.U32, PART)
         .add(KernelParameters.Type.F64, EPSILON);
+    if (signature.addsOffset()) {
+      parameters.add(KernelParameters.Type.F64, OFFSET);
+    }
   }
 
   /** Whether the mean and rstd of a row may be wanted. */
@@ -95,8 +99,11 @@ public final class RowKernel {
   }
 
   private PtxKernel kernel() {
-    signature.types().forEach(places::addRows);
-    columns().forEach(column -> places.addColumn(column, signature.arithmetic()));
+    signature.rows().forEach(tensor -> places.addRows(tensor, signature.types().get(tensor)));
+    columns().forEach(column -> places.addColumn(column, signature.type(column)));
+    if (signature.addsOffset()) {
+      places.addOffset(OFFSET);
+    }
     String end = text.label("END");
     int rowsOfTeam = signature.hasColumnSums() ? SumOrder.ROWS : 1;
     if (rowsOfTeam == 1) {

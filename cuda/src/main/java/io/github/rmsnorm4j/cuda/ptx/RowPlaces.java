@@ -4,6 +4,7 @@ import static io.github.rmsnorm4j.cuda.ptx.PtxText.at;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -28,6 +29,9 @@ final class RowPlaces {
   private final Map<Tensor, ElementType> types = new TreeMap<>();
 
   private final Map<Tensor, String> bases = new HashMap<>();
+
+  /** The parameter of the kernel with what is added to the gain; null if nothing is. */
+  private String offset;
 
   RowPlaces(PtxText text) {
     this.text = text;
@@ -62,10 +66,41 @@ final class RowPlaces {
     bases.put(rows, text.register(Kind.B64));
   }
 
-  /** Loads the address of a column of the compute type. */
+  /** Loads the address of a column. */
   void addColumn(Tensor column, ElementType type) {
     types.put(column, type);
     bases.put(column, address(name(column)));
+  }
+
+  /** Says which parameter of the kernel is added to each number of the gain. */
+  void addOffset(String parameter) {
+    offset = parameter;
+  }
+
+  /**
+   * A number of a tensor as a formula has it: of the compute type, and a gain with its offset.
+   *
+   * @param loaded the number in memory, 16-bit types as float32
+   */
+  String computed(Value value, String loaded) {
+    boolean isFloat64 = type(value.tensor()) == ElementType.FLOAT64;
+    String number = loaded;
+    if (isFloat64 && !value.float64()) {
+      number = text.compute(Kind.F32, "cvt.rn.f32.f64", loaded);
+    } else if (!isFloat64 && value.float64()) {
+      number = text.compute(Kind.F64, "cvt.f64.f32", loaded);
+    }
+    boolean isGain =
+        value.tensor().equals(Forward.GAIN) || value.tensor().equals(Forward.GAIN_OF_GROUPS);
+    return offset != null && isGain ? withOffset(number, value.float64()) : number;
+  }
+
+  private String withOffset(String number, boolean float64) {
+    String sum = text.compute(Kind.F64, "ld.param.f64", "[" + offset + "]");
+    return float64
+        ? text.compute(Kind.F64, "add.rn.f64", sum, number)
+        : text.compute(
+            Kind.F32, "add.rn.f32", text.compute(Kind.F32, "cvt.rn.f32.f64", sum), number);
   }
 
   private String address(String name) {

@@ -38,7 +38,7 @@ final class StageCode {
 
   /** Values of the row as it is now. */
   ValueCode rowValues() {
-    return ValueCode.ofRow(text, numbers, places::first);
+    return ValueCode.ofRow(text, numbers, places::first, places::computed);
   }
 
   /** Bytes of shared memory that row sums need for each block of 1,024 elements. */

@@ -20,6 +20,13 @@ final class ValueCode {
     String load(Value element);
   }
 
+  /** Makes a number that was loaded what the formula has. */
+  @FunctionalInterface
+  interface Conversion {
+    /** A register with the value. */
+    String of(Value value, String loaded);
+  }
+
   private record Pattern(Value value, ElementType type) {}
 
   private final PtxText text;
@@ -35,27 +42,35 @@ final class ValueCode {
   /** The elements at index 0. */
   private final Elements first;
 
+  private final Conversion conversion;
+
   private final Map<Value, String> known = new HashMap<>();
   private final Map<Pattern, String> patterns = new HashMap<>();
   private boolean closed;
 
   private ValueCode(
-      PtxText text, Numbers numbers, ValueCode ofRow, Elements elements, Elements first) {
+      PtxText text,
+      Numbers numbers,
+      ValueCode ofRow,
+      Elements elements,
+      Elements first,
+      Conversion conversion) {
     this.text = text;
     this.numbers = numbers;
     this.ofRow = ofRow;
     this.elements = elements;
     this.first = first;
+    this.conversion = conversion;
     narrowing = new Narrowing(text);
   }
 
   /** Values of a row. They hold until a number of the row changes. */
-  static ValueCode ofRow(PtxText text, Numbers numbers, Elements first) {
+  static ValueCode ofRow(PtxText text, Numbers numbers, Elements first, Conversion conversion) {
     Elements none =
         value -> {
           throw new IllegalStateException(value.text() + " is of an element");
         };
-    return new ValueCode(text, numbers, null, none, first);
+    return new ValueCode(text, numbers, null, none, first, conversion);
   }
 
   /** Computes no more values: what follows may be skipped by a branch. */
@@ -71,7 +86,7 @@ final class ValueCode {
 
   /** Values of one element. Those of the row that it needs are computed in the row's. */
   ValueCode ofElement(Elements elements) {
-    return new ValueCode(text, numbers, this, elements, first);
+    return new ValueCode(text, numbers, this, elements, first, conversion);
   }
 
   /** The register of a value, or a constant. */
@@ -95,9 +110,9 @@ final class ValueCode {
 
   private String compute(Value value) {
     return switch (value.kind()) {
-      case ELEMENT, COLUMN -> elements.load(value);
+      case ELEMENT, COLUMN -> conversion.of(value, elements.load(value));
       case ROW, CALL -> numbers.of(value.tensor());
-      case FIRST -> new ValueCode(text, numbers, this, first, first).of(value.a());
+      case FIRST -> new ValueCode(text, numbers, this, first, first, conversion).of(value.a());
       case WIDENED -> text.compute(Kind.F64, "cvt.f64.f32", of(value.a()));
       case ROUNDED -> text.compute(Kind.F32, "cvt.rn.f32.f64", of(value.a()));
       case CAST -> cast(value);

@@ -131,6 +131,11 @@ public final class StubDriver {
     }
   }
 
+  /** From now on memory at an address is of another context of its device; of none for 0. */
+  public void moveToContext(long address, long context) {
+    call("stub_memory_of", address, MemorySegment.ofAddress(context));
+  }
+
   /** Contexts on the stack of this thread of the operating system. */
   public int contextsOfThread() {
     return (int) call(JAVA_INT, "stub_depth");

@@ -180,7 +180,7 @@ class ValueCodeTest {
     places.moveTo("0");
     Map<Tensor, String> at = places.addresses(tensors, index, 1);
     ValueCode code =
-        ValueCode.ofRow(text, new Numbers(text), places::first)
+        ValueCode.ofRow(text, new Numbers(text), places::first, places::computed)
             .ofElement(element -> places.load(element.tensor(), at.get(element.tensor()), 0));
     ElementType computed = value.computeType();
     String number = code.stored(value, computed, ElementType.FLOAT64);

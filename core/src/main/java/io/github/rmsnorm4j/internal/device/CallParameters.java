@@ -1,0 +1,11 @@
+package io.github.rmsnorm4j.internal.device;
+
+import io.github.rmsnorm4j.Rows;
+
+/**
+ * The gain and bias that a call has instead of the norm's own.
+ *
+ * @param gain one row, or one for each sample; null for the norm's own
+ * @param bias as many rows; null for the norm's own
+ */
+public record CallParameters(Rows gain, Rows bias) {}
