@@ -16,6 +16,8 @@ final class CallRows {
   final GuardedRows x;
   final GuardedRows residual;
   final GuardedRows z;
+  final GuardedRows gain;
+  final GuardedRows bias;
   final GuardedRows y;
   final GuardedRows mean;
   final GuardedRows rstd;
@@ -35,6 +37,14 @@ final class CallRows {
     boolean adds = call.has(Trait.RESIDUAL);
     residual = adds ? rows("residual", call, call.other()).draw(random, false) : null;
     z = call.isGated() ? rows("z", call, call.other()).draw(random, false) : null;
+    boolean own = call.hasOwnParameters();
+    gain = own && call.has(Trait.GAIN) ? parameter("gain", call, call.other()) : null;
+    bias = own && call.has(Trait.BIAS) ? parameter("bias", call, call.other()) : null;
+    for (GuardedRows numbers : new GuardedRows[] {gain, bias}) {
+      if (numbers != null) {
+        numbers.put(call.numbers(random));
+      }
+    }
     y = call.has(Trait.IN_PLACE) ? x : rows("y", call, call.y());
     boolean rstdKept = call.keeps() && call.keep() != Keep.NOTHING;
     boolean hasMean = call.spec().isCentred() && call.keep() == Keep.INPUT;
@@ -45,8 +55,8 @@ final class CallRows {
     dx = back ? rows("dx", call, call.x()) : null;
     dz = back && call.isGated() ? rows("dz", call, call.other()) : null;
     boolean wanted = back && call.has(Trait.GRADIENTS);
-    dgain = wanted && call.has(Trait.GAIN) ? parameter("dgain", call) : null;
-    dbias = wanted && call.has(Trait.BIAS) ? parameter("dbias", call) : null;
+    dgain = wanted && call.has(Trait.GAIN) ? parameter("dgain", call, call.arithmetic()) : null;
+    dbias = wanted && call.has(Trait.BIAS) ? parameter("dbias", call, call.arithmetic()) : null;
   }
 
   private GuardedRows rows(String name, NormCall call, ElementType type) {
@@ -57,8 +67,8 @@ final class CallRows {
     return put(name, GuardedRows.of(ElementType.FLOAT64, call.rows(), call.groups(), false));
   }
 
-  private GuardedRows parameter(String name, NormCall call) {
-    return put(name, GuardedRows.of(call.arithmetic(), 1, call.parameters(), false));
+  private GuardedRows parameter(String name, NormCall call, ElementType type) {
+    return put(name, GuardedRows.of(type, call.samples(), call.parameters(), false));
   }
 
   private GuardedRows put(String name, GuardedRows rows) {

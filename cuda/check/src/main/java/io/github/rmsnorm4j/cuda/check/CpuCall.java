@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
+import java.util.Arrays;
 
 /** Makes a call on the CPU. */
 final class CpuCall {
@@ -29,16 +30,20 @@ final class CpuCall {
   private static void forward(NormCall call, Norm norm, CallRows rows, Saved saved) {
     Rows x = rows.x.onCpu();
     Rows y = rows.y.onCpu();
-    if (rows.z != null && call.keeps()) {
-      norm.applyGated(x, rows.z.onCpu(), y, saved);
+    Rows gain = rows.gain == null ? null : rows.gain.onCpu();
+    Rows bias = rows.bias == null ? null : rows.bias.onCpu();
+    if (call.has(Trait.PAIR)) {
+      norm.applyAndAdd(x, rows.residual.onCpu(), norm, y);
+    } else if (rows.z != null && call.keeps()) {
+      norm.applyGated(x, rows.z.onCpu(), gain, bias, y, saved);
     } else if (rows.z != null) {
       norm.applyGated(x, rows.z.onCpu(), y);
     } else if (rows.residual != null && call.keeps()) {
-      norm.addAndApply(x, rows.residual.onCpu(), y, saved);
+      norm.addAndApply(x, rows.residual.onCpu(), gain, bias, y, saved);
     } else if (rows.residual != null) {
       norm.addAndApply(x, rows.residual.onCpu(), y);
     } else if (call.keeps()) {
-      norm.apply(x, y, saved);
+      norm.apply(x, gain, bias, y, saved);
     } else {
       norm.apply(x, y);
     }
@@ -46,7 +51,7 @@ final class CpuCall {
 
   private static void backward(Norm norm, CallRows rows, Saved saved, NormCall call) {
     boolean wide = call.arithmetic() == ElementType.FLOAT64;
-    int length = call.parameters();
+    int length = call.samples() * call.parameters();
     double[] dgain = rows.dgain == null ? null : new double[length];
     double[] dbias = rows.dbias == null ? null : new double[length];
     float[] dgainNarrow = rows.dgain == null ? null : new float[length];
@@ -80,8 +85,8 @@ final class CpuCall {
   }
 
   private static void put(double[] numbers, GuardedRows into) {
-    for (int i = 0; into != null && i < into.rows() * into.width(); i++) {
-      into.set(i / into.width(), i % into.width(), numbers[i]);
+    if (into != null) {
+      into.put(Arrays.copyOf(numbers, into.rows() * into.width()));
     }
   }
 }

@@ -37,7 +37,9 @@ final class DeviceCall implements AutoCloseable {
   }
 
   private void run(CallRows rows) {
-    CudaNorm norm = device.norm(call.norm(Backend.scalar()), arena);
+    CudaNorm made = device.norm(call.norm(Backend.scalar()), arena);
+    CudaNorm norm =
+        call.hasOwnParameters() ? made.withParameters(copy(rows.gain), copy(rows.bias)) : made;
     CudaSaved saved = call.keeps() ? norm.saved(call.keep(), call.rows(), arena) : null;
     forward(norm, rows, saved);
     if (call.has(Trait.BACKWARD)) {
@@ -54,7 +56,9 @@ final class DeviceCall implements AutoCloseable {
   private void forward(CudaNorm norm, CallRows rows, CudaSaved saved) {
     CudaRows x = copy(rows.x);
     CudaRows y = copy(rows.y);
-    if (rows.z != null && saved != null) {
+    if (call.has(Trait.PAIR)) {
+      norm.applyAndAdd(x, copy(rows.residual), norm, y, stream);
+    } else if (rows.z != null && saved != null) {
       norm.applyGated(x, copy(rows.z), y, saved, stream);
     } else if (rows.z != null) {
       norm.applyGated(x, copy(rows.z), y, stream);

@@ -39,13 +39,12 @@ record GuardedRows(ElementType type, byte[] bytes, int offset, int rows, int wid
     return new GuardedRows(type, bytes, offset, rows, width, stride);
   }
 
-  /** One row of numbers of a type. */
-  static GuardedRows of(ElementType type, double[] numbers) {
-    GuardedRows row = of(type, 1, numbers.length, false);
+  /** Writes numbers, one row after the other. */
+  GuardedRows put(double[] numbers) {
     for (int i = 0; i < numbers.length; i++) {
-      row.set(0, i, numbers[i]);
+      set(i / width, i % width, numbers[i]);
     }
-    return row;
+    return this;
   }
 
   private MemorySegment segment() {

@@ -18,7 +18,8 @@ import java.util.stream.Collectors;
  * @param spec the norm's choices
  * @param x the type of x
  * @param y the type of y and dy
- * @param other the type of a residual or a gate, and of what belongs to them
+ * @param other the type of a residual or a gate and of what belongs to them, and of a gain and a
+ *     bias that come with the call
  * @param keep what a backward call goes back from
  */
 record NormCall(
@@ -30,6 +31,8 @@ record NormCall(
     int width,
     Keep keep,
     Set<Trait> traits) {
+  private static final int SAMPLES = 3;
+
   /** A forward call of rows of one type. */
   static NormCall of(NormSpec spec, ElementType type, int rows, int width, Trait... traits) {
     return new NormCall(spec, type, type, type, rows, width, Keep.INPUT, Set.of(traits));
@@ -79,6 +82,16 @@ record NormCall(
     return has(Trait.OF_GROUP) ? width / groups() : width;
   }
 
+  /** Whether gain and bias come with the call. */
+  boolean hasOwnParameters() {
+    return has(Trait.OF_CALL) || has(Trait.OF_SAMPLES);
+  }
+
+  /** Rows of the gain, of the bias and of their gradients. */
+  int samples() {
+    return has(Trait.OF_SAMPLES) ? SAMPLES : 1;
+  }
+
   /** The type of the arithmetic. */
   ElementType arithmetic() {
     return x == ElementType.FLOAT64 ? x : ElementType.FLOAT32;
@@ -88,21 +101,22 @@ record NormCall(
     return new SplittableRandom(toString().hashCode());
   }
 
-  /** The norm; its gain has no element near 0, which a backward call from the output needs. */
+  /** The norm. */
   Norm norm(Backend backend) {
     SplittableRandom random = random();
     Norm.Builder<?> builder = spec.builder(width).threads(1).backend(backend);
-    if (has(Trait.GAIN)) {
+    if (has(Trait.GAIN) && !hasOwnParameters()) {
       builder.gain(numbers(random));
     }
-    if (has(Trait.BIAS)) {
+    if (has(Trait.BIAS) && !hasOwnParameters()) {
       builder.bias(numbers(random));
     }
     return builder.build();
   }
 
-  private double[] numbers(SplittableRandom random) {
-    double[] numbers = new double[parameters()];
+  /** A gain or a bias, without elements near 0, which a backward call from the output needs. */
+  double[] numbers(SplittableRandom random) {
+    double[] numbers = new double[samples() * parameters()];
     for (int i = 0; i < numbers.length; i++) {
       numbers[i] = (float) random.nextDouble(0.5, 2) * (random.nextBoolean() ? 1 : -1);
     }
@@ -113,7 +127,8 @@ record NormCall(
   @Override
   public String toString() {
     String types = x == y ? x.toString() : x + " to " + y;
-    String beside = isGated() || has(Trait.RESIDUAL) ? " beside " + other : "";
+    boolean hasOther = isGated() || has(Trait.RESIDUAL) || hasOwnParameters();
+    String beside = hasOther ? " beside " + other : "";
     String back = has(Trait.BACKWARD) ? ", from " + keep : "";
     String more = traits.stream().sorted().map(trait -> ", " + trait).collect(Collectors.joining());
     return "%s, %s%s, %s x %s%s%s".formatted(spec, types, beside, rows, width, back, more);

@@ -10,8 +10,11 @@ import static io.github.rmsnorm4j.cuda.check.Trait.GAIN;
 import static io.github.rmsnorm4j.cuda.check.Trait.GRADIENTS;
 import static io.github.rmsnorm4j.cuda.check.Trait.IN_PLACE;
 import static io.github.rmsnorm4j.cuda.check.Trait.KEPT;
+import static io.github.rmsnorm4j.cuda.check.Trait.OF_CALL;
 import static io.github.rmsnorm4j.cuda.check.Trait.OF_GROUP;
+import static io.github.rmsnorm4j.cuda.check.Trait.OF_SAMPLES;
 import static io.github.rmsnorm4j.cuda.check.Trait.OUT_OF_RANGE;
+import static io.github.rmsnorm4j.cuda.check.Trait.PAIR;
 import static io.github.rmsnorm4j.cuda.check.Trait.RESIDUAL;
 
 import io.github.rmsnorm4j.CastOrder;
@@ -65,6 +68,7 @@ final class NormCalls {
       all.residuals(type);
       all.gates(type);
       all.groups(type);
+      all.ofTheCall(type);
     }
     return List.copyOf(all.calls);
   }
@@ -166,6 +170,22 @@ final class NormCalls {
         calls.add(ofRow.from(Keep.INPUT).with(GRADIENTS));
         calls.add(ofGroup.from(Keep.INPUT).with(GRADIENTS));
       }
+    }
+  }
+
+  /** Gains and biases that come with the call, also of samples; and two norms in one call. */
+  private void ofTheCall(ElementType type) {
+    for (NormSpec norm : NORMS) {
+      for (ElementType gain : ElementType.values()) {
+        calls.add(call(norm, type, FEW, NARROW).beside(gain).with(OF_CALL, KEPT));
+        calls.add(call(norm, type, FEW, WIDE).beside(gain).from(Keep.INPUT).with(OF_SAMPLES));
+      }
+      NormCall ofSamples = call(norm, type, SOME, NARROW).with(OF_SAMPLES);
+      calls.add(ofSamples.with(APART, KEPT));
+      calls.add(ofSamples.from(Keep.INPUT).with(GRADIENTS));
+      calls.add(ofSamples.with(norm.withGate(Gate.SILU)).with(KEPT));
+      calls.add(call(norm, type, FEW, NARROW).with(RESIDUAL, PAIR));
+      calls.add(call(norm, type, FEW, WIDE).with(RESIDUAL, PAIR, APART));
     }
   }
 

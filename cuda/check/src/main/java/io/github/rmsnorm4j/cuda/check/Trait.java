@@ -8,7 +8,13 @@ enum Trait {
   BIAS,
   /** A gain, and a bias if there is one, as long as a group. */
   OF_GROUP,
+  /** Gain and bias come with the call, from memory of the device. */
+  OF_CALL,
+  /** The same, with a row of them for each of three samples. */
+  OF_SAMPLES,
   RESIDUAL,
+  /** The norm, the residual and the norm again in one call. */
+  PAIR,
   IN_PLACE,
   /** Rows that are apart and at odd addresses, so that no access takes several elements. */
   APART,
