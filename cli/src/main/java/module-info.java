@@ -6,6 +6,7 @@ module io.github.rmsnorm4j.cli {
   requires info.picocli;
   requires io.github.rmsnorm4j.checkpoint;
   requires io.github.rmsnorm4j.cuda;
+  requires io.github.rmsnorm4j.cuda.check;
   requires io.github.rmsnorm4j.formats;
   requires io.github.rmsnorm4j.measure;
   requires io.github.rmsnorm4j.report;

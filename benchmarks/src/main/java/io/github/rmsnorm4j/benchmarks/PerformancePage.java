@@ -21,8 +21,8 @@ public final class PerformancePage {
   private static final String OWN = "<!-- begin SpeedTable -->\n";
   private static final String END = "<!-- end -->";
 
-  /** The module spark makes its own part of the page. */
-  private static final String SPARK_ENDING = "-spark.json";
+  /** The module spark makes its own part of the page, and those of GPUs are in docs/gpu.md. */
+  private static final List<String> OTHER_ENDINGS = List.of("-spark.json", "-cuda.json");
 
   private final Path checkout;
   private final Path page;
@@ -152,7 +152,7 @@ public final class PerformancePage {
     try (Stream<Path> files = Files.list(folder)) {
       return files
           .filter(file -> file.toString().endsWith(".json"))
-          .filter(file -> !file.toString().endsWith(SPARK_ENDING))
+          .filter(file -> OTHER_ENDINGS.stream().noneMatch(file.toString()::endsWith))
           .sorted(Comparator.reverseOrder())
           .toList();
     }

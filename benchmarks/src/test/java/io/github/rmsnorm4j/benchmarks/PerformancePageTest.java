@@ -66,6 +66,7 @@ class PerformancePageTest {
     PerformancePage page = new PerformancePage(checkout);
     Path others = Files.createDirectories(checkout.resolve("docs/benchmarks"));
     Files.writeString(others.resolve("2026-01-31-a-spark.json"), "for another program");
+    Files.writeString(others.resolve("2026-01-31-a-gpu-cuda.json"), "for docs/gpu.md");
 
     Path file = page.add(results);
 

@@ -1,14 +1,18 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.cuda.CudaDevice;
 import io.github.rmsnorm4j.formats.ReplacingFile;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -16,6 +20,7 @@ import picocli.CommandLine.Spec;
 /**
  * {@code rmsnorm bench}: starts the comparison with other libraries, in a process of their own.
  * Those libraries are no part of the command line: Maven fetches them when this is first asked for.
+ * On a GPU it measures itself: PyTorch is there, or is not.
  */
 @Command(
     name = "bench",
@@ -28,6 +33,9 @@ import picocli.CommandLine.Spec;
       "The first run fetches the other systems, about 190 MB, which only this command uses. A whole"
           + " run takes about an hour and a half on two idle cores. Leave the machine alone meanwhile:"
           + " the times depend on what else runs.",
+      "",
+      "With --device cuda the norms run on a GPU, beside a copy there and beside the PyTorch of"
+          + " python3, if that has one with CUDA. It fetches nothing and takes a few minutes.",
       ""
     },
     footer = {
@@ -37,12 +45,15 @@ import picocli.CommandLine.Spec;
       "  rmsnorm bench --only \"128 x 4096\" --threads 1 --check",
       "  rmsnorm bench --loops",
       "  rmsnorm bench --variants --check",
-      "  rmsnorm bench --traps"
+      "  rmsnorm bench --traps",
+      "  rmsnorm bench --device cuda"
     })
 final class Bench implements Callable<Integer> {
   private static final String PROGRAM = "io.github.rmsnorm4j.peers.PeerTable";
 
   @Spec private CommandSpec spec;
+
+  @Mixin private DeviceOption device;
 
   @Option(
       names = "--quick",
@@ -103,8 +114,16 @@ final class Bench implements Callable<Integer> {
       names = "--write",
       description =
           "Keep all rounds in docs/benchmarks and make docs/performance.md again. Not with --quick,"
-              + " --only or --traps; a run with --polluted, --loops or --variants is kept as such.")
+              + " --only or --traps; a run with --polluted, --loops or --variants is kept as such."
+              + " With --device cuda, docs/gpu.md.")
   private boolean write;
+
+  @Option(
+      names = "--page",
+      description =
+          "Measure nothing: make the tables of docs/gpu.md again from the results of GPUs in"
+              + " docs/benchmarks.")
+  private boolean page;
 
   @Option(
       names = "--json",
@@ -119,7 +138,13 @@ final class Bench implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    if (page) {
+      return page();
+    }
     List<String> arguments = arguments();
+    if (device.isCuda()) {
+      return onDevice();
+    }
     try (ReplacingFile file = ReportOptions.begin("--json", json, force)) {
       ModuleBuild build = ModuleBuild.peers();
       Path checkout = build.checkout();
@@ -130,6 +155,43 @@ final class Bench implements Callable<Integer> {
           ? ModuleBuild.run(new ProcessBuilder(command).inheritIO())
           : runAndKeep(command, file);
     }
+  }
+
+  private int onDevice() throws IOException {
+    for (Map.Entry<String, Boolean> flag : cpuFlags().entrySet()) {
+      device.requireCpu(flag.getKey(), flag.getValue() ? "given" : null, "it is of the processor");
+    }
+    device.requireCpu("--threads", threads.isEmpty() ? null : threads, DeviceOption.OWN_THREADS);
+    device.requireCpu("--jvms", jvms, "it is of the processor");
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    DeviceBench bench =
+        new DeviceBench(
+            DeviceBench.contests(quick, only), quick, check, write ? docs() : null, out, err);
+    try (ReplacingFile file = ReportOptions.begin("--json", json, force);
+        CudaDevice opened = device.open()) {
+      return bench.run(opened, file);
+    }
+  }
+
+  private Map<String, Boolean> cpuFlags() {
+    return Map.of(
+        "--polluted", polluted, "--loops", loops, "--variants", variants, "--traps", traps);
+  }
+
+  private int page() throws IOException {
+    List<Path> kept = docs().refresh();
+    spec.commandLine().getOut().println("docs/gpu.md is made from " + kept.size() + " files");
+    return 0;
+  }
+
+  private GpuDocs docs() {
+    String home = System.getProperty(ModuleBuild.HOME);
+    if (home == null) {
+      throw new WrongUseException(
+          (page ? "--page" : "--write") + " takes a checkout, by ./rmsnorm");
+    }
+    return new GpuDocs(Path.of(home));
   }
 
   /** The process ends with status 1 for a missed target too: its rounds are kept all the same. */

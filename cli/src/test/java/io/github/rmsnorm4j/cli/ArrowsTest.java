@@ -22,13 +22,14 @@ class ArrowsTest {
   @CsvSource({
     "core,",
     "cuda, rmsnorm4j",
+    "cuda/check, rmsnorm4j-cuda",
     "formats, rmsnorm4j jackson-core jackson-databind", // the latter for its tests
     "measure, rmsnorm4j",
     "report, rmsnorm4j-formats jackson-core chart.js",
     "transformer, rmsnorm4j rmsnorm4j-formats jackson-core openblas javacpp",
     "checkpoint, rmsnorm4j rmsnorm4j-formats rmsnorm4j-transformer jackson-core",
     "spark, rmsnorm4j rmsnorm4j-measure spark-sql_2.13 spark-mllib_2.13 jackson-core jackson-databind",
-    "cli, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report rmsnorm4j-transformer rmsnorm4j-checkpoint jackson-core jackson-databind openblas javacpp picocli progressbar"
+    "cli, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-cuda-check rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report rmsnorm4j-transformer rmsnorm4j-checkpoint jackson-core jackson-databind openblas javacpp picocli progressbar"
   })
   void aModuleDependsOnTheseAlone(String module, String allowed) throws IOException {
     assertThat(dependencies(module))
@@ -40,6 +41,7 @@ class ArrowsTest {
   @CsvSource({
     "core",
     "cuda",
+    "cuda/check",
     "formats",
     "measure",
     "report",

@@ -2,9 +2,12 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cuda.testing.StubGpu;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,8 +54,59 @@ class BenchTest {
     assertThat(folder).isDirectoryContaining(there::equals).isDirectoryNotContaining("glob:**.tmp");
   }
 
-  private static String wrongUse(String first, String second) {
-    CommandResult result = CommandResult.of("bench", first, second);
+  @Test
+  void withoutADriverOneLineSaysSo() {
+    System.setProperty("rmsnorm4j.cuda.library", "libnone.so.1");
+    try {
+      CommandResult result = CommandResult.of("bench", "--device", "cuda");
+      assertThat(result.status()).isOne();
+      assertThat(result.err())
+          .isEqualTo(
+              "rmsnorm bench: --device is cuda, which cannot be used: libnone.so.1 cannot be"
+                  + " loaded: it comes with the driver of an NVIDIA GPU\n");
+      assertThat(result.out()).isEmpty();
+    } finally {
+      System.clearProperty("rmsnorm4j.cuda.library");
+    }
+  }
+
+  /** The stub's events count calls, which are no times: nothing is printed or kept. */
+  @Test
+  void timesOfNoDeviceAreNotKept(@TempDir Path folder) throws IOException {
+    try (StubGpu gpu = new StubGpu()) {
+      Path file = folder.resolve("times.json");
+      CommandResult result =
+          CommandResult.of(
+              "bench", "--device", "cuda", "--only", "width 256", "--json", file.toString());
+      assertThat(result.status()).isOne();
+      assertThat(result.err())
+          .startsWith("rmsnorm bench: no times: copies took ")
+          .endsWith(" by the processor's clock, so times of this device are not believed\n");
+      assertThat(result.out()).isEmpty();
+      assertThat(file).doesNotExist();
+      assertThat(gpu.leaks()).isEmpty();
+    }
+  }
+
+  @Test
+  void whatIsOfTheProcessorIsRefusedOnADevice() {
+    assertThat(wrongUse("--device", "cuda", "--traps"))
+        .contains("--traps is given, --device is cuda: it is of the processor");
+    assertThat(wrongUse("--device", "cuda", "--threads", "2"))
+        .contains("--threads is [2], --device is cuda: a GPU has threads of its own");
+    assertThat(wrongUse("--device", "cuda", "--jvms", "2")).contains("--jvms is 2, --device is");
+    assertThat(wrongUse("--device", "cuda", "--only", "width 3"))
+        .contains(
+            "--only is 'width 3', it must be in the title of a call: RMSNorm forward, float32");
+    assertThat(wrongUse("--device", "cuda", "--write")).contains("--write takes a checkout");
+    assertThat(wrongUse("--page")).contains("--page takes a checkout, by ./rmsnorm");
+    assertThat(wrongUse("--device", "gpu")).contains("expected cpu, cuda or cuda:N");
+  }
+
+  private static String wrongUse(String... arguments) {
+    List<String> words = new ArrayList<>(List.of("bench"));
+    words.addAll(List.of(arguments));
+    CommandResult result = CommandResult.of(words.toArray(String[]::new));
     assertThat(result.status()).isEqualTo(2);
     return result.err();
   }

@@ -124,7 +124,7 @@ class ClaimsPageTest {
   }
 
   private static Map<String, Path> testSources() throws IOException {
-    try (Stream<Path> modules = Files.list(Shell.CHECKOUT)) {
+    try (Stream<Path> modules = Shell.modules()) {
       return modules
           .map(module -> module.resolve("src/test/java"))
           .filter(Files::isDirectory)

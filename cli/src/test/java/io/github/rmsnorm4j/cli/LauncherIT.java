@@ -71,9 +71,9 @@ class LauncherIT {
     for (String part : List.of("rmsnorm", "mvnw", ".mvn", "pom.xml")) {
       copy(Shell.CHECKOUT.resolve(part), copy.resolve(part));
     }
-    try (Stream<Path> modules = Files.list(Shell.CHECKOUT)) {
+    try (Stream<Path> modules = Shell.modules()) {
       for (Path module : modules.filter(path -> Files.exists(path.resolve("pom.xml"))).toList()) {
-        Path target = Files.createDirectory(copy.resolve(module.getFileName()));
+        Path target = Files.createDirectory(copy.resolve(Shell.CHECKOUT.relativize(module)));
         copy(module.resolve("pom.xml"), target.resolve("pom.xml"));
         if (Files.exists(module.resolve("java.options"))) {
           copy(module.resolve("java.options"), target.resolve("java.options"));

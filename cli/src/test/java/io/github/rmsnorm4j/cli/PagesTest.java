@@ -78,7 +78,7 @@ class PagesTest {
   }
 
   private static Set<String> tests() throws IOException {
-    try (Stream<Path> modules = Files.list(Shell.CHECKOUT)) {
+    try (Stream<Path> modules = Shell.modules()) {
       Set<String> names = new HashSet<>();
       for (Path module : modules.map(path -> path.resolve("src/test/java")).toList()) {
         if (Files.isDirectory(module)) {

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * Programs started as a user would from a shell, on a machine where {@code java} on the PATH is too
@@ -17,6 +18,11 @@ final class Shell {
   static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
 
   private static final long MINUTES = 5;
+
+  /** The folders in which modules may be: those of the checkout, and the one below cuda. */
+  static Stream<Path> modules() throws IOException {
+    return Stream.concat(Files.list(CHECKOUT), Stream.of(CHECKOUT.resolve("cuda/check")));
+  }
 
   private final Path folder;
   private final Map<String, String> environment = new HashMap<>(System.getenv());

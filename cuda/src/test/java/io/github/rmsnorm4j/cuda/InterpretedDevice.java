@@ -17,8 +17,13 @@ public final class InterpretedDevice implements StubLaunch.Device {
 
   /** A stub whose kernels do their work. */
   public static StubDriver behind(StubDriver stub) {
-    stub.onLaunch(new InterpretedDevice(stub));
+    stub.onLaunch(of(stub));
     return stub;
+  }
+
+  /** What does the work of the kernels of a stub. */
+  public static StubLaunch.Device of(StubDriver stub) {
+    return new InterpretedDevice(stub);
   }
 
   private InterpretedDevice(StubDriver stub) {

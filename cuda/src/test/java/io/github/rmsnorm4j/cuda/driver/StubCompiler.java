@@ -10,11 +10,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /** Compiles the stub of the driver's library with gcc. Tests are skipped where there is none. */
 final class StubCompiler {
   /** Maven runs the tests of each module in the folder of that module. */
-  private static final Path SOURCE = Path.of("..", "cuda", "src", "test", "c", "stub.c");
+  private static final Path SOURCE =
+      Stream.of("../cuda/src", "../src")
+          .map(folder -> Path.of(folder, "test", "c", "stub.c"))
+          .filter(Files::exists)
+          .findFirst()
+          .orElseThrow();
 
   private static final Path FOLDER = Path.of("target", "stub");
   private static final Map<List<String>, Path> LIBRARIES = new ConcurrentHashMap<>();

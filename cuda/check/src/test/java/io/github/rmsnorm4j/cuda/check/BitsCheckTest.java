@@ -1,0 +1,84 @@
+package io.github.rmsnorm4j.cuda.check;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.cuda.CudaDevice;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class BitsCheckTest {
+  private static final List<NormCall> CALLS = NormCalls.all();
+
+  @Test
+  void everyCallHasANameOfItsOwn() {
+    assertThat(CALLS.stream().map(NormCall::toString)).doesNotHaveDuplicates();
+  }
+
+  /** A changed digest is a changed bit, so the file is changed by hand, after a look at why. */
+  @Test
+  void theKeptDigestsAreThoseOfTheCpu() throws IOException {
+    for (Backend backend : List.of(Backend.best(), Backend.scalar())) {
+      Path now = Path.of("target/digests.txt");
+      Files.createDirectories(now.getParent());
+      Files.writeString(
+          now,
+          CALLS.stream()
+              .map(call -> CpuCall.run(call, backend).digest() + " " + call + "\n")
+              .collect(Collectors.joining()));
+      assertThat(now)
+          .as("%s: if bits are meant to change, keep cuda/check/%s", backend, now)
+          .hasSameTextualContentAs(
+              Path.of("src/main/resources/io/github/rmsnorm4j/cuda/check/digests.txt"));
+    }
+  }
+
+  /** A third of the calls; the image's test makes all of them. */
+  @Test
+  void theInterpreterHasTheKeptDigests() {
+    List<NormCall> calls =
+        IntStream.range(0, CALLS.size()).filter(i -> i % 3 == 0).mapToObj(CALLS::get).toList();
+    try (CudaDevice device = StubbedDevice.open()) {
+      assertThat(check(device, calls).differences()).isEmpty();
+    }
+  }
+
+  private static DeviceResults.Bits check(CudaDevice device, List<NormCall> calls) {
+    return new BitsCheck(device, StubbedDevice.QUIET).run(calls);
+  }
+
+  /**
+   * A kernel that does nothing, one that changes a guard, and a digest that is not the kept one.
+   */
+  @Test
+  void aWrongByteIsNamed() {
+    NormCall call = NormCall.of(NormSpec.RMSNORM, ElementType.FLOAT64, 3, 96, Trait.APART);
+    try (CudaDevice device = StubbedDevice.open()) {
+      StubbedDevice.driver().onLaunch(launch -> 0);
+      assertThat(check(device, List.of(call)).differences())
+          .singleElement()
+          .satisfies(one -> assertThat(one.call()).isEqualTo(call.toString()))
+          .satisfies(one -> assertThat(one.what()).startsWith("y: row 0, element 0 is "));
+      StubbedDevice.interpretAnd(memory -> memory.set(JAVA_BYTE, memory.byteSize() - 1, (byte) 1));
+      assertThat(check(device, List.of(call)).differences())
+          .singleElement()
+          .satisfies(one -> assertThat(one.what()).endsWith("from the first row on has changed"));
+    } finally {
+      StubbedDevice.interpret();
+    }
+    NormCall unknown = NormCall.of(NormSpec.LLAMA, ElementType.FLOAT16, 2, 5);
+    try (CudaDevice device = StubbedDevice.open()) {
+      assertThat(check(device, List.of(unknown)).differences())
+          .singleElement()
+          .satisfies(one -> assertThat(one.what()).endsWith("the kept one is null"));
+    }
+  }
+}
