@@ -33,6 +33,9 @@ final class Warp {
   /** Lanes that have not returned. */
   private int live;
 
+  /** The addresses of one access. */
+  private final long[] addresses = new long[LANES];
+
   private int warpEpoch;
 
   /** Where it waits, or waited last. */
@@ -275,6 +278,7 @@ final class Warp {
     for (int lane = 0; lane < LANES; lane++) {
       if ((active >>> lane & 1) != 0) {
         long address = registers[i.operands()[0] * LANES + lane] + i.number();
+        addresses[lane] = address;
         try {
           CheckedMemory memory = global ? block.global().at(address) : block.shared();
           access(i, lane, memory, memory.offset(address));
@@ -284,6 +288,13 @@ final class Warp {
                   .formatted(fault.getMessage(), lane, number, block.number()));
         }
       }
+    }
+    boolean loads = i.results().length > 0;
+    int bytes = i.type().bytes * (loads ? i.results().length : i.operands().length - 1);
+    if (global) {
+      block.traffic().global(loads, addresses, active, bytes);
+    } else {
+      block.traffic().shared(addresses, active, bytes);
     }
   }
 
