@@ -19,7 +19,9 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * What decides the text of a kernel. The width of the rows is a parameter of the kernel; only what
@@ -30,13 +32,20 @@ import java.util.TreeMap;
  * @param isLong whether rows are so long that LayerNorm takes two passes
  * @param isPartial whether the statistic is of the first elements only
  * @param form how threads share rows
+ * @param shared the rows and columns that a team keeps in shared memory
  */
 public record KernelSignature(
-    Formula formula, Map<Tensor, ElementType> types, boolean isLong, boolean isPartial, Form form) {
+    Formula formula,
+    Map<Tensor, ElementType> types,
+    boolean isLong,
+    boolean isPartial,
+    Form form,
+    Set<Tensor> shared) {
 
-  /** Copies the types. */
+  /** Copies the types and the tensors. */
   public KernelSignature {
     types = Collections.unmodifiableMap(new TreeMap<>(types));
+    shared = Collections.unmodifiableSet(new TreeSet<>(shared));
   }
 
   /**
@@ -65,7 +74,12 @@ public record KernelSignature(
           case SplitFormula s ->
               throw new IllegalArgumentException("rows are split, a kernel is for whole rows");
         };
-    return new KernelSignature(same, types, width > Forward.ONE_PASS, part < width, Form.of(width));
+    boolean isLong = width > Forward.ONE_PASS;
+    boolean isPartial = part < width;
+    Form form = Form.of(width);
+    KernelSignature alone = new KernelSignature(same, types, isLong, isPartial, form, Set.of());
+    Set<Tensor> shared = SharedTensors.of(alone, width);
+    return new KernelSignature(same, types, isLong, isPartial, form, shared);
   }
 
   /** The choices without those that come as parameters: all such norms share a kernel. */
@@ -91,6 +105,20 @@ public record KernelSignature(
   /** The compute type. */
   ElementType arithmetic() {
     return float64() ? ElementType.FLOAT64 : ElementType.FLOAT32;
+  }
+
+  /** The type of a tensor in memory. */
+  ElementType type(Tensor tensor) {
+    return types.getOrDefault(tensor, arithmetic());
+  }
+
+  /** Bytes of shared memory for the sums of each block of 1,024 elements. */
+  int blockBytes() {
+    int mostSums = 0;
+    for (Program.Step step : program().steps()) {
+      mostSums = Math.max(mostSums, step.stage().sums().size());
+    }
+    return form == Form.BLOCK ? mostSums * RowSums.LANES_BYTES : 0;
   }
 
   boolean isForward() {

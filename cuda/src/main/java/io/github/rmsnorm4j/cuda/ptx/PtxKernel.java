@@ -1,7 +1,9 @@
 package io.github.rmsnorm4j.cuda.ptx;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.driver.LaunchShape;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
+import java.util.List;
 
 /**
  * A kernel as text, and how it is launched.
@@ -12,6 +14,7 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
  * @param rowsOfTeam rows that a team of threads does one after the other; 0 in a kernel that does
  *     no rows
  * @param blockBytes bytes of shared memory for each block of 1,024 elements, up to 64 of them
+ * @param shared the types of the rows that a team has in shared memory
  * @param parameters its parameters
  */
 public record PtxKernel(
@@ -20,9 +23,8 @@ public record PtxKernel(
     Form form,
     int rowsOfTeam,
     int blockBytes,
+    List<ElementType> shared,
     KernelParameters parameters) {
-  private static final int BLOCKS = SumOrder.SUPER_BLOCK / SumOrder.BLOCK;
-
   /** Of the oldest driver with every instruction that kernels use: CUDA 11.0. */
   static final String VERSION = "7.0";
 
@@ -38,14 +40,16 @@ public record PtxKernel(
   public LaunchShape launch(int rows, int width) {
     int teams = (int) (((long) rows + rowsOfTeam - 1) / rowsOfTeam);
     int warp = SumOrder.LANES;
+    int ofTeam = Math.toIntExact(SharedTensors.bytes(shared, width));
     if (form == Form.BLOCK) {
-      int slots = (int) Math.min(BLOCKS, ((long) width + SumOrder.BLOCK - 1) / SumOrder.BLOCK);
-      int shared = RowSums.RESULTS + slots * blockBytes;
-      return new LaunchShape(teams, warp * form.warps(width), shared);
+      int bytes = ofTeam + RowSums.sharedBytes(blockBytes, width);
+      return new LaunchShape(teams, warp * form.warps(width), bytes);
     }
-    int teamsOfBlock = Math.min(Form.ROWS_OF_BLOCK, teams);
-    int blocks = (int) (((long) teams + teamsOfBlock - 1) / teamsOfBlock);
-    return new LaunchShape(blocks, warp * teamsOfBlock, 0);
+    // Teams that do several rows are few: each is a block, so that they are on all processors.
+    int most = rowsOfTeam > 1 ? 1 : SharedTensors.MOST_BYTES / Math.max(1, ofTeam);
+    int teamsOfBlock = Math.min(teams, Math.min(most, Form.ROWS_OF_BLOCK));
+    return new LaunchShape(
+        Math.ceilDiv(teams, teamsOfBlock), warp * teamsOfBlock, ofTeam * teamsOfBlock);
   }
 
   /**
@@ -56,7 +60,7 @@ public record PtxKernel(
    */
   static String module(
       String name, KernelParameters parameters, boolean hasShared, int mostThreads, PtxText text) {
-    String shared = ".extern .shared .align 8 .b8 " + RowKernel.SHARED + "[];\n";
+    String shared = ".extern .shared .align 16 .b8 " + RowKernel.SHARED + "[];\n";
     return ".version "
         + VERSION
         + "\n.target "

@@ -15,10 +15,12 @@ import java.util.Map;
  */
 final class RowSums {
   private static final int LANE_BYTES = Double.BYTES;
-  private static final int LANES_BYTES = SumOrder.LANES * LANE_BYTES;
+
+  /** Bytes of shared memory for the lanes of one sum of a block of 1,024 elements. */
+  static final int LANES_BYTES = SumOrder.LANES * LANE_BYTES;
 
   /**
-   * The sums of a row, at the beginning of shared memory. Threads may still read them when others
+   * The sums of a row, before the lanes in shared memory. Threads may still read them when others
    * write the lanes of the next stage, so they have a place of their own.
    */
   static final int RESULTS = Stage.MAX_SUMS * Double.BYTES;
@@ -32,39 +34,62 @@ final class RowSums {
   private final Team team;
   private final RowPlaces places;
   private final Numbers numbers;
+  private final Accesses accesses;
   private final Shuffles shuffles;
-  private int mostSums;
 
-  RowSums(PtxText text, Team team, RowPlaces places, Numbers numbers) {
+  /** A register with the address of {@link #RESULTS}. */
+  private final String base;
+
+  /** Whether no row has more elements than a super-block. */
+  private final boolean isOneSuperBlock;
+
+  RowSums(
+      PtxText text,
+      Team team,
+      RowPlaces places,
+      Numbers numbers,
+      String base,
+      boolean isOneSuperBlock) {
+    this.isOneSuperBlock = isOneSuperBlock;
     this.text = text;
     this.team = team;
     this.places = places;
     this.numbers = numbers;
+    this.base = base;
+    accesses = new Accesses(text);
     shuffles = new Shuffles(text);
   }
 
-  /** Bytes of shared memory for the lanes of one block of 1,024 elements, of the most sums. */
-  int blockBytes() {
-    return team.isBlock() ? mostSums * LANES_BYTES : 0;
+  /**
+   * Bytes of shared memory for the sums of a row.
+   *
+   * @param blockBytes of each block of 1,024 elements, up to 64 of them; 0 where a warp does rows
+   */
+  static int sharedBytes(int blockBytes, int width) {
+    int most = SumOrder.SUPER_BLOCK / SumOrder.BLOCK;
+    int blocks = (int) Math.min(most, Math.ceilDiv((long) width, SumOrder.BLOCK));
+    return blockBytes == 0 ? 0 : RESULTS + blocks * blockBytes;
   }
 
   /** Sums the elements before an end, and leaves each sum as a number of the row. */
   void write(Stage stage, ValueCode row, String end) {
     int count = stage.sums().size();
-    mostSums = Math.max(mostSums, count);
     String[] lanes = doubles(count);
-    String[] ofRow = doubles(count);
-    clear(ofRow);
     if (team.isBlock()) {
+      String[] ofRow = doubles(count);
+      clear(ofRow);
       blocksOfTeam(stage, row, end, lanes, ofRow);
       byFirstWarp(stage, ofRow);
-    } else {
-      blocksOfWarp(stage, row, end, lanes, ofRow);
-      for (int s = 0; s < count; s++) {
-        shuffles.tree(ofRow[s]);
-        shuffles.broadcast(ofRow[s]);
-        numbers.set(stage.sums().get(s).number(), ofRow[s]);
-      }
+      return;
+    }
+    // The row is one block. Its lanes are no -0, so adding them to 0 would not change them.
+    block(stage, row, text.compute(Kind.B32, "mov.u32", team.lane()), end, lanes);
+    for (int s = 0; s < count; s++) {
+      shuffles.tree(lanes[s]);
+      shuffles.broadcast(lanes[s]);
+      numbers.set(stage.sums().get(s).number(), lanes[s]);
+    }
+    if (places.readsRows(stage)) {
       // Other threads may store what this one has read.
       team.meet(text);
     }
@@ -90,24 +115,15 @@ final class RowSums {
     }
   }
 
-  /** One warp does all blocks in order; its rows are no longer than a super-block. */
-  private void blocksOfWarp(
-      Stage stage, ValueCode row, String end, String[] lanes, String[] ofRow) {
-    String from = text.compute(Kind.B32, "mov.u32", "0");
-    String loop = text.label("BLOCK");
-    String done = text.label("SUMMED");
-    text.mark(loop);
-    text.branchIf(text.test("ge.u32", from, end), done);
-    block(stage, row, from, end, lanes);
-    add(ofRow, lanes);
-    text.put("add.u32", from, from, Integer.toString(SumOrder.BLOCK));
-    text.branch(loop);
-    text.mark(done);
-  }
-
   /** All warps do the blocks of a super-block, then the first warp adds their lanes. */
   private void blocksOfTeam(
       Stage stage, ValueCode row, String end, String[] lanes, String[] ofRow) {
+    if (isOneSuperBlock) {
+      share(stage, row, "0", end, lanes);
+      text.put("bar.sync", "0");
+      fold("0", end, lanes, ofRow);
+      return;
+    }
     String begin = text.compute(Kind.B32, "mov.u32", "0");
     String stop = text.register(Kind.B32);
     String superBlock = text.label("SUPER_BLOCK");
@@ -129,7 +145,7 @@ final class RowSums {
   /** The blocks of this warp, whose lanes go to shared memory. */
   private void share(Stage stage, ValueCode row, String begin, String stop, String[] lanes) {
     String from = text.compute(Kind.B32, "mad.lo.u32", team.warp(), block(), begin);
-    String slot = text.compute(Kind.B32, "mad.lo.u32", team.lane(), bytes(), sharedBase());
+    String slot = text.compute(Kind.B32, "mad.lo.u32", team.lane(), bytes(), base);
     String slotBytes = Integer.toString(lanes.length * LANES_BYTES);
     text.put("mad.lo.u32", slot, team.warp(), slotBytes, slot);
     String step = text.compute(Kind.B32, "mul.lo.u32", team.warps(), block());
@@ -138,7 +154,11 @@ final class RowSums {
     String done = text.label("SHARED");
     text.mark(loop);
     text.branchIf(text.test("ge.u32", from, stop), done);
-    block(stage, row, from, stop, lanes);
+    String last = text.compute(Kind.B32, "sub.u32", stop, from);
+    text.put("min.u32", last, last, block());
+    text.put("add.u32", last, last, from);
+    String index = text.compute(Kind.B32, "add.u32", from, team.lane());
+    block(stage, row, index, last, lanes);
     for (int s = 0; s < lanes.length; s++) {
       text.put("st.shared.f64", PtxText.at(slot, RESULTS + s * LANES_BYTES), lanes[s]);
     }
@@ -156,10 +176,6 @@ final class RowSums {
     return Integer.toString(LANE_BYTES);
   }
 
-  private String sharedBase() {
-    return text.compute(Kind.B32, "mov.u32", RowKernel.SHARED);
-  }
-
   /**
    * The first warp adds the blocks of a super-block, in order, to its totals, and those to the
    * row's.
@@ -170,7 +186,7 @@ final class RowSums {
     String[] totals = lanes;
     clear(totals);
     String from = text.compute(Kind.B32, "mov.u32", begin);
-    String slot = text.compute(Kind.B32, "mad.lo.u32", team.lane(), bytes(), sharedBase());
+    String slot = text.compute(Kind.B32, "mad.lo.u32", team.lane(), bytes(), base);
     String loop = text.label("FOLD");
     text.mark(loop);
     for (int s = 0; s < totals.length; s++) {
@@ -188,7 +204,6 @@ final class RowSums {
   /** The first warp adds its lanes; all threads read the sums. */
   private void byFirstWarp(Stage stage, String[] ofRow) {
     String known = text.label("KNOWN");
-    String base = sharedBase();
     int count = ofRow.length;
     text.branchIf(text.test("ne.u32", team.warp(), "0"), known);
     for (String sum : ofRow) {
@@ -207,12 +222,8 @@ final class RowSums {
   }
 
   /** The lanes of a block: thread j has the terms of elements j, j + 32 and so on. */
-  private void block(Stage stage, ValueCode row, String from, String end, String[] lanes) {
+  private void block(Stage stage, ValueCode row, String index, String stop, String[] lanes) {
     clear(lanes);
-    String stop = text.compute(Kind.B32, "sub.u32", end, from);
-    text.put("min.u32", stop, stop, block());
-    text.put("add.u32", stop, stop, from);
-    String index = text.compute(Kind.B32, "add.u32", from, team.lane());
     String many = text.label("MANY");
     String one = text.label("ONE");
     String done = text.label("ADDED");
@@ -233,22 +244,21 @@ final class RowSums {
   /** Float64 elements take two registers each, so that fewer are loaded at once. */
   private int stepsOf(Stage stage) {
     boolean float64 =
-        RowPlaces.tensors(stage).stream()
+        stage.read().keySet().stream()
             .anyMatch(tensor -> places.type(tensor) == ElementType.FLOAT64);
     return float64 ? STEPS / 2 : STEPS;
   }
 
   private void steps(Stage stage, ValueCode row, String index, int steps, String[] lanes) {
-    Map<Tensor, String> at = places.addresses(RowPlaces.tensors(stage), index, 1);
+    Map<Tensor, Place> from = places.sources(stage, index, 1);
     ValueCode[] elements = new ValueCode[steps];
     for (int k = 0; k < steps; k++) {
       int step = k;
       elements[k] =
           row.ofElement(
               value -> {
-                Tensor tensor = value.tensor();
-                int bytes = places.type(tensor).bytes();
-                return places.load(tensor, at.get(tensor), step * SumOrder.LANES * bytes);
+                Place place = from.get(value.tensor());
+                return accesses.load(place, step * SumOrder.LANES * place.type().bytes());
               });
       for (Value value : stage.values()) {
         boolean isLoad = value.kind() == Value.Kind.ELEMENT || value.kind() == Value.Kind.COLUMN;

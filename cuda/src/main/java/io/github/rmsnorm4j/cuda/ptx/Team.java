@@ -11,6 +11,7 @@ import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
  * @param thread the place of the thread in the team
  * @param threads how many threads the team has
  * @param number the team's number in the grid
+ * @param place the team's number in its block of threads; null if it is the block
  */
 record Team(
     Form form,
@@ -19,7 +20,8 @@ record Team(
     String warps,
     String thread,
     String threads,
-    String number) {
+    String number,
+    String place) {
   static Team of(PtxText text, Form form) {
     String block = text.compute(Kind.B32, "mov.u32", "%ctaid.x");
     String thread = text.compute(Kind.B32, "mov.u32", "%tid.x");
@@ -29,9 +31,9 @@ record Team(
     String warps = text.compute(Kind.B32, "shr.u32", threads, "5");
     if (form == Form.WARP) {
       String number = text.compute(Kind.B32, "mad.lo.u32", block, warps, warp);
-      return new Team(form, lane, null, null, lane, "32", number);
+      return new Team(form, lane, null, null, lane, "32", number, warp);
     }
-    return new Team(form, lane, warp, warps, thread, threads, block);
+    return new Team(form, lane, warp, warps, thread, threads, block, null);
   }
 
   boolean isBlock() {

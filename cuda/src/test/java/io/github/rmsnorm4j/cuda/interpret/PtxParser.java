@@ -20,7 +20,7 @@ final class PtxParser {
   private static final Pattern PARAMETER = Pattern.compile("\\.param \\.(\\w+) (\\w+),?");
   private static final Pattern REGISTERS = Pattern.compile("\\.reg \\.(\\w+) %(\\w+)<(\\d+)>;");
   private static final Pattern SHARED =
-      Pattern.compile("\\.extern \\.shared \\.align 8 \\.b8 (\\w+)\\[\\];");
+      Pattern.compile("\\.extern \\.shared \\.align 16 \\.b8 (\\w+)\\[\\];");
   private static final Pattern LABEL = Pattern.compile("(\\w+):");
   private static final Pattern INSTRUCTION =
       Pattern.compile("(?:@(!?)(%\\w+) )?([a-z][\\w.]*)(?: (.*))?;");
