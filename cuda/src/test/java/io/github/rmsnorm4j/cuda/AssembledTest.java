@@ -66,6 +66,7 @@ class AssembledTest {
             .start();
     String report = new String(process.getInputStream().readAllBytes());
     assertThat(process.waitFor()).as(report).isZero();
+    System.out.println(report);
     List<String> spills = report.lines().filter(line -> line.contains("spill stores")).toList();
     assertThat(spills).hasSameSizeAs(chosen);
     assertThat(spills)
@@ -95,7 +96,7 @@ class AssembledTest {
     StringBuilder module = new StringBuilder();
     for (PtxKernel kernel : kernels) {
       int from = kernel.text().indexOf(module.isEmpty() ? ".version" : ".visible");
-      String name = ".entry k" + module.length() + "(";
+      String name = ".entry " + kernel.name() + module.length() + "(";
       module.append(kernel.text().substring(from).replace(".entry " + kernel.name() + "(", name));
     }
     return module.toString();
