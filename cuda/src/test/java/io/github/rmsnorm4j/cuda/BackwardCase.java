@@ -353,7 +353,7 @@ final class BackwardCase {
   }
 
   private void reach() {
-    Form form = Form.of(width / groups);
+    Form form = Form.of(width / groups, wantsGain || wantsBias);
     reached.add(form + " " + type + " " + spec.kind());
     reached.add(form + " keeps " + keep + " " + spec.kind());
     reached.add(spec.kind() + " " + spec.epsilonPlacement());

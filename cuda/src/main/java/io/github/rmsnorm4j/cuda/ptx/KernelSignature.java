@@ -14,6 +14,7 @@ import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.SplitFormula;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -76,7 +77,7 @@ public record KernelSignature(
         };
     boolean isLong = width > Forward.ONE_PASS;
     boolean isPartial = part < width;
-    Form form = Form.of(width);
+    Form form = Form.of(width, addsRows(same));
     KernelSignature alone = new KernelSignature(same, types, isLong, isPartial, form, Set.of());
     Set<Tensor> shared = SharedTensors.of(alone, width);
     return new KernelSignature(same, types, isLong, isPartial, form, shared);
@@ -112,6 +113,18 @@ public record KernelSignature(
     return types.getOrDefault(tensor, arithmetic());
   }
 
+  /** Threads of a warp that do a row together: narrow rows are read 16 bytes at a time. */
+  int teamSize() {
+    if (form != Form.NARROW) {
+      return SumOrder.LANES;
+    }
+    int bytes = Double.BYTES;
+    for (ElementType type : types.values()) {
+      bytes = Math.min(bytes, type.bytes());
+    }
+    return SumOrder.LANES * bytes / Accesses.WIDEST;
+  }
+
   /** Bytes of shared memory for the sums of each block of 1,024 elements. */
   int blockBytes() {
     int mostSums = 0;
@@ -127,6 +140,10 @@ public record KernelSignature(
 
   /** Whether rows are added up, in blocks of 32. */
   boolean hasColumnSums() {
+    return addsRows(formula);
+  }
+
+  private static boolean addsRows(Formula formula) {
     return formula instanceof BackwardFormula backward
         && (backward.gainGradient() || backward.biasGradient());
   }

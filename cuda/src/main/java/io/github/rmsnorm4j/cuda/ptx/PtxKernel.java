@@ -11,6 +11,7 @@ import java.util.List;
  * @param name the name of its entry point
  * @param text a whole module in PTX with this entry point alone
  * @param form how threads share rows
+ * @param teamSize threads of a warp that do a row together
  * @param rowsOfTeam rows that a team of threads does one after the other; 0 in a kernel that does
  *     no rows
  * @param blockBytes bytes of shared memory for each block of 1,024 elements, up to 64 of them
@@ -21,6 +22,7 @@ public record PtxKernel(
     String name,
     String text,
     Form form,
+    int teamSize,
     int rowsOfTeam,
     int blockBytes,
     List<ElementType> shared,
@@ -38,18 +40,22 @@ public record PtxKernel(
    * @param width of each
    */
   public LaunchShape launch(int rows, int width) {
-    int teams = (int) (((long) rows + rowsOfTeam - 1) / rowsOfTeam);
-    int warp = SumOrder.LANES;
-    int ofTeam = Math.toIntExact(SharedTensors.bytes(shared, width));
+    int teams = Math.ceilDiv(rows, Math.max(1, rowsOfTeam));
+    int bytes = Math.toIntExact(SharedTensors.bytes(shared, width));
     if (form == Form.BLOCK) {
-      int bytes = ofTeam + RowSums.sharedBytes(blockBytes, width);
-      return new LaunchShape(teams, warp * form.warps(width), bytes);
+      int threads = SumOrder.LANES * form.warps(width);
+      return new LaunchShape(teams, threads, bytes + RowSums.sharedBytes(blockBytes, width));
     }
-    // Teams that do several rows are few: each is a block, so that they are on all processors.
-    int most = rowsOfTeam > 1 ? 1 : SharedTensors.MOST_BYTES / Math.max(1, ofTeam);
-    int teamsOfBlock = Math.min(teams, Math.min(most, Form.ROWS_OF_BLOCK));
-    return new LaunchShape(
-        Math.ceilDiv(teams, teamsOfBlock), warp * teamsOfBlock, ofTeam * teamsOfBlock);
+    int ofWarp = SumOrder.LANES / teamSize;
+    int warps = Math.min(Form.WARPS_OF_ROWS, Math.ceilDiv(teams, ofWarp));
+    if (rowsOfTeam > 1) {
+      // Such teams are few: each is a block, so that all processors have some.
+      warps = 1;
+    } else if (bytes > 0) {
+      warps = Math.clamp(SharedTensors.MOST_BYTES / (bytes * ofWarp), 1, warps);
+    }
+    int ofBlock = warps * ofWarp;
+    return new LaunchShape(Math.ceilDiv(teams, ofBlock), SumOrder.LANES * warps, bytes * ofBlock);
   }
 
   /**

@@ -45,7 +45,7 @@ public final class RowKernel {
     this.signature = signature;
     program = signature.program();
     declare();
-    team = Team.of(text, signature.form());
+    team = Team.of(text, signature.form(), signature.teamSize());
     rows = text.compute(Kind.B32, "ld.param.u32", "[" + ROWS + "]");
     width = text.compute(Kind.B32, "ld.param.u32", "[" + WIDTH + "]");
     String part = text.compute(Kind.B32, "ld.param.u32", "[" + PART + "]");
@@ -118,7 +118,8 @@ public final class RowKernel {
     boolean hasShared = blockBytes > 0 || !types.isEmpty();
     String module =
         PtxKernel.module(name, parameters, hasShared, signature.form().mostThreads(), text);
-    return new PtxKernel(name, module, signature.form(), rowsOfTeam, blockBytes, types, parameters);
+    return new PtxKernel(
+        name, module, signature.form(), team.size(), rowsOfTeam, blockBytes, types, parameters);
   }
 
   /** Rows that a team does one after the other, because it adds them up. */

@@ -154,12 +154,21 @@ final class RowPlaces {
         .anyMatch(tensor -> tensor.access() == Tensor.Access.ELEMENT && !source(tensor).isShared());
   }
 
+  /** Whether a stage reads and writes shared memory alone. */
+  boolean isShared(Stage stage) {
+    return globalAddresses(stage).isEmpty();
+  }
+
   /** A predicate: some place of a stage in the memory of the device is no multiple of 16 bytes. */
   String isUnaligned(Stage stage) {
+    return isUnaligned(globalAddresses(stage));
+  }
+
+  private Set<String> globalAddresses(Stage stage) {
     Set<String> addresses = new LinkedHashSet<>();
     stage.read().keySet().forEach(tensor -> addGlobal(source(tensor), addresses));
     stage.written().keySet().forEach(tensor -> addGlobal(target(tensor), addresses));
-    return isUnaligned(addresses);
+    return addresses;
   }
 
   private static void addGlobal(Place place, Set<String> addresses) {

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
+import java.util.Arrays;
 import java.util.Map;
 
 /**
@@ -57,7 +58,7 @@ final class RowSums {
     this.numbers = numbers;
     this.base = base;
     accesses = new Accesses(text);
-    shuffles = new Shuffles(text);
+    shuffles = new Shuffles(text, team);
   }
 
   /**
@@ -73,21 +74,38 @@ final class RowSums {
 
   /** Sums the elements before an end, and leaves each sum as a number of the row. */
   void write(Stage stage, ValueCode row, String end) {
-    int count = stage.sums().size();
-    String[] lanes = doubles(count);
     if (team.isBlock()) {
-      String[] ofRow = doubles(count);
-      clear(ofRow);
-      blocksOfTeam(stage, row, end, lanes, ofRow);
-      byFirstWarp(stage, ofRow);
-      return;
+      ofBlock(stage, row, end);
+    } else {
+      ofWarp(stage, lanesOfWarp(stage, row, end));
     }
-    // The row is one block. Its lanes are no -0, so adding them to 0 would not change them.
+  }
+
+  private void ofBlock(Stage stage, ValueCode row, String end) {
+    int count = stage.sums().size();
+    String[] ofRow = doubles(count);
+    clear(ofRow);
+    blocksOfTeam(stage, row, end, doubles(count), ofRow);
+    byFirstWarp(stage, ofRow);
+  }
+
+  /** By sum: the lanes of this thread. The row is one block. */
+  private String[][] lanesOfWarp(Stage stage, ValueCode row, String end) {
+    if (team.size() < SumOrder.LANES) {
+      return new NarrowSums(text, team, places, accesses).lanes(stage, row, end);
+    }
+    String[] lanes = doubles(stage.sums().size());
     block(stage, row, text.compute(Kind.B32, "mov.u32", team.lane()), end, lanes);
-    for (int s = 0; s < count; s++) {
+    return Arrays.stream(lanes).map(lane -> new String[] {lane}).toArray(String[][]::new);
+  }
+
+  /** The lanes are no -0, so they need not be added to the 0 of a row. */
+  private void ofWarp(Stage stage, String[][] lanes) {
+    for (int s = 0; s < lanes.length; s++) {
+      String sum = lanes[s][0];
       shuffles.tree(lanes[s]);
-      shuffles.broadcast(lanes[s]);
-      numbers.set(stage.sums().get(s).number(), lanes[s]);
+      shuffles.broadcast(sum);
+      numbers.set(stage.sums().get(s).number(), sum);
     }
     if (places.readsRows(stage)) {
       // Other threads may store what this one has read.
@@ -269,18 +287,9 @@ final class RowSums {
     }
     for (ValueCode element : elements) {
       for (int s = 0; s < lanes.length; s++) {
-        addTerm(stage.sums().get(s).value(), element, lanes[s]);
+        element.addTo(lanes[s], stage.sums().get(s).value());
       }
     }
     text.put("add.u32", index, index, Integer.toString(steps * SumOrder.LANES));
-  }
-
-  /** A product that is exact may be fused with the addition: the bits are the same. */
-  private void addTerm(Value term, ValueCode element, String lane) {
-    if (term.isExactProduct()) {
-      text.put("fma.rn.f64", lane, element.of(term.a()), element.of(term.b()), lane);
-    } else {
-      text.put("add.rn.f64", lane, lane, element.of(term));
-    }
   }
 }

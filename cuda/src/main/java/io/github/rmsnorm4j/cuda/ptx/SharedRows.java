@@ -16,8 +16,8 @@ final class SharedRows {
   /** Bytes that a thread loads before it stores the first of them: 32 registers. */
   private static final int BYTES_AT_ONCE = 128;
 
-  /** The fewest elements that a warp copies at once, except for the end of a row. */
-  private static final int LEAST_AT_ONCE = 256;
+  /** The fewest elements that a thread copies at once, except for the end of a row. */
+  private static final int LEAST_AT_ONCE = Accesses.WIDEST / Short.BYTES;
 
   /** Elements of a row that is not aligned that a thread loads before it stores them. */
   private static final int SINGLES_AT_ONCE = 8;
@@ -107,7 +107,7 @@ final class SharedRows {
       text.branch(loop);
       text.mark(done);
     }
-    text.put("bar.warp.sync", "0xffffffff");
+    team.meetInWarp(text);
   }
 
   /** Copies the elements of a warp from a multiple of 1,024, which is changed, to an end. */
@@ -121,12 +121,13 @@ final class SharedRows {
         rows.stream().map(tensor -> places.inGlobal(tensor).address()).toList();
     text.branchIf(places.isUnaligned(addresses), unaligned);
     int bytes = rows.stream().mapToInt(tensor -> places.type(tensor).bytes()).sum();
-    int most = BYTES_AT_ONCE * SumOrder.LANES / bytes;
-    int atOnce = Math.clamp(Integer.highestOneBit(most), LEAST_AT_ONCE, SumOrder.BLOCK);
+    int most = Integer.highestOneBit(BYTES_AT_ONCE * team.size() / bytes);
+    int least = LEAST_AT_ONCE * team.size();
+    int atOnce = Math.clamp(most, least, SumOrder.BLOCK);
     String done = text.label("COPIED_ALL");
     wide(from, stop, atOnce, done);
-    if (atOnce > LEAST_AT_ONCE) {
-      wide(from, stop, LEAST_AT_ONCE, done);
+    if (atOnce > least) {
+      wide(from, stop, least, done);
     }
     for (int r = 0; r < rows.size(); r++) {
       last(rows.get(r), from, stop, singles.get(r));
@@ -166,13 +167,13 @@ final class SharedRows {
       String index = ownVector(tensor, from);
       Place source = places.inGlobal(tensor).at(text, index, 1);
       into.add(places.source(tensor).at(text, index, 1));
-      for (int k = 0; k < elements / (SumOrder.LANES * vector(tensor)); k++) {
-        loaded.add(accesses.wideBits(source, k * SumOrder.LANES * Accesses.WIDEST));
+      for (int k = 0; k < elements / (team.size() * vector(tensor)); k++) {
+        loaded.add(accesses.wideBits(source, k * team.size() * Accesses.WIDEST));
       }
     }
     for (int r = 0; r < rows.size(); r++) {
-      for (int k = 0; k < elements / (SumOrder.LANES * vector(rows.get(r))); k++) {
-        int offset = k * SumOrder.LANES * Accesses.WIDEST;
+      for (int k = 0; k < elements / (team.size() * vector(rows.get(r))); k++) {
+        int offset = k * team.size() * Accesses.WIDEST;
         accesses.storeWideBits(into.get(r), offset, loaded.removeFirst());
       }
     }
@@ -196,7 +197,7 @@ final class SharedRows {
     Place source = places.inGlobal(tensor).at(text, index, 1);
     Place into = places.source(tensor).at(text, index, 1);
     accesses.storeWideBits(into, 0, accesses.wideBits(source, 0));
-    text.put("add.u32", index, index, Integer.toString(SumOrder.LANES * vector));
+    text.put("add.u32", index, index, Integer.toString(team.size() * vector));
     text.branch(loop);
     text.mark(done);
     text.put("and.b32", single, stop, "0x" + Integer.toHexString(-vector));
@@ -210,13 +211,13 @@ final class SharedRows {
     text.mark(loop);
     String last = index;
     if (steps > 1) {
-      String distance = Integer.toString((steps - 1) * SumOrder.LANES);
+      String distance = Integer.toString((steps - 1) * team.size());
       last = text.compute(Kind.B32, "add.u32", index, distance);
     }
     text.branchIf(text.test("ge.u32", last, stop), done);
     Place source = places.inGlobal(tensor).at(text, index, 1);
     Place into = places.source(tensor).at(text, index, 1);
-    int distance = SumOrder.LANES * places.type(tensor).bytes();
+    int distance = team.size() * places.type(tensor).bytes();
     String[] bits = new String[steps];
     for (int k = 0; k < steps; k++) {
       bits[k] = accesses.bits(source, k * distance);
@@ -224,7 +225,7 @@ final class SharedRows {
     for (int k = 0; k < steps; k++) {
       accesses.storeBits(into, k * distance, bits[k]);
     }
-    text.put("add.u32", index, index, Integer.toString(steps * SumOrder.LANES));
+    text.put("add.u32", index, index, Integer.toString(steps * team.size()));
     text.branch(loop);
     text.mark(done);
   }

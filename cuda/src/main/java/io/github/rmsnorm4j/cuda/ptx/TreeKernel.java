@@ -89,7 +89,7 @@ public final class TreeKernel {
     text.put("ret");
     String name = "column_sums_" + (float64 ? "float64" : "float32");
     String module = PtxKernel.module(name, parameters, false, SIDE * SIDE, text);
-    return new PtxKernel(name, module, Form.BLOCK, 0, 0, List.of(), parameters);
+    return new PtxKernel(name, module, Form.BLOCK, SumOrder.LANES, 0, 0, List.of(), parameters);
   }
 
   private String pointer(String parameter) {

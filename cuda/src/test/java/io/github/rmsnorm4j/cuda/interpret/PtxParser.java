@@ -192,18 +192,20 @@ final class PtxParser {
         yield bare(Instruction.Kind.BARRIER, none, none, 0, null);
       }
       case "bar.warp.sync" -> {
-        require(operands, 0, "0xffffffff");
-        yield bare(Instruction.Kind.WARP_BARRIER, none, none, 0, null);
+        int[] mask = {use(operands.getFirst(), Type.B32)};
+        yield bare(Instruction.Kind.WARP_BARRIER, none, mask, 0, null);
       }
       case "shfl.sync.down.b32", "shfl.sync.idx.b32" -> {
-        require(operands, 3, "31");
-        require(operands, 4, "0xffffffff");
+        int within = Integer.parseInt(operands.get(3));
+        if ((within & 0xff) != Warp.LANES - 1) {
+          throw unknown("operand 3, only whole segments are known");
+        }
         boolean down = operation.contains("down");
         yield bare(
             down ? Instruction.Kind.SHUFFLE_DOWN : Instruction.Kind.SHUFFLE_INDEX,
             new int[] {result(operands.get(0), Type.B32)},
-            new int[] {use(operands.get(1), Type.B32)},
-            Integer.parseInt(operands.get(2)),
+            new int[] {use(operands.get(1), Type.B32), use(operands.get(4), Type.B32)},
+            Integer.parseInt(operands.get(2)) | within & ~0xff,
             Type.B32);
       }
       default -> {
