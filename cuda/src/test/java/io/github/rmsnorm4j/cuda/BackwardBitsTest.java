@@ -25,7 +25,9 @@ import org.junit.jupiter.api.Test;
 class BackwardBitsTest {
   private static final long SEED = 20261126;
   private static final int DRAWS = Integer.getInteger("rmsnorm4j.cuda.draws", 80);
-  private static final int[] WIDTHS = {1, 3, 31, 32, 33, 96, 256, 999, 1024, 1025, 1536, 2304};
+  private static final int[] WIDTHS = {
+    1, 3, 31, 32, 33, 96, 200, 512, 513, 768, 999, 1024, 1025, 1100, 1536, 2304
+  };
 
   @Test
   void drawnCallsHaveTheBitsOfTheCpu() {
@@ -101,16 +103,28 @@ class BackwardBitsTest {
         wanted.add(form + " gate " + gate);
       }
       for (boolean is : new boolean[] {false, true}) {
-        wanted.add(form + " sums true " + is);
-        wanted.add(form + " sums false " + is);
+        if (form != Form.NARROW) {
+          wanted.add(form + " sums true " + is);
+        }
+        wanted.add(form + " sums false " + (is && form != Form.NARROW));
         wanted.add(form + " partial " + is);
         wanted.add("groups 3 in parts " + is);
         wanted.add("residual " + is);
         wanted.add("samples " + (is ? 3 : 1));
       }
-      for (String label : new String[] {"STORE_WIDE", "STORE", "OUT_OF_RANGE", "CLEAR"}) {
+      for (String label : new String[] {"STORE_WIDE", "STORE", "OUT_OF_RANGE"}) {
         wanted.add(form + " true " + label);
         wanted.add(form + " false " + label);
+      }
+      for (String label : new String[] {"CLEAR", "WRITE"}) {
+        if (form != Form.NARROW) {
+          wanted.add(form + " true " + label);
+          wanted.add(form + " false " + label);
+        }
+      }
+      for (String copy : new String[] {"WIDE", "LAST", "UNALIGNED", "MANY", "ONE"}) {
+        wanted.add(form + " true COPY_" + copy);
+        wanted.add(form + " false COPY_" + copy);
       }
     }
     wanted.removeAll(reached);

@@ -92,8 +92,9 @@ final class BackwardCase {
     length = groups > 1 && random.nextBoolean() ? width / groups : width * samples;
     gain = sampled || random.nextInt(4) > 0 ? numbers() : null;
     bias = random.nextInt(3) == 0 ? numbers() : null;
-    wantsGain = random.nextInt(3) > 0;
-    wantsBias = random.nextInt(3) > 0;
+    boolean wantsAny = random.nextBoolean();
+    wantsGain = wantsAny && random.nextInt(3) > 0;
+    wantsBias = wantsAny && random.nextInt(3) > 0;
     adds = random.nextBoolean();
   }
 

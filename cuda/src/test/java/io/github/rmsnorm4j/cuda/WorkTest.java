@@ -28,7 +28,7 @@ class WorkTest {
     List<String> lines = new ArrayList<>();
     for (NormSpec spec : List.of(NormSpec.RMSNORM, NormSpec.LAYERNORM, NormSpec.LLAMA)) {
       for (ElementType type : ElementType.values()) {
-        for (int width : new int[] {128, 1024, 4096, 16384}) {
+        for (int width : new int[] {128, 512, 1024, 4096, 16384}) {
           PlainForward call = PlainForward.of(spec, type, Math.max(1, 4096 / width), width);
           lines.add(line(call, call.elements(), call.work()));
         }

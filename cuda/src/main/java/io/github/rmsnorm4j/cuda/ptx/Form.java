@@ -12,7 +12,7 @@ public enum Form {
   BLOCK;
 
   /** The widest rows of which a warp does several. */
-  static final int NARROW_WIDTH = 256;
+  static final int NARROW_WIDTH = 512;
 
   /** The widest rows that a warp does alone. */
   static final int WARP_WIDTH = SumOrder.BLOCK;

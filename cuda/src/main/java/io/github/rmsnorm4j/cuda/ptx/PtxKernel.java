@@ -41,7 +41,7 @@ public record PtxKernel(
    */
   public LaunchShape launch(int rows, int width) {
     int teams = Math.ceilDiv(rows, Math.max(1, rowsOfTeam));
-    int bytes = Math.toIntExact(SharedTensors.bytes(shared, width));
+    int bytes = Math.toIntExact(SharedTensors.bytes(shared, width, teamSize));
     if (form == Form.BLOCK) {
       int threads = SumOrder.LANES * form.warps(width);
       return new LaunchShape(teams, threads, bytes + RowSums.sharedBytes(blockBytes, width));

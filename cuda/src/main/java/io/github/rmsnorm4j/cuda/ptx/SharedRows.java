@@ -53,10 +53,8 @@ final class SharedRows {
     for (Tensor tensor : tensors) {
       sizes.add(size(tensor));
     }
-    if (!team.isBlock()) {
-      for (String size : sizes) {
-        text.put("mad.lo.u32", end, team.place(), size, end);
-      }
+    if (!team.isBlock() && hasAny) {
+      text.put("mad.lo.u32", end, team.place(), bytesOfTeam(sizes), end);
     }
     for (Tensor tensor : tensors) {
       places.share(tensor, text.compute(Kind.B32, "mov.u32", end));
@@ -73,6 +71,20 @@ final class SharedRows {
     String size = text.compute(Kind.B32, "mad.lo.u32", width, bytes, Integer.toString(more));
     text.put("and.b32", size, size, "0x" + Integer.toHexString(~more));
     return size;
+  }
+
+  /** As {@link SharedTensors#bytes} has it. */
+  private String bytesOfTeam(List<String> sizes) {
+    String bytes = text.compute(Kind.B32, "mov.u32", sizes.getFirst());
+    for (String size : sizes.subList(1, sizes.size())) {
+      text.put("add.u32", bytes, bytes, size);
+    }
+    if (SharedTensors.isOdd(team.size())) {
+      text.put("add.u32", bytes, bytes, Integer.toString(SharedTensors.HALF - 1));
+      text.put("and.b32", bytes, bytes, "0x" + Integer.toHexString(-SharedTensors.BANKS));
+      text.put("add.u32", bytes, bytes, Integer.toString(SharedTensors.HALF));
+    }
+    return bytes;
   }
 
   /** Whether there are any. Then no row has more elements than a super-block. */

@@ -25,6 +25,12 @@ final class SharedTensors {
    */
   static final int MOST_BYTES = 48 << 10;
 
+  /** Bytes that all banks of shared memory give at once. */
+  static final int BANKS = 128;
+
+  /** What the threads of two teams use of them. */
+  static final int HALF = BANKS / 2;
+
   private SharedTensors() {}
 
   /**
@@ -42,7 +48,7 @@ final class SharedTensors {
     List<ElementType> types = new ArrayList<>();
     for (Tensor tensor : candidates) {
       types.add(signature.type(tensor));
-      if (saved.get(tensor) > 0 && bytes(types, width) <= most) {
+      if (saved.get(tensor) > 0 && bytes(types, width, signature.teamSize()) <= most) {
         chosen.add(tensor);
       } else {
         types.removeLast();
@@ -70,12 +76,24 @@ final class SharedTensors {
     return saved;
   }
 
-  /** Bytes of shared memory of a team, for a row of each type. */
-  static long bytes(Collection<ElementType> types, int width) {
+  /**
+   * Bytes of shared memory of a team, for a row of each type.
+   *
+   * @param teamSize threads of a warp that do a row together
+   */
+  static long bytes(Collection<ElementType> types, int width, int teamSize) {
     long bytes = 0;
     for (ElementType type : types) {
       bytes += Math.ceilDiv((long) width * type.bytes(), Accesses.WIDEST) * Accesses.WIDEST;
     }
-    return bytes;
+    return isOdd(teamSize) && bytes > 0 ? (bytes + HALF - 1) / BANKS * BANKS + HALF : bytes;
+  }
+
+  /**
+   * Whether teams are an odd number of times 64 bytes apart. Eight threads use shared memory
+   * together, 16 bytes each. If they are of two teams, they so use different banks.
+   */
+  static boolean isOdd(int teamSize) {
+    return teamSize * Accesses.WIDEST == HALF;
   }
 }
