@@ -25,11 +25,17 @@ class PlantedFaultsTest {
 
   private static final List<PlainForward> NARROW =
       List.of(
+          new PlainForward(SPEC, TYPE, 9, 402, 1, 0, true).inPlace(),
+          new PlainForward(SPEC, TYPE, 33, 71, 1, 1, true),
+          new PlainForward(SPEC, TYPE, 2, 256, 1, 0, false),
+          new PlainForward(SPEC, TYPE, 3, 120, 3, 0, false));
+
+  private static final List<PlainForward> OF_WARP =
+      List.of(
           new PlainForward(SPEC, TYPE, 9, 1_002, 1, 0, true).inPlace(),
           new PlainForward(SPEC, TYPE, 2, 1_024, 1, 0, false),
-          new PlainForward(SPEC, TYPE, 2, 371, 1, 2, false),
-          new PlainForward(SPEC, TYPE, 3, 70, 1, 1, true),
-          new PlainForward(SPEC, TYPE, 3, 120, 3, 0, false));
+          new PlainForward(SPEC, TYPE, 2, 771, 1, 2, false),
+          new PlainForward(SPEC, TYPE, 2, 1_800, 3, 0, false));
 
   private static final List<PlainForward> WIDE =
       List.of(
@@ -71,6 +77,7 @@ class PlantedFaultsTest {
   @Test
   void kernelsWithoutFaultHaveNone() {
     assertThat(found(NARROW, text(NARROW))).isNull();
+    assertThat(found(OF_WARP, text(OF_WARP))).isNull();
     assertThat(found(WIDE, text(WIDE))).isNull();
     assertThat(found(LONG, text(LONG))).isNull();
   }
@@ -78,7 +85,7 @@ class PlantedFaultsTest {
   @Test
   void everyBarrierIsNeeded() {
     int barriers = 0;
-    for (List<PlainForward> calls : List.of(NARROW, WIDE, LONG)) {
+    for (List<PlainForward> calls : List.of(NARROW, OF_WARP, WIDE, LONG)) {
       Matcher barrier = Pattern.compile("  bar\\..*\n").matcher(text(calls));
       while (barrier.find()) {
         String text = text(calls);
@@ -89,8 +96,8 @@ class PlantedFaultsTest {
         barriers++;
       }
     }
-    // One in a warp; one in a warp and two of all threads; three of all threads.
-    assertThat(barriers).isEqualTo(1 + 3 + 3);
+    // One in a warp; the same; one in a warp and two of all threads; three of all threads.
+    assertThat(barriers).isEqualTo(1 + 1 + 3 + 3);
   }
 
   @Test
@@ -111,17 +118,27 @@ class PlantedFaultsTest {
       {"COPY_ONE_", "setp\\.ge\\.u32", "setp.gt.u32"}
     };
     for (String[] fault : faults) {
-      String text = text(NARROW);
+      String text = text(OF_WARP);
       int from = text.indexOf(fault[0]);
       String changed = text.substring(0, from) + replaced(text.substring(from), fault[1], fault[2]);
-      assertThat(found(NARROW, changed)).as(fault[0]).isNotNull();
+      assertThat(found(OF_WARP, changed)).as(fault[0]).isNotNull();
     }
   }
 
   @Test
   void aShuffleFromEightGivesOtherBits() {
-    String changed = replaced(text(NARROW), "(shfl\\.sync\\.down\\S* \\S+ \\S+) 16,", "$1 8,");
+    String changed = replaced(text(OF_WARP), "(shfl\\.sync\\.down\\S* \\S+ \\S+) 16,", "$1 8,");
+    assertThat(found(OF_WARP, changed)).startsWith("row");
+  }
+
+  @Test
+  void threadsOfAnotherTeamInAShuffleAreFound() {
+    // Segments of 16 threads in place of 8: a row gets the sum of another one.
+    String changed =
+        replaced(text(NARROW), "(shfl\\.sync\\.idx\\S* \\S+ \\S+ 0,) 6175,", "$1 4127,");
     assertThat(found(NARROW, changed)).startsWith("row");
+    String mask = replaced(text(NARROW), "mov\\.u32 (\\S+) 255;", "mov.u32 $1 65535;");
+    assertThat(found(NARROW, mask)).contains("a divergent");
   }
 
   @Test
@@ -133,7 +150,7 @@ class PlantedFaultsTest {
   @Test
   void aShuffleOfSomeLanesIsDivergent() {
     String shuffle = "  shfl.sync.idx.b32 %r0, %r0, 0, 31, 0xffffffff;\n";
-    String changed = replaced(text(NARROW), "(ONE_\\d+:\n[^\n]*\n[^\n]*\n)", "$1" + shuffle);
+    String changed = replaced(text(OF_WARP), "(ONE_\\d+:\n[^\n]*\n[^\n]*\n)", "$1" + shuffle);
     assertThat(found(NARROW, changed)).contains("a divergent shuffle");
   }
 
@@ -163,7 +180,7 @@ class PlantedFaultsTest {
   void noInstructionThatMattersCanBeLeftOut() {
     int all = 0;
     List<String> unnoticed = new ArrayList<>();
-    for (List<PlainForward> calls : List.of(NARROW, WIDE, LONG)) {
+    for (List<PlainForward> calls : List.of(NARROW, OF_WARP, WIDE, LONG)) {
       List<String> lines = List.of(text(calls).split("\n"));
       for (int i = 0; i < lines.size(); i++) {
         if (INSTRUCTION.matcher(lines.get(i)).matches()) {

@@ -39,7 +39,8 @@ final class NarrowSums {
     String many = text.label("MANY");
     String one = text.label("ONE");
     String done = text.label("ADDED");
-    if (!places.isShared(stage)) {
+    boolean isAligned = places.isShared(stage);
+    if (!isAligned) {
       text.branchIf(places.isUnaligned(stage), one);
     }
     text.mark(many);
@@ -50,9 +51,12 @@ final class NarrowSums {
     text.branch(many);
     text.mark(one);
     text.branchIf(text.test("ge.u32", first, end), done);
-    oneByOne(stage, row, first, end, done, lanes);
-    text.put("add.u32", first, first, Integer.toString(SumOrder.LANES));
-    text.branch(one);
+    // Fewer than 16 bytes are left of an aligned row.
+    oneByOne(stage, row, first, end, done, lanes, isAligned ? own - 1 : own);
+    if (!isAligned) {
+      text.put("add.u32", first, first, Integer.toString(SumOrder.LANES));
+      text.branch(one);
+    }
     text.mark(done);
     return lanes;
   }
@@ -69,9 +73,15 @@ final class NarrowSums {
   }
 
   private void oneByOne(
-      Stage stage, ValueCode row, String first, String end, String done, String[][] lanes) {
+      Stage stage,
+      ValueCode row,
+      String first,
+      String end,
+      String done,
+      String[][] lanes,
+      int count) {
     Map<Tensor, Place> from = places.sources(stage, first, 1);
-    for (int k = 0; k < own; k++) {
+    for (int k = 0; k < count; k++) {
       if (k > 0) {
         String index = text.compute(Kind.B32, "add.u32", first, Integer.toString(k));
         text.branchIf(text.test("ge.u32", index, end), done);
