@@ -31,8 +31,11 @@ import org.junit.jupiter.params.provider.FieldSource;
 
 /** NVIDIA's assembler takes the kernels, and keeps all of their registers; where it is there. */
 class AssembledTest {
-  /** Widths of the two forms, and of LayerNorm in two passes. */
-  private static final int[] WIDTHS = {4096, 512, 1 << 21};
+  /** Rows that one block of threads does, rows that a warp does several of or adds up. */
+  private static final int[] WIDTHS = {4096, 512};
+
+  /** Rows that one warp does, that do not fit in shared memory, and LayerNorm in two passes. */
+  private static final int[] OTHER_WIDTHS = {1024, 1 << 16, 1 << 21};
 
   private static final List<String> DEVICES = List.of("sm_80", "sm_90", "sm_100", "sm_120");
 
@@ -109,6 +112,9 @@ class AssembledTest {
       for (int width : WIDTHS) {
         specs(width).forEach(spec -> add(kernels, spec, type, width));
       }
+      for (int width : OTHER_WIDTHS) {
+        add(kernels, NormSpec.LAYERNORM, type, width);
+      }
     }
     kernels.add(TreeKernel.of(ElementType.FLOAT32));
     kernels.add(TreeKernel.of(ElementType.FLOAT64));
@@ -117,9 +123,6 @@ class AssembledTest {
 
   private static Stream<NormSpec> specs(int width) {
     NormSpec usual = NormSpec.RMSNORM;
-    if (width > Forward.ONE_PASS) {
-      return Stream.of(NormSpec.LAYERNORM);
-    }
     return Stream.of(
         usual,
         NormSpec.LAYERNORM,
@@ -150,7 +153,9 @@ class AssembledTest {
     }
     for (boolean kept : new boolean[] {false, true}) {
       boolean bias = biased && spec.gate().isAfter();
-      BackwardFormula formula = new BackwardFormula(spec, false, kept, true, bias, true, biased);
+      boolean sums = kept || width > 512;
+      BackwardFormula formula =
+          new BackwardFormula(spec, false, kept, true, bias, sums, sums && biased);
       kernels.add(NormKernels.of(formula, types, choices));
     }
   }
