@@ -30,10 +30,11 @@ public enum Form {
    * {@return how threads share rows of a width}
    *
    * @param width of a row, or of a group
-   * @param addsRows whether a team adds 32 rows up. Such teams are few, so a warp does no several
+   * @param isAlone whether a warp must not do several rows at once. Teams that add 32 rows up are
+   *     few, so they are warps at least
    */
-  public static Form of(int width, boolean addsRows) {
-    return width > WARP_WIDTH ? BLOCK : width > NARROW_WIDTH || addsRows ? WARP : NARROW;
+  public static Form of(int width, boolean isAlone) {
+    return width > WARP_WIDTH ? BLOCK : width > NARROW_WIDTH || isAlone ? WARP : NARROW;
   }
 
   /** The most threads of a block. */

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -34,7 +35,8 @@ final class SharedTensors {
   private SharedTensors() {}
 
   /**
-   * The tensors that fit, those first that save the most accesses to the memory of the device.
+   * The tensors that fit for all teams of a warp, those first that save the most accesses to the
+   * memory of the device.
    *
    * @param signature of the kernel
    * @param width of a row
@@ -43,12 +45,14 @@ final class SharedTensors {
     Map<Tensor, Integer> saved = saved(signature.program());
     List<Tensor> candidates = new ArrayList<>(saved.keySet());
     candidates.sort(Comparator.comparing(saved::get).reversed());
+    int teamSize = signature.teamSize();
+    int teams = signature.form() == Form.BLOCK ? 1 : SumOrder.LANES / teamSize;
     int most = MOST_BYTES - RowSums.sharedBytes(signature.blockBytes(), width);
     Set<Tensor> chosen = new TreeSet<>();
     List<ElementType> types = new ArrayList<>();
     for (Tensor tensor : candidates) {
       types.add(signature.type(tensor));
-      if (saved.get(tensor) > 0 && bytes(types, width, signature.teamSize()) <= most) {
+      if (saved.get(tensor) > 0 && teams * bytes(types, width, teamSize) <= most) {
         chosen.add(tensor);
       } else {
         types.removeLast();
