@@ -51,8 +51,7 @@ final class NarrowSums {
     text.branch(many);
     text.mark(one);
     text.branchIf(text.test("ge.u32", first, end), done);
-    // Fewer than 16 bytes are left of an aligned row.
-    oneByOne(stage, row, first, end, done, lanes, isAligned ? own - 1 : own);
+    oneByOne(stage, row, first, end, done, lanes);
     if (!isAligned) {
       text.put("add.u32", first, first, Integer.toString(SumOrder.LANES));
       text.branch(one);
@@ -73,15 +72,11 @@ final class NarrowSums {
   }
 
   private void oneByOne(
-      Stage stage,
-      ValueCode row,
-      String first,
-      String end,
-      String done,
-      String[][] lanes,
-      int count) {
+      Stage stage, ValueCode row, String first, String end, String done, String[][] lanes) {
     Map<Tensor, Place> from = places.sources(stage, first, 1);
-    for (int k = 0; k < count; k++) {
+    // Fewer than 16 bytes are left of an aligned row.
+    int most = places.isShared(stage) ? own - 1 : own;
+    for (int k = 0; k < most; k++) {
       if (k > 0) {
         String index = text.compute(Kind.B32, "add.u32", first, Integer.toString(k));
         text.branchIf(text.test("ge.u32", index, end), done);
