@@ -124,6 +124,8 @@ class CudaNormBitsTest {
   private Set<String> notReachedBackward() {
     Set<String> wanted = new TreeSet<>();
     for (Form form : Form.values()) {
+      // Teams of several rows in a warp do not add rows up.
+      boolean sums = form != Form.NARROW;
       for (NormSpec.Kind kind : NormSpec.Kind.values()) {
         for (ElementType type : ElementType.values()) {
           wanted.add(form + " " + type + " " + kind);
@@ -136,8 +138,10 @@ class CudaNormBitsTest {
         wanted.add(form + " gate " + gate);
       }
       for (boolean is : new boolean[] {false, true}) {
-        wanted.add(form + " sums true " + is);
-        wanted.add(form + " sums false " + is);
+        if (sums) {
+          wanted.add(form + " sums true " + is);
+        }
+        wanted.add(form + " sums false " + (is && sums));
         wanted.add(form + " partial " + is);
         wanted.add("groups 3 in parts " + is);
         wanted.add("residual " + is);
