@@ -51,7 +51,8 @@ final class NormKernels {
   /** The kernel that gives rows of a width their codes. */
   static PtxKernel ofCodes(ElementType rows, Codes codes, int width) {
     return OF_CODES.computeIfAbsent(
-        new OfCodes(rows, codes, Form.of(width)), of -> CodeKernel.of(of.rows, of.codes, of.form));
+        new OfCodes(rows, codes, Form.of(width, true)),
+        of -> CodeKernel.of(of.rows, of.codes, of.form));
   }
 
   /** The types of rows. */

@@ -38,8 +38,11 @@ import org.junit.jupiter.params.provider.FieldSource;
 
 /** NVIDIA's assembler takes the kernels, and keeps all of their registers; where it is there. */
 class AssembledTest {
-  /** Widths of the two forms, and of LayerNorm in two passes. */
-  private static final int[] WIDTHS = {4096, 512, 1 << 21};
+  /** Rows that one block of threads does, rows that a warp does several of or adds up. */
+  private static final int[] WIDTHS = {4096, 512};
+
+  /** Rows that one warp does, that do not fit in shared memory, and LayerNorm in two passes. */
+  private static final int[] OTHER_WIDTHS = {1024, 1 << 16, 1 << 21};
 
   private static final List<String> DEVICES = List.of("sm_80", "sm_90", "sm_100", "sm_120");
 
@@ -73,6 +76,7 @@ class AssembledTest {
             .start();
     String report = new String(process.getInputStream().readAllBytes());
     assertThat(process.waitFor()).as(report).isZero();
+    System.out.println(report);
     List<String> spills = report.lines().filter(line -> line.contains("spill stores")).toList();
     assertThat(spills).hasSameSizeAs(chosen);
     assertThat(spills)
@@ -102,7 +106,7 @@ class AssembledTest {
     StringBuilder module = new StringBuilder();
     for (PtxKernel kernel : kernels) {
       int from = kernel.text().indexOf(module.isEmpty() ? ".version" : ".visible");
-      String name = ".entry k" + module.length() + "(";
+      String name = ".entry " + kernel.name() + module.length() + "(";
       module.append(kernel.text().substring(from).replace(".entry " + kernel.name() + "(", name));
     }
     return module.toString();
@@ -118,6 +122,9 @@ class AssembledTest {
       for (int width : new int[] {4096, 512}) {
         addWithCodes(kernels, type, width);
       }
+      for (int width : OTHER_WIDTHS) {
+        add(kernels, NormSpec.LAYERNORM, type, width);
+      }
     }
     kernels.add(TreeKernel.of(ElementType.FLOAT32));
     kernels.add(TreeKernel.of(ElementType.FLOAT64));
@@ -127,9 +134,6 @@ class AssembledTest {
 
   private static Stream<NormSpec> specs(int width) {
     NormSpec usual = NormSpec.RMSNORM;
-    if (width > Forward.ONE_PASS) {
-      return Stream.of(NormSpec.LAYERNORM);
-    }
     return Stream.of(
         usual,
         NormSpec.LAYERNORM,
@@ -167,7 +171,9 @@ class AssembledTest {
     }
     for (boolean kept : new boolean[] {false, true}) {
       boolean bias = biased && spec.gate().isAfter();
-      BackwardFormula formula = new BackwardFormula(spec, false, kept, true, bias, true, biased);
+      boolean sums = kept || width > 512;
+      BackwardFormula formula =
+          new BackwardFormula(spec, false, kept, true, bias, sums, sums && biased);
       kernels.add(NormKernels.of(formula, types, ofCall, choices));
     }
   }

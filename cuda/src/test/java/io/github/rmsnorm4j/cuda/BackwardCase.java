@@ -93,8 +93,9 @@ final class BackwardCase {
     boolean gains = sampled || random.nextInt(4) > 0;
     gain = gains ? TestParameter.draw(random, length, samples, 0) : null;
     bias = random.nextInt(3) == 0 ? TestParameter.draw(random, length, samples, 0) : null;
-    wantsGain = random.nextInt(3) > 0;
-    wantsBias = random.nextInt(3) > 0;
+    boolean wantsAny = random.nextBoolean();
+    wantsGain = wantsAny && random.nextInt(3) > 0;
+    wantsBias = wantsAny && random.nextInt(3) > 0;
     adds = random.nextBoolean();
   }
 
@@ -341,7 +342,7 @@ final class BackwardCase {
   }
 
   private void reach() {
-    Form form = Form.of(width / groups);
+    Form form = Form.of(width / groups, wantsGain || wantsBias);
     reached.add(form + " " + type + " " + spec.kind());
     reached.add(form + " keeps " + keep + " " + spec.kind());
     reached.add(spec.kind() + " " + spec.epsilonPlacement());

@@ -178,6 +178,8 @@ class CudaNormBitsTest {
     wanted.add("samples 1");
     wanted.add("samples 3");
     for (Form form : Form.values()) {
+      // Teams of several rows in a warp do not add rows up.
+      boolean sums = form != Form.NARROW;
       for (NormSpec.Kind kind : NormSpec.Kind.values()) {
         for (ElementType type : ElementType.values()) {
           wanted.add(form + " " + type + " " + kind);
@@ -190,8 +192,10 @@ class CudaNormBitsTest {
         wanted.add(form + " gate " + gate);
       }
       for (boolean is : new boolean[] {false, true}) {
-        wanted.add(form + " sums true " + is);
-        wanted.add(form + " sums false " + is);
+        if (sums) {
+          wanted.add(form + " sums true " + is);
+        }
+        wanted.add(form + " sums false " + (is && sums));
         wanted.add(form + " partial " + is);
         wanted.add("groups 3 in parts " + is);
         wanted.add("residual " + is);

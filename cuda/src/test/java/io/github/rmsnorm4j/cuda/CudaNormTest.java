@@ -407,7 +407,7 @@ class CudaNormTest {
               assertThat(e.codeName()).isEqualTo("CUDA_ERROR_ILLEGAL_ADDRESS");
             })
         .hasMessageContaining(
-            "kernel rms_norm_forward_float32_float32_warp of RmsNorm.apply(3 x 40 float32)");
+            "kernel rms_norm_forward_float32_float32_narrow of RmsNorm.apply(3 x 40 float32)");
     arena.close();
     assertThatThrownBy(device::freeBytes).hasMessageContaining("was lost before");
     device.close();

@@ -76,7 +76,11 @@ class ForwardBitsTest {
           wanted.add(type + " " + order);
         }
       }
-      for (String label : new String[] {"STORE_WIDE", "STORE", "OUT_OF_RANGE", "MANY", "ONE"}) {
+      for (String label :
+          new String[] {
+            "STORE_WIDE", "STORE", "OUT_OF_RANGE", "MANY", "ONE",
+            "COPY_WIDE", "COPY_LAST", "COPY_UNALIGNED", "COPY_MANY", "COPY_ONE"
+          }) {
         wanted.add(form + " true " + label);
         wanted.add(form + " false " + label);
       }

@@ -335,7 +335,7 @@ final class ForwardCase {
   }
 
   private void reach() {
-    Form form = Form.of(width / groups);
+    Form form = Form.of(width / groups, false);
     reached.add(form + " " + x.type() + " " + spec.kind());
     reached.add(form + " to " + y.type());
     reached.add(spec.kind() + " " + spec.epsilonPlacement());

@@ -137,6 +137,6 @@ final class PlainForward {
 
   @Override
   public String toString() {
-    return "%s, %s, %d x %d".formatted(spec, x.type(), x.rows(), x.width());
+    return "%s, %s, %d".formatted(spec, x.type(), x.width());
   }
 }

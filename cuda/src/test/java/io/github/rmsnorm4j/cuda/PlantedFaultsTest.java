@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cuda.interpret.PtxFault;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -24,15 +25,28 @@ class PlantedFaultsTest {
 
   private static final List<PlainForward> NARROW =
       List.of(
-          new PlainForward(SPEC, TYPE, 9, 1_000, 1, 0, true).inPlace(),
-          new PlainForward(SPEC, TYPE, 3, 70, 1, 1, true),
+          new PlainForward(SPEC, TYPE, 9, 402, 1, 0, true).inPlace(),
+          new PlainForward(SPEC, TYPE, 33, 71, 1, 1, true),
+          new PlainForward(SPEC, TYPE, 2, 256, 1, 0, false),
           new PlainForward(SPEC, TYPE, 3, 120, 3, 0, false));
+
+  private static final List<PlainForward> OF_WARP =
+      List.of(
+          new PlainForward(SPEC, TYPE, 9, 1_002, 1, 0, true).inPlace(),
+          new PlainForward(SPEC, TYPE, 2, 1_024, 1, 0, false),
+          new PlainForward(SPEC, TYPE, 2, 771, 1, 2, false),
+          new PlainForward(SPEC, TYPE, 2, 1_800, 3, 0, false));
 
   private static final List<PlainForward> WIDE =
       List.of(
-          new PlainForward(SPEC, TYPE, 3, 3_300, 1, 0, true),
+          new PlainForward(SPEC, TYPE, 3, 3_700, 1, 0, true),
           new PlainForward(SPEC, TYPE, 2, 2_061, 1, 1, true),
-          new PlainForward(SPEC, TYPE, 2, 6_300, 3, 0, false),
+          new PlainForward(SPEC, TYPE, 2, 6_300, 3, 0, false));
+
+  /** Rows that do not fit in shared memory. */
+  private static final List<PlainForward> LONG =
+      List.of(
+          new PlainForward(SPEC, TYPE, 2, 12_301, 1, 1, true),
           new PlainForward(SPEC, TYPE, 1, 67_000, 1, 0, false));
 
   private static String text(List<PlainForward> calls) {
@@ -63,21 +77,27 @@ class PlantedFaultsTest {
   @Test
   void kernelsWithoutFaultHaveNone() {
     assertThat(found(NARROW, text(NARROW))).isNull();
+    assertThat(found(OF_WARP, text(OF_WARP))).isNull();
     assertThat(found(WIDE, text(WIDE))).isNull();
+    assertThat(found(LONG, text(LONG))).isNull();
   }
 
   @Test
   void everyBarrierIsNeeded() {
-    String text = text(WIDE);
     int barriers = 0;
-    for (int at = text.indexOf("bar.sync"); at >= 0; at = text.indexOf("bar.sync", at + 1)) {
-      String without = text.substring(0, at) + text.substring(text.indexOf('\n', at));
-      assertThat(found(WIDE, without))
-          .as("barrier %d", barriers)
-          .containsAnyOf("a race", "was not written");
-      barriers++;
+    for (List<PlainForward> calls : List.of(NARROW, OF_WARP, WIDE, LONG)) {
+      Matcher barrier = Pattern.compile("  bar\\..*\n").matcher(text(calls));
+      while (barrier.find()) {
+        String text = text(calls);
+        String without = text.substring(0, barrier.start()) + text.substring(barrier.end());
+        assertThat(found(calls, without))
+            .as("barrier %d", barriers)
+            .containsAnyOf("a race", "was not written");
+        barriers++;
+      }
     }
-    assertThat(barriers).isEqualTo(3);
+    // One in a warp; the same; one in a warp and two of all threads; three of all threads.
+    assertThat(barriers).isEqualTo(1 + 1 + 3 + 3);
   }
 
   @Test
@@ -86,13 +106,39 @@ class PlantedFaultsTest {
     int loop = text.indexOf("STORE_", text.indexOf("REST_"));
     String changed =
         text.substring(0, loop) + replaced(text.substring(loop), "setp\\.ge\\.u32", "setp.gt.u32");
-    assertThat(found(NARROW, changed)).contains("out of bounds");
+    assertThat(found(NARROW, changed)).contains("a read of what was not written");
+  }
+
+  @Test
+  void anIndexOffByOneInTheCopyIsFound() {
+    String[][] faults = {
+      {"COPY_WIDE_", "(st\\.shared\\.\\S+ \\[%r\\d+)\\+512]", "$1+528]"},
+      {"COPY_LAST_", "add\\.u32 (\\S+ \\S+) 4;", "add.u32 $1 2;"},
+      {"COPY_MANY_", "(st\\.shared\\.\\S+ \\[%r\\d+)\\+128]", "$1+132]"},
+      {"COPY_ONE_", "setp\\.ge\\.u32", "setp.gt.u32"}
+    };
+    for (String[] fault : faults) {
+      String text = text(OF_WARP);
+      int from = text.indexOf(fault[0]);
+      String changed = text.substring(0, from) + replaced(text.substring(from), fault[1], fault[2]);
+      assertThat(found(OF_WARP, changed)).as(fault[0]).isNotNull();
+    }
   }
 
   @Test
   void aShuffleFromEightGivesOtherBits() {
-    String changed = replaced(text(NARROW), "(shfl\\.sync\\.down\\S* \\S+ \\S+) 16,", "$1 8,");
+    String changed = replaced(text(OF_WARP), "(shfl\\.sync\\.down\\S* \\S+ \\S+) 16,", "$1 8,");
+    assertThat(found(OF_WARP, changed)).startsWith("row");
+  }
+
+  @Test
+  void threadsOfAnotherTeamInAShuffleAreFound() {
+    // Segments of 16 threads in place of 8: a row gets the sum of another one.
+    String changed =
+        replaced(text(NARROW), "(shfl\\.sync\\.idx\\S* \\S+ \\S+ 0,) 6175,", "$1 4127,");
     assertThat(found(NARROW, changed)).startsWith("row");
+    String mask = replaced(text(NARROW), "mov\\.u32 (\\S+) 255;", "mov.u32 $1 65535;");
+    assertThat(found(NARROW, mask)).contains("a divergent");
   }
 
   @Test
@@ -104,7 +150,7 @@ class PlantedFaultsTest {
   @Test
   void aShuffleOfSomeLanesIsDivergent() {
     String shuffle = "  shfl.sync.idx.b32 %r0, %r0, 0, 31, 0xffffffff;\n";
-    String changed = replaced(text(NARROW), "(ONE_\\d+:\n[^\n]*\n[^\n]*\n)", "$1" + shuffle);
+    String changed = replaced(text(OF_WARP), "(ONE_\\d+:\n[^\n]*\n[^\n]*\n)", "$1" + shuffle);
     assertThat(found(NARROW, changed)).contains("a divergent shuffle");
   }
 
@@ -134,7 +180,7 @@ class PlantedFaultsTest {
   void noInstructionThatMattersCanBeLeftOut() {
     int all = 0;
     List<String> unnoticed = new ArrayList<>();
-    for (List<PlainForward> calls : List.of(NARROW, WIDE)) {
+    for (List<PlainForward> calls : List.of(NARROW, WIDE, LONG)) {
       List<String> lines = List.of(text(calls).split("\n"));
       for (int i = 0; i < lines.size(); i++) {
         if (INSTRUCTION.matcher(lines.get(i)).matches()) {

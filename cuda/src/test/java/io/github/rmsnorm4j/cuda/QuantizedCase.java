@@ -353,7 +353,7 @@ final class QuantizedCase {
   }
 
   private void reach() {
-    Form form = Form.of(width / groups);
+    Form form = Form.of(width / groups, true);
     reached.add(form + " " + type);
     reached.add(form + " " + x.type() + " output " + (y == null ? "none" : y.type()));
     reached.add(type + " " + rule.floor());

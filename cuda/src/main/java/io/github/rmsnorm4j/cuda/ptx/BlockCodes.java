@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cuda.ptx;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
 import io.github.rmsnorm4j.internal.codec.Float8;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -14,13 +15,13 @@ final class BlockCodes {
   private static final int OF_WORD = Integer.BYTES;
 
   private final PtxText text;
-  private final RowPlaces places;
+  private final Accesses accesses;
   private final CodeFormula formula;
   private final Float8 float8;
 
-  BlockCodes(PtxText text, RowPlaces places, CodeFormula formula) {
+  BlockCodes(PtxText text, CodeFormula formula) {
     this.text = text;
-    this.places = places;
+    accesses = new Accesses(text);
     this.formula = formula;
     float8 = formula.format().float8();
   }
@@ -60,7 +61,7 @@ final class BlockCodes {
     text.branchIf(others, stored);
     String empty = block.of(formula.emptyScale());
     String number = text.compute(Kind.F32, "selp.f32", scale, empty, hasCodes);
-    places.store(Codes.SCALES, at, number);
+    accesses.store(new Place(false, at, ElementType.FLOAT32), number);
     text.mark(stored);
     return new Found(factor, hasCodes);
   }

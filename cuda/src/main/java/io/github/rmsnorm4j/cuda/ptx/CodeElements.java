@@ -8,8 +8,11 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 
 /** The elements of a stage whose output becomes codes. */
 final class CodeElements {
@@ -17,6 +20,7 @@ final class CodeElements {
 
   private final PtxText text;
   private final RowPlaces places;
+  private final Accesses accesses;
   private final Codes codes;
   private final Stage stage;
   private final ValueCode row;
@@ -29,13 +33,14 @@ final class CodeElements {
     this.codes = codes;
     this.stage = stage;
     this.row = row;
+    accesses = new Accesses(text);
     narrowing = new Narrowing(text);
     tensors = tensors(stage, codes);
   }
 
   /** The tensors of a stage that are in memory. */
   static Collection<Tensor> tensors(Stage stage, Codes codes) {
-    List<Tensor> tensors = new ArrayList<>(RowPlaces.tensors(stage));
+    List<Tensor> tensors = new ArrayList<>(stage.tensors().keySet());
     if (!codes.stored()) {
       tensors.remove(Forward.Y);
     }
@@ -46,23 +51,44 @@ final class CodeElements {
     return stage;
   }
 
-  Collection<Tensor> tensors() {
-    return tensors;
+  /** A predicate: some place in the memory of the device is no multiple of 16 bytes. */
+  String isUnaligned() {
+    Set<String> addresses = new LinkedHashSet<>();
+    for (Tensor tensor : stage.read().keySet()) {
+      Place source = places.source(tensor);
+      if (!source.isShared()) {
+        addresses.add(source.address());
+      }
+    }
+    stored().forEach(rows -> addresses.add(places.inGlobal(rows).address()));
+    return places.isUnaligned(addresses);
+  }
+
+  /** The rows that the stage stores. */
+  private List<Tensor> stored() {
+    return stage.written().keySet().stream().filter(tensors::contains).toList();
+  }
+
+  /** Where elements are stored. */
+  private Map<Tensor, Place> targets(String index, int count) {
+    Map<Tensor, Place> targets = new TreeMap<>();
+    stored().forEach(rows -> targets.put(rows, places.inGlobal(rows).at(text, index, count)));
+    return targets;
   }
 
   /** Some elements of one thread. */
   final class Some {
     private final ValueCode[] elements;
-    private final Map<Tensor, String> at;
+    private final Map<Tensor, Place> into;
     private final String codesAt;
     private final boolean adjacent;
 
     /** The numbers that become codes, when they are known. */
     private String[] numbers;
 
-    private Some(ValueCode[] elements, Map<Tensor, String> at, String codesAt, boolean adjacent) {
+    private Some(ValueCode[] elements, Map<Tensor, Place> into, String codesAt, boolean adjacent) {
       this.elements = elements;
-      this.at = at;
+      this.into = into;
       this.codesAt = codesAt;
       this.adjacent = adjacent;
     }
@@ -127,10 +153,10 @@ final class CodeElements {
         results[k] = elements[k].stored(store.value(), store.type(), places.type(rows));
       }
       if (adjacent) {
-        places.store(rows, at.get(rows), results);
+        accesses.store(into.get(rows), results);
       } else {
         for (int k = 0; k < results.length; k++) {
-          places.store(rows, at.get(rows), offset(rows, k), results[k]);
+          accesses.store(into.get(rows), offset(rows, k), results[k]);
         }
       }
     }
@@ -142,22 +168,21 @@ final class CodeElements {
 
   /** Elements that are one after the other; all are loaded before any is used. */
   Some adjacent(String group, int count) {
-    Map<Tensor, String> at = places.addresses(tensors, group, count);
     Map<Tensor, String[]> loaded = new LinkedHashMap<>();
-    for (Tensor tensor : stage.read().keySet()) {
-      loaded.put(tensor, places.load(tensor, at.get(tensor), 0, count));
-    }
+    places
+        .sources(stage, group, count)
+        .forEach((tensor, from) -> loaded.put(tensor, accesses.load(from, 0, count)));
     ValueCode[] elements = new ValueCode[count];
     for (int k = 0; k < count; k++) {
       int place = k;
       elements[k] = row.ofElement(value -> loaded.get(value.tensor())[place]);
     }
-    return new Some(elements, at, codesAt(group, count), true);
+    return new Some(elements, targets(group, count), codesAt(group, count), true);
   }
 
   /** Elements that are 32 apart, each loaded when it is needed. */
   Some apart(String index, int count) {
-    Map<Tensor, String> at = places.addresses(tensors, index, 1);
+    Map<Tensor, Place> from = places.sources(stage, index, 1);
     ValueCode[] elements = new ValueCode[count];
     for (int k = 0; k < count; k++) {
       int place = k;
@@ -165,10 +190,10 @@ final class CodeElements {
           row.ofElement(
               value -> {
                 Tensor tensor = value.tensor();
-                return places.load(tensor, at.get(tensor), offset(tensor, place));
+                return accesses.load(from.get(tensor), offset(tensor, place));
               });
     }
-    return new Some(elements, at, codesAt(index, 1), false);
+    return new Some(elements, targets(index, 1), codesAt(index, 1), false);
   }
 
   private String codesAt(String index, int count) {

@@ -4,7 +4,9 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Value;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -33,7 +35,7 @@ public final class CodeKernel {
     RowPlaces places = new RowPlaces(text);
     places.addRows(Forward.X, type);
     codes.addTo(places);
-    Team team = Team.of(text, form);
+    Team team = Team.of(text, form, SumOrder.LANES);
     String rows = text.compute(Kind.B32, "ld.param.u32", "[" + RowKernel.ROWS + "]");
     String width = text.compute(Kind.B32, "ld.param.u32", "[" + RowKernel.WIDTH + "]");
     String end = text.label("END");
@@ -41,15 +43,21 @@ public final class CodeKernel {
     places.moveTo(team.number());
     Value element = Value.element(Forward.X, type);
     Stage stage = new Stage.Builder().store(Forward.Y, ElementType.FLOAT32, element).build();
-    ValueCode row = ValueCode.ofRow(text, new Numbers(text), places::first, places::computed);
+    Accesses accesses = new Accesses(text);
+    ValueCode row =
+        ValueCode.ofRow(
+            text,
+            new Numbers(text),
+            value -> accesses.load(places.inGlobal(value.tensor()), 0),
+            places::computed);
     row.close();
-    CodeOutput output = new CodeOutput(text, team, places, codes);
-    output.write(stage, width, row, true);
+    String base = text.compute(Kind.B32, "mov.u32", RowKernel.SHARED);
+    new CodeOutput(text, team, places, codes, base).write(stage, width, row, true);
     text.mark(end);
     text.put("ret");
     String name = ("codes_" + type + "_" + form).toLowerCase(Locale.ROOT);
-    int shared = output.blockBytes();
-    String module = PtxKernel.module(name, parameters, shared > 0, form.mostThreads(), text);
-    return new PtxKernel(name, module, form, 1, shared, parameters);
+    String module = PtxKernel.module(name, parameters, true, form.mostThreads(), text);
+    int blockBytes = CodeOutput.blockBytes(codes, form);
+    return new PtxKernel(name, module, form, team.size(), 1, blockBytes, List.of(), parameters);
   }
 }

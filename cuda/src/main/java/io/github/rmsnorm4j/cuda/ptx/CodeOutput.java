@@ -26,18 +26,22 @@ final class CodeOutput {
   private final BlockCodes blockCodes;
   private final Shuffles shuffles;
 
-  CodeOutput(PtxText text, Team team, RowPlaces places, Codes codes) {
+  /** A register with the address of the shared memory that sums of rows have, too. */
+  private final String base;
+
+  CodeOutput(PtxText text, Team team, RowPlaces places, Codes codes, String base) {
+    this.base = base;
     this.text = text;
     this.team = team;
     this.places = places;
     this.codes = codes;
-    blockCodes = new BlockCodes(text, places, codes.formula());
-    shuffles = new Shuffles(text);
+    blockCodes = new BlockCodes(text, codes.formula());
+    shuffles = new Shuffles(text, team);
   }
 
   /** Bytes of shared memory for each block of 1,024 elements. */
-  int blockBytes() {
-    return team.isBlock() && codes.isOfRow() ? Integer.BYTES : 0;
+  static int blockBytes(Codes codes, Form form) {
+    return form == Form.BLOCK && codes.isOfRow() ? Integer.BYTES : 0;
   }
 
   /**
@@ -70,7 +74,7 @@ final class CodeOutput {
     for (Tensor tensor : tensors(stage)) {
       bytes = Math.min(bytes, places.type(tensor).bytes());
     }
-    return Math.max(LEAST, RowPlaces.WIDEST / bytes);
+    return Math.max(LEAST, Accesses.WIDEST / bytes);
   }
 
   private static String shift(int powerOfTwo) {
@@ -83,7 +87,7 @@ final class CodeOutput {
 
   /** Continues at a label if the rows are not aligned for several elements at once. */
   private void branchUnaligned(CodeElements elements, int count, String label) {
-    text.branchIf(places.isUnaligned(elements.tensors()), label);
+    text.branchIf(elements.isUnaligned(), label);
     String bits =
         text.compute(Kind.B64, "and.b64", places.base(Codes.CODES), Integer.toString(count - 1));
     text.branchIf(text.test("ne.u64", bits, "0"), label);
@@ -104,7 +108,6 @@ final class CodeOutput {
     if (!team.isBlock()) {
       return;
     }
-    String base = text.compute(Kind.B32, "mov.u32", RowKernel.SHARED);
     String bytes = Integer.toString(Integer.BYTES);
     String left = text.label("LARGEST_LEFT");
     text.branchIf(text.test("ne.u32", team.lane(), "0"), left);

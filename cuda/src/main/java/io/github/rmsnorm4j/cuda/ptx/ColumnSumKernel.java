@@ -5,7 +5,6 @@ import io.github.rmsnorm4j.cuda.driver.LaunchShape;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
-import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.List;
 
 /**
@@ -14,7 +13,6 @@ import java.util.List;
  */
 public final class ColumnSumKernel {
   private static final int THREADS = 256;
-  private static final List<Tensor> X = List.of(Forward.X);
 
   private final PtxText text = new PtxText();
   private final KernelParameters parameters = new KernelParameters();
@@ -75,7 +73,8 @@ public final class ColumnSumKernel {
     text.put("ret");
     String name = "sums_of_32_rows_" + type.shortName();
     String module = PtxKernel.module(name, parameters, false, THREADS, text);
-    return new PtxKernel(name, module, Form.BLOCK, SumOrder.ROWS, 0, parameters);
+    return new PtxKernel(
+        name, module, Form.BLOCK, SumOrder.LANES, SumOrder.ROWS, 0, List.of(), parameters);
   }
 
   private String sum(String first, String stop, String column) {
@@ -83,8 +82,8 @@ public final class ColumnSumKernel {
     String row = text.compute(Kind.B32, "mov.u32", first);
     text.mark("ROW");
     places.moveTo(row);
-    String at = places.addresses(X, column, 1).get(Forward.X);
-    text.put("add.rn.f32", sum, sum, places.load(Forward.X, at, 0));
+    Place at = places.inGlobal(Forward.X).at(text, column, 1);
+    text.put("add.rn.f32", sum, sum, new Accesses(text).load(at, 0));
     text.put("add.u32", row, row, "1");
     text.branchIf(text.test("lt.u32", row, stop), "ROW");
     return sum;

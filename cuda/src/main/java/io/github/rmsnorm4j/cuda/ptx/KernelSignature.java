@@ -14,13 +14,16 @@ import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.SplitFormula;
 import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * What decides the text of a kernel. The width of the rows is a parameter of the kernel; only what
@@ -34,6 +37,7 @@ import java.util.TreeMap;
  * @param isPartial whether the statistic is of the first elements only
  * @param form how threads share rows
  * @param codes what the output becomes; null where it is stored alone
+ * @param shared the rows and columns that a team keeps in shared memory
  */
 public record KernelSignature(
     Formula formula,
@@ -42,11 +46,13 @@ public record KernelSignature(
     boolean isLong,
     boolean isPartial,
     Form form,
-    Codes codes) {
+    Codes codes,
+    Set<Tensor> shared) {
 
-  /** Copies the types. */
+  /** Copies the types and the tensors. */
   public KernelSignature {
     types = Collections.unmodifiableMap(new TreeMap<>(types));
+    shared = Collections.unmodifiableSet(new TreeSet<>(shared));
   }
 
   /**
@@ -83,8 +89,13 @@ public record KernelSignature(
           case SplitFormula s ->
               throw new IllegalArgumentException("rows are split, a kernel is for whole rows");
         };
-    return new KernelSignature(
-        same, types, addsOffset, width > Forward.ONE_PASS, part < width, Form.of(width), codes);
+    boolean isLong = width > Forward.ONE_PASS;
+    boolean isPartial = part < width;
+    Form form = Form.of(width, addsRows(same) || codes != null);
+    KernelSignature alone =
+        new KernelSignature(same, types, addsOffset, isLong, isPartial, form, codes, Set.of());
+    Set<Tensor> shared = SharedTensors.of(alone, width);
+    return new KernelSignature(same, types, addsOffset, isLong, isPartial, form, codes, shared);
   }
 
   /** The choices without those that come as parameters: all such norms share a kernel. */
@@ -121,9 +132,31 @@ public record KernelSignature(
         .toList();
   }
 
-  /** The type of a column in memory. */
-  ElementType type(Tensor column) {
-    return types.getOrDefault(column, arithmetic());
+  /** The type of a tensor in memory. */
+  ElementType type(Tensor tensor) {
+    return types.getOrDefault(tensor, arithmetic());
+  }
+
+  /** Threads of a warp that do a row together: narrow rows are read 16 bytes at a time. */
+  int teamSize() {
+    if (form != Form.NARROW) {
+      return SumOrder.LANES;
+    }
+    int bytes = Double.BYTES;
+    for (ElementType type : types.values()) {
+      bytes = Math.min(bytes, type.bytes());
+    }
+    return SumOrder.LANES * bytes / Accesses.WIDEST;
+  }
+
+  /** Bytes of shared memory for each block of 1,024 elements: for sums, or largest magnitudes. */
+  int blockBytes() {
+    int mostSums = 0;
+    for (Program.Step step : program().steps()) {
+      mostSums = Math.max(mostSums, step.stage().sums().size());
+    }
+    int ofCodes = codes == null ? 0 : CodeOutput.blockBytes(codes, form);
+    return form == Form.BLOCK ? Math.max(mostSums * RowSums.LANES_BYTES, ofCodes) : 0;
   }
 
   boolean isForward() {
@@ -132,6 +165,10 @@ public record KernelSignature(
 
   /** Whether rows are added up, in blocks of 32. */
   boolean hasColumnSums() {
+    return addsRows(formula);
+  }
+
+  private static boolean addsRows(Formula formula) {
     return formula instanceof BackwardFormula backward
         && (backward.gainGradient() || backward.biasGradient());
   }

@@ -4,9 +4,11 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program;
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Makes the kernel of one operation on all rows, as a framework without fusion has kernels: it
@@ -26,7 +28,7 @@ public final class OperationKernel {
   private OperationKernel(String name, Map<Tensor, ElementType> types, int width) {
     this.name = name;
     this.types = types;
-    form = Form.of(width);
+    form = Form.of(width, true);
   }
 
   /**
@@ -69,13 +71,14 @@ public final class OperationKernel {
 
   private PtxKernel kernel(List<Program.Step> steps, Tensor read, Tensor kept) {
     declare();
-    Team team = Team.of(text, form);
+    Team team = Team.of(text, form, SumOrder.LANES);
     String rows = text.compute(Kind.B32, "ld.param.u32", "[" + RowKernel.ROWS + "]");
     String width = text.compute(Kind.B32, "ld.param.u32", "[" + RowKernel.WIDTH + "]");
     numbers.set(Forward.K, text.compute(Kind.F64, "cvt.rn.f64.u32", width));
     numbers.set(
         Forward.EPSILON, text.compute(Kind.F64, "ld.param.f64", "[" + RowKernel.EPSILON + "]"));
-    StageCode stages = new StageCode(text, team, places, numbers, null, width, width);
+    SharedRows none = new SharedRows(text, team, places, Set.of(), width);
+    StageCode stages = new StageCode(text, team, places, numbers, null, width, width, none);
     String end = text.label("END");
     text.branchIf(text.test("ge.u32", team.number(), rows), end);
     places.moveTo(team.number());
@@ -90,9 +93,10 @@ public final class OperationKernel {
     }
     text.mark(end);
     text.put("ret");
-    int blockBytes = stages.blockBytes();
-    String module = PtxKernel.module(name, parameters, blockBytes > 0, form.mostThreads(), text);
-    return new PtxKernel(name, module, form, 1, blockBytes, parameters);
+    int sums = steps.stream().mapToInt(step -> step.stage().sums().size()).max().orElse(0);
+    int blockBytes = form == Form.BLOCK ? sums * RowSums.LANES_BYTES : 0;
+    String module = PtxKernel.module(name, parameters, true, form.mostThreads(), text);
+    return new PtxKernel(name, module, form, team.size(), 1, blockBytes, List.of(), parameters);
   }
 
   private void declare() {

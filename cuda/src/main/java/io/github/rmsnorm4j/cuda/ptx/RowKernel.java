@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Collection;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /** Makes the kernel that does the rows of a call, from their program. */
 public final class RowKernel {
@@ -33,26 +34,38 @@ public final class RowKernel {
   private final KernelParameters parameters = new KernelParameters();
   private final Numbers numbers = new Numbers(text);
   private final RowPlaces places = new RowPlaces(text);
+  private final Accesses accesses = new Accesses(text);
   private final Team team;
   private final String rows;
   private final String width;
   private final String row;
+  private final SharedRows shared;
   private final StageCode stages;
 
   private RowKernel(KernelSignature signature) {
     this.signature = signature;
     program = signature.program();
     declare();
-    team = Team.of(text, signature.form());
+    team = Team.of(text, signature.form(), signature.teamSize());
     rows = text.compute(Kind.B32, "ld.param.u32", "[" + ROWS + "]");
     width = text.compute(Kind.B32, "ld.param.u32", "[" + WIDTH + "]");
     String part = text.compute(Kind.B32, "ld.param.u32", "[" + PART + "]");
     row = text.register(Kind.B32);
     numbers.set(Forward.K, text.compute(Kind.F64, "cvt.rn.f64.u32", part));
     numbers.set(Forward.EPSILON, text.compute(Kind.F64, "ld.param.f64", "[" + EPSILON + "]"));
+    signature.rows().forEach(tensor -> places.addRows(tensor, signature.type(tensor)));
+    if (signature.codes() != null) {
+      signature.codes().addTo(places);
+    }
+    columns().forEach(column -> places.addColumn(column, signature.type(column)));
+    if (signature.addsOffset()) {
+      places.addOffset(OFFSET);
+    }
+    shared = new SharedRows(text, team, places, signature.shared(), width);
     Codes codes = signature.codes();
-    CodeOutput output = codes == null ? null : new CodeOutput(text, team, places, codes);
-    stages = new StageCode(text, team, places, numbers, output, width, part);
+    CodeOutput output =
+        codes == null ? null : new CodeOutput(text, team, places, codes, shared.end());
+    stages = new StageCode(text, team, places, numbers, output, width, part, shared);
   }
 
   /**
@@ -104,14 +117,6 @@ public final class RowKernel {
   }
 
   private PtxKernel kernel() {
-    signature.rows().forEach(tensor -> places.addRows(tensor, signature.types().get(tensor)));
-    if (signature.codes() != null) {
-      signature.codes().addTo(places);
-    }
-    columns().forEach(column -> places.addColumn(column, signature.type(column)));
-    if (signature.addsOffset()) {
-      places.addOffset(OFFSET);
-    }
     String end = text.label("END");
     int rowsOfTeam = signature.hasColumnSums() ? SumOrder.ROWS : 1;
     if (rowsOfTeam == 1) {
@@ -124,10 +129,13 @@ public final class RowKernel {
     text.mark(end);
     text.put("ret");
     String name = signature.name();
-    int blockBytes = stages.blockBytes();
+    int blockBytes = signature.blockBytes();
+    List<ElementType> types = signature.shared().stream().map(signature::type).toList();
+    boolean hasShared = blockBytes > 0 || !types.isEmpty();
     String module =
-        PtxKernel.module(name, parameters, blockBytes > 0, signature.form().mostThreads(), text);
-    return new PtxKernel(name, module, signature.form(), rowsOfTeam, blockBytes, parameters);
+        PtxKernel.module(name, parameters, hasShared, signature.form().mostThreads(), text);
+    return new PtxKernel(
+        name, module, signature.form(), team.size(), rowsOfTeam, blockBytes, types, parameters);
   }
 
   /** Rows that a team does one after the other, because it adds them up. */
@@ -138,32 +146,54 @@ public final class RowKernel {
     String stop = text.compute(Kind.B32, "sub.u32", rows, row);
     text.put("min.u32", stop, stop, most);
     text.put("add.u32", stop, stop, row);
-    clearColumnSums();
+    columnSums().forEach(this::clear);
     String loop = text.label("ROW");
     text.mark(loop);
     team.meet(text);
     row();
     text.put("add.u32", row, row, "1");
     text.branchIf(text.test("lt.u32", row, stop), loop);
+    if (columnSums().stream().anyMatch(signature.shared()::contains)) {
+      team.meet(text);
+      columnSums().stream().filter(signature.shared()::contains).forEach(this::write);
+    }
   }
 
-  /** Points at the team's own row of the tables of sums, and sets it to 0. */
-  private void clearColumnSums() {
-    for (Tensor column : columns()) {
-      if (column.equals(Backward.GAIN_GRADIENT) || column.equals(Backward.BIAS_GRADIENT)) {
-        places.moveColumn(column, team.number(), width);
-        String index = text.compute(Kind.B32, "mov.u32", team.thread());
-        String loop = text.label("CLEAR");
-        String done = text.label("CLEARED");
-        text.mark(loop);
-        text.branchIf(text.test("ge.u32", index, width), done);
-        String at = places.addresses(List.of(column), index, 1).get(column);
-        places.store(column, at, signature.float64() ? PtxText.literal(0.0) : PtxText.literal(0f));
-        text.put("add.u32", index, index, team.threads());
-        text.branch(loop);
-        text.mark(done);
-      }
-    }
+  /** The gradients for which rows are added up. */
+  private List<Tensor> columnSums() {
+    return columns().stream()
+        .filter(c -> c.equals(Backward.GAIN_GRADIENT) || c.equals(Backward.BIAS_GRADIENT))
+        .toList();
+  }
+
+  /** Points at the team's own row of the table of a column, and sets its sums to 0. */
+  private void clear(Tensor column) {
+    places.moveColumn(column, team.number(), width);
+    String zero = signature.float64() ? PtxText.literal(0.0) : PtxText.literal(0f);
+    ofColumn("CLEAR", index -> accesses.store(places.target(column).at(text, index, 1), zero));
+  }
+
+  /** Writes sums in shared memory to the team's own row of the table. */
+  private void write(Tensor column) {
+    ofColumn(
+        "WRITE",
+        index -> {
+          String sum = accesses.load(places.source(column).at(text, index, 1), 0);
+          accesses.store(places.inGlobal(column).at(text, index, 1), sum);
+        });
+  }
+
+  /** Does something for each number of a column. */
+  private void ofColumn(String what, Consumer<String> code) {
+    String index = text.compute(Kind.B32, "mov.u32", team.thread());
+    String loop = text.label(what);
+    String done = text.label("DONE");
+    text.mark(loop);
+    text.branchIf(text.test("ge.u32", index, width), done);
+    code.accept(index);
+    text.put("add.u32", index, index, team.threads());
+    text.branch(loop);
+    text.mark(done);
   }
 
   /** All steps of one row. */
@@ -172,6 +202,7 @@ public final class RowKernel {
     if (signature.hasKeptStatistic()) {
       takeNumbers();
     }
+    shared.copy();
     int ranged = program.ranged();
     String outOfRange = text.label("OUT_OF_RANGE");
     String inRange = text.label("IN_RANGE");

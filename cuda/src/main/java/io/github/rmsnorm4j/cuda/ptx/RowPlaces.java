@@ -1,16 +1,15 @@
 package io.github.rmsnorm4j.cuda.ptx;
 
-import static io.github.rmsnorm4j.cuda.ptx.PtxText.at;
-
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
-import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -18,23 +17,22 @@ import java.util.TreeMap;
  * tensor, and of each column.
  */
 final class RowPlaces {
-  /** Bytes of the widest access. */
-  static final int WIDEST = 16;
-
   private final PtxText text;
-  private final Narrowing narrowing;
 
   /** The types in memory. */
   private final Map<Tensor, ElementType> types = new TreeMap<>();
 
+  /** Addresses in the memory of the device. */
   private final Map<Tensor, String> bases = new TreeMap<>();
+
+  /** Places in shared memory, of the tensors that are there. */
+  private final Map<Tensor, Place> shared = new TreeMap<>();
 
   /** The parameter of the kernel with what is added to the gain; null if nothing is. */
   private String offset;
 
   RowPlaces(PtxText text) {
     this.text = text;
-    narrowing = new Narrowing(text);
   }
 
   /** The name of a tensor in parameters. */
@@ -157,116 +155,80 @@ final class RowPlaces {
     return types.get(tensor);
   }
 
-  /** Registers with the address of an element of each tensor. */
-  Map<Tensor, String> addresses(Collection<Tensor> tensors, String index, int elements) {
-    Map<Tensor, String> addresses = new TreeMap<>();
-    for (Tensor tensor : tensors) {
-      String step = Integer.toString(type(tensor).bytes() * elements);
-      addresses.put(tensor, text.compute(Kind.B64, "mad.wide.u32", index, step, bases.get(tensor)));
+  /** The place of a tensor in the memory of the device: its current row, or the column. */
+  Place inGlobal(Tensor tensor) {
+    return new Place(false, bases.get(tensor), type(tensor));
+  }
+
+  /** Says that a tensor has a copy of its current row, or its column, in shared memory. */
+  void share(Tensor tensor, String address) {
+    shared.put(tensor, new Place(true, address, type(tensor)));
+  }
+
+  /** Where the numbers of a tensor are read. */
+  Place source(Tensor tensor) {
+    return shared.getOrDefault(tensor, inGlobal(tensor));
+  }
+
+  /** Where the numbers of a tensor are written. Rows go to the memory of the device. */
+  Place target(Tensor tensor) {
+    return tensor.access() == Tensor.Access.COLUMN ? source(tensor) : inGlobal(tensor);
+  }
+
+  /** Where a stage reads elements of each tensor. */
+  Map<Tensor, Place> sources(Stage stage, String index, int elements) {
+    Map<Tensor, Place> places = new TreeMap<>();
+    for (Tensor tensor : stage.read().keySet()) {
+      places.put(tensor, source(tensor).at(text, index, elements));
     }
+    return places;
+  }
+
+  /** Where a stage writes elements of each tensor. */
+  Map<Tensor, Place> targets(Stage stage, String index, int elements) {
+    Map<Tensor, Place> places = new TreeMap<>();
+    for (Tensor tensor : stage.written().keySet()) {
+      places.put(tensor, target(tensor).at(text, index, elements));
+    }
+    return places;
+  }
+
+  /** Whether a stage reads rows in the memory of the device, where others may be written. */
+  boolean readsRows(Stage stage) {
+    return stage.read().keySet().stream()
+        .anyMatch(tensor -> tensor.access() == Tensor.Access.ELEMENT && !source(tensor).isShared());
+  }
+
+  /** Whether a stage reads and writes shared memory alone. */
+  boolean isShared(Stage stage) {
+    return globalAddresses(stage).isEmpty();
+  }
+
+  /** A predicate: some place of a stage in the memory of the device is no multiple of 16 bytes. */
+  String isUnaligned(Stage stage) {
+    return isUnaligned(globalAddresses(stage));
+  }
+
+  private Set<String> globalAddresses(Stage stage) {
+    Set<String> addresses = new LinkedHashSet<>();
+    stage.read().keySet().forEach(tensor -> addGlobal(source(tensor), addresses));
+    stage.written().keySet().forEach(tensor -> addGlobal(target(tensor), addresses));
     return addresses;
   }
 
-  /** A predicate: the current row of some tensor does not begin at a multiple of 16 bytes. */
-  String isUnaligned(Collection<Tensor> tensors) {
+  private static void addGlobal(Place place, Set<String> addresses) {
+    if (!place.isShared()) {
+      addresses.add(place.address());
+    }
+  }
+
+  /** A predicate: some address is no multiple of 16 bytes. */
+  String isUnaligned(Collection<String> addresses) {
     String bits = text.compute(Kind.B64, "mov.u64", "0");
-    for (Tensor tensor : tensors) {
-      text.put("or.b64", bits, bits, bases.get(tensor));
+    for (String address : addresses) {
+      text.put("or.b64", bits, bits, address);
     }
-    text.put("and.b64", bits, bits, Integer.toString(WIDEST - 1));
+    text.put("and.b64", bits, bits, Integer.toString(Accesses.WIDEST - 1));
     return text.test("ne.u64", bits, "0");
-  }
-
-  /** Loads one number. */
-  String load(Tensor tensor, String address, int offset) {
-    return switch (type(tensor)) {
-      case FLOAT32 -> text.compute(Kind.F32, "ld.global.f32", at(address, offset));
-      case FLOAT64 -> text.compute(Kind.F64, "ld.global.f64", at(address, offset));
-      case FLOAT16, BFLOAT16 -> {
-        String pattern = text.compute(Kind.B16, "ld.global.u16", at(address, offset));
-        String bits = text.compute(Kind.B32, "cvt.u32.u16", pattern);
-        yield narrowing.widened(bits, type(tensor));
-      }
-    };
-  }
-
-  /** Loads the number of element 0 of the row. */
-  String first(Value element) {
-    return load(element.tensor(), bases.get(element.tensor()), 0);
-  }
-
-  /** Stores one number, as {@link ValueCode#stored} gives it. */
-  void store(Tensor tensor, String address, String number) {
-    store(tensor, address, 0, number);
-  }
-
-  /** Stores one number some bytes behind an address. */
-  void store(Tensor tensor, String address, int offset, String number) {
-    switch (type(tensor)) {
-      case FLOAT32 -> text.put("st.global.f32", at(address, offset), number);
-      case FLOAT64 -> text.put("st.global.f64", at(address, offset), number);
-      case FLOAT16, BFLOAT16 -> {
-        String pattern = text.compute(Kind.B16, "cvt.u16.u32", number);
-        text.put("st.global.u16", at(address, offset), pattern);
-      }
-    }
-  }
-
-  /** Loads numbers that are one after the other, by accesses of 16 bytes. */
-  String[] load(Tensor tensor, String address, int offset, int count) {
-    String[] numbers = new String[count];
-    int ofAccess = WIDEST / type(tensor).bytes();
-    for (int k = 0; k < count; k += ofAccess) {
-      int from = offset + k * type(tensor).bytes();
-      switch (type(tensor)) {
-        case FLOAT32 -> wide("ld.global.v4.f32", Kind.F32, address, from, numbers, k, 4);
-        case FLOAT64 -> wide("ld.global.v2.f64", Kind.F64, address, from, numbers, k, 2);
-        case FLOAT16, BFLOAT16 -> {
-          String[] pairs = new String[4];
-          wide("ld.global.v4.u32", Kind.B32, address, from, pairs, 0, 4);
-          for (int p = 0; p < pairs.length; p++) {
-            String[] two = narrowing.widenedPair(pairs[p], type(tensor));
-            System.arraycopy(two, 0, numbers, k + 2 * p, 2);
-          }
-        }
-      }
-    }
-    return numbers;
-  }
-
-  private void wide(
-      String load, Kind kind, String address, int offset, String[] into, int from, int count) {
-    for (int k = from; k < from + count; k++) {
-      into[k] = text.register(kind);
-    }
-    text.put(load, list(into, from, count), at(address, offset));
-  }
-
-  private static String list(String[] registers, int from, int count) {
-    return "{" + String.join(", ", Arrays.asList(registers).subList(from, from + count)) + "}";
-  }
-
-  /** Stores numbers that are one after the other, by accesses of 16 bytes. */
-  void store(Tensor tensor, String address, String[] numbers) {
-    int ofAccess = WIDEST / type(tensor).bytes();
-    for (int k = 0; k < numbers.length; k += ofAccess) {
-      String place = at(address, k * type(tensor).bytes());
-      switch (type(tensor)) {
-        case FLOAT32 -> text.put("st.global.v4.f32", place, list(numbers, k, 4));
-        case FLOAT64 -> text.put("st.global.v2.f64", place, list(numbers, k, 2));
-        case FLOAT16, BFLOAT16 -> {
-          String[] pairs = new String[4];
-          for (int p = 0; p < pairs.length; p++) {
-            pairs[p] = narrowing.pair(numbers[k + 2 * p], numbers[k + 2 * p + 1]);
-          }
-          text.put("st.global.v4.u32", place, list(pairs, 0, 4));
-        }
-      }
-    }
-  }
-
-  /** The tensors of a stage that are in memory. */
-  static Collection<Tensor> tensors(Stage stage) {
-    return stage.tensors().keySet();
   }
 }

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
+import java.util.Arrays;
 import java.util.Map;
 
 /**
@@ -15,10 +16,12 @@ import java.util.Map;
  */
 final class RowSums {
   private static final int LANE_BYTES = Double.BYTES;
-  private static final int LANES_BYTES = SumOrder.LANES * LANE_BYTES;
+
+  /** Bytes of shared memory for the lanes of one sum of a block of 1,024 elements. */
+  static final int LANES_BYTES = SumOrder.LANES * LANE_BYTES;
 
   /**
-   * The sums of a row, at the beginning of shared memory. Threads may still read them when others
+   * The sums of a row, before the lanes in shared memory. Threads may still read them when others
    * write the lanes of the next stage, so they have a place of their own.
    */
   static final int RESULTS = Stage.MAX_SUMS * Double.BYTES;
@@ -32,39 +35,79 @@ final class RowSums {
   private final Team team;
   private final RowPlaces places;
   private final Numbers numbers;
+  private final Accesses accesses;
   private final Shuffles shuffles;
-  private int mostSums;
 
-  RowSums(PtxText text, Team team, RowPlaces places, Numbers numbers) {
+  /** A register with the address of {@link #RESULTS}. */
+  private final String base;
+
+  /** Whether no row has more elements than a super-block. */
+  private final boolean isOneSuperBlock;
+
+  RowSums(
+      PtxText text,
+      Team team,
+      RowPlaces places,
+      Numbers numbers,
+      String base,
+      boolean isOneSuperBlock) {
+    this.isOneSuperBlock = isOneSuperBlock;
     this.text = text;
     this.team = team;
     this.places = places;
     this.numbers = numbers;
-    shuffles = new Shuffles(text);
+    this.base = base;
+    accesses = new Accesses(text);
+    shuffles = new Shuffles(text, team);
   }
 
-  /** Bytes of shared memory for the lanes of one block of 1,024 elements, of the most sums. */
-  int blockBytes() {
-    return team.isBlock() ? mostSums * LANES_BYTES : 0;
+  /**
+   * Bytes of shared memory for the sums of a row.
+   *
+   * @param blockBytes of each block of 1,024 elements, up to 64 of them; 0 where a warp does rows
+   */
+  static int sharedBytes(int blockBytes, int width) {
+    int most = SumOrder.SUPER_BLOCK / SumOrder.BLOCK;
+    int blocks = (int) Math.min(most, Math.ceilDiv((long) width, SumOrder.BLOCK));
+    return blockBytes == 0 ? 0 : RESULTS + blocks * blockBytes;
   }
 
   /** Sums the elements before an end, and leaves each sum as a number of the row. */
   void write(Stage stage, ValueCode row, String end) {
+    if (team.isBlock()) {
+      ofBlock(stage, row, end);
+    } else {
+      ofWarp(stage, lanesOfWarp(stage, row, end));
+    }
+  }
+
+  private void ofBlock(Stage stage, ValueCode row, String end) {
     int count = stage.sums().size();
-    mostSums = Math.max(mostSums, count);
-    String[] lanes = doubles(count);
     String[] ofRow = doubles(count);
     clear(ofRow);
-    if (team.isBlock()) {
-      blocksOfTeam(stage, row, end, lanes, ofRow);
-      byFirstWarp(stage, ofRow);
-    } else {
-      blocksOfWarp(stage, row, end, lanes, ofRow);
-      for (int s = 0; s < count; s++) {
-        shuffles.tree(ofRow[s]);
-        shuffles.broadcast(ofRow[s]);
-        numbers.set(stage.sums().get(s).number(), ofRow[s]);
-      }
+    blocksOfTeam(stage, row, end, doubles(count), ofRow);
+    byFirstWarp(stage, ofRow);
+  }
+
+  /** By sum: the lanes of this thread. The row is one block. */
+  private String[][] lanesOfWarp(Stage stage, ValueCode row, String end) {
+    if (team.size() < SumOrder.LANES) {
+      return new NarrowSums(text, team, places, accesses).lanes(stage, row, end);
+    }
+    String[] lanes = doubles(stage.sums().size());
+    block(stage, row, text.compute(Kind.B32, "mov.u32", team.lane()), end, lanes);
+    return Arrays.stream(lanes).map(lane -> new String[] {lane}).toArray(String[][]::new);
+  }
+
+  /** The lanes are no -0, so they need not be added to the 0 of a row. */
+  private void ofWarp(Stage stage, String[][] lanes) {
+    for (int s = 0; s < lanes.length; s++) {
+      String sum = lanes[s][0];
+      shuffles.tree(lanes[s]);
+      shuffles.broadcast(sum);
+      numbers.set(stage.sums().get(s).number(), sum);
+    }
+    if (places.readsRows(stage)) {
       // Other threads may store what this one has read.
       team.meet(text);
     }
@@ -90,24 +133,15 @@ final class RowSums {
     }
   }
 
-  /** One warp does all blocks in order; its rows are no longer than a super-block. */
-  private void blocksOfWarp(
-      Stage stage, ValueCode row, String end, String[] lanes, String[] ofRow) {
-    String from = text.compute(Kind.B32, "mov.u32", "0");
-    String loop = text.label("BLOCK");
-    String done = text.label("SUMMED");
-    text.mark(loop);
-    text.branchIf(text.test("ge.u32", from, end), done);
-    block(stage, row, from, end, lanes);
-    add(ofRow, lanes);
-    text.put("add.u32", from, from, Integer.toString(SumOrder.BLOCK));
-    text.branch(loop);
-    text.mark(done);
-  }
-
   /** All warps do the blocks of a super-block, then the first warp adds their lanes. */
   private void blocksOfTeam(
       Stage stage, ValueCode row, String end, String[] lanes, String[] ofRow) {
+    if (isOneSuperBlock) {
+      share(stage, row, "0", end, lanes);
+      text.put("bar.sync", "0");
+      fold("0", end, lanes, ofRow);
+      return;
+    }
     String begin = text.compute(Kind.B32, "mov.u32", "0");
     String stop = text.register(Kind.B32);
     String superBlock = text.label("SUPER_BLOCK");
@@ -129,7 +163,7 @@ final class RowSums {
   /** The blocks of this warp, whose lanes go to shared memory. */
   private void share(Stage stage, ValueCode row, String begin, String stop, String[] lanes) {
     String from = text.compute(Kind.B32, "mad.lo.u32", team.warp(), block(), begin);
-    String slot = text.compute(Kind.B32, "mad.lo.u32", team.lane(), bytes(), sharedBase());
+    String slot = text.compute(Kind.B32, "mad.lo.u32", team.lane(), bytes(), base);
     String slotBytes = Integer.toString(lanes.length * LANES_BYTES);
     text.put("mad.lo.u32", slot, team.warp(), slotBytes, slot);
     String step = text.compute(Kind.B32, "mul.lo.u32", team.warps(), block());
@@ -138,7 +172,11 @@ final class RowSums {
     String done = text.label("SHARED");
     text.mark(loop);
     text.branchIf(text.test("ge.u32", from, stop), done);
-    block(stage, row, from, stop, lanes);
+    String last = text.compute(Kind.B32, "sub.u32", stop, from);
+    text.put("min.u32", last, last, block());
+    text.put("add.u32", last, last, from);
+    String index = text.compute(Kind.B32, "add.u32", from, team.lane());
+    block(stage, row, index, last, lanes);
     for (int s = 0; s < lanes.length; s++) {
       text.put("st.shared.f64", PtxText.at(slot, RESULTS + s * LANES_BYTES), lanes[s]);
     }
@@ -156,10 +194,6 @@ final class RowSums {
     return Integer.toString(LANE_BYTES);
   }
 
-  private String sharedBase() {
-    return text.compute(Kind.B32, "mov.u32", RowKernel.SHARED);
-  }
-
   /**
    * The first warp adds the blocks of a super-block, in order, to its totals, and those to the
    * row's.
@@ -170,7 +204,7 @@ final class RowSums {
     String[] totals = lanes;
     clear(totals);
     String from = text.compute(Kind.B32, "mov.u32", begin);
-    String slot = text.compute(Kind.B32, "mad.lo.u32", team.lane(), bytes(), sharedBase());
+    String slot = text.compute(Kind.B32, "mad.lo.u32", team.lane(), bytes(), base);
     String loop = text.label("FOLD");
     text.mark(loop);
     for (int s = 0; s < totals.length; s++) {
@@ -188,7 +222,6 @@ final class RowSums {
   /** The first warp adds its lanes; all threads read the sums. */
   private void byFirstWarp(Stage stage, String[] ofRow) {
     String known = text.label("KNOWN");
-    String base = sharedBase();
     int count = ofRow.length;
     text.branchIf(text.test("ne.u32", team.warp(), "0"), known);
     for (String sum : ofRow) {
@@ -207,12 +240,8 @@ final class RowSums {
   }
 
   /** The lanes of a block: thread j has the terms of elements j, j + 32 and so on. */
-  private void block(Stage stage, ValueCode row, String from, String end, String[] lanes) {
+  private void block(Stage stage, ValueCode row, String index, String stop, String[] lanes) {
     clear(lanes);
-    String stop = text.compute(Kind.B32, "sub.u32", end, from);
-    text.put("min.u32", stop, stop, block());
-    text.put("add.u32", stop, stop, from);
-    String index = text.compute(Kind.B32, "add.u32", from, team.lane());
     String many = text.label("MANY");
     String one = text.label("ONE");
     String done = text.label("ADDED");
@@ -233,22 +262,21 @@ final class RowSums {
   /** Float64 elements take two registers each, so that fewer are loaded at once. */
   private int stepsOf(Stage stage) {
     boolean float64 =
-        RowPlaces.tensors(stage).stream()
+        stage.read().keySet().stream()
             .anyMatch(tensor -> places.type(tensor) == ElementType.FLOAT64);
     return float64 ? STEPS / 2 : STEPS;
   }
 
   private void steps(Stage stage, ValueCode row, String index, int steps, String[] lanes) {
-    Map<Tensor, String> at = places.addresses(RowPlaces.tensors(stage), index, 1);
+    Map<Tensor, Place> from = places.sources(stage, index, 1);
     ValueCode[] elements = new ValueCode[steps];
     for (int k = 0; k < steps; k++) {
       int step = k;
       elements[k] =
           row.ofElement(
               value -> {
-                Tensor tensor = value.tensor();
-                int bytes = places.type(tensor).bytes();
-                return places.load(tensor, at.get(tensor), step * SumOrder.LANES * bytes);
+                Place place = from.get(value.tensor());
+                return accesses.load(place, step * SumOrder.LANES * place.type().bytes());
               });
       for (Value value : stage.values()) {
         boolean isLoad = value.kind() == Value.Kind.ELEMENT || value.kind() == Value.Kind.COLUMN;
@@ -259,18 +287,9 @@ final class RowSums {
     }
     for (ValueCode element : elements) {
       for (int s = 0; s < lanes.length; s++) {
-        addTerm(stage.sums().get(s).value(), element, lanes[s]);
+        element.addTo(lanes[s], stage.sums().get(s).value());
       }
     }
     text.put("add.u32", index, index, Integer.toString(steps * SumOrder.LANES));
-  }
-
-  /** A product that is exact may be fused with the addition: the bits are the same. */
-  private void addTerm(Value term, ValueCode element, String lane) {
-    if (term.isExactProduct()) {
-      text.put("fma.rn.f64", lane, element.of(term.a()), element.of(term.b()), lane);
-    } else {
-      text.put("add.rn.f64", lane, lane, element.of(term));
-    }
   }
 }

@@ -18,6 +18,7 @@ final class StageCode {
   private final PtxText text;
   private final Team team;
   private final RowPlaces places;
+  private final Accesses accesses;
   private final Numbers numbers;
   private final RowSums sums;
 
@@ -29,6 +30,12 @@ final class StageCode {
 
   private final String part;
 
+  /**
+   * Stages of a kernel.
+   *
+   * @param codes what the output becomes; null where it is stored alone
+   * @param shared has the tensors that are in shared memory; sums of rows are behind them
+   */
   StageCode(
       PtxText text,
       Team team,
@@ -36,7 +43,8 @@ final class StageCode {
       Numbers numbers,
       CodeOutput codes,
       String width,
-      String part) {
+      String part,
+      SharedRows shared) {
     this.text = text;
     this.team = team;
     this.places = places;
@@ -44,17 +52,20 @@ final class StageCode {
     this.codes = codes;
     this.width = width;
     this.part = part;
-    sums = new RowSums(text, team, places, numbers);
+    accesses = new Accesses(text);
+    sums = new RowSums(text, team, places, numbers, shared.end(), shared.hasAny());
   }
 
   /** Values of the row as it is now. */
   ValueCode rowValues() {
-    return ValueCode.ofRow(text, numbers, places::first, places::computed);
+    return ValueCode.ofRow(text, numbers, this::first, places::computed);
   }
 
-  /** Bytes of shared memory for each block of 1,024 elements. */
-  int blockBytes() {
-    return Math.max(sums.blockBytes(), codes == null ? 0 : codes.blockBytes());
+  /** The number of element 0. Warps of a team may not have met since one of them copied it. */
+  private String first(Value element) {
+    Tensor tensor = element.tensor();
+    Place place = team.isBlock() ? places.inGlobal(tensor) : places.source(tensor);
+    return accesses.load(place, 0);
   }
 
   /**
@@ -147,16 +158,16 @@ final class StageCode {
     String done = text.label("STORED");
     text.mark(loop);
     text.branchIf(text.test("ge.u32", index, to), done);
-    Map<Tensor, String> at = places.addresses(RowPlaces.tensors(stage), index, 1);
-    ValueCode element =
-        row.ofElement(value -> places.load(value.tensor(), at.get(value.tensor()), 0));
+    Map<Tensor, Place> from = places.sources(stage, index, 1);
+    Map<Tensor, Place> into = places.targets(stage, index, 1);
+    ValueCode element = row.ofElement(value -> accesses.load(from.get(value.tensor()), 0));
     for (Stage.Statement statement : stage.statements()) {
       if (statement instanceof Stage.Store s) {
         String number = element.stored(s.value(), s.type(), places.type(s.rows()));
-        places.store(s.rows(), at.get(s.rows()), number);
+        accesses.store(into.get(s.rows()), number);
       } else if (statement instanceof Stage.ColumnSum s) {
-        String sum = places.load(s.column(), at.get(s.column()), 0);
-        places.store(s.column(), at.get(s.column()), added(sum, s.value(), element));
+        Place column = into.get(s.column());
+        accesses.store(column, added(accesses.load(column, 0), s.value(), element));
       }
     }
     text.put("add.u32", index, index, team.threads());
@@ -173,10 +184,10 @@ final class StageCode {
   /** Elements that a thread does at once. */
   private int elementsAtOnce(Stage stage) {
     int bytes = Double.BYTES;
-    for (Tensor tensor : RowPlaces.tensors(stage)) {
+    for (Tensor tensor : stage.tensors().keySet()) {
       bytes = Math.min(bytes, places.type(tensor).bytes());
     }
-    return RowPlaces.WIDEST / Math.max(SMALLEST, bytes);
+    return Accesses.WIDEST / Math.max(SMALLEST, bytes);
   }
 
   /** Leaves in the index where the rest begins. */
@@ -185,7 +196,7 @@ final class StageCode {
     String loop = text.label("STORE_WIDE");
     String done = text.label("STORED_WIDE");
     String rest = text.label("REST");
-    text.branchIf(places.isUnaligned(RowPlaces.tensors(stage)), rest);
+    text.branchIf(places.isUnaligned(stage), rest);
     String shift = Integer.toString(Integer.numberOfTrailingZeros(count));
     String groups = text.compute(Kind.B32, "shr.u32", to, shift);
     String group = text.compute(Kind.B32, "mov.u32", team.thread());
@@ -201,11 +212,11 @@ final class StageCode {
   }
 
   private void wideStep(Stage stage, String group, int count, ValueCode row) {
-    Map<Tensor, String> at = places.addresses(RowPlaces.tensors(stage), group, count);
+    Map<Tensor, Place> into = places.targets(stage, group, count);
     Map<Tensor, String[]> loaded = new LinkedHashMap<>();
-    for (Tensor tensor : stage.read().keySet()) {
-      loaded.put(tensor, places.load(tensor, at.get(tensor), 0, count));
-    }
+    places
+        .sources(stage, group, count)
+        .forEach((tensor, from) -> loaded.put(tensor, accesses.load(from, 0, count)));
     ValueCode[] elements = new ValueCode[count];
     for (int k = 0; k < count; k++) {
       int place = k;
@@ -217,13 +228,14 @@ final class StageCode {
         for (int k = 0; k < count; k++) {
           results[k] = elements[k].stored(s.value(), s.type(), places.type(s.rows()));
         }
-        places.store(s.rows(), at.get(s.rows()), results);
+        accesses.store(into.get(s.rows()), results);
       } else if (statement instanceof Stage.ColumnSum s) {
-        String[] held = places.load(s.column(), at.get(s.column()), 0, count);
+        Place column = into.get(s.column());
+        String[] held = accesses.load(column, 0, count);
         for (int k = 0; k < count; k++) {
           results[k] = added(held[k], s.value(), elements[k]);
         }
-        places.store(s.column(), at.get(s.column()), results);
+        accesses.store(column, results);
       }
     }
   }

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.driver.LaunchShape;
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
+import java.util.List;
 
 /**
  * Adds the sums of blocks of 32 rows, which a backward kernel leaves in a table, as the tree of
@@ -88,7 +89,7 @@ public final class TreeKernel {
     text.put("ret");
     String name = "column_sums_" + (float64 ? "float64" : "float32");
     String module = PtxKernel.module(name, parameters, false, SIDE * SIDE, text);
-    return new PtxKernel(name, module, Form.BLOCK, 0, 0, parameters);
+    return new PtxKernel(name, module, Form.BLOCK, SumOrder.LANES, 0, 0, List.of(), parameters);
   }
 
   private String pointer(String parameter) {

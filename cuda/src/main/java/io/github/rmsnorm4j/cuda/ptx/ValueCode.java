@@ -108,6 +108,15 @@ final class ValueCode {
     return register;
   }
 
+  /** Adds a float64 term. A product that is exact may be fused: the bits are the same. */
+  void addTo(String sum, Value term) {
+    if (term.isExactProduct()) {
+      text.put("fma.rn.f64", sum, of(term.a()), of(term.b()), sum);
+    } else {
+      text.put("add.rn.f64", sum, sum, of(term));
+    }
+  }
+
   private String compute(Value value) {
     return switch (value.kind()) {
       case ELEMENT, COLUMN -> conversion.of(value, elements.load(value));

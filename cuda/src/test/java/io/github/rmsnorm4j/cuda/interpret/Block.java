@@ -49,6 +49,10 @@ final class Block {
     grid.count(instruction, Integer.bitCount(active));
   }
 
+  Traffic traffic() {
+    return grid.work().traffic();
+  }
+
   long special(String name, int warp, int lane) {
     int thread = warp * Warp.LANES + lane;
     return switch (name) {

@@ -17,12 +17,17 @@ final class CheckedMemory {
   /** Bytes whose users are kept together, until there is an access of one byte. */
   private static final int WORD = 2;
 
-  /** Who uses the memory now. */
-  record User(int launch, int block, int warp, int lane, int blockEpoch, int warpEpoch) {
+  /**
+   * Who uses the memory now.
+   *
+   * @param others the lanes with which it met last in its warp
+   */
+  record User(
+      int launch, int block, int warp, int lane, int blockEpoch, int warpEpoch, int others) {
     /** Several threads: -1 stands for any. */
     User with(User other) {
       int one = warp == other.warp ? warp : -1;
-      return new User(launch, block, one, -1, other.blockEpoch, other.warpEpoch);
+      return new User(launch, block, one, -1, other.blockEpoch, other.warpEpoch, 0);
     }
   }
 
@@ -151,8 +156,9 @@ final class CheckedMemory {
     }
     boolean ofBlock = first.block == now.block;
     boolean ofWarp = ofBlock && first.warp == now.warp;
+    boolean hadMet = first.lane < 0 ? now.others == -1 : (now.others >>> first.lane & 1) != 0;
     return ofBlock && first.blockEpoch < now.blockEpoch
-        || ofWarp && first.warpEpoch < now.warpEpoch;
+        || ofWarp && hadMet && first.warpEpoch < now.warpEpoch;
   }
 
   long get(int offset, int size) {

@@ -20,7 +20,7 @@ final class PtxParser {
   private static final Pattern PARAMETER = Pattern.compile("\\.param \\.(\\w+) (\\w+),?");
   private static final Pattern REGISTERS = Pattern.compile("\\.reg \\.(\\w+) %(\\w+)<(\\d+)>;");
   private static final Pattern SHARED =
-      Pattern.compile("\\.extern \\.shared \\.align 8 \\.b8 (\\w+)\\[\\];");
+      Pattern.compile("\\.extern \\.shared \\.align 16 \\.b8 (\\w+)\\[\\];");
   private static final Pattern LABEL = Pattern.compile("(\\w+):");
   private static final Pattern INSTRUCTION =
       Pattern.compile("(?:@(!?)(%\\w+) )?([a-z][\\w.]*)(?: (.*))?;");
@@ -192,17 +192,19 @@ final class PtxParser {
         yield bare(Instruction.Kind.BARRIER, none, none, 0, null);
       }
       case "bar.warp.sync" -> {
-        require(operands, 0, "0xffffffff");
-        yield bare(Instruction.Kind.WARP_BARRIER, none, none, 0, null);
+        int[] mask = {use(operands.getFirst(), Type.B32)};
+        yield bare(Instruction.Kind.WARP_BARRIER, none, mask, 0, null);
       }
       case "shfl.sync.down.b32", "shfl.sync.idx.b32", "shfl.sync.bfly.b32" -> {
-        require(operands, 3, "31");
-        require(operands, 4, "0xffffffff");
+        int within = Integer.parseInt(operands.get(3));
+        if ((within & 0xff) != Warp.LANES - 1) {
+          throw unknown("operand 3, only whole segments are known");
+        }
         yield bare(
             shuffle(operation),
             new int[] {result(operands.get(0), Type.B32)},
-            new int[] {use(operands.get(1), Type.B32)},
-            Integer.parseInt(operands.get(2)),
+            new int[] {use(operands.get(1), Type.B32), use(operands.get(4), Type.B32)},
+            Integer.parseInt(operands.get(2)) | within & ~0xff,
             Type.B32);
       }
       default -> {

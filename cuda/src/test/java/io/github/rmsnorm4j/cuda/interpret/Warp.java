@@ -33,6 +33,9 @@ final class Warp {
   /** Lanes that have not returned. */
   private int live;
 
+  /** The addresses of one access. */
+  private final long[] addresses = new long[LANES];
+
   private int warpEpoch;
 
   /** Where it waits, or waited last. */
@@ -62,7 +65,7 @@ final class Warp {
               }
               written[register] = -1;
             });
-    meet();
+    meet(all, -1);
   }
 
   private void fill(int register, long bits) {
@@ -70,12 +73,14 @@ final class Warp {
     written[register] = -1;
   }
 
-  /** The threads have met others: what they did before is seen now. */
-  private void meet() {
+  /** Threads have met others: what they did before is seen now. */
+  private void meet(int lanes, int others) {
     for (int lane = 0; lane < LANES; lane++) {
-      users[lane] =
-          new CheckedMemory.User(
-              block.launch(), block.number(), number, lane, block.epoch(), warpEpoch);
+      if ((lanes >>> lane & 1) != 0) {
+        users[lane] =
+            new CheckedMemory.User(
+                block.launch(), block.number(), number, lane, block.epoch(), warpEpoch, others);
+      }
     }
   }
 
@@ -86,7 +91,7 @@ final class Warp {
 
   /** Goes on after a barrier of the block. */
   void pass() {
-    meet();
+    meet(all, -1);
   }
 
   /** Runs until a barrier of the block, or the end. */
@@ -199,11 +204,17 @@ final class Warp {
       case LOAD_PARAMETER -> fillActive(i.results()[0], block.parameter(i), active);
       case LOAD_GLOBAL, LOAD_SHARED, STORE_GLOBAL, STORE_SHARED -> access(i, active);
       case SHUFFLE_DOWN, SHUFFLE_INDEX, SHUFFLE_BUTTERFLY -> shuffle(i, active);
-      case BARRIER -> requireAll(i, active, "a divergent barrier");
+      case BARRIER -> {
+        if (active != all || all != -1) {
+          throw divergent(i, active, "barrier");
+        }
+      }
       case WARP_BARRIER -> {
-        requireAll(i, active, "a divergent barrier");
+        requireMasks(i, i.operands()[0], active, "barrier");
         warpEpoch++;
-        meet();
+        for (int lane = 0; lane < LANES; lane++) {
+          meet(active & 1 << lane, (int) registers[i.operands()[0] * LANES + lane]);
+        }
       }
       default -> throw i.fault("is not known here");
     }
@@ -212,9 +223,20 @@ final class Warp {
     }
   }
 
-  private void requireAll(Instruction i, int active, String what) {
-    if (active != all || all != -1) {
-      throw i.fault("%s: lanes %08x of warp %d are here".formatted(what, active, number));
+  private PtxFault divergent(Instruction i, int active, String what) {
+    return i.fault(
+        "a divergent %s: lanes %08x of warp %d are here".formatted(what, active, number));
+  }
+
+  /** All threads that the mask of a thread names must be here, itself among them. */
+  private void requireMasks(Instruction i, int register, int active, String what) {
+    for (int lane = 0; lane < LANES; lane++) {
+      if ((active >>> lane & 1) != 0) {
+        int mask = (int) registers[register * LANES + lane];
+        if ((mask & ~active) != 0 || (mask >>> lane & 1) == 0) {
+          throw divergent(i, active, what);
+        }
+      }
     }
   }
 
@@ -259,18 +281,25 @@ final class Warp {
     }
   }
 
+  /** The number has the distance, and above it which bits of a lane its segment has in common. */
   private void shuffle(Instruction i, int active) {
-    requireAll(i, active, "a divergent shuffle");
+    requireMasks(i, i.operands()[1], active, "shuffle");
     int from = i.operands()[0] * LANES;
     long[] given = Arrays.copyOfRange(registers, from, from + LANES);
+    int distance = i.number() & 0xff;
+    int segment = i.number() >>> 8;
     for (int lane = 0; lane < LANES; lane++) {
-      int source =
-          switch (i.kind()) {
-            case SHUFFLE_DOWN -> lane + i.number();
-            case SHUFFLE_BUTTERFLY -> lane ^ i.number();
-            default -> i.number();
-          };
-      registers[i.results()[0] * LANES + lane] = given[source < LANES ? source : lane];
+      if ((active >>> lane & 1) != 0) {
+        int first = lane & segment;
+        int last = first | ~segment & LANES - 1;
+        int source =
+            switch (i.kind()) {
+              case SHUFFLE_DOWN -> lane + distance;
+              case SHUFFLE_BUTTERFLY -> lane ^ distance;
+              default -> first + distance;
+            };
+        registers[i.results()[0] * LANES + lane] = given[source <= last ? source : lane];
+      }
     }
   }
 
@@ -280,6 +309,7 @@ final class Warp {
     for (int lane = 0; lane < LANES; lane++) {
       if ((active >>> lane & 1) != 0) {
         long address = registers[i.operands()[0] * LANES + lane] + i.number();
+        addresses[lane] = address;
         try {
           CheckedMemory memory = global ? block.global().at(address) : block.shared();
           access(i, lane, memory, memory.offset(address));
@@ -289,6 +319,13 @@ final class Warp {
                   .formatted(fault.getMessage(), lane, number, block.number()));
         }
       }
+    }
+    boolean loads = i.results().length > 0;
+    int bytes = i.type().bytes * (loads ? i.results().length : i.operands().length - 1);
+    if (global) {
+      block.traffic().global(loads, addresses, active, bytes);
+    } else {
+      block.traffic().shared(addresses, active, bytes);
     }
   }
 

@@ -6,13 +6,14 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** How many instructions threads have done. */
+/** How many instructions threads have done, and what they asked of memory. */
 public final class Work {
   /** By line of the text. */
   private long[] counts = {};
 
   private String[] names = {};
 
+  private final Traffic traffic = new Traffic();
   private final long most;
   private long left;
 
@@ -40,6 +41,11 @@ public final class Work {
       names[line] = instruction.name();
     }
     counts[line] += threads;
+  }
+
+  /** {@return what they asked of memory} */
+  public Traffic traffic() {
+    return traffic;
   }
 
   /** {@return how often each operation was done, over all threads} */

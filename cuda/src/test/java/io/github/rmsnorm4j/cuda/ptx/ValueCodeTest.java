@@ -17,7 +17,6 @@ import io.github.rmsnorm4j.internal.formula.Value;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.DoubleBinaryOperator;
 import org.junit.jupiter.api.Test;
@@ -178,13 +177,18 @@ class ValueCodeTest {
     String thread = text.compute(Kind.B32, "mov.u32", "%tid.x");
     String index = text.compute(Kind.B32, "mad.lo.u32", block, "32", thread);
     places.moveTo("0");
-    Map<Tensor, String> at = places.addresses(tensors, index, 1);
+    Accesses accesses = new Accesses(text);
     ValueCode code =
-        ValueCode.ofRow(text, new Numbers(text), places::first, places::computed)
-            .ofElement(element -> places.load(element.tensor(), at.get(element.tensor()), 0));
+        ValueCode.ofRow(
+                text,
+                new Numbers(text),
+                element -> accesses.load(places.inGlobal(element.tensor()), 0),
+                places::computed)
+            .ofElement(
+                element -> accesses.load(places.inGlobal(element.tensor()).at(text, index, 1), 0));
     ElementType computed = value.computeType();
     String number = code.stored(value, computed, ElementType.FLOAT64);
-    places.store(Forward.Y, at.get(Forward.Y), number);
+    accesses.store(places.inGlobal(Forward.Y).at(text, index, 1), number);
     text.put("ret");
     GlobalMemory memory = new GlobalMemory();
     ByteBuffer out = ByteBuffer.allocate(COUNT * Double.BYTES).order(ByteOrder.nativeOrder());
