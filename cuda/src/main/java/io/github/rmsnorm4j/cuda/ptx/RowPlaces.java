@@ -85,11 +85,16 @@ final class RowPlaces {
   }
 
   /**
-   * A number of a tensor as a formula has it: of the compute type, and a gain with its offset.
+   * A number as a formula has it: a gain or a bias is of the compute type, a gain has its offset.
+   * All others are as they were loaded.
    *
    * @param loaded the number in memory, 16-bit types as float32
    */
   String computed(Value value, String loaded) {
+    boolean isGain = isEither(value, Forward.GAIN, Forward.GAIN_OF_GROUPS);
+    if (!isGain && !isEither(value, Forward.BIAS, Forward.BIAS_OF_GROUPS)) {
+      return loaded;
+    }
     boolean isFloat64 = type(value.tensor()) == ElementType.FLOAT64;
     String number = loaded;
     if (isFloat64 && !value.float64()) {
@@ -97,9 +102,11 @@ final class RowPlaces {
     } else if (!isFloat64 && value.float64()) {
       number = text.compute(Kind.F64, "cvt.f64.f32", loaded);
     }
-    boolean isGain =
-        value.tensor().equals(Forward.GAIN) || value.tensor().equals(Forward.GAIN_OF_GROUPS);
     return offset != null && isGain ? withOffset(number, value.float64()) : number;
+  }
+
+  private static boolean isEither(Value value, Tensor column, Tensor rows) {
+    return value.tensor().equals(column) || value.tensor().equals(rows);
   }
 
   private String withOffset(String number, boolean float64) {
