@@ -112,14 +112,7 @@ class PlantedCodeFaultsTest {
 
   /** Without any one instruction that computes, moves numbers or lets threads meet. */
   @ParameterizedTest
-  @CsvSource({
-    "int8:128, false",
-    "int8:128, true",
-    "int8:row, false",
-    "int8:row, true",
-    "f8e4m3:32, false",
-    "f8e4m3:row, true"
-  })
+  @CsvSource({"int8:128, true", "int8:row, true", "f8e4m3:32, false", "f8e4m3:row, false"})
   void noInstructionThatMattersCanBeLeftOut(String type, boolean wide) {
     List<Call> calls = calls(type, wide);
     List<String> lines = List.of(calls.getFirst().text().split("\n"));
