@@ -204,7 +204,8 @@ class TorchTest {
   @Test
   void theScriptStarts() {
     try (Torch torch = Torch.start(0)) {
-      assertThat(torch.text()).matches("python3 (cannot be started|ended: ModuleNotFoundError: .*)|torch .*");
+      assertThat(torch.text())
+          .matches("python3 (cannot be started|ended: ModuleNotFoundError: .*)|torch .*");
     }
   }
 
