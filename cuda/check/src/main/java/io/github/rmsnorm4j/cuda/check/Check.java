@@ -57,17 +57,21 @@ public final class Check {
   private int run() throws IOException {
     try (CudaDevice device = open(options.device())) {
       Path file = options.file(device.info());
+      if (Files.exists(file)) {
+        throw new IOException(file + " exists already, --json must name another file");
+      }
       String cannot = cannotWrite(file);
       if (cannot != null && options.json() != null) {
         throw new IOException(cannot);
+      }
+      if (cannot != null) {
+        err.println("check: results will not be kept, --json names another file: " + cannot);
       }
       DeviceResults results = check(device);
       out.print(ResultText.of(results));
       if (cannot == null) {
         Files.writeString(file, Json.text(results));
         err.println("check: results are in " + file);
-      } else {
-        err.println("check: results are not kept: " + cannot);
       }
       return results.passed() ? 0 : 1;
     }
@@ -96,9 +100,6 @@ public final class Check {
     Path folder = file.toAbsolutePath().getParent();
     if (!Files.isDirectory(folder)) {
       return "there is no folder " + folder;
-    }
-    if (Files.isDirectory(file) || Files.exists(file) && !Files.isWritable(file)) {
-      return file + " cannot be written";
     }
     return Files.isWritable(folder) ? null : "the folder " + folder + " is not writable";
   }

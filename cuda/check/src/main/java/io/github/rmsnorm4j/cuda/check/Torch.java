@@ -54,15 +54,20 @@ public final class Torch implements AutoCloseable {
    * @param device the number of the GPU, which both count alike
    */
   public static Torch start(int device) {
+    return start(command(device));
+  }
+
+  /** Takes a folder for rows as one more argument. */
+  static List<String> command(int device) {
     try (InputStream in = Torch.class.getResourceAsStream(SCRIPT)) {
       String script = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-      return start(List.of("python3", "-c", script, Integer.toString(device)));
+      return List.of("python3", "-c", script, Integer.toString(device));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  /** A command that takes a folder for rows as its last argument. */
+  /** Starts such a command. */
   static Torch start(List<String> command) {
     Path folder;
     try {

@@ -112,6 +112,15 @@ class CheckTest {
     return err().strip().replaceFirst("^check: ", "");
   }
 
+  /** Two runs of one day do not overwrite each other. */
+  @Test
+  void aFileThatExistsIsLeftAlone() throws IOException {
+    Path file = Files.writeString(folder.resolve("there.json"), "kept");
+    assertThat(wrong("--json", file.toString()))
+        .isEqualTo(file + " exists already, --json must name another file");
+    assertThat(file).hasContent("kept");
+  }
+
   @Test
   void aFolderThatCannotBeWrittenIsSaidBeforeTheCheck() throws IOException {
     Path closed = Files.createDirectory(folder.resolve("closed"));

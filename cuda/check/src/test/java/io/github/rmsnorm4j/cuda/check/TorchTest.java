@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cuda.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
@@ -15,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -204,7 +206,37 @@ class TorchTest {
   @Test
   void theScriptStarts() {
     try (Torch torch = Torch.start(0)) {
-      assertThat(torch.text()).matches("python3 (cannot be started|ended: ModuleNotFoundError: .*)|torch .*");
+      assertThat(torch.text())
+          .matches("python3 (cannot be started|ended: ModuleNotFoundError: .*)|torch .*");
+    }
+  }
+
+  /** The script and a module that stands for PyTorch: the answer is right, and times come. */
+  @Test
+  void theScriptAnswersAndTimes() throws IOException, InterruptedException {
+    assumeThat(hasPython()).as("SKIPPED: there is no python3").isTrue();
+    String modules = Path.of("src/test/resources/fake-torch").toAbsolutePath().toString();
+    List<String> command =
+        new ArrayList<>(List.of("env", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=" + modules));
+    command.addAll(Torch.command(0));
+    Contest contest =
+        new Contest(NormSpec.Kind.RMS_NORM, Contest.Job.FORWARD, ElementType.FLOAT32, 48);
+    try (Torch torch = Torch.start(command)) {
+      assertThat(torch.text()).isEqualTo("torch 0.0 on no GPU");
+      assertThat(torch.time(contest, 5, 3, 12, 2))
+          .contains(new Times("torch", null, List.of(5.0, 5.0)));
+      Contest other =
+          new Contest(NormSpec.Kind.LAYER_NORM, Contest.Job.FORWARD, ElementType.FLOAT32, 48);
+      assertThat(torch.time(other, 5, 3, 12, 2).orElseThrow().refused())
+          .endsWith("has no attribute 'layer_norm'");
+    }
+  }
+
+  private static boolean hasPython() throws InterruptedException {
+    try {
+      return new ProcessBuilder("python3", "--version").start().waitFor() == 0;
+    } catch (IOException _) {
+      return false;
     }
   }
 
