@@ -11,6 +11,7 @@ import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.ScaleFloor;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import io.github.rmsnorm4j.cuda.ptx.Form;
+import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
@@ -18,6 +19,9 @@ import org.junit.jupiter.api.Test;
 
 /** Codes and scales on the interpreter have the bytes of the CPU, for drawn calls. */
 class CudaQuantizedBitsTest {
+  /** A warp does not do several narrow rows at once if they become codes. */
+  private static final List<Form> FORMS = List.of(Form.WARP, Form.BLOCK);
+
   private static final long SEED = 20261128;
 
   /** Calls of each type of codes, and of each type of elements. */
@@ -103,7 +107,7 @@ class CudaQuantizedBitsTest {
         wanted.add(type + " infinite");
         wanted.add(type + " subnormal");
       }
-      for (Form form : Form.values()) {
+      for (Form form : FORMS) {
         wanted.add(form + " " + type);
       }
       for (boolean rounds : new boolean[] {true, false}) {
@@ -123,7 +127,7 @@ class CudaQuantizedBitsTest {
         }
       }
     }
-    for (Form form : Form.values()) {
+    for (Form form : FORMS) {
       for (String label : new String[] {"CODES", "BLOCKS", "OUT_OF_RANGE", "SCALE_STORED"}) {
         wanted.add(form + " true " + label);
         wanted.add(form + " false " + label);
