@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.cuda.CudaStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * Calls of every kind of kernel: their bytes on a device are those of the CPU, and their digests
@@ -21,29 +22,48 @@ final class BitsCheck {
     this.progress = progress;
   }
 
-  DeviceResults.Bits run(List<NormCall> calls) {
+  /** A call by its name, and the two ways to make it. */
+  private record Call(String name, Supplier<CallRows> onCpu, Supplier<CallRows> there) {}
+
+  /** Makes all calls. */
+  DeviceResults.Bits run(List<NormCall> norms, List<QuantizedCall> quantized) {
     List<DeviceResults.Difference> differences = new ArrayList<>();
     try (CudaStream stream = device.stream()) {
+      List<Call> calls = new ArrayList<>();
+      norms.forEach(call -> calls.add(call(call, stream)));
+      quantized.forEach(call -> calls.add(call(call, stream)));
       for (int i = 0; i < calls.size(); i++) {
-        progress.step("bits", i + 1, calls.size(), calls.get(i).toString());
-        String difference = difference(calls.get(i), stream);
+        Call call = calls.get(i);
+        progress.step("bits", i + 1, calls.size(), call.name());
+        String difference = difference(call);
         if (difference != null) {
-          differences.add(new DeviceResults.Difference(calls.get(i).toString(), difference));
+          differences.add(new DeviceResults.Difference(call.name(), difference));
         }
       }
     }
-    return new DeviceResults.Bits(calls.size(), differences);
+    return new DeviceResults.Bits(norms.size() + quantized.size(), differences);
+  }
+
+  private Call call(NormCall call, CudaStream stream) {
+    return new Call(
+        call.toString(),
+        () -> CpuCall.run(call, Backend.best()),
+        () -> DeviceCall.run(device, stream, call));
+  }
+
+  private Call call(QuantizedCall call, CudaStream stream) {
+    return new Call(
+        call.toString(), () -> call.onCpu(Backend.best()), () -> call.onDevice(device, stream));
   }
 
   /** Null if there is none. */
-  private String difference(NormCall call, CudaStream stream) {
-    CallRows onCpu = CpuCall.run(call, Backend.best());
-    CallRows there = DeviceCall.run(device, stream, call);
-    String difference = there.difference(onCpu);
+  private String difference(Call call) {
+    CallRows there = call.there().get();
+    String difference = there.difference(call.onCpu().get());
     if (difference != null) {
       return difference;
     }
-    String digest = kept.get(call.toString());
+    String digest = kept.get(call.name());
     return there.digest().equals(digest)
         ? null
         : "the digest is %s, the kept one is %s".formatted(there.digest(), digest);

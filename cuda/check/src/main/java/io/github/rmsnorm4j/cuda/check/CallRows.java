@@ -71,7 +71,7 @@ final class CallRows {
     return put(name, GuardedRows.of(type, call.samples(), call.parameters(), false));
   }
 
-  private GuardedRows put(String name, GuardedRows rows) {
+  GuardedRows put(String name, GuardedRows rows) {
     all.put(name, rows);
     return rows;
   }

@@ -43,7 +43,7 @@ public final class CheckRun {
 
   /** Compares the bytes of calls of every kind of kernel. */
   void bits() {
-    bits = new BitsCheck(device, progress).run(NormCalls.all());
+    bits = new BitsCheck(device, progress).run(NormCalls.all(), QuantizedCalls.all());
   }
 
   /** Compares calls of real sizes with a definition. */

@@ -3,35 +3,34 @@ package io.github.rmsnorm4j.cuda.check;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.cuda.CudaDevice;
 import io.github.rmsnorm4j.cuda.CudaGradients;
-import io.github.rmsnorm4j.cuda.CudaMemory;
 import io.github.rmsnorm4j.cuda.CudaNorm;
 import io.github.rmsnorm4j.cuda.CudaRows;
 import io.github.rmsnorm4j.cuda.CudaSaved;
 import io.github.rmsnorm4j.cuda.CudaStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.IdentityHashMap;
-import java.util.Map;
 
 /** Makes a call on a device, with a copy of all its memory there. */
-final class DeviceCall implements AutoCloseable {
+final class DeviceCall {
   private final CudaDevice device;
   private final CudaStream stream;
   private final NormCall call;
-  private final Arena arena = Arena.ofConfined();
-  private final Map<GuardedRows, CudaMemory> copies = new IdentityHashMap<>();
+  private final DeviceRows copies;
+  private final Arena arena;
 
-  private DeviceCall(CudaDevice device, CudaStream stream, NormCall call) {
+  private DeviceCall(CudaDevice device, CudaStream stream, NormCall call, DeviceRows copies) {
     this.device = device;
     this.stream = stream;
     this.call = call;
+    this.copies = copies;
+    this.arena = copies.arena();
   }
 
   /** All memory of the call as it is after the call, the guards included. */
   static CallRows run(CudaDevice device, CudaStream stream, NormCall call) {
     CallRows rows = new CallRows(call);
-    try (DeviceCall there = new DeviceCall(device, stream, call)) {
-      there.run(rows);
+    try (DeviceRows copies = new DeviceRows(device)) {
+      new DeviceCall(device, stream, call, copies).run(rows);
     }
     return rows;
   }
@@ -46,7 +45,7 @@ final class DeviceCall implements AutoCloseable {
       backward(norm, rows, saved);
     }
     stream.synchronize();
-    copies.forEach((of, memory) -> memory.copyTo(MemorySegment.ofArray(of.bytes())));
+    copies.takeBack();
     if (saved != null) {
       put(saved.rstd(), rows.rstd);
       put(saved.mean(), rows.mean);
@@ -87,18 +86,7 @@ final class DeviceCall implements AutoCloseable {
   }
 
   private CudaRows copy(GuardedRows rows) {
-    if (rows == null) {
-      return null;
-    }
-    CudaMemory memory = copies.computeIfAbsent(rows, this::memory);
-    return CudaRows.of(
-        memory.asSlice(rows.offset()), rows.type(), rows.rows(), rows.width(), rows.stride());
-  }
-
-  private CudaMemory memory(GuardedRows rows) {
-    CudaMemory memory = device.allocate(rows.bytes().length, arena);
-    memory.copyFrom(MemorySegment.ofArray(rows.bytes()));
-    return memory;
+    return copies.rows(rows);
   }
 
   /** Mean and rstd are in memory of the library, without guards. */
@@ -108,10 +96,5 @@ final class DeviceCall implements AutoCloseable {
       numbers.memory().copyTo(MemorySegment.ofArray(bytes));
       System.arraycopy(bytes, 0, into.bytes(), into.offset(), bytes.length);
     }
-  }
-
-  @Override
-  public void close() {
-    arena.close();
   }
 }

@@ -12,6 +12,7 @@ import java.util.SplittableRandom;
  * change. Elements that nobody has written hold the same bytes, so one that a kernel leaves out
  * shows.
  *
+ * @param type of the elements; null for bytes that are no numbers
  * @param offset bytes before the first row
  * @param stride elements from a row to the next one
  */
@@ -47,7 +48,17 @@ record GuardedRows(ElementType type, byte[] bytes, int offset, int rows, int wid
     return this;
   }
 
-  private MemorySegment segment() {
+  /** Rows of bytes that are no numbers, such as codes. */
+  static GuardedRows ofBytes(int rows, int width, boolean apart) {
+    int offset = GUARDS + (apart ? 1 : 0);
+    int stride = width + (apart ? 3 : 0);
+    byte[] bytes = new byte[offset + rows * stride + GUARDS];
+    Arrays.fill(bytes, GUARD);
+    return new GuardedRows(null, bytes, offset, rows, width, stride);
+  }
+
+  /** The memory from the first row on. */
+  MemorySegment segment() {
     return MemorySegment.ofArray(bytes).asSlice(offset);
   }
 
@@ -87,7 +98,7 @@ record GuardedRows(ElementType type, byte[] bytes, int offset, int rows, int wid
 
   /** The first difference from other rows of this kind, a NaN being any NaN; null if none. */
   String difference(GuardedRows wanted) {
-    for (int row = 0; row < rows; row++) {
+    for (int row = 0; type != null && row < rows; row++) {
       for (int i = 0; i < width; i++) {
         double actual = get(row, i);
         double other = wanted.get(row, i);
@@ -109,7 +120,7 @@ record GuardedRows(ElementType type, byte[] bytes, int offset, int rows, int wid
    * Java's.
    */
   private byte[] canonical() {
-    if (type.bytes() == Short.BYTES) {
+    if (type == null || type.bytes() == Short.BYTES) {
       return bytes;
     }
     GuardedRows copy = new GuardedRows(type, bytes.clone(), offset, rows, width, stride);

@@ -13,14 +13,17 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class BitsCheckTest {
   private static final List<NormCall> CALLS = NormCalls.all();
+  private static final List<QuantizedCall> QUANTIZED = QuantizedCalls.all();
 
   @Test
   void everyCallHasANameOfItsOwn() {
-    assertThat(CALLS.stream().map(NormCall::toString)).doesNotHaveDuplicates();
+    assertThat(Stream.concat(CALLS.stream(), QUANTIZED.stream()).map(Object::toString))
+        .doesNotHaveDuplicates();
   }
 
   /** A changed digest is a changed bit, so the file is changed by hand, after a look at why. */
@@ -31,9 +34,10 @@ class BitsCheckTest {
       Files.createDirectories(now.getParent());
       Files.writeString(
           now,
-          CALLS.stream()
-              .map(call -> CpuCall.run(call, backend).digest() + " " + call + "\n")
-              .collect(Collectors.joining()));
+          Stream.concat(
+                  CALLS.stream().map(call -> CpuCall.run(call, backend).digest() + " " + call),
+                  QUANTIZED.stream().map(call -> call.onCpu(backend).digest() + " " + call))
+              .collect(Collectors.joining("\n", "", "\n")));
       assertThat(now)
           .as("%s: if bits are meant to change, keep cuda/check/%s", backend, now)
           .hasSameTextualContentAs(
@@ -44,15 +48,18 @@ class BitsCheckTest {
   /** A third of the calls; the image's test makes all of them. */
   @Test
   void theInterpreterHasTheKeptDigests() {
-    List<NormCall> calls =
-        IntStream.range(0, CALLS.size()).filter(i -> i % 3 == 0).mapToObj(CALLS::get).toList();
     try (CudaDevice device = StubbedDevice.open()) {
-      assertThat(check(device, calls).differences()).isEmpty();
+      BitsCheck check = new BitsCheck(device, StubbedDevice.QUIET);
+      assertThat(check.run(third(CALLS), third(QUANTIZED)).differences()).isEmpty();
     }
   }
 
+  private static <T> List<T> third(List<T> calls) {
+    return IntStream.range(0, calls.size()).filter(i -> i % 3 == 0).mapToObj(calls::get).toList();
+  }
+
   private static DeviceResults.Bits check(CudaDevice device, List<NormCall> calls) {
-    return new BitsCheck(device, StubbedDevice.QUIET).run(calls);
+    return new BitsCheck(device, StubbedDevice.QUIET).run(calls, List.of());
   }
 
   /**

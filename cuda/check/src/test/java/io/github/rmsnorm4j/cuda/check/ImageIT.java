@@ -163,7 +163,10 @@ class ImageIT {
     Said said = run(command);
     assertThat(said.status()).as(said.out() + said.err()).isZero();
     assertThat(said.out())
-        .contains("All " + NormCalls.all().size() + " calls of small shapes have the bytes")
+        .contains(
+            "All "
+                + (NormCalls.all().size() + QuantizedCalls.all().size())
+                + " calls of small shapes have the bytes")
         .contains("LayerNorm bfloat16 2 x 4096, backward")
         .doesNotContain("**");
     assertThat(file).content(StandardCharsets.UTF_8).contains("\"differences\" : [");
