@@ -101,8 +101,10 @@ final class Compare implements Callable<Integer> {
   public Integer call() throws IOException {
     int atMost = threads();
     reports.requireDistinct();
+    Extent extent = extent();
+    Shape wanted = shape();
     try (Processor processor = processor(atMost)) {
-      Plan plan = plan(processor);
+      Plan plan = WrongUseException.checked(() -> Plan.of(wanted, type, extent, processor));
       try (ReportOptions.Files files = reports.begin()) {
         Comparison comparison = new Comparison(plan, processor, this::progress);
         Results results =
@@ -128,19 +130,19 @@ final class Compare implements Callable<Integer> {
         : new CpuProcessor(atMost, VectorApi.bestBackend(true));
   }
 
-  private Plan plan(Processor processor) throws IOException {
+  private Extent extent() {
     if (full && quick) {
       throw new WrongUseException("--full and --quick contradict each other, one may be given");
     }
-    Shape wanted = null;
+    return full ? Extent.FULL : quick ? Extent.QUICK : Extent.USUAL;
+  }
+
+  private Shape shape() {
     try {
-      wanted = shape == null ? null : Shape.parse(shape);
+      return shape == null ? null : Shape.parse(shape);
     } catch (IllegalArgumentException e) {
       throw new WrongUseException("--shape is '" + shape + "', " + e.getMessage());
     }
-    Shape fixed = wanted;
-    Extent extent = full ? Extent.FULL : quick ? Extent.QUICK : Extent.USUAL;
-    return WrongUseException.checked(() -> Plan.of(fixed, type, extent, processor));
   }
 
   private int threads() {

@@ -44,6 +44,8 @@ class CompareErrorsTest {
         "--threads 4096|--threads is 4096, it may be 1 to 1024",
         "--threads many|'many'",
         "--quick --full|--full and --quick contradict each other",
+        "--device cuda --quick --full|--full and --quick contradict each other",
+        "--device cuda --shape 1x|--shape is '1x', it must be two or more whole numbers",
         "--quick --report same --json same|--report and --json are both same",
         "--quick --report figures.json|--report is figures.json, its name must end in .html",
         "--quick --json figures.txt|--json is figures.txt, its name must end in .json",
