@@ -50,6 +50,7 @@ import picocli.CommandLine.Spec;
     })
 final class Bench implements Callable<Integer> {
   private static final String PROGRAM = "io.github.rmsnorm4j.peers.PeerTable";
+  private static final String OF_PROCESSOR = "it is for the processor";
 
   @Spec private CommandSpec spec;
 
@@ -159,10 +160,10 @@ final class Bench implements Callable<Integer> {
 
   private int onDevice() throws IOException {
     for (Map.Entry<String, Boolean> flag : cpuFlags().entrySet()) {
-      device.requireCpu(flag.getKey(), flag.getValue() ? "given" : null, "it is of the processor");
+      device.requireCpu(flag.getKey(), flag.getValue() ? "given" : null, OF_PROCESSOR);
     }
-    device.requireCpu("--threads", threads.isEmpty() ? null : threads, DeviceOption.OWN_THREADS);
-    device.requireCpu("--jvms", jvms, "it is of the processor");
+    device.requireCpu("--threads", threads.isEmpty() ? null : list(), DeviceOption.OWN_THREADS);
+    device.requireCpu("--jvms", jvms, OF_PROCESSOR);
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     DeviceBench bench =
@@ -180,6 +181,9 @@ final class Bench implements Callable<Integer> {
   }
 
   private int page() throws IOException {
+    if (spec.commandLine().getParseResult().matchedOptions().size() > 1) {
+      throw new WrongUseException("--page excludes all other options: it measures nothing");
+    }
     List<Path> kept = docs().refresh();
     spec.commandLine().getOut().println("docs/gpu.md is made from " + kept.size() + " files");
     return 0;
@@ -257,10 +261,14 @@ final class Bench implements Callable<Integer> {
     value(arguments, "--only", only);
     value(arguments, "--jvms", jvms);
     if (!threads.isEmpty()) {
-      value(
-          arguments, "--threads", String.join(",", threads.stream().map(String::valueOf).toList()));
+      value(arguments, "--threads", list());
     }
     return arguments;
+  }
+
+  /** The numbers of threads, as they were given. */
+  private String list() {
+    return String.join(",", threads.stream().map(String::valueOf).toList());
   }
 
   private static void flag(List<String> arguments, String name, boolean given) {

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.rmsnorm4j.cuda.check.DeviceFile;
 import io.github.rmsnorm4j.cuda.check.DeviceResults;
@@ -19,7 +21,10 @@ final class GpuDocs {
   private static final String END = "<!-- end -->";
   private static final String NONE =
       "\nNothing was measured on a GPU: docs/benchmarks has no results of one.\n\n";
-  private static final JsonMapper JSON = new JsonMapper();
+  private static final JsonMapper JSON =
+      JsonMapper.builder()
+          .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+          .build();
 
   private final Path page;
   private final Path folder;
@@ -59,10 +64,19 @@ final class GpuDocs {
     }
     StringBuilder tables = new StringBuilder(files().isEmpty() ? NONE : "\n");
     for (Path file : files()) {
-      tables.append(ResultText.of(JSON.readValue(file.toFile(), DeviceResults.class)));
+      tables.append(text(file));
       tables.append("All results: [%1$s](benchmarks/%1$s).\n\n".formatted(file.getFileName()));
     }
     return text.substring(0, from + BEGIN.length()) + tables + text.substring(end);
+  }
+
+  private static String text(Path file) throws IOException {
+    try {
+      return ResultText.of(JSON.readValue(Files.readString(file), DeviceResults.class));
+    } catch (JacksonException e) {
+      throw new IOException(
+          file + " is damaged, or not a file of results of this version's cuda/check", e);
+    }
   }
 
   /** Newest first. */

@@ -91,15 +91,19 @@ class BenchTest {
   @Test
   void whatIsOfTheProcessorIsRefusedOnADevice() {
     assertThat(wrongUse("--device", "cuda", "--traps"))
-        .contains("--traps is given, --device is cuda: it is of the processor");
+        .contains("--traps is given, --device is cuda: it is for the processor");
     assertThat(wrongUse("--device", "cuda", "--threads", "2"))
-        .contains("--threads is [2], --device is cuda: a GPU has threads of its own");
+        .contains("--threads is 2, --device is cuda: a GPU has threads of its own");
     assertThat(wrongUse("--device", "cuda", "--jvms", "2")).contains("--jvms is 2, --device is");
     assertThat(wrongUse("--device", "cuda", "--only", "width 3"))
         .contains(
             "--only is 'width 3', it must be in the title of a call: RMSNorm forward, float32");
     assertThat(wrongUse("--device", "cuda", "--write")).contains("--write takes a checkout");
     assertThat(wrongUse("--page")).contains("--page takes a checkout, by ./rmsnorm");
+    for (String other :
+        List.of("--quick", "--check", "--write", "--device=cuda", "--json=a.json")) {
+      assertThat(wrongUse("--page", other)).contains("--page excludes all other options");
+    }
     assertThat(wrongUse("--device", "gpu")).contains("expected cpu, cuda or cuda:N");
   }
 

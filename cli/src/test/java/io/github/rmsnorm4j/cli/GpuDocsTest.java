@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,6 +107,18 @@ class GpuDocsTest {
     docs.refresh();
     Files.writeString(page, Files.readString(page).replace("0.80 |", "0.79 |"));
     assertThat(docs.rendered()).isNotEqualTo(Files.readString(page));
+  }
+
+  @Test
+  void aFileThatIsNoResultIsNamedAndThePageStays() throws IOException {
+    Path file = folder.resolve(MADE);
+    for (String text : List.of("{", "{\"a\": 1}", "{\"date\": \"2026-01-31\"}", "[]")) {
+      Files.writeString(file, text);
+      assertThatThrownBy(() -> new GpuDocs(checkout).refresh())
+          .isInstanceOf(IOException.class)
+          .hasMessage(file + " is damaged, or not a file of results of this version's cuda/check");
+    }
+    assertThat(page).hasContent(PAGE);
   }
 
   /** The file is written without a library, and read with one. */
