@@ -8,6 +8,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /**
@@ -70,7 +71,8 @@ public final class Check {
       DeviceResults results = check(device);
       out.print(ResultText.of(results));
       if (cannot == null) {
-        Files.writeString(file, Json.text(results));
+        // Not in place of a file that came there meanwhile.
+        Files.writeString(file, Json.text(results), StandardOpenOption.CREATE_NEW);
         err.println("check: results are in " + file);
       }
       return results.passed() ? 0 : 1;

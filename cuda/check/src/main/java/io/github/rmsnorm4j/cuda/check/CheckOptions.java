@@ -32,6 +32,8 @@ record CheckOptions(
       Exit status: 0 all is right, 1 something is not, 2 the check could not be made.
       """;
 
+  private static final String MORE = " (check --help tells more)";
+
   private static final List<String> PARTS = List.of("bits", "errors", "times");
 
   static CheckOptions of(String... args) {
@@ -51,7 +53,7 @@ record CheckOptions(
         case "--quick" -> quick = true;
         case "--small" -> small = true;
         case "--help", "-h" -> help = true;
-        default -> throw new IllegalArgumentException("unknown: " + word + "\n" + USAGE.strip());
+        default -> throw new IllegalArgumentException("'%s' is no option%s".formatted(word, MORE));
       }
     }
     if (small && "times".equals(part)) {
@@ -62,14 +64,15 @@ record CheckOptions(
 
   private static String value(String name, Iterator<String> words) {
     if (!words.hasNext()) {
-      throw new IllegalArgumentException(name + " takes a value\n" + USAGE.strip());
+      throw new IllegalArgumentException(name + " takes a value" + MORE);
     }
     return words.next();
   }
 
   private static int number(String value) {
     if (!value.matches("[0-9]{1,4}")) {
-      throw new IllegalArgumentException("--device is '" + value + "', it must be a number from 0");
+      throw new IllegalArgumentException(
+          "--device is '" + value + "', it must be a number from 0 on");
     }
     return Integer.parseInt(value);
   }

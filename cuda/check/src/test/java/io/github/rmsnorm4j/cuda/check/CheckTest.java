@@ -89,10 +89,11 @@ class CheckTest {
   }
 
   @Test
-  void wrongUseIsSaidInOneLineAndTheUsage() {
-    assertThat(run("--device")).isEqualTo(2);
-    assertThat(err()).startsWith("check: --device takes a value\ncheck [--device N]");
-    assertThat(wrong("--device", "-1")).isEqualTo("--device is '-1', it must be a number from 0");
+  void wrongUseIsSaidInOneLine() {
+    assertThat(wrong("--device")).isEqualTo("--device takes a value (check --help tells more)");
+    assertThat(wrong("bits")).isEqualTo("'bits' is no option (check --help tells more)");
+    assertThat(wrong("--device", "-1"))
+        .isEqualTo("--device is '-1', it must be a number from 0 on");
     assertThat(wrong("--device", "7")).isEqualTo("device is 7, it may be 0 to 0");
     assertThat(wrong("--only", "bit"))
         .isEqualTo("--only is 'bit', it may be bits, errors or times");
