@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
           + " the times depend on what else runs.",
       "",
       "With --device cuda the norms run on a GPU, beside a copy there and beside the PyTorch of"
-          + " python3, if that has one with CUDA. It fetches nothing and takes a few minutes.",
+          + " python3, if that has one with CUDA. It fetches nothing. How long it takes was not measured.",
       ""
     },
     footer = {
