@@ -107,7 +107,7 @@ class PerformancePageTest {
         .isEqualTo(page.rendered());
     assertThat(file.resolveSibling("2026-01-31-a.md"))
         .content()
-        .startsWith("# a, 256-bit vectors\n\nMeasured on 2026-01-31.")
+        .startsWith("# A (family 1), 256-bit vectors\n\nMeasured on 2026-01-31.")
         .contains(Table.of(results).substring("### ".length()))
         .endsWith(
             "Every round: [2026-01-31-a.json](2026-01-31-a.json). [README.md](README.md) explains the tables.\n");
