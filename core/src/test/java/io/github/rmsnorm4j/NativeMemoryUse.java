@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.function.IntConsumer;
 
 /**
- * The calls of a JVM of its own. It prints its resident size in MiB: after the first calls, which
- * make what later ones use again, and the largest one after that.
+ * The calls of a JVM of its own. It prints its resident size in MiB: after a tenth of the calls,
+ * and the largest one after that.
  */
 final class NativeMemoryUse {
   /** More than the passes that are kept for later calls. */
@@ -23,42 +23,40 @@ final class NativeMemoryUse {
 
   private static final int LONG = (1 << 20) + 64;
 
-  /** A smaller rise is no rise: memory of the JVM itself, such as compiled code. */
-  private static final int NO_RISE_MIB = 8;
+  /** Passes that a plan keeps for later calls. */
+  private static final int PASSES = 64;
 
   /** What is called again and again. */
   enum Work {
     /** A gain, and then a bias, of the call, in rows of more than 2^20 elements. */
-    LONG_GAIN_OF_CALL(60, 0, 540),
+    LONG_GAIN_OF_CALL(600, 0),
     /** Many types in two kinds of memory, forward and backward, by one norm. */
-    KINDS_IN_TURN(600, 0, 5400),
+    KINDS_IN_TURN(6000, 0),
     /** Norms, a wide one and many narrow ones, that are made, used once, and forgotten. */
-    NORMS_MADE_AND_DROPPED(100, 0, 900),
+    NORMS_MADE_AND_DROPPED(1000, 0),
     /**
-     * Calls of several widths by more threads than there are passes kept. How many of them are in a
-     * pass at the same moment differs from call to call, and the most so far decide the size: it is
-     * known when many calls have not raised it.
+     * Calls of several widths by more threads than there are passes kept. How many passes are made
+     * depends on how many threads are in a call at the same moment, so all of them may be made
+     * after the first measurement: those with a gain of the call hold it, in float64 at most, in
+     * six kinds of calls 2^16 wide and in one that is 2^17 wide. A pass that each call left behind
+     * would take more: there are some hundred times as many calls.
      */
-    MANY_THREADS(2, 10, 18);
+    MANY_THREADS(20, PASSES * (6 * PIECE + LONG / 8) * 8L);
 
-    private final int first;
-    private final int withoutRise;
-    private final int later;
+    private final int times;
+    private final long passBytes;
 
     /**
-     * @param first the calls before the first measurement, at least
-     * @param withoutRise how many calls in a row have not raised the size before it
-     * @param later the calls after it
+     * @param passBytes what passes may take that are made after the first measurement
      */
-    Work(int first, int withoutRise, int later) {
-      this.first = first;
-      this.withoutRise = withoutRise;
-      this.later = later;
+    Work(int times, long passBytes) {
+      this.times = times;
+      this.passBytes = passBytes;
     }
 
-    /** So many calls with a rise now and then: the size does not stay. */
-    private int mostFirst() {
-      return first + 6 * withoutRise;
+    /** What passes may take that are made after the first measurement, in MiB. */
+    int passMiB() {
+      return Math.toIntExact(passBytes >> 20);
     }
   }
 
@@ -74,32 +72,18 @@ final class NativeMemoryUse {
             case NORMS_MADE_AND_DROPPED -> normsMadeAndDropped();
             case MANY_THREADS -> onManyThreads(arena);
           };
-      long first = sizeAfterFirstCalls(work, call);
+      int tenth = work.times / 10;
+      for (int i = 0; i < tenth; i++) {
+        call.accept(i);
+      }
+      long first = residentMiB();
       long most = first;
-      for (int i = 0; i < work.later; i++) {
+      for (int i = tenth; i < work.times; i++) {
         call.accept(i);
         most = Math.max(most, i % 10 == 0 ? residentMiB() : 0);
       }
       System.out.println(first + " " + Math.max(most, residentMiB()));
     }
-  }
-
-  private static long sizeAfterFirstCalls(Work work, IntConsumer call) {
-    for (int i = 0; i < work.first; i++) {
-      call.accept(i);
-    }
-    long size = residentMiB();
-    int steady = 0;
-    for (int i = work.first; steady < work.withoutRise; i++) {
-      if (i == work.mostFirst()) {
-        throw new AssertionError(size + " MiB after " + i + " calls, and still rising");
-      }
-      call.accept(i);
-      long now = residentMiB();
-      steady = now > size + NO_RISE_MIB ? 0 : steady + 1;
-      size = steady == 0 ? now : size;
-    }
-    return size;
   }
 
   private static long residentMiB() {

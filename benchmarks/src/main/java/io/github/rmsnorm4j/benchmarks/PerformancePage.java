@@ -11,11 +11,13 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * docs/performance.md and README's charts, whose figures are made from the files in docs/benchmarks
- * and nothing else.
+ * docs/performance.md, the tables in docs/benchmarks and README's charts, whose figures are made
+ * from the files in docs/benchmarks and nothing else.
  */
 public final class PerformancePage {
   private static final String OWN = "<!-- begin SpeedTable -->\n";
@@ -23,6 +25,10 @@ public final class PerformancePage {
 
   /** The module spark makes its own part of the page, and those of GPUs are in docs/gpu.md. */
   private static final List<String> OTHER_ENDINGS = List.of("-spark.json", "-cuda.json");
+
+  private static final Pattern HEADING = Pattern.compile("### (.*)\n\n");
+  private static final Pattern DATE = Pattern.compile("Measured on ([-0-9]+)\\.");
+  private static final Pattern TARGETS = Pattern.compile("Of (the )?\\d+ targets[^.]*\\.");
 
   private final Path checkout;
   private final Path page;
@@ -74,8 +80,10 @@ public final class PerformancePage {
       Files.writeString(marked, withFigures(marked));
     }
     Files.writeString(page, rendered());
-    for (Map.Entry<Path, String> chart : charts().entrySet()) {
-      Files.writeString(chart.getKey(), chart.getValue());
+    for (Map<Path, String> files : List.of(tables(), charts())) {
+      for (Map.Entry<Path, String> file : files.entrySet()) {
+        Files.writeString(file.getKey(), file.getValue());
+      }
     }
   }
 
@@ -89,12 +97,13 @@ public final class PerformancePage {
   }
 
   /**
-   * The page as it must be: its own text, and between the markers a section per file, newest first.
+   * The page as it must be: its own text, and between the markers a line for each file of a kind,
+   * newest first, which leads to the tables of the file.
    */
   String rendered() throws IOException {
-    String rendered = replaced(text(), OWN, tables(PerformancePage::norms));
+    String rendered = replaced(text(), OWN, lines(PerformancePage::norms));
     for (Run run : Run.values()) {
-      rendered = replaced(rendered, run.beginning(), tables(file -> tables(run, file)));
+      rendered = replaced(rendered, run.beginning(), lines(file -> tables(run, file)));
     }
     return rendered;
   }
@@ -105,6 +114,28 @@ public final class PerformancePage {
 
   private static String tables(Run run, Path file) throws IOException {
     return Run.of(file).filter(run::equals).isPresent() ? run.tables(PeerResults.read(file)) : "";
+  }
+
+  /** The pages of tables beside the files of results, and what they must hold. */
+  Map<Path, String> tables() throws IOException {
+    Map<Path, String> pages = new LinkedHashMap<>();
+    for (Path file : files()) {
+      String tables = norms(file);
+      for (Run run : Run.values()) {
+        tables += tables(run, file);
+      }
+      Matcher heading = HEADING.matcher(tables);
+      pages.put(
+          file.resolveSibling(pageOf(file)),
+          heading.replaceFirst("# $1\n\n")
+              + "Every round: [%1$s](%1$s). [README.md](README.md) explains the tables.\n"
+                  .formatted(file.getFileName()));
+    }
+    return pages;
+  }
+
+  private static String pageOf(Path file) {
+    return file.getFileName().toString().replace(".json", ".md");
   }
 
   /**
@@ -132,17 +163,24 @@ public final class PerformancePage {
     return text.substring(0, from + begin.length()) + tables + text.substring(end);
   }
 
-  /** Those of all files that have any of a kind. */
-  private String tables(Tables kind) throws IOException {
-    StringBuilder all = new StringBuilder("\n");
+  /** A line for each file that has tables of a kind. */
+  private String lines(Tables kind) throws IOException {
+    StringBuilder all = new StringBuilder();
     for (Path file : files()) {
       String tables = kind.of(file);
       if (!tables.isEmpty()) {
-        all.append(tables);
-        all.append("Every round: [%1$s](benchmarks/%1$s).\n\n".formatted(file.getFileName()));
+        all.append("* [").append(first(HEADING, tables, 1));
+        all.append("](benchmarks/").append(pageOf(file)).append("), ");
+        all.append(first(DATE, tables, 1)).append(". ");
+        all.append(first(TARGETS, tables, 0)).append("\n");
       }
     }
-    return all.toString();
+    return all.isEmpty() ? "\n" : "\n" + all + "\n";
+  }
+
+  private static String first(Pattern pattern, String tables, int group) {
+    Matcher found = pattern.matcher(tables);
+    return found.find() ? found.group(group) : "";
   }
 
   private List<Path> files() throws IOException {

@@ -152,7 +152,7 @@ class KeptFiguresTest {
   /** A multiple names the results that it comes from. */
   @Test
   void multiplesAreMarked() throws IOException {
-    for (String name : List.of("README.md", "docs/claims.md", "docs/fusion.md")) {
+    for (String name : List.of("README.md", "docs/claims.md", "docs/background/fusion.md")) {
       String unmarked = MARKED.matcher(Files.readString(CHECKOUT.resolve(name))).replaceAll("#");
       assertThat(MEASURED.matcher(unmarked).results().map(MatchResult::group))
           .as(name + " has figures without a mark")

@@ -20,6 +20,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +35,15 @@ class PerformancePageTest {
     assertThat(page.text())
         .as("docs/performance.md; SpeedTable --page makes it again")
         .isEqualTo(page.rendered());
+  }
+
+  @Test
+  void everyFileOfResultsHasItsTables() throws IOException {
+    Map<Path, String> tables = new PerformancePage(Path.of("..")).tables();
+    assertThat(tables).hasSizeGreaterThan(5);
+    for (Map.Entry<Path, String> page : tables.entrySet()) {
+      assertThat(page.getKey()).as("SpeedTable --page makes it again").hasContent(page.getValue());
+    }
   }
 
   @Test
@@ -73,11 +84,12 @@ class PerformancePageTest {
     assertThat(file).hasFileName("2026-01-31-a.json");
     assertThat(Results.read(file, Results.class)).isEqualTo(results);
     assertThat(page.text())
-        .startsWith("before\n<!-- begin SpeedTable -->\n\n" + Table.of(results))
-        .endsWith(
+        .isEqualTo(
             """
-            [2026-01-31-a.json](benchmarks/2026-01-31-a.json).
+            before
+            <!-- begin SpeedTable -->
 
+            %s
             <!-- end -->
             between
             <!-- begin PeerTable -->
@@ -90,9 +102,15 @@ class PerformancePageTest {
             <!-- begin VariantTable -->
 
             <!-- end -->
-            """)
-        .doesNotContain("old")
+            """
+                .formatted(line(Table.of(results), "a")))
         .isEqualTo(page.rendered());
+    assertThat(file.resolveSibling("2026-01-31-a.md"))
+        .content()
+        .startsWith("# A (family 1), 256-bit vectors\n\nMeasured on 2026-01-31.")
+        .contains(Table.of(results).substring("### ".length()))
+        .endsWith(
+            "Every round: [2026-01-31-a.json](2026-01-31-a.json). [README.md](README.md) explains the tables.\n");
   }
 
   @Test
@@ -135,31 +153,38 @@ class PerformancePageTest {
             """
             <!-- begin SpeedTable -->
 
-            %s<!-- end -->
+            %s
+            <!-- end -->
             between
             <!-- begin PeerTable -->
 
-            %s<!-- end -->
+            %s
+            <!-- end -->
             flags
             <!-- begin LoopTable -->
 
-            %s<!-- end -->
+            %s
+            <!-- end -->
             variants
             <!-- begin VariantTable -->
 
-            %s<!-- end -->
+            %s
+            <!-- end -->
             """
                 .formatted(
-                    section(Table.of(own), "a"),
-                    section(PeerTables.of(peers), "a-peers"),
-                    section(LoopTable.of(loops), "a-loops"),
-                    section(VariantTable.of(variants), "a-variants")));
+                    line(Table.of(own), "a"),
+                    line(PeerTables.of(peers), "a-peers"),
+                    line(LoopTable.of(loops), "a-loops"),
+                    line(VariantTable.of(variants), "a-variants")));
   }
 
-  private static String section(String tables, String name) {
-    return tables
-        + "Every round: [2026-01-31-%1$s.json](benchmarks/2026-01-31-%1$s.json).\n\n"
-            .formatted(name);
+  private static String line(String tables, String name) {
+    Matcher targets = Pattern.compile("Of [^.]* targets[^.]*\\.").matcher(tables);
+    return "* [%s](benchmarks/2026-01-31-%s.md), 2026-01-31. %s\n"
+        .formatted(
+            tables.lines().findFirst().orElseThrow().substring("### ".length()),
+            name,
+            targets.find() ? targets.group() : "");
   }
 
   private static Figure figure(Contest contest, String... systems) {

@@ -34,7 +34,13 @@ class PagesTest {
 
   static List<Path> pages() throws IOException {
     List<Path> pages = new ArrayList<>();
-    for (Path folder : List.of(Shell.CHECKOUT, DOCS, DECISIONS)) {
+    for (Path folder :
+        List.of(
+            Shell.CHECKOUT,
+            DOCS,
+            DECISIONS,
+            DOCS.resolve("background"),
+            DOCS.resolve("benchmarks"))) {
       try (Stream<Path> files = Files.list(folder)) {
         files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(pages::add);
       }

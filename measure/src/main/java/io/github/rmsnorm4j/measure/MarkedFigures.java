@@ -48,7 +48,7 @@ public final class MarkedFigures {
    * The pages that may have marked figures.
    *
    * @param checkout its top folder
-   * @return README.md and the Markdown files in docs, those that exist
+   * @return README.md and the Markdown files in docs and docs/background, those that exist
    * @throws IOException if docs cannot be read
    */
   public static List<Path> pages(Path checkout) throws IOException {
@@ -56,8 +56,12 @@ public final class MarkedFigures {
     if (Files.exists(checkout.resolve("README.md"))) {
       pages.add(checkout.resolve("README.md"));
     }
-    try (Stream<Path> files = Files.list(checkout.resolve("docs"))) {
-      files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(pages::add);
+    for (Path folder : List.of(Path.of("docs"), Path.of("docs", "background"))) {
+      if (Files.isDirectory(checkout.resolve(folder))) {
+        try (Stream<Path> files = Files.list(checkout.resolve(folder))) {
+          files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(pages::add);
+        }
+      }
     }
     return pages;
   }

@@ -18,11 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * docs/onednn-rmsnorm-gradient.md: its program in C++ builds against oneDNN alone, and finds what
- * the page says, in the kernels of each instruction set.
+ * docs/background/onednn-rmsnorm-gradient.md: its program in C++ builds against oneDNN alone, and
+ * finds what the page says, in the kernels of each instruction set.
  */
 class OneDnnReportTest {
-  private static final Path DOCS = Path.of("..", "docs");
+  private static final Path FOLDER = Path.of("..", "docs", "background");
   private static final Path COMPILER = Path.of("/usr/bin/g++");
   private static final String NUMBER = "\\d\\.\\de[+-]\\d\\d";
   private static final String LIBRARY = "libdnnl.so.3";
@@ -37,7 +37,7 @@ class OneDnnReportTest {
     assumeTrue(Files.isExecutable(COMPILER) || inContinuousIntegration, "there is no " + COMPILER);
     copyOneDnn();
     Path program = folder.resolve("report");
-    Path source = DOCS.resolve("onednn-rmsnorm-gradient.cpp").toAbsolutePath();
+    Path source = FOLDER.resolve("onednn-rmsnorm-gradient.cpp").toAbsolutePath();
     Result built =
         run(
             Map.of(),
@@ -53,7 +53,7 @@ class OneDnnReportTest {
             program.toString());
     assertThat(built.status).as(built.out).isZero();
 
-    String page = Files.readString(DOCS.resolve("onednn-rmsnorm-gradient.md"));
+    String page = Files.readString(FOLDER.resolve("onednn-rmsnorm-gradient.md"));
     for (String instructions : List.of("DEFAULT", "SSE41")) {
       Map<String, String> environment =
           Map.of(

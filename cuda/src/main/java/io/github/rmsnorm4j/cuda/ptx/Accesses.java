@@ -1,7 +1,10 @@
 package io.github.rmsnorm4j.cuda.ptx;
 
 import io.github.rmsnorm4j.cuda.ptx.PtxText.Kind;
+import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** Loads and stores of numbers, one at a time or 16 bytes at a time. */
 final class Accesses {
@@ -106,6 +109,23 @@ final class Accesses {
         }
       }
     }
+  }
+
+  /**
+   * Elements of a row that are one after the other; all are loaded before any is used.
+   *
+   * @param from where the first one of each tensor is
+   * @param row values of the row
+   */
+  ValueCode[] elements(Map<Tensor, Place> from, int count, ValueCode row) {
+    Map<Tensor, String[]> loaded = new TreeMap<>();
+    from.forEach((tensor, place) -> loaded.put(tensor, load(place, 0, count)));
+    ValueCode[] elements = new ValueCode[count];
+    for (int k = 0; k < count; k++) {
+      int place = k;
+      elements[k] = row.ofElement(value -> loaded.get(value.tensor())[place]);
+    }
+    return elements;
   }
 
   /** Loads the bits of one number. */

@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -168,15 +167,7 @@ final class CodeElements {
 
   /** Elements that are one after the other; all are loaded before any is used. */
   Some adjacent(String group, int count) {
-    Map<Tensor, String[]> loaded = new LinkedHashMap<>();
-    places
-        .sources(stage, group, count)
-        .forEach((tensor, from) -> loaded.put(tensor, accesses.load(from, 0, count)));
-    ValueCode[] elements = new ValueCode[count];
-    for (int k = 0; k < count; k++) {
-      int place = k;
-      elements[k] = row.ofElement(value -> loaded.get(value.tensor())[place]);
-    }
+    ValueCode[] elements = accesses.elements(places.sources(stage, group, count), count, row);
     return new Some(elements, targets(group, count), codesAt(group, count), true);
   }
 

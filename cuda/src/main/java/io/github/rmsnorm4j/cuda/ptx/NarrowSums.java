@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * Row sums where a warp does several rows. A thread has lanes that are one after the other, so it
@@ -61,13 +60,9 @@ final class NarrowSums {
   }
 
   private void many(Stage stage, ValueCode row, String first, String[][] lanes) {
-    Map<Tensor, String[]> loaded = new TreeMap<>();
-    places
-        .sources(stage, first, 1)
-        .forEach((tensor, from) -> loaded.put(tensor, accesses.load(from, 0, own)));
+    ValueCode[] elements = accesses.elements(places.sources(stage, first, 1), own, row);
     for (int k = 0; k < own; k++) {
-      int lane = k;
-      add(stage, row.ofElement(value -> loaded.get(value.tensor())[lane]), lanes, k);
+      add(stage, elements[k], lanes, k);
     }
   }
 

@@ -213,15 +213,7 @@ final class StageCode {
 
   private void wideStep(Stage stage, String group, int count, ValueCode row) {
     Map<Tensor, Place> into = places.targets(stage, group, count);
-    Map<Tensor, String[]> loaded = new LinkedHashMap<>();
-    places
-        .sources(stage, group, count)
-        .forEach((tensor, from) -> loaded.put(tensor, accesses.load(from, 0, count)));
-    ValueCode[] elements = new ValueCode[count];
-    for (int k = 0; k < count; k++) {
-      int place = k;
-      elements[k] = row.ofElement(value -> loaded.get(value.tensor())[place]);
-    }
+    ValueCode[] elements = accesses.elements(places.sources(stage, group, count), count, row);
     for (Stage.Statement statement : stage.statements()) {
       String[] results = new String[count];
       if (statement instanceof Stage.Store s) {

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The tables of docs/spark.md and docs/performance.md and the plot between them, which are made
- * from the files in docs/benchmarks and nothing else.
+ * The tables and the plot of docs/spark.md, which are made from the files in docs/benchmarks and
+ * nothing else.
  */
 final class SparkPages {
   private static final String BEGIN = "<!-- begin SparkTable -->\n";
@@ -20,13 +20,9 @@ final class SparkPages {
 
   SparkPages(Path checkout) throws IOException {
     docs = checkout.resolve("docs");
-    if (!Files.isRegularFile(performance())) {
-      throw new IOException(performance() + " is not there: start in the folder spark");
+    if (!Files.isRegularFile(guide())) {
+      throw new IOException(guide() + " is not there: start in the folder spark");
     }
-  }
-
-  Path performance() {
-    return docs.resolve("performance.md");
   }
 
   Path guide() {
@@ -50,9 +46,7 @@ final class SparkPages {
 
   void refresh() throws IOException {
     Files.writeString(plot(), renderedPlot());
-    for (Path page : List.of(guide(), performance())) {
-      Files.writeString(page, rendered(page));
-    }
+    Files.writeString(guide(), rendered());
   }
 
   /** That of the newest results. */
@@ -60,13 +54,13 @@ final class SparkPages {
     return GrowthPlot.of(SparkResults.read(files().getFirst()).growth());
   }
 
-  /** A page as it must be: its own text, and between the markers a section per file. */
-  String rendered(Path page) throws IOException {
-    String text = Files.readString(page);
+  /** The page as it must be: its own text, and between the markers a section per file. */
+  String rendered() throws IOException {
+    String text = Files.readString(guide());
     int from = text.indexOf(BEGIN);
     int end = text.indexOf(END, from);
     if (from < 0 || end < 0) {
-      throw new IOException(page + " lacks the lines " + BEGIN.strip() + " and " + END);
+      throw new IOException(guide() + " lacks the lines " + BEGIN.strip() + " and " + END);
     }
     StringBuilder tables = new StringBuilder("\n");
     for (Path file : files()) {

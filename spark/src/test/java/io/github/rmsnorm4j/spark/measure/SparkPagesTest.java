@@ -19,19 +19,16 @@ class SparkPagesTest {
   @TempDir Path checkout;
 
   @Test
-  void everyFigureOnThePagesComesFromTheFilesOfResults() throws IOException {
+  void everyFigureOnThePageComesFromTheFilesOfResults() throws IOException {
     SparkPages pages = new SparkPages(Path.of(".."));
-    for (Path page : List.of(pages.guide(), pages.performance())) {
-      assertThat(page).as("SparkTable --page makes it again").hasContent(pages.rendered(page));
-    }
+    assertThat(pages.guide()).as("SparkTable --page makes it again").hasContent(pages.rendered());
     assertThat(pages.plot()).hasContent(pages.renderedPlot());
   }
 
   @Test
-  void resultsAreKeptAndThePagesFollow() throws IOException {
+  void resultsAreKeptAndThePageFollows() throws IOException {
     String page = "before\n<!-- begin SparkTable -->\nold\n<!-- end -->\nafter\n";
     Files.createDirectory(checkout.resolve("docs"));
-    Files.writeString(checkout.resolve("docs/performance.md"), page);
     Files.writeString(checkout.resolve("docs/spark.md"), page);
     SparkPages pages = new SparkPages(checkout);
 
@@ -45,8 +42,7 @@ class SparkPagesTest {
             "before\n<!-- begin SparkTable -->\n\n"
                 + SparkTables.of(results())
                 + "Every round: [2026-01-31-a-spark.json](benchmarks/2026-01-31-a-spark.json).\n\n"
-                + "<!-- end -->\nafter\n")
-        .isEqualTo(Files.readString(pages.performance()));
+                + "<!-- end -->\nafter\n");
     assertThat(pages.plot()).content().startsWith("<svg").endsWith("</svg>\n");
   }
 
@@ -73,9 +69,9 @@ class SparkPagesTest {
   @Test
   void aPageWithoutItsMarkersIsLeftAlone() throws IOException {
     Files.createDirectories(checkout.resolve("docs/benchmarks"));
-    Files.writeString(checkout.resolve("docs/performance.md"), "no markers\n");
+    Files.writeString(checkout.resolve("docs/spark.md"), "no markers\n");
     SparkPages pages = new SparkPages(checkout);
-    assertThatThrownBy(() -> pages.rendered(pages.performance()))
+    assertThatThrownBy(() -> pages.rendered())
         .hasMessageContaining("lacks the lines <!-- begin SparkTable --> and <!-- end -->");
   }
 
