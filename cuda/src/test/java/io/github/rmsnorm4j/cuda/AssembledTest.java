@@ -45,7 +45,8 @@ class AssembledTest {
   private static final int[] OTHER_WIDTHS = {1024, 1 << 16, 1 << 21};
 
   /** CUDA 13 has no assembler for older ones. */
-  private static final List<String> DEVICES = List.of("sm_75", "sm_80", "sm_90", "sm_100", "sm_120");
+  private static final List<String> DEVICES =
+      List.of("sm_75", "sm_80", "sm_90", "sm_100", "sm_120");
 
   /** Otherwise each kernel is assembled for two or three of the devices. */
   private static final boolean ALL = Boolean.getBoolean("rmsnorm4j.ptxas.all");
