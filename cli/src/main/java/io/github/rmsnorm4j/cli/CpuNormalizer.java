@@ -39,13 +39,19 @@ final class CpuNormalizer implements Normalizer {
     long count = shape.rowsIn(PIECE, rows);
     MemorySegment input = x.atLeast(count * shape.xRow());
     Piece piece =
-        new OfCpu(
+        piece(
             norm,
             shape,
             input,
             beside.atLeast(count * shape.besideRow()),
             shape.isInPlace() ? input : result.atLeast(count * shape.resultRow()));
     return new Pieces(List.of(piece), count);
+  }
+
+  /** A piece in memory of the caller. */
+  static Piece piece(
+      Norm norm, PieceShape shape, MemorySegment x, MemorySegment beside, MemorySegment result) {
+    return new OfCpu(norm, shape, x, beside, result);
   }
 
   @Override

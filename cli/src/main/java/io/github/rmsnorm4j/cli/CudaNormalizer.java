@@ -127,6 +127,11 @@ final class CudaNormalizer implements Normalizer {
 
     private final long rows;
 
+    /** Null after the first rows were compared. */
+    private FirstRows first;
+
+    private boolean isCompared;
+
     OfDevice(CudaNorm norm, PieceShape shape, Lane lane, long rows, boolean sums) {
       MemorySegment hostX = lane.hostX.atLeast(rows * shape.xRow());
       super(
@@ -146,6 +151,10 @@ final class CudaNormalizer implements Normalizer {
 
     @Override
     void start() {
+      if (!isCompared) {
+        first = new FirstRows(norm.norm(), this, sums);
+        isCompared = true;
+      }
       CudaRows in = sent(x(), x, shape().x());
       CudaRows other = shape().beside() == null ? null : sent(beside(), beside, shape().beside());
       if (shape().codes() == null) {
@@ -199,6 +208,13 @@ final class CudaNormalizer implements Normalizer {
     @Override
     void finish() {
       stream.synchronize();
+      if (first != null && !first.isBeginOf(this)) {
+        throw new IllegalStateException(
+            norm.device()
+                + " gives other rows than the processor, so nothing is written; cuda/check says"
+                + " more");
+      }
+      first = null;
     }
   }
 }

@@ -192,6 +192,15 @@ class NormalizeOnGpuTest {
   }
 
   @Test
+  void aDeviceWithOtherResultsIsFound() {
+    gpu.idle();
+    for (String options : new String[] {"", "--dtype=bf16", "--quantize=int8:row"}) {
+      assertFails("cuda", options, 1, "device 0 (Stub GPU A) gives other rows than the processor");
+    }
+    assertThat(folder).isDirectoryNotContaining("glob:**.tmp");
+  }
+
+  @Test
   void devicesAreChosenByNumber() throws IOException {
     assertThat(normalize("cuda:0", in(Dtype.F32), "").err()).contains("device 0 (");
     Files.delete(out);

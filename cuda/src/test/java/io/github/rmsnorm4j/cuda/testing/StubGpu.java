@@ -40,6 +40,11 @@ public final class StubGpu implements AutoCloseable {
     driver.failKernel(code);
   }
 
+  /** Kernels do nothing from now on, and succeed. */
+  public void idle() {
+    driver.onLaunch(launch -> 0);
+  }
+
   /** How many kernels were launched since this was asked before. */
   public int launches() {
     return driver.calls(EntryPoint.LAUNCH_KERNEL).size();
