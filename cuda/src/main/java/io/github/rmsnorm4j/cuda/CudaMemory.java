@@ -111,11 +111,13 @@ public final class CudaMemory {
    * {@return its first address on the device for other libraries, a {@code CUdeviceptr}; 0 if it is
    * empty}
    *
-   * @throws IllegalStateException if the arena is closed
+   * @throws IllegalStateException if the arena or the device is closed
    * @throws WrongThreadException if the arena is confined to another thread
    */
   public long address() {
     requireAccess();
+    // A call may be on another object of the same device, which is open.
+    device.context().requireOpen();
     return addresses.address();
   }
 

@@ -111,9 +111,20 @@ public final class CudaContext {
     return counted(() -> library.launch(kernel, shape, stream, list));
   }
 
+  /** Refuses to go on when it is closed: what was allocated here is freed then. */
+  public void requireOpen() {
+    if (calls.get() == CLOSED) {
+      throw closed();
+    }
+  }
+
+  private IllegalStateException closed() {
+    return new IllegalStateException(name + " is closed");
+  }
+
   private int counted(IntSupplier call) {
     if (calls.getAndUpdate(n -> n == CLOSED ? CLOSED : n + 1) == CLOSED) {
-      throw new IllegalStateException(name + " is closed");
+      throw closed();
     }
     try {
       CudaException before = lost;
