@@ -167,7 +167,7 @@ record BackwardCalls(
       return;
     }
     int width = choices().width();
-    PtxKernel kernel = TreeKernel.of(arithmetic());
+    PtxKernel kernel = NormKernels.tree(arithmetic());
     Arguments arguments =
         new Arguments(kernel.parameters())
             .set("table_address", table)

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.cuda.driver.CudaContext;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.util.function.Supplier;
 
 /**
@@ -111,11 +112,13 @@ public final class CudaMemory {
    * {@return its first address on the device for other libraries, a {@code CUdeviceptr}; 0 if it is
    * empty}
    *
-   * @throws IllegalStateException if the arena is closed
+   * @throws IllegalStateException if the arena or the device is closed
    * @throws WrongThreadException if the arena is confined to another thread
    */
   public long address() {
     requireAccess();
+    // A call may be on another object of the same device, which is open.
+    device.context().requireOpen();
     return addresses.address();
   }
 
@@ -296,12 +299,20 @@ public final class CudaMemory {
         source.address(),
         source.byteSize(),
         handle(stream));
+    Reference.reachabilityFence(source.addresses);
   }
 
-  /** The driver takes no copy of nothing. */
+  /**
+   * The driver takes no copy of nothing. It has addresses, which keep no memory: that of an
+   * automatic arena must not be freed before the call is over.
+   */
   private void run(long bytes, EntryPoint entry, Object... arguments) {
-    if (bytes > 0) {
-      device.context().call(entry, arguments);
+    try {
+      if (bytes > 0) {
+        device.context().call(entry, arguments);
+      }
+    } finally {
+      Reference.reachabilityFence(addresses);
     }
   }
 

@@ -211,6 +211,14 @@ public final class CudaQuantizedRows {
     return rows;
   }
 
+  /** Refuses to be used when the device is closed, or an arena. */
+  void requireAccess() {
+    codes.address();
+    if (scales != null) {
+      scales.address();
+    }
+  }
+
   /** Memory for as many float32 rows, as long as something uses these. */
   synchronized CudaMemory output() {
     if (output == null) {

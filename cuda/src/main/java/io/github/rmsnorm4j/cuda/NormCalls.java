@@ -182,6 +182,7 @@ final class NormCalls {
                 parameters.forChecks(),
                 rows.of(Forward.Y),
                 q.forChecks());
+    q.requireAccess();
     requireCount(x.rows());
     NormParts parts = norm.parts();
     ElementType output = y == null ? parts.unstored(x.type()) : y.type();

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.cuda.ptx.Form;
 import io.github.rmsnorm4j.cuda.ptx.KernelSignature;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.cuda.ptx.RowKernel;
+import io.github.rmsnorm4j.cuda.ptx.TreeKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -18,8 +19,23 @@ import java.util.concurrent.ConcurrentHashMap;
 final class NormKernels {
   private record OfCodes(ElementType rows, Codes codes, Form form) {}
 
+  /** What a call has. Many of them share a signature, which takes longer to make than a launch. */
+  private record OfCall(
+      Formula formula,
+      Map<Tensor, ElementType> types,
+      boolean addsOffset,
+      int width,
+      int part,
+      Codes codes) {
+    OfCall {
+      types = new TreeMap<>(types);
+    }
+  }
+
+  private static final Map<OfCall, PtxKernel> OF_CALLS = new ConcurrentHashMap<>();
   private static final Map<KernelSignature, PtxKernel> KERNELS = new ConcurrentHashMap<>();
   private static final Map<OfCodes, PtxKernel> OF_CODES = new ConcurrentHashMap<>();
+  private static final Map<ElementType, PtxKernel> TREES = new ConcurrentHashMap<>();
 
   private NormKernels() {}
 
@@ -43,9 +59,15 @@ final class NormKernels {
       boolean addsOffset,
       NormChoices choices,
       Codes codes) {
-    KernelSignature signature =
-        KernelSignature.of(formula, types, addsOffset, choices.width(), choices.part(), codes);
-    return KERNELS.computeIfAbsent(signature, RowKernel::of);
+    OfCall call = new OfCall(formula, types, addsOffset, choices.width(), choices.part(), codes);
+    PtxKernel known = OF_CALLS.get(call);
+    if (known == null) {
+      KernelSignature signature =
+          KernelSignature.of(formula, types, addsOffset, call.width, call.part, codes);
+      known = KERNELS.computeIfAbsent(signature, RowKernel::of);
+      OF_CALLS.put(call, known);
+    }
+    return known;
   }
 
   /** The kernel that gives rows of a width their codes. */
@@ -53,6 +75,11 @@ final class NormKernels {
     return OF_CODES.computeIfAbsent(
         new OfCodes(rows, codes, Form.of(width, true)),
         of -> CodeKernel.of(of.rows, of.codes, of.form));
+  }
+
+  /** The kernel that adds the sums of rows. */
+  static PtxKernel tree(ElementType arithmetic) {
+    return TREES.computeIfAbsent(arithmetic, TreeKernel::of);
   }
 
   /** The types of rows. */

@@ -3,6 +3,8 @@ package io.github.rmsnorm4j.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.lang.foreign.Arena;
@@ -10,6 +12,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class CudaDeviceTest {
@@ -169,6 +174,47 @@ class CudaDeviceTest {
       assertThatThrownBy(arena::close).hasMessageStartingWith("cuCtxSynchronize: ");
     }
     assertThat(stub.calls(EntryPoint.MEM_FREE)).hasSize(1);
+    assertThat(stub.leaks()).isEmpty();
+  }
+
+  /** As when the garbage collector frees memory of an automatic arena, which nobody can foresee. */
+  @Test
+  void closingWaitsForMemoryThatAnotherThreadFrees() throws Exception {
+    StubDriver stub = StubDriver.fresh();
+    stub.lazy();
+    CountDownLatch waits = new CountDownLatch(1);
+    Semaphore done = new Semaphore(0);
+    stub.onLaunch(
+        launch -> {
+          waits.countDown();
+          done.acquireUninterruptibly();
+          return 0;
+        });
+    CudaDevice device = CudaSystem.look(stub.library()).open().orElseThrow();
+    Arena arena = Arena.ofShared();
+    CudaRows x = CudaRows.of(device.allocate(8, arena), ElementType.FLOAT32, 1, 2);
+    device.norm(RmsNorm.builder(2).build(), Arena.global()).apply(x, x);
+    Thread frees = new Thread(arena::close);
+    frees.start();
+    waits.await(); // within cuCtxSynchronize, before the memory is freed
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Thread closes =
+        new Thread(
+            () -> {
+              try {
+                device.close();
+              } catch (Throwable e) {
+                thrown.set(e);
+              }
+            });
+    closes.start();
+    closes.join(100);
+    assertThat(thrown.get()).isNull();
+    assertThat(closes.isAlive()).isTrue();
+    done.release();
+    closes.join();
+    frees.join();
+    assertThat(thrown.get()).isNull();
     assertThat(stub.leaks()).isEmpty();
   }
 

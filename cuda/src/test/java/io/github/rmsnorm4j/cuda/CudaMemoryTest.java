@@ -4,6 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.io.IOException;
@@ -12,10 +14,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -438,5 +442,46 @@ class CudaMemoryTest {
         .hasMessage("arena is closed");
     assertThatThrownBy(() -> inAnotherThread(() -> device.allocatePinned(4, arena)))
         .isInstanceOf(WrongThreadException.class);
+  }
+
+  /** Code that the JIT compiler has made no longer has what it does not need any more. */
+  @Test
+  void memoryOfAnAutomaticArenaStaysUntilItsLastCopyIsDone() {
+    stub.lazy();
+    CudaNorm norm = device.norm(RmsNorm.builder(64).build(), arena);
+    MemorySegment target = host.allocate(256);
+    for (int i = 0; i < 20_000; i++) {
+      copyBack(norm, target);
+    }
+    while (stub.leaks().contains("device memory")) {
+      collect();
+      stub.calls();
+    }
+    List<String> freed = new ArrayList<>();
+    stub.onLaunch(
+        launch -> { // within cuMemcpyDtoH, which does the work before it
+          collect();
+          freed.addAll(stub.calls(EntryPoint.CTX_SYNCHRONIZE));
+          return 0;
+        });
+    copyBack(norm, target);
+    assertThat(freed).isEmpty();
+  }
+
+  private void copyBack(CudaNorm norm, MemorySegment target) {
+    CudaMemory memory = device.allocate(256, Arena.ofAuto());
+    start(norm, CudaRows.of(memory, ElementType.FLOAT32, 1, 64));
+    memory.copyTo(target);
+  }
+
+  private static void start(CudaNorm norm, CudaRows x) {
+    norm.apply(x, x);
+  }
+
+  private static void collect() {
+    for (int i = 0; i < 10; i++) {
+      System.gc();
+      LockSupport.parkNanos(10_000_000);
+    }
   }
 }

@@ -11,6 +11,7 @@ import io.github.rmsnorm4j.L2Norm;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.ParameterGradients;
+import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
@@ -27,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -486,6 +488,48 @@ class CudaNormTest {
     assertThatThrownBy(() -> norm.apply(there, there))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("device 0 (Stub GPU A) is closed");
+  }
+
+  /** Closing a device has freed what was allocated through it, though the arena is open. */
+  @Test
+  void memoryOfAClosedDeviceIsRefusedByAnotherObjectOfTheSameDevice() {
+    CudaDevice other = CudaSystem.look(stub.library()).open().orElseThrow();
+    CudaNorm norm = other.norm(norm(), arena);
+    CudaSaved saved = norm.saved(Keep.INPUT, ROWS, arena);
+    CudaRows open = rows(other, x);
+    CudaRows freed = rows(x);
+    CudaQuantizedRows codes =
+        CudaQuantizedRows.of(
+            device.allocate(ROWS * WIDTH, arena), 1, QuantizedType.e4m3Given(), ROWS, WIDTH);
+    CudaRows gradient = CudaRows.of(freed.memory(), ElementType.FLOAT32, 1, WIDTH);
+    norm.apply(open, rows(other, x), saved);
+    CudaNorm ofFreed = norm.withParameters(gradient, null);
+    device.close();
+    stub.calls();
+    List<ThrowingCallable> calls =
+        List.of(
+            () -> norm.apply(freed, freed),
+            () -> norm.apply(open, freed),
+            () -> norm.apply(open, codes),
+            () -> ofFreed.apply(open, open),
+            () -> norm.backward(open, saved, freed, null),
+            () ->
+                norm.backward(
+                    rows(other, x), saved, rows(other, x), CudaGradients.added(gradient, null)),
+            () -> open.memory().copyFrom(freed.memory(), other.defaultStream()));
+    calls.forEach(
+        call ->
+            assertThatThrownBy(call)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("device 0 (Stub GPU A) is closed"));
+    assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();
+    other.close();
+  }
+
+  private static CudaRows rows(CudaDevice device, float... numbers) {
+    CudaMemory memory = device.allocate(4L * numbers.length, Arena.ofAuto());
+    memory.copyFrom(MemorySegment.ofArray(numbers));
+    return CudaRows.of(memory, ElementType.FLOAT32, ROWS, WIDTH);
   }
 
   /** An array of one float for a row that is checked by hand: 3 and 4 have the rms 5 / sqrt(2). */

@@ -136,7 +136,10 @@ class PlantedFaultsTest {
     // Segments of 16 threads in place of 8: a row gets the sum of another one.
     String changed =
         replaced(text(NARROW), "(shfl\\.sync\\.idx\\S* \\S+ \\S+ 0,) 6175,", "$1 4127,");
-    assertThat(found(NARROW, changed)).startsWith("row");
+    assertThat(found(NARROW, changed)).contains("not in its mask");
+    // Nobody uses what the last threads of a team add, but a device leaves it open.
+    String last = replaced(text(NARROW), "(shfl\\.sync\\.down\\S* \\S+ \\S+ 4,) 6175,", "$1 31,");
+    assertThat(found(NARROW, last)).contains("not in its mask");
     String mask = replaced(text(NARROW), "mov\\.u32 (\\S+) 255;", "mov.u32 $1 65535;");
     assertThat(found(NARROW, mask)).contains("a divergent");
   }

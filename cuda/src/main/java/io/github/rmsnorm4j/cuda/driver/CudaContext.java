@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 
 /**
@@ -19,6 +21,7 @@ import java.util.function.IntSupplier;
  */
 public final class CudaContext {
   private static final int CLOSED = -1;
+  private static final long RELEASE_NANOS = 100_000;
 
   private final DriverLibrary library;
   private final int device;
@@ -34,6 +37,11 @@ public final class CudaContext {
 
   /** Calls at work, or {@link #CLOSED}. */
   private final AtomicInteger calls = new AtomicInteger();
+
+  /** Resources whose giving back has begun, and those where it has ended. */
+  private final AtomicLong releasesBegun = new AtomicLong();
+
+  private final AtomicLong releasesEnded = new AtomicLong();
 
   private volatile CudaException lost;
 
@@ -111,9 +119,20 @@ public final class CudaContext {
     return counted(() -> library.launch(kernel, shape, stream, list));
   }
 
+  /** Refuses to go on when it is closed: what was allocated here is freed then. */
+  public void requireOpen() {
+    if (calls.get() == CLOSED) {
+      throw closed();
+    }
+  }
+
+  private IllegalStateException closed() {
+    return new IllegalStateException(name + " is closed");
+  }
+
   private int counted(IntSupplier call) {
     if (calls.getAndUpdate(n -> n == CLOSED ? CLOSED : n + 1) == CLOSED) {
-      throw new IllegalStateException(name + " is closed");
+      throw closed();
     }
     try {
       CudaException before = lost;
@@ -173,6 +192,15 @@ public final class CudaContext {
 
   /** In a lost context there is nothing left to be given back. */
   void release(Resource resource) {
+    releasesBegun.incrementAndGet();
+    try {
+      releaseOnce(resource);
+    } finally {
+      releasesEnded.incrementAndGet();
+    }
+  }
+
+  private void releaseOnce(Resource resource) {
     if (!resources.remove(resource) || lost != null) {
       return;
     }
@@ -210,11 +238,20 @@ public final class CudaContext {
       throw new IllegalStateException(
           name + " has pinned memory of the host in use, its arena must be closed first");
     }
-    if (!calls.compareAndSet(0, CLOSED)) {
+    while (true) {
+      long begun = releasesBegun.get();
+      boolean releases = releasesEnded.get() != begun;
+      if (!releases && calls.compareAndSet(0, CLOSED)) {
+        break;
+      }
       if (calls.get() == CLOSED) {
         return;
       }
-      throw new IllegalStateException(name + " is in use by another thread");
+      if (!releases && releasesBegun.get() == begun) {
+        throw new IllegalStateException(name + " is in use by another thread");
+      }
+      // The garbage collector frees the memory of automatic arenas when it likes.
+      LockSupport.parkNanos(RELEASE_NANOS);
     }
     CudaException first = lost == null ? failureOf(EntryPoint.CTX_SYNCHRONIZE) : null;
     for (Resource resource : resources) {

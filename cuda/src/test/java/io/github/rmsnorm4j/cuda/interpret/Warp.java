@@ -298,7 +298,13 @@ final class Warp {
               case SHUFFLE_BUTTERFLY -> lane ^ distance;
               default -> first + distance;
             };
-        registers[i.results()[0] * LANES + lane] = given[source <= last ? source : lane];
+        int chosen = source <= last ? source : lane;
+        int mask = (int) registers[i.operands()[1] * LANES + lane];
+        if ((mask >>> chosen & 1) == 0) {
+          throw i.fault(
+              "lane " + lane + " takes from lane " + chosen + ", which is not in its mask");
+        }
+        registers[i.results()[0] * LANES + lane] = given[chosen];
       }
     }
   }

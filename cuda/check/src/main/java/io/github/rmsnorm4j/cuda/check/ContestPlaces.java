@@ -38,12 +38,17 @@ final class ContestPlaces implements AutoCloseable {
     this.stream = stream;
     this.contest = contest;
     this.rows = rows;
-    norm = device.norm(norm(contest), arena);
-    CudaRows source = drawn();
-    for (int place = 0; place < places; place++) {
-      add(place == 0 ? source : copyOf(source));
+    try {
+      norm = device.norm(norm(contest), arena);
+      CudaRows source = drawn();
+      for (int place = 0; place < places; place++) {
+        add(place == 0 ? source : copyOf(source));
+      }
+      stream.synchronize();
+    } catch (RuntimeException e) { // too little memory: the next contest may need less
+      arena.close();
+      throw e;
     }
-    stream.synchronize();
   }
 
   /** A norm with a gain, and a bias if it is a LayerNorm. */

@@ -43,7 +43,10 @@ class TimingsTest {
     Contest contest =
         new Contest(NormSpec.Kind.RMS_NORM, Contest.Job.RESIDUAL, ElementType.FLOAT32, 65_536);
     try (CudaDevice device = StubbedDevice.open()) {
-      Timed timed = new Timings(device, 2, Torch.none(), StubbedDevice.QUIET).time(contest, 9000);
+      long free = device.freeBytes();
+      // One tensor has 197 MB, and the device 1 GiB: several fit before one does not.
+      Timed timed = new Timings(device, 2, Torch.none(), StubbedDevice.QUIET).time(contest, 750);
+      assertThat(device.freeBytes()).as("the next contest has all memory").isEqualTo(free);
       assertThat(timed.systems())
           .singleElement()
           .satisfies(own -> assertThat(own.refused()).contains("bytes"));
