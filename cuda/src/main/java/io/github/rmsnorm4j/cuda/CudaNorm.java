@@ -42,6 +42,7 @@ public final class CudaNorm {
   private final NormParts parts;
   private final DeviceParameters parameters;
   private final CudaStream defaultStream;
+  private final StreamMemory between;
   private final NormCalls calls;
 
   CudaNorm(CudaDevice device, Norm norm, Arena arena) {
@@ -50,6 +51,7 @@ public final class CudaNorm {
     this.parts = NormParts.of(norm);
     this.parameters = DeviceParameters.of(device, parts, arena);
     this.defaultStream = device.defaultStream();
+    this.between = new StreamMemory(device, arena);
     this.calls = new NormCalls(this);
   }
 
@@ -59,6 +61,7 @@ public final class CudaNorm {
     this.parts = other.parts;
     this.parameters = parameters;
     this.defaultStream = other.defaultStream;
+    this.between = other.between;
     this.calls = new NormCalls(this);
   }
 
@@ -119,6 +122,11 @@ public final class CudaNorm {
 
   DeviceParameters parameters() {
     return parameters;
+  }
+
+  /** Memory for results between two kernels. */
+  StreamMemory between() {
+    return between;
   }
 
   NormCalls calls() {
@@ -411,8 +419,8 @@ public final class CudaNorm {
    * does.
    *
    * <p>If a block has elements of several groups of the norm, the result goes through memory of the
-   * device. The first such call with q allocates it, 4 bytes for each element, and it lives as long
-   * as q. Such calls with one q must be on one stream, or one must wait for the other.
+   * device: 4 bytes for each element. The norm keeps it for later calls on the same stream, as long
+   * as its arena is open.
    *
    * @param x the rows, of the norm's width
    * @param q where the codes and scales go: as many rows of the same width

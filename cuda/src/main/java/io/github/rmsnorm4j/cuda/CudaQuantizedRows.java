@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
-import java.lang.foreign.Arena;
 import java.util.Objects;
 
 /**
@@ -32,9 +31,6 @@ public final class CudaQuantizedRows {
 
   /** Stands for the rows in checks; its bytes must be neither read nor written. */
   private final QuantizedRows rows;
-
-  /** For output that is not stored, but is needed as a whole; null until then. */
-  private CudaMemory output;
 
   private CudaQuantizedRows(CudaMemory codes, CudaMemory scales, QuantizedRows rows) {
     this.codes = codes.asSlice(0, rows.codes().byteSize());
@@ -217,15 +213,6 @@ public final class CudaQuantizedRows {
     if (scales != null) {
       scales.address();
     }
-  }
-
-  /** Memory for as many float32 rows, as long as something uses these. */
-  synchronized CudaMemory output() {
-    if (output == null) {
-      long bytes = rows() * width() * Float.BYTES;
-      output = codes.device().allocate(bytes, Arena.ofAuto());
-    }
-    return output;
   }
 
   /** For example {@code 128 x 4096 int8:row}. */

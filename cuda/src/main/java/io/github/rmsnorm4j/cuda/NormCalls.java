@@ -189,7 +189,8 @@ final class NormCalls {
     DeviceCodes codes = new DeviceCodes(memory, parts.rule(), output);
     Map<Tensor, DeviceRows> onDevice = rows.onDevice();
     if (y == null && x.rows() > 0 && !codes.fitGroups(norm.groups())) {
-      long address = q.output().address();
+      long bytes = x.rows() * x.width() * Float.BYTES;
+      long address = norm.between().atLeast(bytes, stream).address();
       onDevice.put(Forward.Y, new DeviceRows(address, output, x.rows(), x.width(), x.width()));
     }
     DeviceColumn gain = parameters.gain(x.type());

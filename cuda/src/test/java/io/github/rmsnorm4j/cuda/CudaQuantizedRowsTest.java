@@ -274,7 +274,10 @@ class CudaQuantizedRowsTest {
         .hasMessage("codes is in memory that has been closed");
   }
 
-  /** A block of the row reaches over all groups: memory for the output is allocated once. */
+  /**
+   * A block of the row reaches over all groups: memory for the output is allocated once for a
+   * stream, whatever views there are.
+   */
   @Test
   void outputThatBlocksNeedAsAWholeIsKept() {
     CudaNorm norm = device.norm(RmsNorm.builder(WIDTH).groupCount(4).build(), arena);
@@ -283,10 +286,14 @@ class CudaQuantizedRowsTest {
     QuantizedType type = QuantizedType.int8PerRow();
     CudaQuantizedRows q =
         CudaQuantizedRows.of(memory.asSlice(3_072), memory.asSlice(4_096), type, ROWS, WIDTH);
+    CudaQuantizedRows same =
+        CudaQuantizedRows.of(memory.asSlice(3_072), memory.asSlice(4_096), type, ROWS, WIDTH);
     stub.calls();
     norm.apply(x, q, stream);
-    norm.apply(x, q, stream);
+    norm.apply(x, same, stream);
     stream.synchronize();
+    assertThat(stub.calls(EntryPoint.MEM_ALLOC)).hasSize(1);
+    norm.apply(x, q);
     assertThat(stub.calls(EntryPoint.MEM_ALLOC)).hasSize(1);
     stub.calls();
     CudaRows y = CudaRows.of(memory.asSlice(5_000), ElementType.FLOAT32, ROWS, WIDTH);
