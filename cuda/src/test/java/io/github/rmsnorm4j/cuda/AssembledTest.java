@@ -53,13 +53,20 @@ class AssembledTest {
 
   @TempDir Path folder;
 
+  /** In one text with others, a kernel would have their shared memory. */
+  private static boolean declaresWhatItUses(PtxKernel kernel) {
+    int body = kernel.text().indexOf('{');
+    boolean uses = kernel.text().substring(body).contains(", shared;");
+    return !uses || kernel.text().substring(0, body).contains(" shared[];");
+  }
+
   @ParameterizedTest
   @FieldSource("DEVICES")
   void everyKernelFitsInRegisters(String device) throws IOException, InterruptedException {
     Path ptxas = ptxas();
     assumeTrue(ptxas != null, "skipped: there is no ptxas on the PATH or in /usr/local/cuda/bin");
     List<PtxKernel> kernels = kernels();
-    assertThat(kernels).hasSizeGreaterThan(100);
+    assertThat(kernels).hasSizeGreaterThan(100).allMatch(AssembledTest::declaresWhatItUses);
     int turn = DEVICES.indexOf(device);
     List<PtxKernel> chosen = new ArrayList<>();
     for (int k = 0; k < kernels.size(); k++) {
