@@ -160,9 +160,10 @@ class ExamplesIT {
     Files.copy(Shell.CHECKOUT.resolve("pom.xml"), copy.resolve("pom.xml"));
     copy(Shell.CHECKOUT.resolve(".mvn"), copy.resolve(".mvn"));
     copy(Shell.CHECKOUT.resolve(".ci"), copy.resolve(".ci"));
-    try (Stream<Path> modules = Files.list(Shell.CHECKOUT)) {
+    try (Stream<Path> modules = Shell.modules()) {
       for (Path module : modules.filter(path -> Files.exists(path.resolve("pom.xml"))).toList()) {
-        Path target = Files.createDirectories(copy.resolve(module.getFileName()).resolve("src"));
+        Path there = copy.resolve(Shell.CHECKOUT.relativize(module));
+        Path target = Files.createDirectories(there.resolve("src"));
         Files.copy(module.resolve("pom.xml"), target.resolveSibling("pom.xml"));
         if (Files.exists(module.resolve("src/main"))) {
           copy(module.resolve("src/main"), target.resolve("main"));

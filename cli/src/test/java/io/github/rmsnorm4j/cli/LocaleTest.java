@@ -67,7 +67,7 @@ class LocaleTest {
 
   private static List<Path> sources() throws IOException {
     List<Path> sources = new ArrayList<>();
-    try (Stream<Path> modules = Files.list(Shell.CHECKOUT)) {
+    try (Stream<Path> modules = Shell.modules()) {
       for (Path main : modules.map(m -> m.resolve("src/main/java")).toList()) {
         if (Files.isDirectory(main)) {
           try (Stream<Path> files = Files.walk(main)) {
