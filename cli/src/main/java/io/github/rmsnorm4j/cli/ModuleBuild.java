@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * @param what is built, in words
  * @param fetched what is fetched the first time, in words
  */
-record ModuleBuild(
+public record ModuleBuild(
     String command,
     List<String> modules,
     String product,
@@ -34,21 +34,10 @@ record ModuleBuild(
     String what,
     String fetched) {
   /** The top folder of the checkout that the launcher belongs to. */
-  static final String HOME = "rmsnorm.home";
+  public static final String HOME = "rmsnorm.home";
 
   private static final int ERRORS_SHOWN = 5;
   private static final int SECONDS_TO_END = 10;
-
-  /** The comparison with other libraries. */
-  static ModuleBuild peers() {
-    return new ModuleBuild(
-        "bench",
-        List.of("core", "measure", "benchmarks", "peers"),
-        "target/classes",
-        List.of("-Ppeers", "compile", "dependency:build-classpath"),
-        "the measurements",
-        "what they compare with, about 190 MB the first time (libtorch, oneDNN, ONNX Runtime)");
-  }
 
   /** The job on Spark, in the one jar that executors are sent. */
   static ModuleBuild spark() {
@@ -72,7 +61,7 @@ record ModuleBuild(
    *
    * @throws IOException if it was not built from one
    */
-  Path checkout() throws IOException {
+  public Path checkout() throws IOException {
     String home = System.getProperty(HOME);
     if (home == null || !Files.isRegularFile(Path.of(home, modules.getLast(), "pom.xml"))) {
       throw new IOException(
@@ -83,7 +72,7 @@ record ModuleBuild(
   }
 
   /** The class path of what is built, after it was. */
-  String classPath(Path checkout, PrintWriter err) throws IOException, InterruptedException {
+  public String classPath(Path checkout, PrintWriter err) throws IOException, InterruptedException {
     if (isStale(checkout)) {
       build(checkout, err);
     }
@@ -148,7 +137,7 @@ record ModuleBuild(
    *
    * @return whether it succeeded
    */
-  static boolean maven(Path checkout, Path log, List<String> arguments, PrintWriter err)
+  public static boolean maven(Path checkout, Path log, List<String> arguments, PrintWriter err)
       throws IOException, InterruptedException {
     List<String> command =
         new ArrayList<>(List.of("/bin/sh", checkout.resolve("mvnw").toString(), "-q", "-B"));
@@ -169,7 +158,7 @@ record ModuleBuild(
   }
 
   /** Runs a process to its end, and never longer than this one. */
-  static int run(ProcessBuilder builder) throws IOException, InterruptedException {
+  public static int run(ProcessBuilder builder) throws IOException, InterruptedException {
     return run(builder, errors -> {});
   }
 
@@ -178,7 +167,7 @@ record ModuleBuild(
    *
    * @param listener gets its standard error, and returns at the end of it
    */
-  static int run(ProcessBuilder builder, Consumer<InputStream> listener)
+  public static int run(ProcessBuilder builder, Consumer<InputStream> listener)
       throws IOException, InterruptedException {
     Process process = builder.start();
     Thread end = new Thread(() -> end(process));

@@ -15,6 +15,7 @@ import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.SumExchange;
+import io.github.rmsnorm4j.cli.testing.Shell;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Arrays;

@@ -3,8 +3,9 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.github.rmsnorm4j.cli.Shell.Result;
-import io.github.rmsnorm4j.cli.Shell.Running;
+import io.github.rmsnorm4j.cli.testing.Shell;
+import io.github.rmsnorm4j.cli.testing.Shell.Result;
+import io.github.rmsnorm4j.cli.testing.Shell.Running;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -72,11 +73,13 @@ class LauncherIT {
       copy(Shell.CHECKOUT.resolve(part), copy.resolve(part));
     }
     try (Stream<Path> modules = Shell.modules()) {
-      for (Path module : modules.filter(path -> Files.exists(path.resolve("pom.xml"))).toList()) {
-        Path target = Files.createDirectory(copy.resolve(Shell.CHECKOUT.relativize(module)));
+      for (Path module : modules.toList()) {
+        Path target = Files.createDirectories(copy.resolve(Shell.CHECKOUT.relativize(module)));
         copy(module.resolve("pom.xml"), target.resolve("pom.xml"));
-        if (Files.exists(module.resolve("java.options"))) {
-          copy(module.resolve("java.options"), target.resolve("java.options"));
+        for (String file : List.of("java.options", "commands.properties")) {
+          if (Files.exists(module.resolve(file))) {
+            copy(module.resolve(file), target.resolve(file));
+          }
         }
         if (Files.exists(module.resolve("src/main"))) {
           Files.createDirectory(target.resolve("src"));

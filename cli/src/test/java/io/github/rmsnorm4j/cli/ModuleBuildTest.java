@@ -16,16 +16,23 @@ class ModuleBuildTest {
 
   @Test
   void whatIsMissingOrOlderThanItsSourcesIsBuilt() throws IOException {
-    Path classPath = checkout.resolve("peers/target/classpath");
-    ModuleBuild build = ModuleBuild.peers();
+    Path classPath = checkout.resolve("lab/peers/target/classpath");
+    ModuleBuild build =
+        new ModuleBuild(
+            "run",
+            List.of("core", "lab/peers"),
+            "target/classes",
+            List.of("compile"),
+            "it",
+            "what it needs");
     assertThat(build.isStale(checkout)).isTrue();
 
-    Files.createDirectories(checkout.resolve("peers/target/classes"));
+    Files.createDirectories(checkout.resolve("lab/peers/target/classes"));
     Path jar = Files.createFile(checkout.resolve("peer.jar"));
     Files.writeString(classPath, jar + "\n");
     Path source = null;
     Instant old = Instant.now().minusSeconds(60);
-    for (String module : List.of("core", "measure", "benchmarks", "peers")) {
+    for (String module : build.modules()) {
       source = Files.createDirectories(checkout.resolve(module + "/src/main")).resolve("A.java");
       for (Path file : List.of(source, checkout.resolve(module + "/pom.xml"))) {
         Files.createFile(file);

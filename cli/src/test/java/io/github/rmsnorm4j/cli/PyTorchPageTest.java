@@ -3,6 +3,8 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.Shell;
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
 import java.nio.file.Files;

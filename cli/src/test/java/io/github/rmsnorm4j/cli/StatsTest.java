@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;

@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.cli.inspect;
 
-import io.github.rmsnorm4j.checkpoint.InspectedNorm;
-import io.github.rmsnorm4j.checkpoint.NormSite;
-import io.github.rmsnorm4j.checkpoint.Projection;
+import io.github.rmsnorm4j.models.InspectedNorm;
+import io.github.rmsnorm4j.models.NormSite;
+import io.github.rmsnorm4j.models.Projection;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

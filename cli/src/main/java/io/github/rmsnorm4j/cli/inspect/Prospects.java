@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.cli.inspect;
 
-import io.github.rmsnorm4j.checkpoint.NormSite;
-import io.github.rmsnorm4j.checkpoint.rewrite.Goal;
-import io.github.rmsnorm4j.checkpoint.rewrite.NormOutcome;
-import io.github.rmsnorm4j.checkpoint.rewrite.RefusedException;
-import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting;
+import io.github.rmsnorm4j.models.NormSite;
+import io.github.rmsnorm4j.models.rewrite.Goal;
+import io.github.rmsnorm4j.models.rewrite.NormOutcome;
+import io.github.rmsnorm4j.models.rewrite.RefusedException;
+import io.github.rmsnorm4j.models.rewrite.Rewriting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
