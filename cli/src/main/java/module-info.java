@@ -3,7 +3,6 @@
  * with the service {@link io.github.rmsnorm4j.cli.Commands}.
  */
 module io.github.rmsnorm4j.cli {
-  requires com.fasterxml.jackson.annotation;
   requires com.fasterxml.jackson.core;
   requires com.fasterxml.jackson.databind;
   requires transitive info.picocli;
@@ -19,7 +18,6 @@ module io.github.rmsnorm4j.cli {
   requires me.tongfei.progressbar;
 
   exports io.github.rmsnorm4j.cli;
-  exports io.github.rmsnorm4j.cli.json;
 
   opens io.github.rmsnorm4j.cli to
       info.picocli;

@@ -13,5 +13,6 @@ module io.github.rmsnorm4j.models {
   exports io.github.rmsnorm4j.models;
   exports io.github.rmsnorm4j.models.check;
   exports io.github.rmsnorm4j.models.rewrite;
+  exports io.github.rmsnorm4j.models.rows;
   exports io.github.rmsnorm4j.models.transformer;
 }

@@ -1,11 +1,11 @@
 package io.github.rmsnorm4j.bench;
 
 import io.github.rmsnorm4j.cli.DeviceOption;
-import io.github.rmsnorm4j.cli.ModuleBuild;
 import io.github.rmsnorm4j.cli.ReportOptions;
 import io.github.rmsnorm4j.cli.WrongUseException;
 import io.github.rmsnorm4j.cuda.CudaDevice;
 import io.github.rmsnorm4j.formats.ReplacingFile;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -227,7 +227,7 @@ final class Bench implements Callable<Integer> {
             "--add-modules=jdk.incubator.vector",
             "--enable-native-access=ALL-UNNAMED",
             // Unpacked where `clean` takes it away again, and no collections on its account.
-            "-Dorg.bytedeco.javacpp.cachedir=" + checkout.resolve("peers/target/javacpp"),
+            "-Dorg.bytedeco.javacpp.cachedir=" + checkout.resolve("lab/peers/target/javacpp"),
             "-Dorg.bytedeco.javacpp.maxbytes=0",
             "-Dorg.bytedeco.javacpp.maxphysicalbytes=0",
             "-cp",

@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.studies.train;
 
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.models.transformer.BatchSource;
 import io.github.rmsnorm4j.models.transformer.Checkpoint;
@@ -12,6 +11,7 @@ import io.github.rmsnorm4j.models.transformer.StepTimes;
 import io.github.rmsnorm4j.models.transformer.Trainer;
 import io.github.rmsnorm4j.models.transformer.TrainingSettings;
 import io.github.rmsnorm4j.models.transformer.Weights;
+import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
