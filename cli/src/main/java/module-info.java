@@ -4,7 +4,6 @@
  */
 module io.github.rmsnorm4j.cli {
   requires com.fasterxml.jackson.core;
-  requires com.fasterxml.jackson.databind;
   requires transitive info.picocli;
   requires transitive io.github.rmsnorm4j.cuda;
   requires transitive io.github.rmsnorm4j.formats;

@@ -25,7 +25,7 @@ final class OfferedCommands {
   private static final String SECTION = "offered";
 
   /** How wide the column of names is. */
-  private static final int NAMES = 14;
+  private static final int NAMES = 12;
 
   private static final String DESCRIPTIONS = "commands.properties";
 
