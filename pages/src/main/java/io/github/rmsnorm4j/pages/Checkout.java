@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.pages;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -15,6 +16,9 @@ import java.util.stream.Stream;
  */
 record Checkout(Path folder) {
   private static final Pattern MODULE = Pattern.compile("<module>([^<]+)</module>");
+
+  private static final Comparator<Path> README_FIRST =
+      Comparator.comparing(file -> !file.endsWith("README.md"));
 
   /**
    * A module that is published.
@@ -30,7 +34,7 @@ record Checkout(Path folder) {
     }
   }
 
-  /** The pages in Markdown, relative to the checkout: those at its top, and those in docs. */
+  /** The pages in Markdown, relative to the checkout: those at its top and those in docs. */
   List<Path> markdown() throws IOException {
     try (Stream<Path> top = Files.list(folder);
         Stream<Path> docs = Files.walk(folder.resolve("docs"))) {
@@ -49,7 +53,7 @@ record Checkout(Path folder) {
     return files
         .filter(file -> file.getFileName().toString().endsWith(end))
         .map(folder::relativize)
-        .sorted()
+        .sorted(README_FIRST.thenComparing(Comparator.naturalOrder()))
         .toList();
   }
 

@@ -43,4 +43,13 @@ record Page(
         .replace(">", "&gt;")
         .replace("\"", "&quot;");
   }
+
+  /** The text that was {@link #escaped}. */
+  static String unescaped(String html) {
+    return html.replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&gt;", ">")
+        .replace("&lt;", "<")
+        .replace("&amp;", "&");
+  }
 }

@@ -88,16 +88,16 @@ public final class Site {
   }
 
   private void write() throws IOException {
+    for (Path file : checkout.documents()) {
+      Page page = document(file);
+      add(page, frame.around(page));
+    }
     for (Path file : checkout.markdown()) {
       Page page = Markdown.page(file, checkout.read(file), links);
       add(page, frame.html(page));
       for (Path picture : page.pictures()) {
         copy(checkout.folder().resolve(picture), site.resolve(picture));
       }
-    }
-    for (Path file : checkout.documents()) {
-      Page page = document(file);
-      add(page, frame.around(page));
     }
     List<Module> modules = checkout.published();
     for (Module module : modules) {
@@ -115,12 +115,13 @@ public final class Site {
 
   private Page document(Path file) throws IOException {
     String html = checkout.read(file);
-    Matcher title = TITLE.matcher(html);
-    if (!title.find()) {
+    Matcher found = TITLE.matcher(html);
+    if (!found.find()) {
       throw new IllegalArgumentException(file + " has no title");
     }
-    String description = file.equals(Links.EXPLAINER) ? PURPOSE : title.group(1);
-    return Page.of(Links.address(file), title.group(1), description, html);
+    String title = Page.unescaped(found.group(1));
+    String description = file.equals(Links.EXPLAINER) ? PURPOSE : title;
+    return Page.of(Links.address(file), title, description, html);
   }
 
   private void add(Page page, String html) throws IOException {
