@@ -66,7 +66,8 @@ final class LinkCheck {
 
   private List<Found> read(Path page) throws IOException {
     List<Found> links = new ArrayList<>();
-    Set<String> ids = new HashSet<>();
+    // The top of a page.
+    Set<String> ids = new HashSet<>(Set.of(""));
     String html = SCRIPT.matcher(Files.readString(page)).replaceAll("");
     Matcher tag = TAG.matcher(html);
     while (tag.find()) {

@@ -27,12 +27,12 @@ class LinkCheckTest {
     LinkCheck check =
         check(
             """
-            <h1 id="top">A</h1> <a href="#top">a</a> <a href="below/b.html#b(int%5B%5D)">b</a>
+            <h1 id="top">A</h1> <a href="#top">a</a> <a href="#">t</a> <a href="below/b.html#b(int%5B%5D)">b</a>
             <img src="c.svg"> <a href="https://example.org/">e</a> <link rel="icon" href="data:,">
             <!-- <a href="none.html"> --> <script>'<a href="none.html">'</script>
             """);
     assertThat(check.broken()).isEmpty();
-    assertThat(check.followed()).isEqualTo(4);
+    assertThat(check.followed()).isEqualTo(5);
   }
 
   @Test
