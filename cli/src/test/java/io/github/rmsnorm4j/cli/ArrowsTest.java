@@ -29,6 +29,7 @@ class ArrowsTest {
     "transformer, rmsnorm4j rmsnorm4j-formats jackson-core openblas javacpp",
     "checkpoint, rmsnorm4j rmsnorm4j-formats rmsnorm4j-transformer jackson-core",
     "spark, rmsnorm4j rmsnorm4j-measure spark-sql_2.13 spark-mllib_2.13 jackson-core jackson-databind",
+    "pages, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-spark rmsnorm4j-report commonmark commonmark-ext-gfm-tables commonmark-ext-heading-anchor", // modules with -Psite and for tests
     "cli, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-cuda-check rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report rmsnorm4j-transformer rmsnorm4j-checkpoint jackson-core jackson-databind openblas javacpp picocli progressbar"
   })
   void aModuleDependsOnTheseAlone(String module, String allowed) throws IOException {

@@ -154,7 +154,7 @@ final class Frame {
         .forEach(
             heading ->
                 list.append(
-                    "<li class=\"level-%d\"><a href=\"#%s\">%s</a></li>\n"
+                    "<li class=\"level-%s\"><a href=\"#%s\">%s</a></li>\n"
                         .formatted(heading.level(), heading.id(), heading.html())));
     return list.append("</ul>\n</nav>\n").toString();
   }

@@ -52,7 +52,7 @@ class SiteIT {
             "rmsnorm4j-spark/io/github/rmsnorm4j/spark/package-summary")) {
       assertThat(SITE.resolve("api").resolve(page + ".html"))
           .content()
-          .contains("index.html\">rmsnorm4j</a>");
+          .contains("../index.html\">Pages and API</a>");
     }
   }
 
@@ -77,7 +77,7 @@ class SiteIT {
   @Test
   void aSecondSiteHasTheSameBytes(@TempDir Path folder) throws IOException {
     Path second = folder.resolve("second");
-    String home = System.getProperty("home.page");
+    String home = System.getProperty("rmsnorm4j.home.page");
     Site.make(
         new Checkout(CHECKOUT), Optional.of(home).filter(url -> !url.equals("unset")), second);
     assertThat(files(second)).isEqualTo(files(SITE));
