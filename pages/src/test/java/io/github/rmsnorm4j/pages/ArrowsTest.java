@@ -30,8 +30,8 @@ class ArrowsTest {
     "formats, rmsnorm4j jackson-core jackson-databind", // the latter for its tests
     "models, rmsnorm4j rmsnorm4j-formats jackson-core openblas javacpp",
     "cuda, rmsnorm4j",
-    "spark, rmsnorm4j rmsnorm4j-measure spark-sql_2.13 spark-mllib_2.13 jackson-core jackson-databind",
     "measure, rmsnorm4j",
+    "spark, rmsnorm4j rmsnorm4j-measure spark-sql_2.13 spark-mllib_2.13 jackson-core jackson-databind",
     "report, rmsnorm4j-formats jackson-core jackson-databind chart.js",
     "cli, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-models rmsnorm4j-report jackson-core picocli progressbar",
     "spark/command, rmsnorm4j rmsnorm4j-measure rmsnorm4j-cli picocli",
