@@ -89,7 +89,7 @@ class TroubleshootingPageTest {
   @Test
   void everyAdviceOfDoctorIsExplained() throws IOException {
     String page = page();
-    Path doctor = Path.of("src/main/java/io/github/rmsnorm4j/cli/Doctor.java");
+    Path doctor = Shell.CHECKOUT.resolve("cli/src/main/java/io/github/rmsnorm4j/cli/Doctor.java");
     String source = Files.readString(doctor);
     int from = source.indexOf(" String advice(");
     assertThat(from).isPositive();
