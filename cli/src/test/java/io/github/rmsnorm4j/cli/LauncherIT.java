@@ -133,7 +133,7 @@ class LauncherIT {
     assertThat(natives.resolve("unpacked")).isNotEmptyDirectory();
 
     Result again = shell().run(train.toArray());
-    assertThat(again.err()).contains("holds a training: --resume goes on with it").hasLineCount(1);
+    assertThat(again.err()).contains("holds a training: --resume continues it").hasLineCount(1);
     assertThat(again.status()).isEqualTo(2);
   }
 
