@@ -5,5 +5,5 @@ module io.github.rmsnorm4j.cuda {
 
   exports io.github.rmsnorm4j.cuda;
   exports io.github.rmsnorm4j.cuda.eager to
-      io.github.rmsnorm4j.cli;
+      io.github.rmsnorm4j.studies;
 }

@@ -1,12 +1,12 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.checkpoint.check.CheckReport;
-import io.github.rmsnorm4j.checkpoint.check.Probe;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.measure.Paragraph;
+import io.github.rmsnorm4j.models.check.CheckReport;
+import io.github.rmsnorm4j.models.check.Probe;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.checkpoint.check.CheckReport;
-import io.github.rmsnorm4j.checkpoint.check.Finding;
-import io.github.rmsnorm4j.checkpoint.check.QuantizedFinding;
-import io.github.rmsnorm4j.checkpoint.check.QuantizedReport;
 import io.github.rmsnorm4j.measure.Paragraph;
+import io.github.rmsnorm4j.models.check.CheckReport;
+import io.github.rmsnorm4j.models.check.Finding;
+import io.github.rmsnorm4j.models.check.QuantizedFinding;
+import io.github.rmsnorm4j.models.check.QuantizedReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -11,9 +11,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** The option that says what runs the norms. */
-final class DeviceOption {
+public final class DeviceOption {
+  /** For picocli. */
+  public DeviceOption() {}
+
   /** Why a GPU takes no {@code --threads}. */
-  static final String OWN_THREADS = "a GPU has threads of its own";
+  public static final String OWN_THREADS = "a GPU has threads of its own";
 
   @Option(
       names = "--device",
@@ -32,7 +35,7 @@ final class DeviceOption {
    * @param name {@code cpu}, {@code cuda} or {@code cuda:N}
    */
   record Choice(String name) {
-    boolean isCuda() {
+    public boolean isCuda() {
       return !name.equals("cpu");
     }
 
@@ -61,7 +64,7 @@ final class DeviceOption {
     }
   }
 
-  boolean isCuda() {
+  public boolean isCuda() {
     return choice.isCuda();
   }
 
@@ -70,7 +73,7 @@ final class DeviceOption {
    *
    * @param value null where it was not given
    */
-  void requireCpu(String option, Object value, String why) {
+  public void requireCpu(String option, Object value, String why) {
     if (isCuda() && value != null) {
       throw new WrongUseException(
           "%s is %s, --device is %s: %s".formatted(option, value, choice.name(), why));
@@ -83,7 +86,7 @@ final class DeviceOption {
    * @throws IOException if there is none that can be used
    * @throws WrongUseException if there are GPUs, but not with that number
    */
-  CudaDevice open() throws IOException {
+  public CudaDevice open() throws IOException {
     List<CudaDeviceInfo> devices = CudaDevice.devices();
     Optional<Integer> number = choice.number();
     if (number.isEmpty() || devices.isEmpty()) {

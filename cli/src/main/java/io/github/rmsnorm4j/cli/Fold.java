@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.checkpoint.rewrite.Goal;
+import io.github.rmsnorm4j.models.rewrite.Goal;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

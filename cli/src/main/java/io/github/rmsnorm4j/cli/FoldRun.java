@@ -1,9 +1,9 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.checkpoint.rewrite.Goal;
-import io.github.rmsnorm4j.checkpoint.rewrite.RefusedException;
-import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting;
-import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting.Result;
+import io.github.rmsnorm4j.models.rewrite.Goal;
+import io.github.rmsnorm4j.models.rewrite.RefusedException;
+import io.github.rmsnorm4j.models.rewrite.Rewriting;
+import io.github.rmsnorm4j.models.rewrite.Rewriting.Result;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -1,13 +1,13 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.checkpoint.NormSite;
-import io.github.rmsnorm4j.checkpoint.Projection;
-import io.github.rmsnorm4j.checkpoint.rewrite.Goal;
-import io.github.rmsnorm4j.checkpoint.rewrite.NormOutcome;
-import io.github.rmsnorm4j.checkpoint.rewrite.NormOutcome.Fate;
-import io.github.rmsnorm4j.checkpoint.rewrite.Plan;
-import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting;
 import io.github.rmsnorm4j.measure.Paragraph;
+import io.github.rmsnorm4j.models.NormSite;
+import io.github.rmsnorm4j.models.Projection;
+import io.github.rmsnorm4j.models.rewrite.Goal;
+import io.github.rmsnorm4j.models.rewrite.NormOutcome;
+import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
+import io.github.rmsnorm4j.models.rewrite.Plan;
+import io.github.rmsnorm4j.models.rewrite.Rewriting;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

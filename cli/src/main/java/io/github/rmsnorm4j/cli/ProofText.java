@@ -1,11 +1,11 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.checkpoint.rewrite.Finding;
-import io.github.rmsnorm4j.checkpoint.rewrite.Proof;
-import io.github.rmsnorm4j.checkpoint.rewrite.Rewriting.Result;
-import io.github.rmsnorm4j.checkpoint.rewrite.RoundingCount;
-import io.github.rmsnorm4j.checkpoint.rewrite.WholeModel;
 import io.github.rmsnorm4j.measure.Paragraph;
+import io.github.rmsnorm4j.models.rewrite.Finding;
+import io.github.rmsnorm4j.models.rewrite.Proof;
+import io.github.rmsnorm4j.models.rewrite.Rewriting.Result;
+import io.github.rmsnorm4j.models.rewrite.RoundingCount;
+import io.github.rmsnorm4j.models.rewrite.WholeModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -12,7 +12,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** The options of commands that keep what they found as a page and as figures for programs. */
-final class ReportOptions {
+public final class ReportOptions {
+  /** For picocli. */
+  public ReportOptions() {}
+
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
@@ -31,11 +34,11 @@ final class ReportOptions {
   @Option(
       names = {"-f", "--force"},
       description = "Replace files that exist.")
-  boolean force;
+  public boolean force;
 
   /** The files, of which either may be missing. To be made first: no minutes are spent in vain. */
-  record Files(ReplacingFile page, ReplacingFile data) implements AutoCloseable {
-    void write(String html, String json) throws IOException {
+  public record Files(ReplacingFile page, ReplacingFile data) implements AutoCloseable {
+    public void write(String html, String json) throws IOException {
       ReportOptions.write(page, html);
       ReportOptions.write(data, json);
     }
@@ -51,7 +54,7 @@ final class ReportOptions {
   }
 
   /** Refuses one file for both, and names that do not say what will be in the files. */
-  void requireDistinct() throws IOException {
+  public void requireDistinct() throws IOException {
     if (report != null && json != null && DistinctFiles.same(report, json)) {
       String text = "--report and --json are both " + report + ", they must be two files";
       throw new WrongUseException(text);
@@ -79,7 +82,7 @@ final class ReportOptions {
    *
    * @param file what the option was given, null if it was not
    */
-  static void requireName(String option, Path file, String ending) {
+  public static void requireName(String option, Path file, String ending) {
     WrongUseException.requireName(option, file, "a file that ends in " + ending);
     if (file != null && !file.toString().endsWith(ending)) {
       throw new WrongUseException(option + " is " + file + ", its name must end in " + ending);
@@ -91,7 +94,7 @@ final class ReportOptions {
    *
    * @throws WrongUseException if they cannot be
    */
-  Files begin() throws IOException {
+  public Files begin() throws IOException {
     ReplacingFile page = begin("--report", report, force);
     try {
       return new Files(page, begin("--json", json, force));
@@ -108,7 +111,7 @@ final class ReportOptions {
    *
    * @throws WrongUseException if that cannot be
    */
-  static ReplacingFile begin(String option, Path file, boolean force) throws IOException {
+  public static ReplacingFile begin(String option, Path file, boolean force) throws IOException {
     WrongUseException.requireName(option, file, "a file");
     return file == null
         ? null
@@ -116,7 +119,7 @@ final class ReportOptions {
   }
 
   /** Writes a text that is there whole or not at all. */
-  static void write(ReplacingFile file, String text) throws IOException {
+  public static void write(ReplacingFile file, String text) throws IOException {
     if (file != null) {
       file.write(MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)));
       file.commit();
@@ -124,7 +127,7 @@ final class ReportOptions {
   }
 
   /** The command as it was given, to be given to a shell again. */
-  String command() {
+  public String command() {
     List<String> words = spec.root().commandLine().getParseResult().originalArgs();
     return words.stream()
         .map(word -> word.matches("[\\w./=:+,-]+") ? word : "'" + word.replace("'", "'\\''") + "'")

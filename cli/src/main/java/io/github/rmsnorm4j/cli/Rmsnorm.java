@@ -2,11 +2,13 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -38,20 +40,15 @@ import picocli.CommandLine.UnmatchedArgumentException;
       Normalize.class,
       Gradient.class,
       Stats.class,
-      Compare.class,
       Show.class,
       Inspect.class,
       CheckCommand.class,
       Fold.class,
       Convert.class,
-      Bench.class,
-      Train.class,
-      Story.class,
-      Spark.class,
       Doctor.class,
       Completion.class
     })
-final class Rmsnorm implements Callable<Integer> {
+public final class Rmsnorm implements Callable<Integer> {
   private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
   @Spec private CommandSpec spec;
@@ -75,8 +72,13 @@ final class Rmsnorm implements Callable<Integer> {
     System.exit(output.status(status));
   }
 
-  static CommandLine commandLine() {
+  /** {@return the command line, with the commands of all modules that are on the path} */
+  public static CommandLine commandLine() {
     CommandLine root = new CommandLine(new Rmsnorm());
+    for (Commands module : ServiceLoader.load(Commands.class)) {
+      module.commands().forEach(root::addSubcommand);
+    }
+    OfferedCommands.list(root, System.getProperty(ModuleBuild.HOME));
     // So that numbers may be negative.
     root.getSubcommands().get("demo").setUnmatchedOptionsArePositionalParams(true);
     root.getSubcommands().values().stream()

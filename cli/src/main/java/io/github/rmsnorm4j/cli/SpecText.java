@@ -7,7 +7,10 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** The names of presets, which are completed where a norm is wanted. */
-final class SpecText implements Iterable<String> {
+public final class SpecText implements Iterable<String> {
+  /** For picocli. */
+  public SpecText() {}
+
   @Override
   public Iterator<String> iterator() {
     return NormSpec.presets().stream().map(Preset::name).iterator();

@@ -7,14 +7,14 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /** Asks the C library what the JDK says only of standard input and output together. */
-final class Terminal {
+public final class Terminal {
   private static final int STANDARD_ERROR = 2;
 
   private Terminal() {}
 
   /** Whether somebody is looking at standard error. Takes a few milliseconds. */
   @SuppressWarnings("restricted") // Refused, it would only print a warning; then we do not ask.
-  static boolean isStandardError() {
+  public static boolean isStandardError() {
     if (!Terminal.class.getModule().isNativeAccessEnabled()) {
       return false;
     }

@@ -16,7 +16,7 @@ import java.util.logging.Logger;
  * manifest exports the package it is in. A JDK that no longer has the call leaves the scalar
  * kernels, which {@code rmsnorm doctor} then says.
  */
-final class VectorApi {
+public final class VectorApi {
   private static final String MODULE = "jdk.incubator.vector";
 
   /** Held, as a logger that nobody holds forgets its level. */
@@ -49,7 +49,7 @@ final class VectorApi {
    * @param float64 whether rows are float64. Machine code does not serve float64 rows together with
    *     rows of another type
    */
-  static Backend bestBackend(boolean float64) {
+  public static Backend bestBackend(boolean float64) {
     if (float64 || !Backend.hasMachineCode()) {
       load();
     }

@@ -6,7 +6,10 @@ import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.IVersionProvider;
 
 /** The version of this build and of the Java it runs on. */
-final class Version implements IVersionProvider {
+public final class Version implements IVersionProvider {
+  /** For picocli. */
+  public Version() {}
+
   @Override
   public String[] getVersion() throws IOException {
     try (InputStream in = Version.class.getResourceAsStream("version.txt")) {

@@ -6,20 +6,20 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 
 /** Wrong use of a command, which {@link Rmsnorm} says in one line, with status 2. */
-final class WrongUseException extends RuntimeException {
+public final class WrongUseException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  WrongUseException(String message) {
+  public WrongUseException(String message) {
     super(message);
   }
 
   /** A part of the work that can turn out to be wrong use. */
-  interface Step<T> {
+  public interface Step<T> {
     T make() throws IOException;
   }
 
   /** Does a step; what it refuses, and files that exist already, are wrong use. */
-  static <T> T checked(Step<T> step) throws IOException {
+  public static <T> T checked(Step<T> step) throws IOException {
     try {
       return step.make();
     } catch (FileAlreadyExistsException e) {
@@ -30,7 +30,7 @@ final class WrongUseException extends RuntimeException {
   }
 
   /** Does a step that begins the file of an option: it is wrong use if that cannot be begun. */
-  static <T> T begun(String option, Step<T> step) throws IOException {
+  public static <T> T begun(String option, Step<T> step) throws IOException {
     try {
       return step.make();
     } catch (FileAlreadyExistsException e) {
@@ -41,14 +41,14 @@ final class WrongUseException extends RuntimeException {
   }
 
   /** Refuses a number of an option, if it was given, that is not 1 to the most. */
-  static void requireRange(String option, Integer value, int most) {
+  public static void requireRange(String option, Integer value, int most) {
     if (value != null && (value < 1 || value > most)) {
       throw new WrongUseException(option + " is " + value + ", it may be 1 to " + most);
     }
   }
 
   /** Refuses a name, if it was given, that is empty. */
-  static void requireName(String argument, Path name, String what) {
+  public static void requireName(String argument, Path name, String what) {
     if (name != null && name.toString().isEmpty()) {
       throw new WrongUseException(argument + " is empty, it must name " + what);
     }

@@ -2,6 +2,8 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cli.testing.ChildJvm;
+import io.github.rmsnorm4j.cli.testing.CommandResult;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.cuda.CudaDevice;
 import io.github.rmsnorm4j.cuda.CudaDeviceInfo;
 import io.github.rmsnorm4j.cuda.CudaVersion;

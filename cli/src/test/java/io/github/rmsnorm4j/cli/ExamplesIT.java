@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.RmsNorm;
-import io.github.rmsnorm4j.cli.Shell.Result;
+import io.github.rmsnorm4j.cli.testing.Shell;
+import io.github.rmsnorm4j.cli.testing.Shell.Result;
 import io.github.rmsnorm4j.reference.Definitions;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -161,7 +162,7 @@ class ExamplesIT {
     copy(Shell.CHECKOUT.resolve(".mvn"), copy.resolve(".mvn"));
     copy(Shell.CHECKOUT.resolve(".ci"), copy.resolve(".ci"));
     try (Stream<Path> modules = Shell.modules()) {
-      for (Path module : modules.filter(path -> Files.exists(path.resolve("pom.xml"))).toList()) {
+      for (Path module : modules.toList()) {
         Path there = copy.resolve(Shell.CHECKOUT.relativize(module));
         Path target = Files.createDirectories(there.resolve("src"));
         Files.copy(module.resolve("pom.xml"), target.resolveSibling("pom.xml"));

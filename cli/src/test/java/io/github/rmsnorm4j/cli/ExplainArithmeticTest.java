@@ -8,7 +8,8 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.RmsNorm;
-import io.github.rmsnorm4j.cli.compare.NaiveForm;
+import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.PageBits;
 import io.github.rmsnorm4j.report.browser.Browser;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -17,7 +18,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.DoubleStream;
@@ -31,21 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("browser")
 class ExplainArithmeticTest {
   private static final int ROWS = 1200;
-
-  /** Numbers travel as the patterns of float64: there is NaN, infinity and -0 among them. */
-  private static final String BITS =
-      """
-      const view = new DataView(new ArrayBuffer(8));
-      const numbers = (text) => text === "" ? null : text.split(" ").map((bits) => {
-        view.setBigUint64(0, BigInt("0x" + bits));
-        return view.getFloat64(0);
-      });
-      const text = (values) => values.map((value) => {
-        if (Number.isNaN(value)) return "7ff8000000000000";
-        view.setFloat64(0, value);
-        return view.getBigUint64(0).toString(16).padStart(16, "0");
-      }).join(" ");
-      """;
 
   @TempDir private static Path folder;
   private static Browser browser;
@@ -84,7 +69,7 @@ class ExplainArithmeticTest {
     List<?> answers =
         (List<?>)
             browser.run(
-                BITS
+                PageBits.SCRIPT
                     + """
                     return arguments[0].map((row) => {
                       const steps = arithmetic[row.norm](numbers(row.x), {
@@ -103,27 +88,27 @@ class ExplainArithmeticTest {
 
   private static void assertSame(ExplainRow row, List<String> page) {
     ExplainRow.Answer library = row.answer();
-    assertThat(page.get(0)).as("y of %s", row).isEqualTo(ExplainRow.text(library.y()));
+    assertThat(page.get(0)).as("y of %s", row).isEqualTo(PageBits.text(library.y()));
     if (row.order() != CastOrder.T5) { // Which rounds only where there is a gain.
-      assertThat(page.get(1)).as("%s", row).isEqualTo(ExplainRow.text(row.normalised()));
+      assertThat(page.get(1)).as("%s", row).isEqualTo(PageBits.text(row.normalised()));
     }
-    double[] numbers = numbers(page.get(4));
+    double[] numbers = PageBits.numbers(page.get(4));
     double variance = numbers[1];
     double root = Math.sqrt(variance + row.epsilon());
     double mean = row.order() == null ? library.mean() : 0;
     assertThat(page.get(4))
         .as("mean, variance, root and rstd of %s", row)
-        .isEqualTo(ExplainRow.text(mean, variance, root, library.rstd()));
+        .isEqualTo(PageBits.text(mean, variance, root, library.rstd()));
     double[] x = row.xValues();
-    double[] difference = numbers(page.get(2));
+    double[] difference = PageBits.numbers(page.get(2));
     if (row.order() != null) {
-      assertThat(page.get(2)).as("%s", row).isEqualTo(ExplainRow.text(x));
+      assertThat(page.get(2)).as("%s", row).isEqualTo(PageBits.text(x));
       assertNearExact(variance, x);
     } else if (inRange(library)) {
-      assertThat(page.get(2)).as("%s", row).isEqualTo(ExplainRow.text(centred(x, mean)));
+      assertThat(page.get(2)).as("%s", row).isEqualTo(PageBits.text(centred(x, mean)));
     }
     double[] squares = DoubleStream.of(difference).map(d -> d * d).toArray();
-    assertThat(page.get(3)).as("%s", row).isEqualTo(ExplainRow.text(squares));
+    assertThat(page.get(3)).as("%s", row).isEqualTo(PageBits.text(squares));
   }
 
   /** Whether the library computes the row in float32. */
@@ -152,12 +137,6 @@ class ExplainArithmeticTest {
     assertThat(meanSquare).isCloseTo(exact, within(exact * x.length * 0x1p-52));
   }
 
-  private static double[] numbers(String bits) {
-    return Arrays.stream(bits.split(" "))
-        .mapToDouble(each -> Double.longBitsToDouble(Long.parseUnsignedLong(each, 16)))
-        .toArray();
-  }
-
   /** The table of cast orders is of whole random rows. */
   @Test
   void theCastOrdersOfThePageAreTheLibrarys() {
@@ -166,16 +145,16 @@ class ExplainArithmeticTest {
         List<?> answer =
             (List<?>)
                 browser.run(
-                    BITS
+                    PageBits.SCRIPT
                         + """
                         const orders = castOrders(3, arguments[0], arguments[1]);
                         return [orders.x, orders.gain, ...orders.y, orders.differing].map(text);
                         """,
                     type,
                     gainType);
-        double[] x = numbers(answer.get(0).toString());
-        double[] gain = numbers(answer.get(1).toString());
-        double[] differing = numbers(answer.getLast().toString());
+        double[] x = PageBits.numbers(answer.get(0).toString());
+        double[] gain = PageBits.numbers(answer.get(1).toString());
+        double[] differing = PageBits.numbers(answer.getLast().toString());
         double[] float32 = null;
         for (CastOrder order : ExplainRow.ORDERS) {
           ExplainRow row =
@@ -183,7 +162,7 @@ class ExplainArithmeticTest {
                   order, ElementType.ofName(type), x, 1e-6, ElementType.ofName(gainType), gain);
           double[] y = row.answer().y();
           float32 = order == CastOrder.FLOAT32 ? y : float32;
-          assertThat(answer.get(2 + order.ordinal()).toString()).isEqualTo(ExplainRow.text(y));
+          assertThat(answer.get(2 + order.ordinal()).toString()).isEqualTo(PageBits.text(y));
           assertThat(differing[order.ordinal()]).isEqualTo(differences(y, float32));
         }
       }
@@ -199,51 +178,12 @@ class ExplainArithmeticTest {
   }
 
   @Test
-  void theNaiveFloat16FormIsThatOfCompare() {
-    for (int size = 1; size <= 1000; size += size < 240 || size > 260 ? 7 : 1) {
-      double[] row = {size, -size, size / 2.0, 1};
-      List<?> page =
-          (List<?>)
-              browser.run(
-                  BITS
-                      + """
-                      const naive = arithmetic.naiveFloat16(numbers(arguments[0]), 1e-6);
-                      return [naive.x, naive.squares, [naive.mean], naive.y].map(text);
-                      """,
-                  ExplainRow.text(row));
-      NaiveForm.Steps steps = NaiveForm.float16Rms(numbers(page.getFirst().toString()));
-      assertThat(page.subList(1, 4))
-          .as("%d", size)
-          .isEqualTo(
-              List.of(
-                  ExplainRow.text(steps.squares()),
-                  ExplainRow.text(steps.mean()),
-                  ExplainRow.text(steps.y())));
-    }
-  }
-
-  @Test
-  void theBytesAreThoseThatCompareCounts() {
-    Map<?, ?> bytes =
-        (Map<?, ?>)
-            browser.run(
-                "return Object.fromEntries(FORMS.map((f) => [f, arithmetic.bytesPerElement(f, 4)]))");
-    assertThat(bytes.get("rmsNaive")).isEqualTo(4L * NaiveForm.passes(true)).isEqualTo(28L);
-    assertThat(bytes.get("layerNaive")).isEqualTo(4L * NaiveForm.passes(false));
-    assertThat(bytes.get("rmsFused")).isEqualTo(8L).isEqualTo(bytes.get("layerFused"));
-    // The addition reads two tensors and writes one; the norm reads that again and writes another.
-    assertThat(bytes.get("addThenNorm")).isEqualTo(4L * (3 + 2));
-    assertThat(bytes.get("addFused")).isEqualTo(4L * (2 + 2));
-    assertThat(bytes).hasSize(6);
-  }
-
-  @Test
   void sizesByDepthAreThoseOfTheLibrarysRows() {
     for (double factor : new double[] {0.75, 1, 1.2, 1.35}) {
       List<?> page =
           (List<?>)
               browser.run(
-                  BITS
+                  PageBits.SCRIPT
                       + """
                       const sizes = arithmetic.sizesByDepth([1, -1, 1, -1], arguments[0], 48, 1e-6);
                       return [sizes.plain, sizes.normed].map(text);
@@ -264,8 +204,8 @@ class ExplainArithmeticTest {
           h[i] = (float) (input[i] * factor);
         }
       }
-      assertThat(page.getFirst()).isEqualTo(ExplainRow.text(plain));
-      assertThat(page.getLast()).isEqualTo(ExplainRow.text(normed));
+      assertThat(page.getFirst()).isEqualTo(PageBits.text(plain));
+      assertThat(page.getLast()).isEqualTo(PageBits.text(normed));
     }
   }
 
@@ -289,15 +229,15 @@ class ExplainArithmeticTest {
       }
       Object page =
           browser.run(
-              BITS
+              PageBits.SCRIPT
                   + """
                   Object.assign(state, { row: numbers(arguments[0]), shift: arguments[1], scale: arguments[2] });
                   return text(moved());
                   """,
-              ExplainRow.text(row),
+              PageBits.text(row),
               shift,
               scale);
-      assertThat(page).isEqualTo(ExplainRow.text(moved));
+      assertThat(page).isEqualTo(PageBits.text(moved));
     }
   }
 
@@ -308,11 +248,11 @@ class ExplainArithmeticTest {
     for (int n = 0; n < 100; n++) {
       double[] x = random.doubles(2 + n % 7, -1, 3).map(v -> (float) v).toArray();
       double rho =
-          numbers(
+          PageBits.numbers(
               browser
                   .run(
-                      BITS + "return text([arithmetic.rho(numbers(arguments[0]))])",
-                      ExplainRow.text(x))
+                      PageBits.SCRIPT + "return text([arithmetic.rho(numbers(arguments[0]))])",
+                      PageBits.text(x))
                   .toString())[0];
       double[] rms = new double[x.length];
       double[] layer = new double[x.length];

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cli.ExplainPage.Language;
+import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.report.browser.Browser;
 import java.io.IOException;
 import java.nio.file.Files;

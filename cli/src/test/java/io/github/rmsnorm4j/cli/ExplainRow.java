@@ -10,11 +10,11 @@ import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.cli.testing.PageBits;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 
 /**
@@ -145,13 +145,6 @@ record ExplainRow(
     return values(type, x);
   }
 
-  /** The float64 patterns of numbers, which tell apart what JSON does not. */
-  static String text(double... values) {
-    return DoubleStream.of(values)
-        .mapToObj(value -> "%016x".formatted(Double.doubleToLongBits(value)))
-        .collect(Collectors.joining(" "));
-  }
-
   /** What the page's arithmetic is called with. */
   Map<String, Object> forPage() {
     return Map.of(
@@ -162,15 +155,15 @@ record ExplainRow(
         "type",
         type.toString(),
         "x",
-        text(xValues()),
+        PageBits.text(xValues()),
         "epsilon",
         epsilon,
         "gainType",
         gainType.toString(),
         "gain",
-        gain == null ? "" : text(values(gainType, gain)),
+        gain == null ? "" : PageBits.text(values(gainType, gain)),
         "bias",
-        bias == null ? "" : text(values(ElementType.FLOAT32, bias)));
+        bias == null ? "" : PageBits.text(values(ElementType.FLOAT32, bias)));
   }
 
   /** The library's. */

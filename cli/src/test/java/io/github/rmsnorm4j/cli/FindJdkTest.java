@@ -1,8 +1,9 @@
 package io.github.rmsnorm4j.cli;
 
-import static io.github.rmsnorm4j.cli.Shell.fakeJdk;
+import static io.github.rmsnorm4j.cli.testing.Shell.fakeJdk;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cli.testing.Shell;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,10 +2,13 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.Shell;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
-import io.github.rmsnorm4j.transformer.ModelFolder;
-import io.github.rmsnorm4j.transformer.Stories260K;
-import io.github.rmsnorm4j.transformer.Weights;
+import io.github.rmsnorm4j.models.transformer.ModelFolder;
+import io.github.rmsnorm4j.models.transformer.Stories260K;
+import io.github.rmsnorm4j.models.transformer.Weights;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cli.testing.ChildJvm;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cli.testing.CommandResult;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cli.testing.ChildJvm;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,11 @@
 package io.github.rmsnorm4j.cli.inspect;
 
-import io.github.rmsnorm4j.checkpoint.Inspection;
-import io.github.rmsnorm4j.checkpoint.ModelNorms;
 import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.measure.Paragraph;
+import io.github.rmsnorm4j.models.Inspection;
+import io.github.rmsnorm4j.models.ModelNorms;
+import io.github.rmsnorm4j.models.rewrite.NormGroup;
+import io.github.rmsnorm4j.models.rewrite.Prospects;
 import java.util.ArrayList;
 import java.util.List;
 

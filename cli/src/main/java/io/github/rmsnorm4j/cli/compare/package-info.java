@@ -1,2 +1,0 @@
-/** LayerNorm and RMSNorm side by side, naive and fused: measured, judged and shown. */
-package io.github.rmsnorm4j.cli.compare;

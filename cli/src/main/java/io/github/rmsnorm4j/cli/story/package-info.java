@@ -1,2 +1,0 @@
-/** A small trained model tells stories, with its norms as they were trained or changed. */
-package io.github.rmsnorm4j.cli.story;

@@ -1,9 +1,0 @@
-package io.github.rmsnorm4j.cli.train;
-
-/** What a training is for. */
-public enum Stage {
-  /** To choose a rate; its seeds are not used again. */
-  TUNING,
-  /** To be reported. */
-  REPORTED
-}

@@ -1,0 +1,23 @@
+package io.github.rmsnorm4j.cli.testing;
+
+import io.github.rmsnorm4j.cli.Rmsnorm;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+import picocli.CommandLine;
+
+/** What a command line run inside this JVM answered. */
+public record CommandResult(int status, String out, String err) {
+  public static CommandResult of(String... args) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine command =
+        Rmsnorm.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    int status = command.execute(args);
+    return new CommandResult(status, out.toString(), err.toString());
+  }
+
+  public List<String> outLines() {
+    return out.lines().toList();
+  }
+}

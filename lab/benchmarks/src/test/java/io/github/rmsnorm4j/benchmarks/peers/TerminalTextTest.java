@@ -1,0 +1,95 @@
+package io.github.rmsnorm4j.benchmarks.peers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TerminalTextTest {
+  @Test
+  void aNarrowTableStaysATable() {
+    assertThat(
+            TerminalText.of(
+                """
+                ### A machine
+
+                | times | 1 x 8 |
+                | --- | ---: |
+                | ours | 1.25 µs |
+                | `theirs` | **400 µs** |
+                """))
+        .containsExactly(
+            "A machine", //
+            "",
+            "times        1 x 8",
+            "ours       1.25 µs",
+            "theirs  400 µs (!)");
+  }
+
+  @Test
+  void aWideTableOfFewColumnsGoesRowByRow() {
+    String name = "one system against another ".repeat(3).strip();
+    assertThat(
+            TerminalText.of(
+                "| target | limit | got |\n| --- | --- | --- |\n| " + name + " | 1 | **2** |"))
+        .containsExactly(
+            "target",
+            "  one system against another one system against another one system against",
+            "  another",
+            "      limit: 1; got: 2 (!)");
+  }
+
+  @Test
+  void aWideTableOfManyColumnsGoesColumnByColumn() {
+    String wide = "0123456789".repeat(4);
+    assertThat(
+            TerminalText.of(
+                "| t | %s | b | c | d |\n| --- |\n| x | %s | %s | | 4 |\n| long | 5 | %s | 7 | 8 |"
+                    .formatted(wide, wide, wide, wide)))
+        .containsExactly(
+            "t: " + wide,
+            "  x     " + wide,
+            "  long  5",
+            "",
+            "t: b",
+            "  x     " + wide,
+            "  long  " + wide,
+            "",
+            "t: c",
+            "  long  7",
+            "",
+            "t: d",
+            "  x     4",
+            "  long  8",
+            "");
+  }
+
+  /** Every figure of every run that is kept, in lines that fit. */
+  @ParameterizedTest
+  @EnumSource
+  void keptRunsFitAndLoseNothing(Run run) throws IOException {
+    Path kept = Path.of("../..", "docs", "benchmarks").toAbsolutePath().normalize();
+    List<Path> files;
+    try (Stream<Path> all = Files.list(kept)) {
+      files = all.filter(file -> Run.of(file).filter(run::equals).isPresent()).toList();
+    }
+    assertThat(files).isNotEmpty();
+    Pattern figure = Pattern.compile("\\d[\\d.]*( µs)?( \\(\\d[\\d.]*\\))?");
+    for (Path file : files) {
+      String markdown = run.tables(PeerResults.read(file));
+      List<String> lines = TerminalText.of(markdown);
+      assertThat(lines).allMatch(line -> line.length() < 80);
+      String text = String.join(" ", lines).replaceAll("\\s+", " ");
+      assertThat(text).doesNotContain("|", "**", "`");
+      assertThat(figure.matcher(markdown.replace("**", "")).results().map(m -> m.group()).toList())
+          .allSatisfy(number -> assertThat(text).contains(number));
+    }
+  }
+}

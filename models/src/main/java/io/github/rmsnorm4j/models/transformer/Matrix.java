@@ -1,0 +1,119 @@
+package io.github.rmsnorm4j.models.transformer;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Rows;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A matrix of float32 in native memory, row-major, its rows {@code stride} elements apart. Many
+ * views of one memory may exist; they are made once, so that steps make no objects.
+ */
+final class Matrix {
+  private static final int ALIGNMENT = 64;
+
+  /** From the first element to behind the last. */
+  final MemorySegment segment;
+
+  final int rows;
+  final int columns;
+  final int stride;
+
+  private Rows asRows;
+  private Floats floats;
+
+  private Matrix(MemorySegment segment, int rows, int columns, int stride) {
+    this.segment = segment;
+    this.rows = rows;
+    this.columns = columns;
+    this.stride = stride;
+  }
+
+  static Matrix allocate(Arena arena, int rows, int columns) {
+    long bytes = Math.multiplyExact(Math.multiplyExact((long) rows, columns), Float.BYTES);
+    return of(arena.allocate(bytes, ALIGNMENT), rows, columns);
+  }
+
+  static Matrix of(MemorySegment segment, int rows, int columns) {
+    return new Matrix(segment, rows, columns, columns);
+  }
+
+  /** A part of it, a view. */
+  Matrix block(int firstRow, int firstColumn, int rows, int columns) {
+    if (firstRow + rows > this.rows || firstColumn + columns > this.columns) {
+      throw new IndexOutOfBoundsException(
+          "%s x %s from (%s, %s) of %s x %s"
+              .formatted(rows, columns, firstRow, firstColumn, this.rows, this.columns));
+    }
+    long first = (long) firstRow * stride + firstColumn;
+    long elements = (rows - 1L) * stride + columns;
+    return new Matrix(
+        segment.asSlice(first * Float.BYTES, elements * Float.BYTES), rows, columns, stride);
+  }
+
+  /** The same elements, without gaps, in rows of another length; a view. */
+  Matrix withColumns(int columns) {
+    return of(segment, Math.toIntExact(elements() / columns), columns);
+  }
+
+  /** The same elements as norms take them. */
+  Rows asRows() {
+    if (asRows == null) {
+      asRows = Rows.of(segment, ElementType.FLOAT32, rows, columns, stride);
+    }
+    return asRows;
+  }
+
+  /** The same elements for loops. */
+  Floats floats() {
+    if (floats == null) {
+      floats = new Floats(segment);
+    }
+    return floats;
+  }
+
+  long elements() {
+    if (stride != columns) {
+      throw new IllegalStateException("rows are " + stride + " apart, they must follow closely");
+    }
+    return (long) rows * columns;
+  }
+
+  void zero() {
+    segment.fill((byte) 0);
+  }
+
+  void copyFrom(Matrix other) {
+    MemorySegment.copy(other.segment, 0, segment, 0, elements() * Float.BYTES);
+  }
+
+  /** Adds another matrix, element by element. */
+  void add(Matrix other) {
+    Floats to = floats();
+    Floats from = other.floats();
+    long n = elements();
+    for (long i = 0; i < n; i++) {
+      to.set(i, to.get(i) + from.get(i));
+    }
+  }
+
+  /** Adds one row of numbers to a matrix of one row. */
+  void add(float[] row) {
+    Floats to = floats();
+    for (int i = 0; i < row.length; i++) {
+      to.set(i, to.get(i) + row[i]);
+    }
+  }
+
+  /** Adds a matrix of one row to each row. */
+  void addToRows(Matrix row) {
+    Floats to = floats();
+    Floats from = row.floats();
+    for (int n = 0; n < rows; n++) {
+      long first = (long) n * stride;
+      for (int i = 0; i < columns; i++) {
+        to.set(first + i, to.get(first + i) + from.get(i));
+      }
+    }
+  }
+}

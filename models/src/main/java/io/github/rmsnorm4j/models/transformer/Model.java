@@ -1,0 +1,324 @@
+package io.github.rmsnorm4j.models.transformer;
+
+import static io.github.rmsnorm4j.models.transformer.Requirement.requireBetween;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A model at work on batches of one size: forward, loss, backward. Activations have their memory
+ * from the start, gradients of activations from the first loss on; later passes allocate next to
+ * nothing.
+ *
+ * <pre>{@code
+ * Weights weights = new Weights(config).initialise(seed);
+ * Model model = new Model(weights, 16, 64, 1);
+ * weights.zeroGradients();
+ * model.forward(tokens);
+ * double loss = model.loss(targets);
+ * model.backward();
+ * }</pre>
+ *
+ * <p>Not for use by several threads at once. Closing gives the activations' memory back; the
+ * weights are their owner's.
+ */
+public final class Model implements AutoCloseable {
+  private final Arena arena = Arena.ofShared();
+  private final Setup setup;
+  private final Embedding embedding;
+  private final Block[] blocks;
+  private final NormedInput headInput;
+  private final Linear head;
+  private final CrossEntropy crossEntropy = new CrossEntropy();
+  private final int[] tokens;
+
+  /** (N, d): before the first block. */
+  private final Matrix embedded;
+
+  /** (N, V). */
+  private final Matrix logits;
+
+  private Matrix stream;
+  private Matrix dlogits;
+  private boolean lossTaken;
+  private Scratch scratch;
+  private DepthObserver observer;
+
+  /**
+   * Makes room for batches, which {@link Arithmetic#FAST} computes.
+   *
+   * @param weights the learned numbers; not closed with the model
+   * @param batch sequences at a time
+   * @param sequence tokens of each
+   * @param threads that a norm may use; the products' are set by {@link MatrixProduct#useThreads}
+   * @throws IllegalArgumentException if a number is below 1, the sequence is longer than the
+   *     config's positions, or a batch has more than 2^31 tokens
+   */
+  public Model(Weights weights, int batch, int sequence, int threads) {
+    this(weights, batch, sequence, threads, Arithmetic.FAST);
+  }
+
+  /**
+   * Makes room for batches.
+   *
+   * @param weights the learned numbers; not closed with the model
+   * @param batch sequences at a time
+   * @param sequence tokens of each
+   * @param threads that a norm may use; the products' are set by {@link MatrixProduct#useThreads}
+   * @param arithmetic how to compute; there is a backward pass only for float32 rows
+   * @throws IllegalArgumentException if a number is below 1, the sequence is longer than the
+   *     config's positions, or a batch has more than 2^31 tokens
+   */
+  public Model(Weights weights, int batch, int sequence, int threads, Arithmetic arithmetic) {
+    this(weights, batch, sequence, new Positions(sequence, false), threads, arithmetic);
+  }
+
+  private Model(
+      Weights weights,
+      int batch,
+      int sequence,
+      Positions positions,
+      int threads,
+      Arithmetic arithmetic) {
+    ModelConfig config = weights.config();
+    requireBetween("batch", batch, 1, Integer.MAX_VALUE / Math.max(sequence, 1));
+    requireBetween("sequence", positions.capacity, 1, config.maxPositions());
+    requireBetween("threads", threads, 1, Integer.MAX_VALUE);
+    setup =
+        new Setup(weights, batch, sequence, positions, threads, arithmetic, arena, new StepTimes());
+    embedding = new Embedding(setup);
+    Rotary rotary = new Rotary(setup);
+    blocks = new Block[config.layers()];
+    for (int i = 0; i < blocks.length; i++) {
+      blocks[i] = new Block(setup, ParameterLayout.block(i), rotary);
+    }
+    headInput =
+        config.hasFinalNorm()
+            ? NormedInput.of(setup, ParameterLayout.FINAL_NORM)
+            : NormedInput.bare();
+    head = new Linear(setup, config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD);
+    embedded = setup.allocate(setup.rows(), config.width());
+    logits = setup.allocate(setup.rows(), config.vocabulary());
+    tokens = new int[setup.rows()];
+  }
+
+  /**
+   * {@return a model whose batches have one token, with room for one sequence, of which each {@link
+   * #forward} takes the next token} Keys and values of the tokens before it are kept, so a pass
+   * costs one token. The logits are the same bits as those of a pass over the whole sequence, where
+   * the products are those of {@link MatrixProduct#PLAIN_JAVA}. There is no backward pass.
+   *
+   * @param weights the learned numbers; not closed with the model
+   * @param positions tokens that the sequence may have
+   * @param arithmetic how to compute
+   * @throws IllegalArgumentException if positions is below 1 or above the config's
+   */
+  public static Model continuing(Weights weights, int positions, Arithmetic arithmetic) {
+    return new Model(weights, 1, 1, new Positions(positions, true), 1, arithmetic);
+  }
+
+  /**
+   * Computes the logits of a batch.
+   *
+   * @param batch its tokens, one sequence after the other
+   * @throws IllegalArgumentException if there are more or fewer than the model has room for, or one
+   *     is not in the vocabulary
+   * @throws IllegalStateException if the sequence of a {@link #continuing} model is at its end
+   */
+  public void forward(int[] batch) {
+    checkTokens("tokens", batch, 0);
+    Positions positions = setup.positions();
+    if (positions.past() == positions.capacity) {
+      throw new IllegalStateException("all " + positions.capacity + " positions are taken");
+    }
+    System.arraycopy(batch, 0, tokens, 0, tokens.length);
+    embedding.forward(tokens, embedded);
+    Matrix x = embedded;
+    observeForward(0, x);
+    blocks[0].input().take(x);
+    for (int i = 0; i < blocks.length; i++) {
+      x = blocks[i].forward(x, i + 1 < blocks.length ? blocks[i + 1].input() : headInput);
+      observeForward(i + 1, x);
+    }
+    stream = headInput.get();
+    head.forward(stream, logits, false);
+    positions.advance(setup.sequence());
+    lossTaken = false;
+  }
+
+  /** Forgets the tokens of a {@link #continuing} model: the next pass begins a new sequence. */
+  public void restart() {
+    setup.positions().restart();
+  }
+
+  /**
+   * {@return how many tokens of the sequence of a {@link #continuing} model there have been; 0 for
+   * any other model}
+   */
+  public int past() {
+    return setup.positions().past();
+  }
+
+  private void checkTokens(String name, int[] batch, int least) {
+    if (batch.length != tokens.length) {
+      throw new IllegalArgumentException(
+          "%s has %s elements, a batch of %s x %s has %s"
+              .formatted(name, batch.length, setup.batch(), setup.sequence(), tokens.length));
+    }
+    requireTokens(name, batch, least, setup.config().vocabulary());
+  }
+
+  static void requireTokens(String name, int[] tokens, int least, int vocabulary) {
+    for (int i = 0; i < tokens.length; i++) {
+      if (tokens[i] < least || tokens[i] >= vocabulary) {
+        throw new IllegalArgumentException(
+            "%s[%s] is %s, it must be between %s and %s"
+                .formatted(name, i, tokens[i], least, vocabulary - 1));
+      }
+    }
+  }
+
+  /**
+   * {@return the mean cross-entropy of the last forward pass, in nats; NaN where no token is
+   * wanted}
+   *
+   * @param targets the token wanted at each place, or -1 where none is
+   * @throws IllegalArgumentException if there are more or fewer than the batch has tokens, or one
+   *     is not in the vocabulary
+   * @throws IllegalStateException if there was no forward pass
+   */
+  public double loss(int[] targets) {
+    checkTokens("targets", targets, -1);
+    requireForward();
+    if (dlogits == null) {
+      dlogits = setup.allocate(setup.rows(), setup.config().vocabulary());
+    }
+    lossTaken = true;
+    return crossEntropy.run(logits, targets, dlogits);
+  }
+
+  private void requireForward() {
+    if (stream == null) {
+      throw new IllegalStateException("there has been no forward pass");
+    }
+  }
+
+  /**
+   * Adds the gradient of the last {@link #loss} to the weights' gradients. Once for each loss.
+   *
+   * @throws IllegalStateException if there was no loss since the last forward or backward pass, or
+   *     the model has no backward pass
+   */
+  public void backward() {
+    if (!setup.config().form().equals(BlockForm.LLAMA)) {
+      throw new IllegalStateException(
+          "a model with other blocks than a Llama's has no backward pass");
+    }
+    if (setup.positions().continued || setup.arithmetic().narrowsRows()) {
+      throw new IllegalStateException(
+          "a model that continues a sequence, or has rows of 16 bits, has no backward pass");
+    }
+    if (!lossTaken) {
+      throw new IllegalStateException("there has been no loss to go back from");
+    }
+    lossTaken = false;
+    if (scratch == null) {
+      scratch = new Scratch(setup);
+    }
+    Matrix d = scratch.dstream;
+    head.backward(stream, dlogits, d, false);
+    if (headInput.norm != null) {
+      headInput.norm.backward(d, d);
+    }
+    for (int i = blocks.length; i > 0; i--) {
+      observeBackward(i, d);
+      blocks[i - 1].backward(d, scratch);
+    }
+    observeBackward(0, d);
+    embedding.backward(tokens, d);
+  }
+
+  private void observeForward(int depth, Matrix x) {
+    if (observer != null) {
+      observer.forward(depth, x.segment.asReadOnly());
+    }
+  }
+
+  private void observeBackward(int depth, Matrix d) {
+    if (observer != null) {
+      observer.backward(depth, d.segment.asReadOnly());
+    }
+  }
+
+  /**
+   * Lets somebody see the residual stream of every pass from now on.
+   *
+   * @param observer who, or null for nobody
+   */
+  public void observe(DepthObserver observer) {
+    this.observer = observer;
+  }
+
+  /**
+   * {@return how many tokens a sequence may have: the length of a batch's sequences, or the
+   * capacity of a {@link #continuing} model}
+   */
+  public int positions() {
+    return setup.positions().capacity;
+  }
+
+  /**
+   * {@return the logits of the last forward pass: float32, a row of the vocabulary's size for each
+   * token; valid until the next pass}
+   *
+   * @throws IllegalStateException if there was no forward pass
+   */
+  public MemorySegment logits() {
+    requireForward();
+    return logits.segment.asReadOnly();
+  }
+
+  /** {@return how many of the last loss's targets had the largest logit} */
+  public int correct() {
+    return crossEntropy.correct();
+  }
+
+  /** {@return how many tokens the last loss asked for: targets that are not -1} */
+  public int targets() {
+    return crossEntropy.targets();
+  }
+
+  /** {@return the learned numbers that it was made with} */
+  public Weights weights() {
+    return setup.weights();
+  }
+
+  /** {@return where the time of its passes went} */
+  public StepTimes times() {
+    return setup.times();
+  }
+
+  /** {@return tokens of a batch: sequences times their length} */
+  public int tokensPerBatch() {
+    return tokens.length;
+  }
+
+  void requireFits(BatchSource source) {
+    if (source.sequence() != setup.sequence()) {
+      throw new IllegalArgumentException(
+          "the source's sequences have %s tokens, the model's must have as many, they have %s"
+              .formatted(source.sequence(), setup.sequence()));
+    }
+    if (source.vocabulary() > setup.config().vocabulary()) {
+      throw new IllegalArgumentException(
+          "the source's vocabulary is %s, the model's is %s and must not be smaller"
+              .formatted(source.vocabulary(), setup.config().vocabulary()));
+    }
+  }
+
+  /** Gives the memory of the activations back. */
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

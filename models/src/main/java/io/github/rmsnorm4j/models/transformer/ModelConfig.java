@@ -1,0 +1,184 @@
+package io.github.rmsnorm4j.models.transformer;
+
+import static io.github.rmsnorm4j.models.transformer.Requirement.require;
+import static io.github.rmsnorm4j.models.transformer.Requirement.requireBetween;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.RowPart;
+import java.util.List;
+
+/**
+ * What a model is made of: all that decides its tensors' shapes and its formula.
+ *
+ * @param vocabulary how many tokens there are, V
+ * @param width elements of a token's row in the residual stream, d
+ * @param layers how many blocks
+ * @param heads query heads, H
+ * @param keyValueHeads key and value heads, K; divides H
+ * @param headWidth elements of a head, h; its rotated part is even, as rotary positions need pairs
+ * @param mlpWidth elements between the MLP's projections, F
+ * @param maxPositions the longest sequence it is meant for
+ * @param ropeTheta base of the rotary positions' wavelengths
+ * @param tied whether the output head is the embedding
+ * @param norm which norm there is where models have norms, each with a gain, and a LayerNorm with a
+ *     bias; null for none: what a norm would be given goes on as it is
+ * @param placement where blocks have norms
+ * @param queryKeyNorm whether each query and key head has an RMSNorm before its rotation
+ * @param headGate the gate of the output of each attention head, which then has an RMSNorm, too:
+ *     {@code norm(o) * silu(z)} with {@link Gate#SILU}, z being a projection of the attention's
+ *     input; {@link Gate#NONE} for no gate and no norm there
+ * @param initialRange standard deviation of initial matrices and embeddings
+ * @param form what the blocks are made of, apart from their norms
+ */
+public record ModelConfig(
+    int vocabulary,
+    int width,
+    int layers,
+    int heads,
+    int keyValueHeads,
+    int headWidth,
+    int mlpWidth,
+    int maxPositions,
+    double ropeTheta,
+    boolean tied,
+    NormSpec norm,
+    Placement placement,
+    boolean queryKeyNorm,
+    Gate headGate,
+    double initialRange,
+    BlockForm form) {
+
+  /** More layers than any model has; bounds what a config file can ask for. */
+  static final int MOST_LAYERS = 10_000;
+
+  /** Any size above this is a mistake, and products of two of them fit a long. */
+  static final int LARGEST_SIZE = 1 << 24;
+
+  /**
+   * Checks that it is a model.
+   *
+   * @throws IllegalArgumentException if a number is out of its range or they do not fit together
+   */
+  public ModelConfig {
+    requireBetween("vocabulary", vocabulary, 1, LARGEST_SIZE);
+    requireBetween("width", width, 1, LARGEST_SIZE);
+    requireBetween("layers", layers, 1, MOST_LAYERS);
+    requireBetween("heads", heads, 1, LARGEST_SIZE);
+    requireBetween("keyValueHeads", keyValueHeads, 1, LARGEST_SIZE);
+    requireBetween("headWidth", headWidth, 1, LARGEST_SIZE);
+    requireBetween("mlpWidth", mlpWidth, 1, LARGEST_SIZE);
+    requireBetween("maxPositions", maxPositions, 1, Integer.MAX_VALUE);
+    require(heads % keyValueHeads == 0, "keyValueHeads", keyValueHeads, "divide heads, " + heads);
+    if (placement == null || form == null || headGate == null) {
+      throw new IllegalArgumentException("placement, headGate and form must not be null");
+    }
+    if (norm != null) {
+      require(norm.gate() == Gate.NONE, "norm", norm, "have no gate");
+      norm.part().elements(width);
+    }
+    int rotated = form.rotatedWidth(headWidth);
+    require(
+        rotated % 2 == 0 && (rotated > 0 || form.learnedPositions()),
+        "headWidth",
+        headWidth,
+        form.rotaryShare() == 1 ? "be even" : "have an even part of " + form.rotaryShare());
+    require(
+        !form.parallelResidual() || placement == Placement.PRE,
+        "placement",
+        placement,
+        "be PRE in parallel blocks");
+    require(
+        (long) heads * headWidth <= LARGEST_SIZE,
+        "heads * headWidth",
+        (long) heads * headWidth,
+        "be at most " + LARGEST_SIZE);
+    require(ropeTheta > 0 && Double.isFinite(ropeTheta), "ropeTheta", ropeTheta, "be above 0");
+    require(
+        initialRange > 0 && Double.isFinite(initialRange),
+        "initialRange",
+        initialRange,
+        "be finite and above 0");
+  }
+
+  /**
+   * {@return a builder of a config: a Llama with tied embeddings, unless told otherwise}
+   *
+   * @param vocabulary how many tokens there are
+   * @param width elements of a token's row; heads must divide it unless {@link
+   *     ModelConfigBuilder#headWidth} is set
+   * @param layers how many blocks
+   * @param heads query heads
+   */
+  public static ModelConfigBuilder builder(int vocabulary, int width, int layers, int heads) {
+    return new ModelConfigBuilder(vocabulary, width, layers, heads);
+  }
+
+  /**
+   * {@return another config: the same model with another norm, and the same matrices}
+   *
+   * @param norm which, null for none
+   * @throws IllegalArgumentException if its part leaves no element of a row
+   */
+  public ModelConfig withNorm(NormSpec norm) {
+    return new ModelConfig(
+        vocabulary,
+        width,
+        layers,
+        heads,
+        keyValueHeads,
+        headWidth,
+        mlpWidth,
+        maxPositions,
+        ropeTheta,
+        tied,
+        norm,
+        placement,
+        queryKeyNorm,
+        headGate,
+        initialRange,
+        form);
+  }
+
+  /** Whether there are norms at all, other than those of heads. */
+  boolean hasNorms() {
+    return norm != null;
+  }
+
+  /**
+   * {@return the norm of query and key heads, where they have one: an RMSNorm of whole heads, which
+   * is the model's norm, or one with the epsilon of its LayerNorm}
+   */
+  public NormSpec headNorm() {
+    if (norm == null) {
+      return NormSpec.RMSNORM;
+    }
+    return norm.kind() == NormSpec.Kind.RMS_NORM
+        ? norm.withPart(RowPart.WHOLE)
+        : NormSpec.RMSNORM.withEpsilon(norm.epsilon(ElementType.FLOAT32));
+  }
+
+  /**
+   * {@return the norm of the outputs of attention heads, where they have a gate: {@link #headNorm}
+   * with this gate}
+   */
+  public NormSpec headOutputNorm() {
+    return headNorm().withGate(headGate);
+  }
+
+  /** Whether the last block is followed by a norm; after {@link Placement#POST} it ends in one. */
+  boolean hasFinalNorm() {
+    return hasNorms() && placement != Placement.POST;
+  }
+
+  /** {@return the learned tensors, in the order in which they lie in memory and in files} */
+  public List<Parameter> parameters() {
+    return ParameterLayout.of(this);
+  }
+
+  /** {@return how many learned numbers there are: the sum over {@link #parameters()}} */
+  public long parameterCount() {
+    return parameters().stream().mapToLong(Parameter::elements).reduce(0, Math::addExact);
+  }
+}

@@ -1,0 +1,216 @@
+package io.github.rmsnorm4j.models.transformer;
+
+import io.github.rmsnorm4j.models.transformer.Parameter.Role;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The learned numbers of a model and their gradients: two pieces of native memory of the same
+ * layout, one tensor after the other. The gradients take memory from their first use on.
+ *
+ * <p>Several {@link Model}s, of other batch sizes, may share them; not by several threads at once.
+ * Closing gives the memory back; no model may be at work on them then or afterwards.
+ */
+public final class Weights implements AutoCloseable {
+  private static final int ALIGNMENT = 64;
+
+  private final ModelConfig config;
+  private final List<Parameter> parameters;
+  private final Map<String, Parameter> byName = new HashMap<>();
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment values;
+
+  /** Null until somebody asks for them. */
+  private MemorySegment gradients;
+
+  /**
+   * Makes room for a model, all zeros.
+   *
+   * @param config what the model is made of
+   */
+  public Weights(ModelConfig config) {
+    this(config, config.parameters());
+  }
+
+  /** Makes room for some tensors of a model. */
+  Weights(ModelConfig config, List<Parameter> parameters) {
+    this.config = config;
+    this.parameters = parameters;
+    parameters.forEach(parameter -> byName.put(parameter.name(), parameter));
+    values = allocate(arena);
+  }
+
+  /** Zeros, as many as all parameters take. */
+  MemorySegment allocate(Arena arena) {
+    long elements = ParameterLayout.end(parameters);
+    return arena.allocate(Math.multiplyExact(elements, Float.BYTES), ALIGNMENT);
+  }
+
+  /**
+   * Sets weights to begin with: gains 1, biases 0, everything else normal with the config's
+   * standard deviation. Each tensor's numbers depend on the seed, its name and its size, so models
+   * that differ in their norms begin with the same matrices.
+   *
+   * @param seed of the random numbers
+   * @return this
+   */
+  public Weights initialise(long seed) {
+    SeededRandom random = new SeededRandom(seed, 0);
+    for (Parameter parameter : parameters) {
+      random.reset(seed, stream(parameter.name()));
+      MemorySegment tensor = part(values, parameter);
+      for (long i = 0; i < parameter.elements(); i++) {
+        float value =
+            switch (parameter.role()) {
+              case GAIN -> 1;
+              case BIAS -> 0;
+              case MATRIX -> (float) (random.nextGaussian() * config.initialRange());
+            };
+        tensor.setAtIndex(ValueLayout.JAVA_FLOAT, i, value);
+      }
+    }
+    return this;
+  }
+
+  /**
+   * {@return weights of their own memory, with what a model of another config shares with this one:
+   * a copy of every tensor of the same name} Gains that are new are 1, and biases that are new are
+   * 0.
+   *
+   * @param other has the matrices of this config
+   * @throws IllegalArgumentException if a matrix is missing here or has another shape
+   */
+  public Weights copyFor(ModelConfig other) {
+    for (Parameter parameter : other.parameters()) {
+      if (parameter.role() == Role.MATRIX
+          && !parameter(parameter.name()).shape().equals(parameter.shape())) {
+        throw new IllegalArgumentException(
+            "%s has the shape %s, the other config's is %s"
+                .formatted(
+                    parameter.name(), parameter(parameter.name()).shape(), parameter.shape()));
+      }
+    }
+    Weights copy = new Weights(other);
+    for (Parameter parameter : other.parameters()) {
+      if (has(parameter.name())) {
+        copy.values(parameter).copyFrom(values(parameter(parameter.name())));
+      } else if (parameter.role() == Role.GAIN) {
+        copy.fill(parameter, 1);
+      }
+    }
+    return copy;
+  }
+
+  /** Sets all gains to 1, so that no norm has an effect of its gain. */
+  public void setGainsToOne() {
+    parameters.stream().filter(p -> p.role() == Role.GAIN).forEach(p -> fill(p, 1));
+  }
+
+  private void fill(Parameter parameter, float value) {
+    Floats tensor = new Floats(values(parameter));
+    for (long i = 0; i < parameter.elements(); i++) {
+      tensor.set(i, value);
+    }
+  }
+
+  /** A number for each name: FNV-1a, 64 bits. */
+  private static long stream(String name) {
+    long hash = 0xcbf29ce484222325L;
+    for (int i = 0; i < name.length(); i++) {
+      hash = (hash ^ name.charAt(i)) * 0x100000001b3L;
+    }
+    return hash;
+  }
+
+  /** {@return what the model is made of} */
+  public ModelConfig config() {
+    return config;
+  }
+
+  /** {@return the tensors, in the order of the memory, with their names, shapes and places} */
+  public List<Parameter> parameters() {
+    return parameters;
+  }
+
+  /**
+   * {@return the tensor of a name}
+   *
+   * @param name its name, for example {@code model.embed_tokens.weight}
+   * @throws IllegalArgumentException if there is none
+   */
+  public Parameter parameter(String name) {
+    Parameter parameter = byName.get(name);
+    if (parameter == null) {
+      throw new IllegalArgumentException("the model has no tensor '" + name + "'");
+    }
+    return parameter;
+  }
+
+  /**
+   * {@return a view of a tensor's numbers, row by row}
+   *
+   * @param parameter one of {@link #parameters()}
+   */
+  public MemorySegment values(Parameter parameter) {
+    return part(values, parameter);
+  }
+
+  /**
+   * {@return a view of a tensor's gradient, row by row}
+   *
+   * @param parameter one of {@link #parameters()}
+   */
+  public MemorySegment gradient(Parameter parameter) {
+    return part(gradients(), parameter);
+  }
+
+  /** Sets all gradients to 0. */
+  public void zeroGradients() {
+    if (gradients != null) {
+      gradients.fill((byte) 0);
+    }
+  }
+
+  /** All tensors; between them are zeros, less than 64 bytes each. */
+  MemorySegment values() {
+    return values;
+  }
+
+  MemorySegment gradients() {
+    if (gradients == null) {
+      gradients = allocate(arena);
+    }
+    return gradients;
+  }
+
+  static MemorySegment part(MemorySegment all, Parameter parameter) {
+    return all.asSlice(parameter.offset() * Float.BYTES, parameter.elements() * Float.BYTES);
+  }
+
+  boolean has(String name) {
+    return byName.containsKey(name);
+  }
+
+  Learned learned(String name) {
+    return new Learned(this, parameter(name));
+  }
+
+  /** A tensor that not every model has, or null. */
+  Learned learnedOrNull(String name) {
+    return has(name) ? learned(name) : null;
+  }
+
+  static boolean decays(Parameter parameter) {
+    return parameter.role() == Role.MATRIX;
+  }
+
+  /** Gives the memory back. */
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

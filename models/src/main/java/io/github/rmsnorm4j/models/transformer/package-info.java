@@ -1,0 +1,20 @@
+/**
+ * A Transformer language model, explicit in both directions: one class per layer, each with a
+ * forward and a backward method and the shapes in its comments.
+ *
+ * <p>Letters in shapes: B sequences of T tokens, N = B * T rows; d the model's width; H query heads
+ * and K key/value heads of h elements each; F the MLP's width; V the vocabulary. Matrices are
+ * row-major float32 in native memory. Gradients of parameters are added to, those of activations
+ * assigned.
+ *
+ * <p>{@link io.github.rmsnorm4j.models.transformer.ModelConfig} says what is built, {@link
+ * io.github.rmsnorm4j.models.transformer.Weights} holds the learned numbers, {@link
+ * io.github.rmsnorm4j.models.transformer.Model} computes loss and gradients for batches of one
+ * size, {@link io.github.rmsnorm4j.models.transformer.Trainer} takes steps. {@link
+ * io.github.rmsnorm4j.models.transformer.Stories260K} is a small model that is trained already, and
+ * {@link io.github.rmsnorm4j.models.transformer.GreedyText} writes texts. Stored models of other
+ * forms, as GPT-2's, run forward: {@link io.github.rmsnorm4j.models.transformer.ModelFolder} loads
+ * them, and {@link io.github.rmsnorm4j.models.transformer.LayerwiseLogits} runs one that is larger
+ * than the memory.
+ */
+package io.github.rmsnorm4j.models.transformer;

@@ -1,0 +1,18 @@
+/**
+ * Stored models: where their norms are and what they are like, which norm made an output, models
+ * rewritten so that their norms have no gain or are RMSNorm instead of LayerNorm, and a Transformer
+ * that runs such models.
+ */
+module io.github.rmsnorm4j.models {
+  requires transitive io.github.rmsnorm4j;
+  requires transitive io.github.rmsnorm4j.formats;
+  requires com.fasterxml.jackson.core;
+  requires org.bytedeco.javacpp;
+  requires org.bytedeco.openblas;
+
+  exports io.github.rmsnorm4j.models;
+  exports io.github.rmsnorm4j.models.check;
+  exports io.github.rmsnorm4j.models.rewrite;
+  exports io.github.rmsnorm4j.models.rows;
+  exports io.github.rmsnorm4j.models.transformer;
+}

@@ -1,0 +1,244 @@
+package io.github.rmsnorm4j.models.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.ElementType;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Norms written in float32 as other systems write them, with their own sums. */
+class OtherSumsTest {
+  private static final double EPSILON = 1e-5;
+
+  /** The order in which float32 numbers are added. */
+  enum Order {
+    SEQUENTIAL {
+      @Override
+      float sum(float[] terms, int from, int to) {
+        float sum = 0;
+        for (int i = from; i < to; i++) {
+          sum += terms[i];
+        }
+        return sum;
+      }
+    },
+    PAIRWISE {
+      @Override
+      float sum(float[] terms, int from, int to) {
+        int middle = (from + to) / 2;
+        return to - from == 1 ? terms[from] : sum(terms, from, middle) + sum(terms, middle, to);
+      }
+    },
+    LANES {
+      @Override
+      float sum(float[] terms, int from, int to) {
+        float[] lanes = new float[8];
+        for (int i = from; i < to; i++) {
+          lanes[i & 7] += terms[i];
+        }
+        return SEQUENTIAL.sum(lanes, 0, 8);
+      }
+    };
+
+    abstract float sum(float[] terms, int from, int to);
+
+    float mean(float[] terms) {
+      return sum(terms, 0, terms.length) / terms.length;
+    }
+  }
+
+  private static double[][] rmsNorm(double[][] x, double[] gain, ElementType type, Order order) {
+    double[][] y = new double[x.length][];
+    for (int row = 0; row < x.length; row++) {
+      float[] squares = new float[x[row].length];
+      for (int i = 0; i < squares.length; i++) {
+        squares[i] = (float) x[row][i] * (float) x[row][i];
+      }
+      float rstd = 1 / (float) Math.sqrt(order.mean(squares) + (float) EPSILON);
+      y[row] = new double[squares.length];
+      for (int i = 0; i < squares.length; i++) {
+        double normalised = type.round((float) x[row][i] * rstd);
+        y[row][i] = type.round((float) normalised * (float) gain[i]);
+      }
+    }
+    return y;
+  }
+
+  private static double[][] layerNorm(double[][] x, double[] gain, ElementType type, Order order) {
+    double[][] y = new double[x.length][];
+    for (int row = 0; row < x.length; row++) {
+      float[] values = new float[x[row].length];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = (float) x[row][i];
+      }
+      float mean = order.mean(values);
+      float[] squares = new float[values.length];
+      for (int i = 0; i < values.length; i++) {
+        squares[i] = (values[i] - mean) * (values[i] - mean);
+      }
+      float rstd = 1 / (float) Math.sqrt(order.mean(squares) + (float) EPSILON);
+      y[row] = new double[values.length];
+      for (int i = 0; i < values.length; i++) {
+        y[row][i] = type.round((values[i] - mean) * rstd * (float) gain[i]);
+      }
+    }
+    return y;
+  }
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void recognisesSumsInOtherOrders(Order order) {
+    Random random = new Random(16);
+    for (ElementType type : List.of(ElementType.FLOAT32, ElementType.BFLOAT16)) {
+      for (double mean : new double[] {0, 3}) {
+        for (int width : new int[] {16, 100, 768, 4096}) {
+          assertNamed(random, order, type, 1, width, mean);
+          assertNamed(random, order, type, 20, width, mean);
+        }
+        assertNamed(random, order, type, 5, 16384, mean);
+      }
+    }
+  }
+
+  /**
+   * The mean is 0 but for roundings, so a sum in float32 has no digit of it; or it is 1, and the
+   * float32 numbers below 1 are nearer to each other than those above.
+   */
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void recognisesRowsThatAreCentredOrHaveAMeanOfOne(Order order) {
+    for (int mean = 0; mean <= 1; mean++) {
+      for (int seed = 0; seed < 10; seed++) {
+        Random random = new Random(seed);
+        int width = new int[] {64, 768, 4096}[seed % 3];
+        double[][] x = TypedRows.random(random, 6, width, 0, 1, ElementType.FLOAT32);
+        for (double[] row : x) {
+          double shift = mean - RowSums.moments(row)[0];
+          Arrays.setAll(row, i -> (float) (row[i] + shift));
+        }
+        double[] gain = TypedRows.random(random, 1, width, 1, 0.5, ElementType.FLOAT32)[0];
+        double[][] y = layerNorm(x, gain, ElementType.FLOAT32, order);
+        String what = "%s, seed %d, mean %d".formatted(order, seed, mean);
+        assertNamed(what, "LayerNorm", x, gain, ElementType.FLOAT32, y);
+      }
+    }
+  }
+
+  /** LayerNorm as {@code x * rstd - mean * rstd}, as libtorch had it on CPUs. */
+  @ParameterizedTest
+  @CsvSource({"false, 0", "true, 0", "false, 0.5", "true, 0.5"})
+  void recognisesShiftedRows(boolean fused, double mean) {
+    Random random = new Random(8);
+    for (int width : new int[] {16, 300, 2000}) {
+      double[][] x = TypedRows.random(random, 20, width, mean, 0.05, ElementType.FLOAT32);
+      double[] gain = TypedRows.random(random, 1, width, 1, 0.5, ElementType.FLOAT32)[0];
+      double[][] y = shifted(x, gain, fused);
+      String kind = fused ? "LayerNorm (fused shift)" : "LayerNorm (shifted)";
+      assertNamed("width " + width, kind, x, gain, ElementType.FLOAT32, y);
+    }
+  }
+
+  private static double[][] shifted(double[][] x, double[] gain, boolean fused) {
+    double[][] y = new double[x.length][gain.length];
+    for (int row = 0; row < x.length; row++) {
+      double[] moments = RowSums.moments(x[row]);
+      float mean = (float) moments[0];
+      float rstd = (float) (1 / Math.sqrt(moments[1] + EPSILON));
+      float shift = -rstd * mean;
+      for (int i = 0; i < gain.length; i++) {
+        float v = (float) x[row][i];
+        float normalised = fused ? Math.fma(v, rstd, shift) : v * rstd + shift;
+        y[row][i] = normalised * (float) gain[i];
+      }
+    }
+    return y;
+  }
+
+  /** Squares of bfloat16 rows with a mean have few digits: in one chain they err the most. */
+  @Test
+  void recognisesTheWorstSums() {
+    Random random = new Random(7);
+    for (double mean : new double[] {3, 30}) {
+      double[][] x = TypedRows.random(random, 20, 4096, mean, 0.05, ElementType.BFLOAT16);
+      double[] gain = TypedRows.random(random, 1, 4096, 1, 0.5, ElementType.BFLOAT16)[0];
+      double[][] y = rmsNorm(x, gain, ElementType.BFLOAT16, Order.SEQUENTIAL);
+      assertNamed("mean " + mean, "RMSNorm", x, gain, ElementType.BFLOAT16, y);
+    }
+  }
+
+  private static void assertNamed(
+      Random random, Order order, ElementType type, int rows, int width, double mean) {
+    double[][] x = TypedRows.random(random, rows, width, mean, 0.05, type);
+    double[] gain = TypedRows.random(random, 1, width, 1, 0.5, type)[0];
+    String what = "%s, %d of %d, mean %s".formatted(type, rows, width, mean);
+    assertNamed(what, "RMSNorm", x, gain, type, rmsNorm(x, gain, type, order));
+    assertNamed(what, "LayerNorm", x, gain, type, layerNorm(x, gain, type, order));
+  }
+
+  private static void assertNamed(
+      String what, String kind, double[][] x, double[] gain, ElementType type, double[][] y) {
+    Sample sample = new Sample(gain.length, type, type, gain, type, null, null);
+    for (int row = 0; row < x.length; row++) {
+      sample.add(x[row], y[row], null);
+    }
+    CheckReport report = new NormCheck(sample, List.of()).run(() -> {});
+    String order = kind.equals("RMSNorm") ? "llama" : "float32";
+    assertThat(report.named())
+        .describedAs("%s, %s; %s", kind, what, report.verdict())
+        .anyMatch(
+            norm ->
+                norm.kind().equals(kind)
+                    && norm.castOrders().contains(order)
+                    && norm.epsilon() == EPSILON
+                    && norm.epsilonAt().equals("inside")
+                    && norm.part() == gain.length
+                    && norm.gainOffset() == 0);
+  }
+
+  /** bfloat16 rows that are stored as float32, as NumPy files have to. */
+  @Test
+  void seesThroughAWiderType() {
+    Random random = new Random(5);
+    double[][] x = TypedRows.random(random, 20, 300, 0, 0.05, ElementType.BFLOAT16);
+    double[] gain = TypedRows.random(random, 1, 300, 1, 0.5, ElementType.BFLOAT16)[0];
+    double[][] y = rmsNorm(x, gain, ElementType.BFLOAT16, Order.PAIRWISE);
+    ElementType stored = ElementType.FLOAT32;
+    Sample sample = new Sample(300, stored, stored, gain, stored, null, null);
+    for (int row = 0; row < x.length; row++) {
+      sample.add(x[row], y[row], null);
+    }
+    CheckReport report = new NormCheck(sample, List.of()).run(() -> {});
+    assertThat(report.named())
+        .isNotEmpty()
+        .allMatch(norm -> norm.inputType().equals("bf16") && norm.outputType().equals("bf16"))
+        .anyMatch(norm -> norm.castOrders().contains("llama") && norm.epsilon() == EPSILON);
+    assertThat(report.verdict().getFirst()).contains("X as bf16, Y as bf16");
+  }
+
+  /** float32 rows that were rounded to bfloat16 before the norm. */
+  @Test
+  void seesThatTheRowsWereRoundedFirst() {
+    Random random = new Random(6);
+    double[][] wide = TypedRows.random(random, 20, 300, 0, 0.05, ElementType.FLOAT32);
+    double[][] x = new double[wide.length][300];
+    for (int row = 0; row < x.length; row++) {
+      for (int i = 0; i < 300; i++) {
+        x[row][i] = ElementType.BFLOAT16.round(wide[row][i]);
+      }
+    }
+    double[] gain = TypedRows.random(random, 1, 300, 1, 0.5, ElementType.BFLOAT16)[0];
+    double[][] y = rmsNorm(x, gain, ElementType.BFLOAT16, Order.LANES);
+    ElementType type = ElementType.BFLOAT16;
+    Sample sample = new Sample(300, ElementType.FLOAT32, type, gain, type, null, null);
+    for (int row = 0; row < x.length; row++) {
+      sample.add(wide[row], y[row], null);
+    }
+    CheckReport report = new NormCheck(sample, List.of()).run(() -> {});
+    assertThat(report.named()).isNotEmpty().allMatch(norm -> norm.inputType().equals("bf16"));
+  }
+}

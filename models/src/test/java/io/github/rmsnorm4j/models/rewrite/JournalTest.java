@@ -1,0 +1,78 @@
+package io.github.rmsnorm4j.models.rewrite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class JournalTest {
+  private static final int THREADS = 4;
+  private static final int TURNS = 5000;
+
+  @TempDir private Path folder;
+
+  @Test
+  void whatIsWrittenInOneLanguageIsReadInAnother() throws IOException {
+    Path path = folder.resolve("journal");
+    FileState state = FileState.of(Files.writeString(folder.resolve("shard"), "shard"));
+    RoundingCount count = new RoundingCount(1234, 567, 89, 0.125);
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+    try (Journal journal = Journal.open(path, "first")) {
+      journal.finish(10, state, count);
+    } finally {
+      Locale.setDefault(before);
+    }
+    try (Journal journal = Journal.open(path, "first")) {
+      assertThat(journal.count(10, state)).contains(count);
+    }
+  }
+
+  /** Also when its last holder deletes the file that others have opened. */
+  @Test
+  void oneAtATimeHoldsAJournalThatIsDeleted() throws Exception {
+    Path path = folder.resolve("journal");
+    AtomicInteger holders = new AtomicInteger();
+    AtomicInteger together = new AtomicInteger();
+    AtomicInteger held = new AtomicInteger();
+    try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
+      List<Future<?>> all = new ArrayList<>();
+      for (int thread = 0; thread < THREADS; thread++) {
+        all.add(
+            threads.submit(
+                () -> {
+                  for (int turn = 0; turn < TURNS; turn++) {
+                    try (Journal _ = Journal.open(path, "first")) {
+                      held.incrementAndGet();
+                      together.addAndGet(holders.incrementAndGet() - 1);
+                      Thread.yield();
+                      holders.decrementAndGet();
+                      Files.delete(path);
+                    } catch (FileSystemException _) {
+                      // Another one holds it, or it was deleted before it was opened.
+                    }
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> one : all) {
+        one.get();
+      }
+    }
+    assertThat(together).hasValue(0);
+    assertThat(held).hasValueGreaterThan(10);
+  }
+}

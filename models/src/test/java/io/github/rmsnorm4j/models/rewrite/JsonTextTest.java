@@ -1,0 +1,50 @@
+package io.github.rmsnorm4j.models.rewrite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+/** Single values change; all other characters stay. */
+class JsonTextTest {
+  private static String set(String text, String value, String... path) throws IOException {
+    return new JsonText(text).set(value, path).toString();
+  }
+
+  @Test
+  void replacesValuesOfEveryKind() throws IOException {
+    String text =
+        "{ \"a\" : 1e-05,\n\t\"b\":\"x\\\"y\" , \"c\": [1, {\"a\": 2}],\"d\":{\"a\":3},\"e\":null}\n";
+    assertThat(set(text, "7", "a")).isEqualTo(text.replace("1e-05", "7"));
+    assertThat(set(text, "7", "b")).isEqualTo(text.replace("\"x\\\"y\"", "7"));
+    assertThat(set(text, "7", "c")).isEqualTo(text.replace("[1, {\"a\": 2}]", "7"));
+    assertThat(set(text, "7", "d")).isEqualTo(text.replace("{\"a\":3}", "7"));
+    assertThat(set(text, "7", "d", "a")).isEqualTo(text.replace("3", "7"));
+    assertThat(set(text, "7", "e")).isEqualTo(text.replace("null", "7"));
+  }
+
+  @Test
+  void addsAFieldAsTheOthersAreWritten() throws IOException {
+    assertThat(set("{\n  \"a\": 1\n}\n", "true", "b"))
+        .isEqualTo("{\n  \"a\": 1,\n  \"b\": true\n}\n");
+    assertThat(set("{\"a\":[1]}", "true", "b")).isEqualTo("{\"a\":[1],\"b\":true}");
+    assertThat(set("{}", "true", "b")).isEqualTo("{\"b\":true}");
+    assertThat(set("{\"m\": {\n \"x\": \"1\"\n}, \"z\": 0}", "2", "m", "y"))
+        .isEqualTo("{\"m\": {\n \"x\": \"1\",\n \"y\": 2\n}, \"z\": 0}");
+  }
+
+  @Test
+  void keepsCharactersThatAreNotAscii() throws IOException {
+    assertThat(set("{\"\u00e9\": \"\ud83d\ude00\", \"a\": 1}", "2", "a"))
+        .isEqualTo("{\"\u00e9\": \"\ud83d\ude00\", \"a\": 2}");
+    assertThat(JsonText.quoted("a\"\u00e9\n")).isEqualTo("\"a\\\"\u00e9\\n\"");
+  }
+
+  @Test
+  void readsAListOfTexts() throws IOException {
+    assertThat(new JsonText("{\"x\": 1, \"a\": [\"p\", \"q\"]}").texts("a"))
+        .containsExactly("p", "q");
+    assertThat(new JsonText("{\"x\": 1}").texts("a")).isEmpty();
+    assertThat(new JsonText("{\"a\": \"p\"}").texts("a")).isEmpty();
+  }
+}

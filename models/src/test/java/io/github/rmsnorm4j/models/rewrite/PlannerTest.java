@@ -1,0 +1,323 @@
+package io.github.rmsnorm4j.models.rewrite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.models.ModelNorms;
+import io.github.rmsnorm4j.models.NormSite;
+import io.github.rmsnorm4j.models.Projection;
+import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of each tensor, for norms and matrices that are made by hand. */
+class PlannerTest {
+  private static final Projection Q = new Projection("q", false, Optional.empty());
+  private static final Projection FC = new Projection("fc", true, Optional.of("fc_bias"));
+  private static final Projection TIED = new Projection("embed", false, Optional.empty());
+  private static final Projection HEAD = new Projection("head", false, Optional.empty());
+
+  private final List<NormSite> norms = new ArrayList<>();
+  private final Map<String, double[]> vectors = new HashMap<>();
+  private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+  private Projection head = HEAD;
+  private double scale = 1;
+  private Optional<String> notConverted = Optional.empty();
+  private List<Projection> writers = List.of();
+  private List<String> unknown = List.of();
+
+  PlannerTest() {
+    tensor("q", Dtype.BF16, 2, 2);
+    tensor("fc", Dtype.BF16, 2, 3);
+    tensor("fc_bias", Dtype.BF16, 3);
+    tensor("embed", Dtype.BF16, 5, 2);
+    tensor("head", Dtype.BF16, 5, 2);
+    tensor("o", Dtype.BF16, 2, 2);
+    tensor("down", Dtype.BF16, 3, 2);
+    tensor("down_bias", Dtype.BF16, 2);
+  }
+
+  private void tensor(String name, Dtype dtype, long... shape) {
+    List<Long> lengths = Arrays.stream(shape).boxed().toList();
+    tensors.put(name, new Tensor(name, dtype, lengths));
+  }
+
+  private NormSite norm(String name, NormSpec spec, Projection... consumers) {
+    Optional<String> bias =
+        spec == NormSpec.LAYERNORM ? Optional.of(name + ".bias") : Optional.empty();
+    tensor(name + ".gain", Dtype.BF16, 2);
+    vectors.put(name + ".gain", new double[] {2, -3});
+    if (bias.isPresent()) {
+      tensor(bias.get(), Dtype.BF16, 2);
+      vectors.put(bias.get(), new double[] {0, 5});
+    }
+    NormSite site =
+        new NormSite(
+            name,
+            0,
+            spec,
+            2,
+            false,
+            false,
+            Optional.of(name + ".gain"),
+            bias,
+            List.of(consumers),
+            Optional.empty(),
+            Optional.empty(),
+            List.of());
+    norms.add(site);
+    return site;
+  }
+
+  private ModelNorms model() {
+    return new ModelNorms(
+        "Test",
+        norms,
+        List.of("embed"),
+        writers,
+        Optional.of(head),
+        head == TIED,
+        "head",
+        scale,
+        List.of("tie_word_embeddings"),
+        Optional.of("rms-test"),
+        notConverted,
+        unknown);
+  }
+
+  private Planner planner(boolean untie) {
+    return new Planner(model(), tensors, vectors::get, untie);
+  }
+
+  private static Edit edit(String source, Step... steps) {
+    return new Edit(source, List.of(steps));
+  }
+
+  private void assertKept(Plan plan, String reason) {
+    assertThat(plan.norms()).hasSize(1);
+    assertThat(plan.norms().getFirst().fate()).isEqualTo(Fate.KEPT);
+    assertThat(plan.norms().getFirst().reason()).isEqualTo(reason);
+    assertThat(plan.edits()).isEmpty();
+    assertThat(plan.untied()).isFalse();
+  }
+
+  @Test
+  void aGainGoesIntoEachConsumer() throws IOException {
+    norm("n", NormSpec.LLAMA, Q, FC);
+    assertThat(planner(false).fold().edits())
+        .isEqualTo(
+            Map.of(
+                "q", edit("q", new Step.ScaleInputs("n.gain", 0, false, false)),
+                "fc", edit("fc", new Step.ScaleInputs("n.gain", 0, true, false)),
+                "n.gain", edit("n.gain", new Step.Fill(1))));
+  }
+
+  @Test
+  void aGainStoredLessOneBecomesZero() throws IOException {
+    norm("n", NormSpec.GEMMA, Q);
+    assertThat(planner(false).fold().edits())
+        .isEqualTo(
+            Map.of(
+                "q", edit("q", new Step.ScaleInputs("n.gain", 1, false, false)),
+                "n.gain", edit("n.gain", new Step.Fill(0))));
+    vectors.put("n.gain", new double[] {0, 0});
+    assertThat(planner(false).fold().norms().getFirst().fate()).isEqualTo(Fate.PLAIN);
+    vectors.put("n.gain", new double[] {1, 1});
+    assertThat(planner(false).fold().norms().getFirst().fate()).isEqualTo(Fate.FOLDED);
+  }
+
+  @Test
+  void aBiasGoesIntoTheBias() throws IOException {
+    norm("n", NormSpec.LAYERNORM, FC);
+    assertThat(planner(false).fold().edits())
+        .isEqualTo(
+            Map.of(
+                "fc_bias", edit("fc_bias", new Step.AddProduct("fc", true, "n.bias")),
+                "fc", edit("fc", new Step.ScaleInputs("n.gain", 0, true, false)),
+                "n.gain", edit("n.gain", new Step.Fill(1)),
+                "n.bias", edit("n.bias", new Step.Fill(0))));
+  }
+
+  @Test
+  void whatIsPlainAlreadyIsNotTouched() throws IOException {
+    norm("n", NormSpec.LAYERNORM, FC);
+    vectors.put("n.bias", new double[] {0, -0.0});
+    assertThat(planner(false).fold().edits()).containsOnlyKeys("fc", "n.gain");
+    vectors.put("n.gain", new double[] {1, 1});
+    assertThat(planner(false).fold().edits()).isEmpty();
+    assertThat(planner(false).fold().norms().getFirst().fate()).isEqualTo(Fate.PLAIN);
+  }
+
+  @Test
+  void aBiasWithoutAPlaceToGoKeepsTheWholeNorm() throws IOException {
+    norm("n", NormSpec.LAYERNORM, FC, Q);
+    assertKept(
+        planner(false).fold(), "q has no bias, which would take the norm's bias: it keeps both");
+    vectors.put("n.bias", new double[2]);
+    assertThat(planner(false).fold().edits()).containsOnlyKeys("fc", "q", "n.gain");
+  }
+
+  @Test
+  void aNormIsKeptForItsFamilysReason() throws IOException {
+    NormSite n = norm("n", NormSpec.LLAMA);
+    norms.set(0, kept(n, "its output is added to the residual stream"));
+    assertKept(planner(false).fold(), "its output is added to the residual stream");
+  }
+
+  private static NormSite kept(NormSite n, String reason) {
+    return new NormSite(
+        n.name(),
+        n.layer(),
+        n.spec(),
+        n.width(),
+        n.heads(),
+        n.epsilonAssumed(),
+        n.gain(),
+        n.bias(),
+        n.consumers(),
+        Optional.of(reason),
+        n.note(),
+        n.beginnings());
+  }
+
+  @Test
+  void quantisedMatricesKeepTheWholeNorm() throws IOException {
+    norm("n", NormSpec.LLAMA, FC, Q);
+    tensor("q", Dtype.U8, 2, 2);
+    assertKept(
+        planner(false).fold(),
+        "q u8 [2, 2], which would change, is of a type that is not rewritten");
+  }
+
+  @Test
+  void aTensorOfTwoNormsKeepsBoth() throws IOException {
+    norm("n", NormSpec.LLAMA, Q);
+    norm("m", NormSpec.LLAMA, Q, FC);
+    Plan plan = planner(false).fold();
+    assertThat(plan.edits()).isEmpty();
+    assertThat(plan.norms().getFirst().reason()).isEqualTo("q is also used by m");
+    assertThat(plan.norms().getLast().reason()).isEqualTo("q is also used by n");
+  }
+
+  @Test
+  void numbersThatAreNotFiniteAreNotFolded() throws IOException {
+    norm("n", NormSpec.LLAMA, Q);
+    vectors.put("n.gain", new double[] {1, Double.NaN});
+    assertThatThrownBy(() -> planner(false).fold())
+        .isInstanceOf(RefusedException.class)
+        .hasMessage("cannot be rewritten: n.gain has numbers that are not finite");
+  }
+
+  @Test
+  void aTiedHeadIsLeftAloneOrUntied() throws IOException {
+    tensors.remove("head");
+    head = TIED;
+    norm("n", NormSpec.LLAMA, TIED);
+    assertKept(
+        planner(false).fold(),
+        "the head is also the token embedding (--untie gives it a matrix of its own)");
+    Plan plan = planner(true).fold();
+    assertThat(plan.edits())
+        .isEqualTo(
+            Map.of(
+                "head", edit("embed", new Step.ScaleInputs("n.gain", 0, false, false)),
+                "n.gain", edit("n.gain", new Step.Fill(1))));
+    assertThat(plan.untied()).isTrue();
+    assertThat(plan.added()).contains(new Tensor("head", Dtype.BF16, List.of(5L, 2L)));
+    scale = 0.125;
+    assertThat(planner(true).fold().edits().get("head"))
+        .isEqualTo(
+            edit("embed", new Step.Scale(0.125), new Step.ScaleInputs("n.gain", 0, false, false)));
+  }
+
+  /** Some files store a tied head a second time; that copy may be stale. */
+  @Test
+  void aStoredCopyOfATiedHeadIsReplaced() throws IOException {
+    head = TIED;
+    norm("n", NormSpec.LLAMA, TIED);
+    Plan plan = planner(true).fold();
+    assertThat(plan.edits().get("head").source()).isEqualTo("embed");
+    assertThat(plan.added()).isEmpty();
+    tensor("head", Dtype.F32, 5, 2);
+    assertThatThrownBy(() -> planner(true).fold())
+        .isInstanceOf(RefusedException.class)
+        .hasMessage(
+            "cannot be untied: it has head f32 [5, 2], which is not as embed bf16 [5, 2] is");
+  }
+
+  @Test
+  void anUntiedHeadThatIsNotNeededStaysTied() throws IOException {
+    head = TIED;
+    norm("n", NormSpec.LAYERNORM, TIED);
+    assertKept(
+        planner(true).fold(), "embed has no bias, which would take the norm's bias: it keeps both");
+  }
+
+  @Test
+  void aConversionCentresWhatIsAddedToTheStream() throws IOException {
+    head = TIED;
+    tensors.remove("head");
+    norm("n", NormSpec.LAYERNORM, FC);
+    norm("last", NormSpec.LAYERNORM, TIED);
+    writers =
+        List.of(
+            new Projection("o", false, Optional.empty()),
+            new Projection("down", true, Optional.of("down_bias")));
+    assertThatThrownBy(() -> planner(false).convert())
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("--untie");
+    Plan plan = planner(true).convert();
+    assertThat(plan.modelType()).contains("rms-test");
+    Map<String, Edit> expected = new HashMap<>(planner(true).fold().edits());
+    expected.put("embed", edit("embed", new Step.CentreRows()));
+    expected.put("o", edit("o", new Step.CentreColumns()));
+    expected.put("down", edit("down", new Step.CentreRows()));
+    expected.put("down_bias", edit("down_bias", new Step.CentreRows()));
+    expected.put("head", edit("embed"));
+    assertThat(plan.edits()).isEqualTo(expected);
+    assertThat(plan.untied()).isTrue();
+    assertThat(plan.norms().getLast().fate()).as("its bias has nowhere to go").isEqualTo(Fate.KEPT);
+  }
+
+  private void assertNotConverted(String reason) {
+    assertThatThrownBy(() -> planner(true).convert())
+        .isInstanceOf(RefusedException.class)
+        .hasMessage("cannot be converted: " + reason);
+  }
+
+  @Test
+  void whatBreaksThePremiseIsNotConverted() {
+    notConverted = Optional.of("its blocks normalise what they add");
+    assertNotConverted("its blocks normalise what they add");
+    notConverted = Optional.empty();
+    NormSite n = norm("n", NormSpec.LAYERNORM, FC);
+    norms.set(0, kept(n, "its output is added to the residual stream"));
+    assertNotConverted("n: its output is added to the residual stream");
+    norms.set(0, n);
+    writers = List.of(FC);
+    assertNotConverted("fc takes a norm's output and adds to the stream");
+    norm("m", NormSpec.LLAMA, Q);
+    assertNotConverted("m is RMSNorm already");
+  }
+
+  @Test
+  void tensorsThatNoRuleTellsOfAreRefused() {
+    unknown = List.of("router", "lora_A");
+    norm("n", NormSpec.LLAMA, Q);
+    assertThatThrownBy(() -> planner(false).fold())
+        .isInstanceOf(RefusedException.class)
+        .hasMessage(
+            "cannot be folded: the rules of Test do not cover router (2 such tensors), and a norm's"
+                + " output may go there");
+  }
+}

@@ -1,0 +1,68 @@
+package io.github.rmsnorm4j.models.transformer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.models.transformer.Parameter.Role;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Steps after the first make next to no objects, however large the model. */
+class AllocationTest {
+  /**
+   * Until the JIT is through with the norms' vectors and small records, which are objects before
+   * that. Calls of two norms take up to 2,500 steps; on a busy machine the JIT is later.
+   */
+  private static final int MOST_ROUNDS = 500;
+
+  private static final int STEPS = 20;
+
+  /** What the library makes for a forward and a backward call of a norm: what they are to do. */
+  private static final long PER_NORM = 400;
+
+  /** What it makes besides for two norms in one call, one for each half of a block. */
+  private static final long PER_PAIR = 600;
+
+  /** Powers, by the JDK. */
+  private static final long REST = 250;
+
+  @ParameterizedTest
+  @CsvSource({
+    ", PRE, NONE, 8, 16",
+    ", PRE, NONE, 16, 64",
+    "rmsnorm, PRE, NONE, 8, 16",
+    "layernorm, PRE, NONE, 16, 64",
+    "rmsnorm, SANDWICH, SILU, 8, 16",
+    "layernorm, SANDWICH, SIGMOID, 16, 64"
+  })
+  void aStepAllocatesNextToNothing(
+      NormSpec norm, Placement placement, Gate gate, int batch, int width) {
+    ModelConfig config =
+        ModelConfig.builder(32, width, 2, 2).norm(norm).placement(placement).headGate(gate).build();
+    long norms = config.parameters().stream().filter(p -> p.role() == Role.GAIN).count();
+    int pairs = placement == Placement.SANDWICH ? 2 * config.layers() : 0;
+    long allowed = REST + norms * PER_NORM + pairs * PER_PAIR;
+    try (Weights weights = new Weights(config).initialise(1);
+        Model model = new Model(weights, batch, 16, 1);
+        Trainer trainer =
+            new Trainer(model, new RecallTask(32, 4, 16, 1), TrainingSettings.of(1000, 1e-3))) {
+      long least = Long.MAX_VALUE;
+      for (int i = 0; i < MOST_ROUNDS && least > allowed; i++) {
+        least = Math.min(least, allocatedPerStep(trainer));
+      }
+      assertThat(least).isLessThanOrEqualTo(allowed);
+    }
+  }
+
+  private static long allocatedPerStep(Trainer trainer) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < STEPS; i++) {
+      trainer.takeStep();
+    }
+    return (threads.getCurrentThreadAllocatedBytes() - before) / STEPS;
+  }
+}

@@ -1,0 +1,90 @@
+package io.github.rmsnorm4j.models.transformer;
+
+import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.JsonFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Models small enough for tests, and batches for them. */
+final class Configs {
+  static final int BATCH = 2;
+  static final int SEQUENCE = 5;
+
+  private Configs() {}
+
+  static ModelConfigBuilder tiny() {
+    return ModelConfig.builder(11, 12, 2, 4).headWidth(4).mlpWidth(10).initialRange(0.3);
+  }
+
+  static float element(Matrix matrix, int row, int column) {
+    return matrix.floats().get((long) row * matrix.stride + column);
+  }
+
+  /** The config that a text says, in a file of that name. */
+  static StoredConfig parse(Path file, String text) throws FormatException {
+    return StoredConfig.of(file, JsonFile.read(file, text.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  /** Every norm at every place, and every gate; grouped heads, tied heads, head norms in turn. */
+  static List<ModelConfig> all() {
+    List<ModelConfig> all = new ArrayList<>();
+    for (String norm :
+        List.of("layernorm(eps=1e-3)", "rmsnorm(eps=1e-3)", "rmsnorm(eps=1e-3, part=3/10)", "")) {
+      for (Placement placement : Placement.values()) {
+        int i = all.size();
+        all.add(
+            tiny()
+                .norm(norm.isEmpty() ? null : NormSpec.parse(norm))
+                .placement(placement)
+                .tied(i % 2 == 0)
+                .queryKeyNorm(i / 2 % 2 == 0)
+                .keyValueHeads(i % 3 == 0 ? 4 : i % 3)
+                .build());
+      }
+    }
+    ModelConfigBuilder gated = tiny().keyValueHeads(2).queryKeyNorm(true);
+    all.add(gated.norm(NormSpec.parse("rmsnorm(eps=1e-3)")).headGate(Gate.SILU).build());
+    all.add(gated.placement(Placement.SANDWICH).headGate(Gate.SILU_BEFORE).build());
+    gated.placement(Placement.POST).norm(NormSpec.parse("layernorm(eps=1e-3)"));
+    all.add(gated.headGate(Gate.SIGMOID).build());
+    all.add(tiny().norm(null).headGate(Gate.SILU).build());
+    return all;
+  }
+
+  /** Weights with gains and biases that are not those of the start, which would hide mistakes. */
+  static Weights weights(ModelConfig config, long seed) {
+    Weights weights = new Weights(config).initialise(seed);
+    SeededRandom random = new SeededRandom(seed, -1);
+    for (Parameter parameter : weights.parameters()) {
+      if (!Weights.decays(parameter)) {
+        Floats values = new Floats(weights.values(parameter));
+        for (int i = 0; i < parameter.elements(); i++) {
+          values.set(i, values.get(i) + (float) (0.3 * random.nextGaussian()));
+        }
+      }
+    }
+    return weights;
+  }
+
+  static int[] tokens(ModelConfig config, int count, long seed) {
+    SeededRandom random = new SeededRandom(seed, 1);
+    int[] tokens = new int[count];
+    for (int i = 0; i < count; i++) {
+      tokens[i] = random.nextInt(config.vocabulary());
+    }
+    return tokens;
+  }
+
+  /** One in four wants nothing. */
+  static int[] targets(ModelConfig config, int count, long seed) {
+    int[] targets = tokens(config, count, seed + 1);
+    for (int i = 0; i < count; i += 4) {
+      targets[i] = -1;
+    }
+    return targets;
+  }
+}

@@ -1,0 +1,244 @@
+package io.github.rmsnorm4j.pages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.rmsnorm4j.CastOrder;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.JavaSource;
+import io.github.rmsnorm4j.cli.testing.Shell;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
+import io.github.rmsnorm4j.formats.Dtype;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** docs/variants.md: every line of Java does what the command next to it does, to the bit. */
+class VariantsPageTest {
+  private static final int WIDTH = 70;
+  private static final Pattern WORD = Pattern.compile("\"[^\"]*\"|\\S+");
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]+)");
+
+  /** The program that the lines of Java are put into. */
+  private static final String PROGRAM =
+      """
+      import io.github.rmsnorm4j.*;
+      import io.github.rmsnorm4j.formats.*;
+      import java.lang.foreign.MemorySegment;
+      import java.lang.foreign.ValueLayout;
+      import java.nio.file.Path;
+      import java.util.HexFormat;
+
+      class Lines {
+        static Rows read(String file, int width) throws Exception {
+          try (TensorFile in = TensorFile.open(Path.of(file))) {
+            Tensor tensor = in.tensors().getFirst();
+            byte[] bytes = new byte[(int) tensor.bytes()];
+            in.read(tensor, 0, tensor.elements(), MemorySegment.ofArray(bytes));
+            ElementType type = tensor.dtype().elementType().get();
+            return Rows.of(MemorySegment.ofArray(bytes), type, tensor.elements() / width, width);
+          }
+        }
+
+        static String hex(Rows rows) {
+          return HexFormat.of().formatHex((byte[]) rows.segment().heapBase().get());
+        }
+
+        static String hex(float[] row) {
+          return HexFormat.of().formatHex(MemorySegment.ofArray(row).toArray(ValueLayout.JAVA_BYTE));
+        }
+
+        public static void main(String[] args) throws Exception {
+          int n = %d;
+          %s
+        }
+      }
+      """;
+
+  private static final String LINE =
+      """
+          {
+            Rows x = read("x.npy", n), h = read("h.npy", n), y = read("x.npy", n);
+            Rows g = read("g.npy", n), b = read("b.npy", n), s = read("s.npy", n);
+            Rows z = read("z.npy", n), scale = read("scale.npy", n), shift = read("shift.npy", n);
+            SumExchange exchange = (numbers, from, to) -> {};
+            %s;
+            System.out.println(hex(y) + " " + hex(h));
+          }
+      """;
+
+  private static final String GRADIENT_LINE =
+      """
+          {
+            Rows x = read("x.npy", n), h = read("h.npy", n), y = read("x.npy", n);
+            Rows dy = read("dy.npy", n), dx = read("dy.npy", n), g = read("g.npy", n);
+            Rows z = read("z.npy", n), dz = read("dy.npy", n);
+            Rows scale = read("scale.npy", n), shift = read("shift.npy", n);
+            float[] dscale = new float[3 * n], dshift = new float[3 * n];
+            float[] dgain = new float[n], dbias = new float[n];
+            int rows = (int) x.rows();
+            Norm norm = RmsNorm.builder(n).gain(g).build();
+            SumExchange exchange = (numbers, from, to) -> {};
+            %s;
+            System.out.println(hex(dx) + " " + hex(dgain) + " " + hex(dbias));
+          }
+      """;
+
+  @TempDir Path folder;
+
+  /** A row of a table that shows how to ask for a choice; there may be no command for it. */
+  private record Choice(String name, String java, String command) {
+    boolean isGradient() {
+      return java.contains(".backward");
+    }
+
+    boolean hasCommand() {
+      return command.startsWith("./rmsnorm ");
+    }
+  }
+
+  @BeforeEach
+  void files() throws IOException {
+    double[] small = TestTensor.random("", Dtype.F64, 0.1, 1, 9, WIDTH).values();
+    Arrays.setAll(small, i -> i < small.length / 2 ? small[i] * 1e-3 : small[i]);
+    TestTensor.write(folder.resolve("x.npy"), TestTensor.of("", Dtype.F16, small, 9, WIDTH));
+    TestTensor.write(folder.resolve("h.npy"), TestTensor.random("", Dtype.F16, 0, 2, 9, WIDTH));
+    TestTensor.write(folder.resolve("dy.npy"), TestTensor.random("", Dtype.F16, 0, 5, 9, WIDTH));
+    TestTensor.write(folder.resolve("z.npy"), TestTensor.random("", Dtype.F16, 0, 8, 9, WIDTH));
+    TestTensor.write(folder.resolve("g.npy"), TestTensor.random("", Dtype.F16, 1, 3, WIDTH));
+    TestTensor.write(folder.resolve("b.npy"), TestTensor.random("", Dtype.F32, 0, 4, WIDTH));
+    TestTensor.write(folder.resolve("scale.npy"), TestTensor.random("", Dtype.F32, 0, 6, 3, WIDTH));
+    TestTensor.write(folder.resolve("shift.npy"), TestTensor.random("", Dtype.F32, 0, 7, 3, WIDTH));
+    double[] ofLengthOne = new double[WIDTH];
+    Arrays.fill(ofLengthOne, 1 / Math.sqrt(WIDTH));
+    TestTensor.write(folder.resolve("s.npy"), TestTensor.of("", Dtype.F64, ofLengthOne, WIDTH));
+  }
+
+  private static String page() throws IOException {
+    return Files.readString(Shell.CHECKOUT.resolve("docs/variants.md"));
+  }
+
+  private static List<Choice> choices() throws IOException {
+    return page()
+        .lines()
+        .map(line -> line.split("\\|"))
+        .filter(cells -> cells.length == 4 && cells[2].strip().startsWith("`"))
+        .map(cells -> new Choice(cells[1].strip(), code(cells[2]), code(cells[3])))
+        .toList();
+  }
+
+  private static String code(String cell) {
+    return cell.strip().replace("`", "");
+  }
+
+  @Test
+  void everyLineOfJavaGivesWhatItsCommandGives() throws Exception {
+    List<Choice> choices = choices();
+    assertThat(choices).hasSizeGreaterThan(20);
+    List<String> java = results(choices);
+    assertThat(java).hasSameSizeAs(choices);
+    assertThat(choices).filteredOn(choice -> !choice.hasCommand()).hasSize(8);
+    for (int i = 0; i < choices.size(); i++) {
+      if (!choices.get(i).hasCommand()) {
+        continue; // That its Java runs is what there is to see.
+      }
+      assertThat(result(choices.get(i).command())).as("%s", choices.get(i)).isEqualTo(java.get(i));
+    }
+  }
+
+  /** Each line's result and residual, as a program started from its source prints them. */
+  private List<String> results(List<Choice> choices) throws Exception {
+    StringBuilder lines = new StringBuilder();
+    for (Choice choice : choices) {
+      if (choice.isGradient()) {
+        lines.append(GRADIENT_LINE.formatted(choice.java()));
+        continue;
+      }
+      boolean built = choice.java().endsWith(".build()");
+      lines.append(LINE.formatted(choice.java() + (built ? ".apply(x, y)" : "")));
+    }
+    return JavaSource.run(folder, PROGRAM.formatted(WIDTH, lines)).lines().toList();
+  }
+
+  private String result(String command) throws IOException {
+    String[] words =
+        WORD.matcher(command.replace("./rmsnorm ", ""))
+            .results()
+            .map(MatchResult::group)
+            .map(word -> word.replace("\"", ""))
+            .map(word -> word.endsWith(".npy") ? folder.resolve(word).toString() : word)
+            .toArray(String[]::new);
+    for (String file : List.of("y.npy", "sum.npy", "dx.npy", "dz.npy", "dgain.npy", "dbias.npy")) {
+      Files.deleteIfExists(folder.resolve(file));
+    }
+    CommandResult result = CommandResult.of(words);
+    assertThat(result.status()).as(result.err()).isZero();
+    if (command.startsWith("./rmsnorm gradient ")) {
+      return hex("dx.npy") + " " + gradient("dgain.npy") + " " + gradient("dbias.npy");
+    }
+    boolean sum = command.contains(" --residual-out ");
+    return hex("y.npy") + " " + hex(sum ? "sum.npy" : "h.npy");
+  }
+
+  /** A parameter's gradient, zeros where none was asked for. */
+  private String gradient(String file) throws IOException {
+    return Files.exists(folder.resolve(file)) ? hex(file) : "00".repeat(WIDTH * Float.BYTES);
+  }
+
+  private String hex(String file) throws IOException {
+    return HexFormat.of().formatHex(TestTensor.read(folder.resolve(file)).bytes());
+  }
+
+  /** The norms of implementations are texts of norms; one is none. */
+  @Test
+  void normsOfImplementationsAreTexts() throws IOException {
+    List<String> texts =
+        page()
+            .lines()
+            .dropWhile(line -> !line.startsWith("| model | implementation | norm |"))
+            .skip(2)
+            .takeWhile(line -> line.startsWith("|"))
+            .map(line -> line.split("\\|")[3].strip())
+            .toList();
+    assertThat(texts).hasSize(10);
+    assertThat(texts.getLast()).startsWith("none: ");
+    assertThat(texts.subList(0, texts.size() - 1))
+        .allSatisfy(text -> assertThat("`" + NormSpec.parse(code(text)) + "`").isEqualTo(text));
+  }
+
+  /** What the options offer is on the page. */
+  @Test
+  void nothingThatCanBeChosenIsMissing() throws IOException {
+    List<String> commands = choices().stream().map(Choice::command).toList();
+    List<String> asked = new ArrayList<>();
+    NormSpec.presets().forEach(preset -> asked.add("--like " + preset.name()));
+    for (CastOrder order : CastOrder.values()) {
+      asked.add("--cast-order " + order.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+    }
+    asked.add("--partial-rounding down");
+    asked.addAll(List.of("--eps-at outside", "--eps-at floor", "--partial ", "--gain-offset "));
+    asked.addAll(List.of("--bias ", "--residual-rounding between", "--residual-rounding last"));
+    asked.addAll(List.of("gradient x.npy", "--dz ", "--dgain ", "--dbias ", "--dresidual "));
+    asked.addAll(List.of("dx.npy --residual h.npy", "dx.npy --residual h.npy --residual-rounding"));
+    assertThat(asked)
+        .allSatisfy(option -> assertThat(commands).anyMatch(command -> command.contains(option)));
+  }
+
+  @Test
+  void everyLinkLeadsToAFile() throws IOException {
+    assertThat(LINK.matcher(page()).results().map(found -> found.group(1)))
+        .isNotEmpty()
+        .allSatisfy(
+            link -> assertThat(Shell.CHECKOUT.resolve("docs").resolve(link)).isRegularFile());
+  }
+}

@@ -1,0 +1,307 @@
+package io.github.rmsnorm4j.spark.command;
+
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.cli.NormOptions;
+import io.github.rmsnorm4j.cli.NormSettings;
+import io.github.rmsnorm4j.cli.PinningDefect;
+import io.github.rmsnorm4j.cli.StoredParameter;
+import io.github.rmsnorm4j.cli.Terminal;
+import io.github.rmsnorm4j.cli.WrongUseException;
+import io.github.rmsnorm4j.measure.ChildOutput;
+import io.github.rmsnorm4j.measure.ModuleBuild;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.Reader;
+import java.lang.foreign.Arena;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.BooleanSupplier;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code rmsnorm spark}: starts a job on Apache Spark, in a process of its own. Spark is no part of
+ * the command line: Maven fetches it when this is first asked for.
+ */
+@Command(
+    name = "spark",
+    description = {
+      "Normalize a column of Parquet on Apache Spark, on this machine or on a cluster.",
+      "",
+      "OUT is a folder of Parquet files with the rows of IN. It appears when it is complete, or not"
+          + " at all. A process that is killed may leave a folder .OUT.xxxxxxxx.tmp next to it, which"
+          + " can be deleted. With --force it may also leave the old OUT as .OUT.xxxxxxxx.old.",
+      "",
+      "The column holds array<float>, array<double>, vectors of spark.ml, or packed numbers as"
+          + " binary. RMSNORM_OPTS=-Xmx8g gives Spark 8 GiB.",
+      "",
+      "The first run fetches Spark, about 330 MB, which only this command uses.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  rmsnorm spark examples/embeddings.parquet -o out.parquet --column embedding",
+      "  rmsnorm spark in.parquet -o out.parquet --column e --like gemma --gain w.npy",
+      "  rmsnorm spark hdfs:///in -o hdfs:///out --column e --master spark://host:7077"
+    })
+final class Spark implements Callable<Integer> {
+  private static final String PROGRAM = "io.github.rmsnorm4j.spark.NormalizeParquet";
+
+  /** What a JVM says of its own accord where the Vector API is asked for; no news to a user. */
+  private static final String INCUBATOR = "WARNING: Using incubator modules";
+
+  @Spec private CommandSpec spec;
+
+  /** Whether the JVM that would be started corrupts Parquet. */
+  private final BooleanSupplier isDefective;
+
+  Spark() {
+    this(PinningDefect::isHere);
+  }
+
+  /** For tests. */
+  Spark(BooleanSupplier isDefective) {
+    this.isDefective = isDefective;
+  }
+
+  @Parameters(paramLabel = "IN", description = "The Parquet file, or folder of them, to read.")
+  private String in;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "OUT",
+      required = true,
+      description = "The folder to write.")
+  private String out;
+
+  @Option(
+      names = "--column",
+      paramLabel = "NAME",
+      required = true,
+      description = "The column to normalize.")
+  private String column;
+
+  @Option(
+      names = "--output-column",
+      paramLabel = "NAME",
+      description =
+          "A new column for the result (default: the result replaces the column of --column).")
+  private String outputColumn;
+
+  @Option(
+      names = "--dtype",
+      paramLabel = "TYPE",
+      description = "Type of the result: f16, bf16, f32, f64 (default: that of the column).")
+  private ElementType type;
+
+  @Option(
+      names = "--packed",
+      paramLabel = "TYPE",
+      description =
+          "Type of the numbers in a binary column. It is needed there, because the file does not say.")
+  private ElementType packed;
+
+  @Option(
+      names = "--handle-invalid",
+      paramLabel = "WAY",
+      description =
+          "What to do with rows that have another width than the gain, or elements that are null:"
+              + " ${COMPLETION-CANDIDATES}. error: end the job. keep: the result is null. skip: leave"
+              + " the row out (default: error).")
+  private Invalid invalid;
+
+  @Mixin private NormOptions norm;
+
+  @Option(
+      names = "--master",
+      paramLabel = "URL",
+      description =
+          "Where Spark runs: local[N] on N threads of this machine, spark://HOST:PORT, yarn, ..."
+              + " (default: local[*], all processors).")
+  private String master;
+
+  @Option(
+      names = "--conf",
+      paramLabel = "KEY=VALUE",
+      description = "A setting of Spark; may be repeated.")
+  private List<String> conf = List.of();
+
+  @Option(
+      names = {"-f", "--force"},
+      description =
+          "Replace OUT if it exists, as a file or as a folder with only Parquet files in it.")
+  private boolean force;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "No progress and no closing line.")
+  private boolean quiet;
+
+  /** Named as spark.ml has them. */
+  enum Invalid {
+    error,
+    keep,
+    skip
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    List<Path> written = new ArrayList<>();
+    try {
+      List<String> arguments = arguments(written);
+      if (isDefective.getAsBoolean()) {
+        throw new IOException(PinningDefect.describe(Runtime.version()));
+      }
+      ModuleBuild build = job();
+      Path checkout = build.checkout();
+      List<String> command = new ArrayList<>();
+      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+      command.add("@" + checkout.resolve("spark/java.options"));
+      String options = System.getenv("RMSNORM_OPTS");
+      if (options != null && !options.isBlank()) {
+        command.addAll(List.of(options.strip().split("\\s+")));
+      }
+      command.addAll(List.of("-cp", build.classPath(checkout, err()), PROGRAM));
+      command.addAll(arguments);
+      return ModuleBuild.run(
+          new ProcessBuilder(command)
+              .redirectInput(ProcessBuilder.Redirect.INHERIT)
+              .redirectOutput(ProcessBuilder.Redirect.INHERIT),
+          errors -> passOn(errors, ChildOutput.charset(), err()));
+    } finally {
+      for (Path file : written) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+
+  /**
+   * What the job is told.
+   *
+   * @param written gets the files that it must read, which are of no use afterwards
+   */
+  List<String> arguments(List<Path> written) throws IOException {
+    norm.requireNoGate();
+    NormSettings settings = WrongUseException.checked(() -> norm.settings(null));
+    List<String> arguments = new ArrayList<>(List.of(in, "-o", out, "--column", column));
+    option(arguments, "--output-column", outputColumn);
+    option(arguments, "--like", settings.spec().toString());
+    // Some cast orders ask what a gain is stored in.
+    param(arguments, "gainType", parameter(arguments, "gain", settings.gain(), written));
+    parameter(arguments, "bias", settings.bias(), written);
+    param(arguments, "inputType", packed);
+    param(arguments, "outputType", type);
+    param(arguments, "handleInvalid", invalid);
+    option(arguments, "--master", master(settings.threads()));
+    conf.forEach(setting -> option(arguments, "--conf", setting));
+    if (force) {
+      arguments.add("--force");
+    }
+    option(arguments, "--progress", quiet ? "none" : Terminal.isStandardError() ? "bar" : "lines");
+    return arguments;
+  }
+
+  private String master(Integer threads) {
+    if (threads == null) {
+      return master;
+    }
+    if (master != null) {
+      throw new WrongUseException(
+          "--threads and --master exclude each other: --master local[4] has 4");
+    }
+    if (threads < 1) {
+      throw new WrongUseException("--threads is " + threads + ", it must be 1 or more");
+    }
+    return "local[" + threads + "]";
+  }
+
+  private static void option(List<String> arguments, String name, Object value) {
+    if (value != null) {
+      arguments.addAll(List.of(name, value.toString()));
+    }
+  }
+
+  private static void param(List<String> arguments, String name, Object value) {
+    option(arguments, "--set", value == null ? null : name + "=" + value);
+  }
+
+  /** By a file, since a command has no room for a gain. Returns its type, or null without one. */
+  private static ElementType parameter(
+      List<String> arguments, String name, StoredParameter parameter, List<Path> written)
+      throws IOException {
+    if (parameter == null) {
+      return null;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      Rows row = parameter.read(arena);
+      Path file = Files.createTempFile("rmsnorm-" + name, ".txt");
+      written.add(file);
+      file.toFile().deleteOnExit(); // Ctrl-C leaves no time for more.
+      Files.write(
+          file, Arrays.stream(StoredParameter.values(row)).mapToObj(Double::toString).toList());
+      param(arguments, name, "@" + file);
+      return row.type();
+    }
+  }
+
+  /** As it comes, without what the JVM says of the Vector API. */
+  static void passOn(InputStream bytes, Charset charset, PrintWriter err) {
+    try (Reader errors = new InputStreamReader(bytes, charset)) {
+      StringBuilder line = new StringBuilder();
+      char[] buffer = new char[1 << 13];
+      for (int length; (length = errors.read(buffer)) >= 0; ) {
+        line.append(buffer, 0, length);
+        if (line.length() < INCUBATOR.length() && INCUBATOR.startsWith(line.toString())) {
+          continue;
+        }
+        if (line.indexOf(INCUBATOR) == 0) {
+          if (line.indexOf("\n") < 0) {
+            continue;
+          }
+          line.delete(0, line.indexOf("\n") + 1);
+        }
+        err.print(line);
+        err.flush();
+        line.setLength(0);
+      }
+      err.print(line);
+      err.flush();
+    } catch (IOException _) {
+      // Closed, since this process is being ended and the job with it.
+    }
+  }
+
+  private PrintWriter err() {
+    return spec.commandLine().getErr();
+  }
+
+  /** The job, in the one jar that executors are sent. */
+  private static ModuleBuild job() {
+    return new ModuleBuild(
+        "spark",
+        List.of("core", "spark"),
+        "target/rmsnorm4j-spark.jar",
+        // Single goals instead of a phase, which would download the test tools bound to it.
+        List.of(
+            "resources:resources",
+            "compiler:compile",
+            "jar:jar",
+            "shade:shade",
+            "dependency:build-classpath"),
+        "the job",
+        "Spark, about 330 MB the first time");
+  }
+}

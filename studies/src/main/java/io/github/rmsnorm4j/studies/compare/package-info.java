@@ -1,0 +1,2 @@
+/** LayerNorm and RMSNorm side by side, naive and fused: measured, judged and shown. */
+package io.github.rmsnorm4j.studies.compare;
