@@ -3,6 +3,8 @@ package io.github.rmsnorm4j.models.transformer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.models.internal.Floats;
+import io.github.rmsnorm4j.models.internal.SeededRandom;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,7 +29,7 @@ class ModelGradientTest {
     int[] tokens = Configs.tokens(config, count, SEED);
     int[] targets = Configs.targets(config, count, SEED);
     try (Weights weights = Configs.weights(config, SEED);
-        Model model = new Model(weights, Configs.BATCH, Configs.SEQUENCE, 1)) {
+        Model model = new Model(weights, Configs.BATCH, Configs.SEQUENCE, 1, Configs.ARITHMETIC)) {
       model.forward(tokens);
       double loss = model.loss(targets);
       model.backward();
