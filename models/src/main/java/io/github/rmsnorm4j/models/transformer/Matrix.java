@@ -40,7 +40,7 @@ public final class Matrix {
   }
 
   static Matrix of(MemorySegment segment, int rows, int columns) {
-    return of(segment, rows, columns, columns);
+    return new Matrix(segment, rows, columns, columns);
   }
 
   /**
