@@ -3,9 +3,7 @@
  * with the service {@link io.github.rmsnorm4j.cli.Commands}.
  */
 module io.github.rmsnorm4j.cli {
-  requires com.fasterxml.jackson.annotation;
   requires com.fasterxml.jackson.core;
-  requires com.fasterxml.jackson.databind;
   requires transitive info.picocli;
   requires transitive io.github.rmsnorm4j.cuda;
   requires transitive io.github.rmsnorm4j.formats;
@@ -19,7 +17,6 @@ module io.github.rmsnorm4j.cli {
   requires me.tongfei.progressbar;
 
   exports io.github.rmsnorm4j.cli;
-  exports io.github.rmsnorm4j.cli.json;
 
   opens io.github.rmsnorm4j.cli to
       info.picocli;

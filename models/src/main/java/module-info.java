@@ -12,6 +12,7 @@ module io.github.rmsnorm4j.models {
   exports io.github.rmsnorm4j.models;
   exports io.github.rmsnorm4j.models.check;
   exports io.github.rmsnorm4j.models.rewrite;
+  exports io.github.rmsnorm4j.models.rows;
   exports io.github.rmsnorm4j.models.transformer;
   // Trainings draw the same random numbers, and loop over the weights.
   exports io.github.rmsnorm4j.models.internal to

@@ -6,7 +6,9 @@
  * org.webjars.npm:chart.js}; that jar holds no classes and goes on the class path.
  */
 module io.github.rmsnorm4j.report {
+  requires com.fasterxml.jackson.annotation;
   requires com.fasterxml.jackson.core;
+  requires transitive com.fasterxml.jackson.databind;
   requires io.github.rmsnorm4j.formats;
 
   exports io.github.rmsnorm4j.report;

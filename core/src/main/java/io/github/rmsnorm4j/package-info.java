@@ -9,5 +9,7 @@
  * <p>{@link io.github.rmsnorm4j.RmsNorm}, {@link io.github.rmsnorm4j.LayerNorm} and {@link
  * io.github.rmsnorm4j.L2Norm} build norms, {@link io.github.rmsnorm4j.Norm} has their methods, and
  * {@link io.github.rmsnorm4j.Rows} describes memory as rows.
+ *
+ * <p>It uses nothing but the JDK. {@link io.github.rmsnorm4j.Norm} is where to begin reading.
  */
 package io.github.rmsnorm4j;

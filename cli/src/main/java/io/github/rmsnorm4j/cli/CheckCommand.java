@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.formats.ReplacingFile;
 import io.github.rmsnorm4j.models.check.CheckReport;
 import io.github.rmsnorm4j.models.check.NormCheck;
@@ -8,6 +7,7 @@ import io.github.rmsnorm4j.models.check.QuantizedCheck;
 import io.github.rmsnorm4j.models.check.QuantizedReport;
 import io.github.rmsnorm4j.models.check.QuantizedSample;
 import io.github.rmsnorm4j.models.check.Sample;
+import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

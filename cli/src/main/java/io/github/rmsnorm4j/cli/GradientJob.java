@@ -9,6 +9,8 @@ import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
+import io.github.rmsnorm4j.models.rows.GradientSum;
+import io.github.rmsnorm4j.models.rows.NonFinite;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,10 +2,10 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.cli.inspect.InspectionPage;
 import io.github.rmsnorm4j.cli.inspect.InspectionText;
-import io.github.rmsnorm4j.cli.inspect.Prospects;
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.models.Inspection;
 import io.github.rmsnorm4j.models.StoredModel;
+import io.github.rmsnorm4j.models.rewrite.Prospects;
+import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

@@ -11,7 +11,10 @@ import java.util.function.BiFunction;
 import picocli.CommandLine.Option;
 
 /** The options that say what norm is wanted. */
-final class NormOptions {
+public final class NormOptions {
+  /** For picocli. */
+  public NormOptions() {}
+
   @Option(
       names = "--like",
       paramLabel = "NORM",
@@ -113,7 +116,7 @@ final class NormOptions {
    *
    * @throws WrongUseException if it has one
    */
-  void requireNoGate() {
+  public void requireNoGate() {
     if (like.gate() != Gate.NONE) {
       throw new WrongUseException(
           "--like is %s, it must have no gate: there is no second row".formatted(like));
@@ -126,7 +129,7 @@ final class NormOptions {
    * @param residualRounding the other options' part, null for that of {@code --like}
    * @throws IllegalArgumentException if options do not go together
    */
-  NormSettings settings(ResidualRounding residualRounding) throws IOException {
+  public NormSettings settings(ResidualRounding residualRounding) throws IOException {
     require(partial != null, "--partial-rounding", partialRounding, "it needs --partial");
     require(gain != null, "--gain-offset", gainOffset, "it needs --gain, which it is added to");
     NormSpec spec = with(like, castOrder, NormSpec::withCastOrder);

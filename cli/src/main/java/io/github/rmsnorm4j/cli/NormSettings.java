@@ -18,9 +18,10 @@ import java.util.stream.Stream;
  * @param bias the bias, or null
  * @param threads how many at most, null for the library's default
  */
-record NormSettings(NormSpec spec, StoredParameter gain, StoredParameter bias, Integer threads) {
+public record NormSettings(
+    NormSpec spec, StoredParameter gain, StoredParameter bias, Integer threads) {
   /** Without a gain there is nothing that a preset's offset could be added to. */
-  NormSettings {
+  public NormSettings {
     spec = gain == null ? spec.withGainOffset(0) : spec;
   }
 

@@ -12,8 +12,9 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import picocli.CommandLine;
+import picocli.CommandLine.Help.Column;
+import picocli.CommandLine.Help.TextTable;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
@@ -22,6 +23,10 @@ import picocli.CommandLine.Model.UsageMessageSpec;
  */
 final class OfferedCommands {
   private static final String SECTION = "offered";
+
+  /** How wide the column of names is. */
+  private static final int NAMES = 12;
+
   private static final String DESCRIPTIONS = "commands.properties";
 
   /** The one key that is no command: what the launcher builds. */
@@ -42,20 +47,16 @@ final class OfferedCommands {
     sections.add(sections.indexOf(UsageMessageSpec.SECTION_KEY_COMMAND_LIST) + 1, SECTION);
     root.setHelpSectionKeys(sections);
     root.getHelpSectionMap()
-        .put(SECTION, help -> text(Path.of(home), root.getSubcommands().keySet()));
+        .put(SECTION, help -> text(help, Path.of(home), root.getSubcommands().keySet()));
   }
 
-  private static String text(Path home, Set<String> known) {
+  private static String text(CommandLine.Help help, Path home, Set<String> known) {
     try {
       Map<String, String> offered = descriptions(home);
       offered.keySet().removeAll(known);
       return offered.isEmpty()
           ? ""
-          : offered.entrySet().stream()
-              .map(OfferedCommands::line)
-              .collect(
-                  Collectors.joining(
-                      "", "More commands, each built when it is first used:%n".formatted(), ""));
+          : "More commands, each built when it is first used:%n".formatted() + table(help, offered);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -75,8 +76,16 @@ final class OfferedCommands {
     return all;
   }
 
-  private static String line(Map.Entry<String, String> command) {
-    return "  %-10s  %s%n".formatted(command.getKey(), command.getValue());
+  /** In the columns of the list of commands. */
+  private static String table(CommandLine.Help help, Map<String, String> offered) {
+    int width = help.commandSpec().usageMessage().width();
+    TextTable table =
+        TextTable.forColumns(
+            help.colorScheme(),
+            new Column(NAMES, 2, Column.Overflow.SPAN),
+            new Column(width - NAMES, 2, Column.Overflow.WRAP));
+    offered.forEach(table::addRowValues);
+    return table.toString();
   }
 
   /** In folders of the checkout, and one level below them. */

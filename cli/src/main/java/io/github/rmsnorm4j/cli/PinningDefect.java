@@ -10,14 +10,14 @@ import java.util.List;
  * code works on it. Zstandard's native library works on arrays in that way, so compressed Parquet
  * is written or read wrongly (zstd-jni issue 377). No other collector is concerned.
  */
-final class PinningDefect {
+public final class PinningDefect {
   private static final int FEATURE = 25;
   private static final int FIRST_UPDATE_WITHOUT = 3;
 
   private PinningDefect() {}
 
   /** Whether this JVM has it. One that is started with the same options has it exactly then. */
-  static boolean isHere() {
+  public static boolean isHere() {
     return isIn(
         Runtime.version(),
         ManagementFactory.getGarbageCollectorMXBeans().stream()
@@ -33,7 +33,7 @@ final class PinningDefect {
   }
 
   /** What is wrong and what to do, in one line. */
-  static String describe(Version version) {
+  public static String describe(Version version) {
     return "JDK %s with the G1 collector corrupts compressed Parquet (JDK-8377811): use JDK 25.0.3 or newer, or another collector, as with RMSNORM_OPTS=-XX:+UseParallelGC"
         .formatted(version);
   }

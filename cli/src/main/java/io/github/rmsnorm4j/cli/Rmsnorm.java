@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -44,7 +45,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
       CheckCommand.class,
       Fold.class,
       Convert.class,
-      Spark.class,
       Doctor.class,
       Completion.class
     })

@@ -5,6 +5,8 @@ import io.github.rmsnorm4j.formats.DequantizedFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.measure.Paragraph;
+import io.github.rmsnorm4j.models.rows.Quantiles;
+import io.github.rmsnorm4j.models.rows.RowStatistics;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -87,7 +89,7 @@ final class Stats implements Callable<Integer> {
           String problem = choice.problem(tensor);
           lines.addAll(
               problem == null
-                  ? report(tensor, RowStatistics.of(file, tensor, axis, backend, progress))
+                  ? report(tensor, RowStatistics.of(file, tensor, axis, backend, progress::step))
                   : List.of(tensor + ": " + problem));
           lines.add("");
         }

@@ -18,7 +18,7 @@ import java.util.Arrays;
  * @param reference where it is
  * @param length its number of elements, whatever its shape
  */
-record StoredParameter(String kind, TensorReference reference, long length) {
+public record StoredParameter(String kind, TensorReference reference, long length) {
   /**
    * Looks a parameter up.
    *
@@ -44,7 +44,7 @@ record StoredParameter(String kind, TensorReference reference, long length) {
   }
 
   /** Reads it as one row. */
-  Rows read(Arena arena) throws IOException {
+  public Rows read(Arena arena) throws IOException {
     try (TensorFile file = TensorFile.open(reference.file())) {
       Tensor tensor = reference.in(file);
       if (tensor.elements() != length || tensor.dtype().elementType().isEmpty()) {
@@ -57,7 +57,7 @@ record StoredParameter(String kind, TensorReference reference, long length) {
   }
 
   /** The elements of a row, whatever their type: a double has each as it is. */
-  static double[] values(Rows row) {
+  public static double[] values(Rows row) {
     double[] values = new double[row.width()];
     Arrays.setAll(values, i -> row.type().get(row.segment(), i));
     return values;

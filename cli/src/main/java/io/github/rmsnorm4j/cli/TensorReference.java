@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  * @param file the file, or the folder of a model
  * @param name the tensor's name, null where none is given
  */
-record TensorReference(Path file, String name) {
+public record TensorReference(Path file, String name) {
   /** What the names of files with several tensors end in. */
   private static final Pattern EXTENSION =
       Pattern.compile("\\.(safetensors|gguf|safetensors\\.index\\.json):");

@@ -5,12 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The arrows between the modules, as their poms draw them; code cannot use what is not there. */
 class ArrowsTest {
@@ -19,43 +24,63 @@ class ArrowsTest {
   private static final Set<String> TESTS_ONLY =
       Set.of("archunit", "selenium-chrome-driver", "jlama-core", "guava", "slf4j-api");
 
-  @ParameterizedTest
-  @CsvSource({
+  /** What each module uses; a module uses only those above it. */
+  private static final String[] MODULES = {
     "core,",
-    "cuda, rmsnorm4j",
-    "cuda/check, rmsnorm4j-cuda",
     "formats, rmsnorm4j jackson-core jackson-databind", // the latter for its tests
-    "measure, rmsnorm4j",
-    "report, rmsnorm4j-formats jackson-core chart.js",
-    "transformer, rmsnorm4j rmsnorm4j-formats jackson-core openblas javacpp",
-    "checkpoint, rmsnorm4j rmsnorm4j-formats rmsnorm4j-transformer jackson-core",
+    "models, rmsnorm4j rmsnorm4j-formats jackson-core openblas javacpp",
+    "cuda, rmsnorm4j",
     "spark, rmsnorm4j rmsnorm4j-measure spark-sql_2.13 spark-mllib_2.13 jackson-core jackson-databind",
-    "cli, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-cuda-check rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-report rmsnorm4j-transformer rmsnorm4j-checkpoint jackson-core jackson-databind openblas javacpp picocli progressbar"
-  })
-  void aModuleDependsOnTheseAlone(String module, String allowed) throws IOException {
-    assertThat(dependencies(module))
-        .containsExactlyInAnyOrderElementsOf(
-            allowed == null ? Set.of() : Set.of(allowed.split(" ")));
+    "measure, rmsnorm4j",
+    "report, rmsnorm4j-formats jackson-core jackson-databind chart.js",
+    "cli, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-models rmsnorm4j-report jackson-core picocli progressbar",
+    "spark/command, rmsnorm4j rmsnorm4j-measure rmsnorm4j-cli picocli",
+    "studies, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-models rmsnorm4j-report rmsnorm4j-cli jackson-databind openblas javacpp picocli",
+    "cuda/check, rmsnorm4j-cuda",
+    "lab/bench, rmsnorm4j-cuda rmsnorm4j-cuda-check rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-cli jackson-databind picocli",
+    "lab/benchmarks, rmsnorm4j rmsnorm4j-measure jackson-databind jmh-core",
+    "lab/peers, rmsnorm4j-benchmarks picocli pytorch openblas dnnl opencl javacpp onnxruntime",
+    "lab/oracle-tests, rmsnorm4j rmsnorm4j-models pytorch openblas javacpp"
+  };
+
+  static Stream<Arguments> modules() {
+    return Stream.of(MODULES)
+        .map(line -> line.split(", ?", -1))
+        .map(
+            line ->
+                Arguments.of(
+                    line[0], Set.of(line[1].isEmpty() ? new String[0] : line[1].split(" "))));
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "core",
-    "cuda",
-    "cuda/check",
-    "formats",
-    "measure",
-    "report",
-    "transformer",
-    "checkpoint",
-    "spark",
-    "cli",
-    "benchmarks",
-    "oracle-tests"
-  })
-  void nothingDependsOnTheCommandLineOrTheBenchmarks(String module) throws IOException {
-    assertThat(dependencies(module))
-        .doesNotContain("rmsnorm4j-cli", "rmsnorm4j-benchmarks", "rmsnorm4j-spark");
+  @MethodSource("modules")
+  void aModuleDependsOnTheseAlone(String module, Set<String> allowed) throws IOException {
+    assertThat(dependencies(module)).containsExactlyInAnyOrderElementsOf(allowed);
+  }
+
+  /** The list above is in such an order that there is no arrow upward. */
+  @Test
+  void noArrowGoesUpward() throws IOException {
+    List<String> above = new ArrayList<>();
+    for (Arguments module : modules().toList()) {
+      String name = module.get()[0].toString();
+      assertThat(above)
+          .as(name)
+          .containsAll(dependencies(name).stream().filter(d -> d.startsWith("rmsnorm4j")).toList());
+      String pom = Files.readString(Shell.CHECKOUT.resolve(name).resolve("pom.xml"));
+      above.add(artifact(pom.substring(pom.indexOf("</parent>"))));
+    }
+  }
+
+  /** And it lists every module with code. */
+  @Test
+  void everyModuleIsListed() throws IOException {
+    assertThat(modules().map(module -> module.get()[0].toString()))
+        .containsExactlyInAnyOrderElementsOf(
+            Shell.modules()
+                .filter(module -> Files.exists(module.resolve("src")))
+                .map(module -> Shell.CHECKOUT.relativize(module).toString())
+                .toList());
   }
 
   private static Set<String> dependencies(String module) throws IOException {

@@ -2,10 +2,11 @@ package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.models.check.CheckReport;
+import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

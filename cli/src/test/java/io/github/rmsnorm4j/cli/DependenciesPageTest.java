@@ -58,9 +58,9 @@ class DependenciesPageTest {
   }
 
   private static List<Path> poms() throws IOException {
-    try (Stream<Path> files = Files.walk(Shell.CHECKOUT, 2)) {
-      return files.filter(file -> file.endsWith("pom.xml")).toList();
-    }
+    return Stream.concat(Stream.of(Shell.CHECKOUT), Shell.modules())
+        .map(module -> module.resolve("pom.xml"))
+        .toList();
   }
 
   private static List<String> namesAndVersions(Pattern pattern, String text) {

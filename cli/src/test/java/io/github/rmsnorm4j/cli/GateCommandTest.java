@@ -12,6 +12,7 @@ import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -11,6 +11,7 @@ import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.cli.testing.ChildJvm;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -68,25 +67,6 @@ class PinningDefectTest {
                   .map(java.lang.management.GarbageCollectorMXBean::getName)
                   .toList()));
     }
-  }
-
-  @Test
-  void sparkStartsNoJvmThatHasIt() {
-    StringWriter err = new StringWriter();
-    picocli.CommandLine command = new picocli.CommandLine(new Spark(() -> true));
-    command.setErr(new PrintWriter(err));
-    command.setExecutionExceptionHandler(
-        (e, line, parsed) -> {
-          line.getErr().println(e.getMessage());
-          return 1;
-        });
-    List<String> words = new ArrayList<>(List.of("in", "-o", "out", "--column", "c"));
-    assertThat(command.execute(words.toArray(String[]::new))).isOne();
-    assertThat(err.toString())
-        .startsWith(
-            "JDK " + Runtime.version() + " with the G1 collector corrupts compressed Parquet")
-        .contains("JDK-8377811", "RMSNORM_OPTS=-XX:+UseParallelGC")
-        .hasLineCount(1);
   }
 
   @Test

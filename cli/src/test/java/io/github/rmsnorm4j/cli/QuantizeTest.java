@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.Quantizer;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.cli.testing.Shell;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Quantizer;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;

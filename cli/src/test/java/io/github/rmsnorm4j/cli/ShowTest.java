@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
 import java.io.PrintWriter;

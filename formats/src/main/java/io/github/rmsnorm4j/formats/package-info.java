@@ -9,5 +9,7 @@
  * <p>A sharded {@code .safetensors} model is read through its index, as one {@link
  * io.github.rmsnorm4j.formats.ShardedFile}. GGUF files are not written. {@code .npz} archives are
  * not supported.
+ *
+ * <p>It may use the core and Jackson's parser.
  */
 package io.github.rmsnorm4j.formats;

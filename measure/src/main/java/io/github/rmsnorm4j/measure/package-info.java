@@ -1,2 +1,8 @@
-/** Times things in turn, starts fresh JVMs to do so, describes the machine, and breaks text. */
+/**
+ * What commands and measurements share: things timed in turn, fresh JVMs, modules of a checkout
+ * that are built when they are needed, a description of the machine, and text broken into lines.
+ *
+ * <p>It may use the core alone. {@link io.github.rmsnorm4j.measure.Interleaved} is where to begin
+ * reading.
+ */
 package io.github.rmsnorm4j.measure;

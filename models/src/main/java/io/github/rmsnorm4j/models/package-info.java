@@ -3,6 +3,6 @@
  * into matrices and converted; the models can be run. This module may use core, formats and
  * jackson-core, and nothing native. Begin with {@link io.github.rmsnorm4j.models.StoredModel},
  * which opens a model and finds its norms; then read {@code check}, {@code rewrite} or {@code
- * transformer}.
+ * transformer}. The package {@code rows} has statistics of rows.
  */
 package io.github.rmsnorm4j.models;

@@ -2,11 +2,11 @@ package io.github.rmsnorm4j.studies;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cli.DeviceOption;
-import io.github.rmsnorm4j.cli.ModuleBuild;
 import io.github.rmsnorm4j.cli.ReportOptions;
 import io.github.rmsnorm4j.cli.VectorApi;
 import io.github.rmsnorm4j.cli.Version;
 import io.github.rmsnorm4j.cli.WrongUseException;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import io.github.rmsnorm4j.studies.compare.Comparison;
 import io.github.rmsnorm4j.studies.compare.CpuProcessor;
 import io.github.rmsnorm4j.studies.compare.GpuProcessor;

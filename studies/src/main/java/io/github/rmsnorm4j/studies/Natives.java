@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.studies;
 
-import io.github.rmsnorm4j.cli.ModuleBuild;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;

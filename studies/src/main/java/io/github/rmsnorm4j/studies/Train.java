@@ -1,13 +1,13 @@
 package io.github.rmsnorm4j.studies;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.cli.ModuleBuild;
 import io.github.rmsnorm4j.cli.ReportOptions;
 import io.github.rmsnorm4j.cli.Terminal;
 import io.github.rmsnorm4j.cli.VectorApi;
 import io.github.rmsnorm4j.cli.Version;
 import io.github.rmsnorm4j.cli.WrongUseException;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import io.github.rmsnorm4j.studies.compare.AvailableMemory;
 import io.github.rmsnorm4j.studies.train.Corpus;
 import io.github.rmsnorm4j.studies.train.Live;

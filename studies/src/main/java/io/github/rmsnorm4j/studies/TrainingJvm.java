@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.studies;
 
-import io.github.rmsnorm4j.cli.ModuleBuild;
 import io.github.rmsnorm4j.cli.Rmsnorm;
 import io.github.rmsnorm4j.measure.ChildJvm;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import io.github.rmsnorm4j.studies.train.StopSignal;
 import java.io.File;
 import java.io.IOException;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.RmsNorm;
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.models.transformer.Stories260K;
 import io.github.rmsnorm4j.models.transformer.Weights;
+import io.github.rmsnorm4j.report.Records;
 import io.github.rmsnorm4j.studies.story.Results;
 import io.github.rmsnorm4j.studies.story.SampleText;
 import java.io.IOException;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import io.github.rmsnorm4j.models.transformer.Model;
 import io.github.rmsnorm4j.models.transformer.Stories260K;
 import io.github.rmsnorm4j.models.transformer.Weights;
+import io.github.rmsnorm4j.report.Records;
 import io.github.rmsnorm4j.studies.story.Change;
 import io.github.rmsnorm4j.studies.story.Comparison;
 import io.github.rmsnorm4j.studies.story.Results;

@@ -1,11 +1,11 @@
 package io.github.rmsnorm4j.bench;
 
 import io.github.rmsnorm4j.cli.DeviceOption;
-import io.github.rmsnorm4j.cli.ModuleBuild;
 import io.github.rmsnorm4j.cli.ReportOptions;
 import io.github.rmsnorm4j.cli.WrongUseException;
 import io.github.rmsnorm4j.cuda.CudaDevice;
 import io.github.rmsnorm4j.formats.ReplacingFile;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -13,11 +13,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
@@ -50,10 +52,17 @@ import picocli.CommandLine.Spec;
       "  rmsnorm bench --loops",
       "  rmsnorm bench --variants --check",
       "  rmsnorm bench --traps",
+      "  rmsnorm bench --against HEAD~3 --only \"RMSNorm float32\"",
       "  rmsnorm bench --device cuda"
     })
 final class Bench implements Callable<Integer> {
   private static final String PROGRAM = "io.github.rmsnorm4j.peers.PeerTable";
+  private static final Set<String> WITH_AGAINST =
+      Set.of("--against", "--only", "--quick", "--jvms");
+
+  /** Of JVMs, one of each commit. */
+  private static final int PAIRS = 5;
+
   private static final String OF_PROCESSOR = "it is for the processor";
 
   @Spec private CommandSpec spec;
@@ -112,6 +121,15 @@ final class Bench implements Callable<Integer> {
               + " About 15 minutes.")
   private boolean variants;
 
+  @Option(
+      names = "--against",
+      paramLabel = "COMMIT",
+      description =
+          "Compare this library with itself at another commit, on one thread: the command builds"
+              + " COMMIT apart and starts JVMs of both in turn. Only --only, --quick and --jvms"
+              + " (default: 5 pairs) go with it.")
+  private String against;
+
   @Option(names = "--check", description = "End with status 1 if a target is missed, and name it.")
   private boolean check;
 
@@ -146,6 +164,9 @@ final class Bench implements Callable<Integer> {
     if (page) {
       return page();
     }
+    if (against != null) {
+      return against();
+    }
     List<String> arguments = arguments();
     if (device.isCuda()) {
       return onDevice();
@@ -160,6 +181,28 @@ final class Bench implements Callable<Integer> {
           ? ModuleBuild.run(new ProcessBuilder(command).inheritIO())
           : runAndKeep(command, file);
     }
+  }
+
+  private int against() throws IOException, InterruptedException {
+    for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
+      if (!WITH_AGAINST.contains(option.longestName())) {
+        throw new WrongUseException("--against excludes " + option.longestName());
+      }
+    }
+    WrongUseException.requireRange("--jvms", jvms, 100);
+    String home = System.getProperty(ModuleBuild.HOME);
+    if (home == null) {
+      throw new WrongUseException("--against takes a checkout, by ./rmsnorm");
+    }
+    return new Against(
+            Path.of(home),
+            against,
+            only == null ? "" : only,
+            jvms == null ? PAIRS : jvms,
+            quick,
+            spec.commandLine().getOut(),
+            spec.commandLine().getErr())
+        .run();
   }
 
   private int onDevice() throws IOException {
@@ -227,7 +270,7 @@ final class Bench implements Callable<Integer> {
             "--add-modules=jdk.incubator.vector",
             "--enable-native-access=ALL-UNNAMED",
             // Unpacked where `clean` takes it away again, and no collections on its account.
-            "-Dorg.bytedeco.javacpp.cachedir=" + checkout.resolve("peers/target/javacpp"),
+            "-Dorg.bytedeco.javacpp.cachedir=" + checkout.resolve("lab/peers/target/javacpp"),
             "-Dorg.bytedeco.javacpp.maxbytes=0",
             "-Dorg.bytedeco.javacpp.maxphysicalbytes=0",
             "-cp",

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class KeptFiguresTest {
-  private static final Path CHECKOUT = Path.of("..");
+  private static final Path CHECKOUT = Path.of("../..");
   private static final String BATCH = "RMSNorm float32 128 x 4096";
   private static final Pattern MARKED = Pattern.compile("[\\d.,]+<!-- figure [^>]+-->");
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * finds what the page says, in the kernels of each instruction set.
  */
 class OneDnnReportTest {
-  private static final Path FOLDER = Path.of("..", "docs", "background");
+  private static final Path FOLDER = Path.of("../..", "docs", "background");
   private static final Path COMPILER = Path.of("/usr/bin/g++");
   private static final String NUMBER = "\\d\\.\\de[+-]\\d\\d";
   private static final String LIBRARY = "libdnnl.so.3";

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.studies.compare;
 
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.report.Records;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.studies.story;
 
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.models.transformer.Tokenizer;
 import io.github.rmsnorm4j.models.transformer.Weights;
+import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.studies.train;
 
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.report.Records;
 import java.util.ArrayList;
 import java.util.List;
 

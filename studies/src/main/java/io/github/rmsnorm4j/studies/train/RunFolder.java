@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.studies.train;
 
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.ReplacingFile;
+import io.github.rmsnorm4j.report.Records;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -1,11 +1,11 @@
 package io.github.rmsnorm4j.studies.train;
 
-import io.github.rmsnorm4j.cli.json.Records;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.models.transformer.Model;
 import io.github.rmsnorm4j.models.transformer.ModelConfig;
 import io.github.rmsnorm4j.models.transformer.StepTimes;
 import io.github.rmsnorm4j.models.transformer.Weights;
+import io.github.rmsnorm4j.report.Records;
 import io.github.rmsnorm4j.studies.training.BatchSource;
 import io.github.rmsnorm4j.studies.training.Checkpoint;
 import io.github.rmsnorm4j.studies.training.DivergedException;

@@ -75,7 +75,7 @@ class TerminalTextTest {
   @ParameterizedTest
   @EnumSource
   void keptRunsFitAndLoseNothing(Run run) throws IOException {
-    Path kept = Path.of("..", "docs", "benchmarks").toAbsolutePath().normalize();
+    Path kept = Path.of("../..", "docs", "benchmarks").toAbsolutePath().normalize();
     List<Path> files;
     try (Stream<Path> all = Files.list(kept)) {
       files = all.filter(file -> Run.of(file).filter(run::equals).isPresent()).toList();

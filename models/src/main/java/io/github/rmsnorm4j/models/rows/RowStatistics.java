@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.models.rows;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
@@ -9,34 +9,41 @@ import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongConsumer;
 
 /** What a tensor's rows are like, gathered in one pass over the file in pieces of a few MiB. */
-final class RowStatistics {
+public final class RowStatistics {
   private static final long PIECE_BYTES = 4 << 20;
   private static final long PIECE_ROWS = 1 << 16;
 
   /** The root mean square of the rows, all but zero rows and those that are not finite. */
-  final Quantiles rms = new Quantiles();
+  public final Quantiles rms = new Quantiles();
 
   /** The mean's absolute value as a part of the root mean square, of the same rows. */
-  final Quantiles meanRatio = new Quantiles();
+  public final Quantiles meanRatio = new Quantiles();
 
   /** How many elements are NaN or infinite. */
-  long nonFiniteElements;
+  public long nonFiniteElements;
 
   /** How many rows hold such elements, or overflow. */
-  long nonFiniteRows;
+  public long nonFiniteRows;
 
   /** How many rows are zero throughout. */
-  long zeroRows;
+  public long zeroRows;
 
   /**
    * Reads a tensor of a floating type whose rows are 1 to 2^31 - 1 wide.
    *
+   * @param file where it is
+   * @param tensor one of the file's
    * @param axis the first axis of a row
+   * @param backend what computes, without an effect on any bit
+   * @param progress gets the bytes of each piece that was read
+   * @return the statistics
+   * @throws IOException if the file cannot be read
    */
-  static RowStatistics of(
-      TensorFile file, Tensor tensor, int axis, Backend backend, Progress progress)
+  public static RowStatistics of(
+      TensorFile file, Tensor tensor, int axis, Backend backend, LongConsumer progress)
       throws IOException {
     RowStatistics statistics = new RowStatistics();
     ElementType type = tensor.dtype().elementType().orElseThrow();
@@ -63,11 +70,13 @@ final class RowStatistics {
         for (int i = 0; i < count; i++) {
           statistics.add(mean[i], 1 / rstd[i]);
         }
-        progress.step(count * rowBytes);
+        progress.accept(count * rowBytes);
       }
     }
     return statistics;
   }
+
+  private RowStatistics() {}
 
   /** A row of this mean and standard deviation. */
   private void add(double mean, double deviation) {
@@ -87,8 +96,9 @@ final class RowStatistics {
    * {@code sqrt(2 - 2 sqrt(1 - rho))} for epsilon 0, rewritten so that a small rho does not cancel.
    *
    * @param rho the square of the mean over the mean square, 0 to 1
+   * @return 0 to the root of 2
    */
-  static double gap(double rho) {
+  public static double gap(double rho) {
     return Math.sqrt(2 * rho / (1 + Math.sqrt(1 - rho)));
   }
 }

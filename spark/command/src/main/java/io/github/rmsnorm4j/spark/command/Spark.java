@@ -1,8 +1,15 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.spark.command;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.cli.NormOptions;
+import io.github.rmsnorm4j.cli.NormSettings;
+import io.github.rmsnorm4j.cli.PinningDefect;
+import io.github.rmsnorm4j.cli.StoredParameter;
+import io.github.rmsnorm4j.cli.Terminal;
+import io.github.rmsnorm4j.cli.WrongUseException;
 import io.github.rmsnorm4j.measure.ChildOutput;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -158,7 +165,7 @@ final class Spark implements Callable<Integer> {
       if (isDefective.getAsBoolean()) {
         throw new IOException(PinningDefect.describe(Runtime.version()));
       }
-      ModuleBuild build = ModuleBuild.spark();
+      ModuleBuild build = job();
       Path checkout = build.checkout();
       List<String> command = new ArrayList<>();
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -279,5 +286,22 @@ final class Spark implements Callable<Integer> {
 
   private PrintWriter err() {
     return spec.commandLine().getErr();
+  }
+
+  /** The job, in the one jar that executors are sent. */
+  private static ModuleBuild job() {
+    return new ModuleBuild(
+        "spark",
+        List.of("core", "spark"),
+        "target/rmsnorm4j-spark.jar",
+        // Single goals instead of a phase, which would download the test tools bound to it.
+        List.of(
+            "resources:resources",
+            "compiler:compile",
+            "jar:jar",
+            "shade:shade",
+            "dependency:build-classpath"),
+        "the job",
+        "Spark, about 330 MB the first time");
   }
 }

@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli.json;
+package io.github.rmsnorm4j.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,10 +1,6 @@
-package io.github.rmsnorm4j.cli.inspect;
+package io.github.rmsnorm4j.models.rewrite;
 
 import io.github.rmsnorm4j.models.NormSite;
-import io.github.rmsnorm4j.models.rewrite.Goal;
-import io.github.rmsnorm4j.models.rewrite.NormOutcome;
-import io.github.rmsnorm4j.models.rewrite.RefusedException;
-import io.github.rmsnorm4j.models.rewrite.Rewriting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +21,14 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
 
   private static final String ONLY_READ = "only a folder of Hugging Face can be rewritten";
 
-  /** Asks both commands for their plans, which read no matrix. */
+  /**
+   * Asks both for their plans, which read no matrix.
+   *
+   * @param model its folder or file
+   * @param map the user's rules, if there are some
+   * @return what they would do
+   * @throws IOException if the model cannot be read
+   */
   public static Prospects of(Path model, Optional<Path> map) throws IOException {
     if (!Files.isDirectory(model)) {
       return new Prospects(Map.of(), Optional.of(ONLY_READ), "no, " + ONLY_READ);
@@ -89,8 +92,12 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
     }
   }
 
-  /** What becomes of a norm; empty if nothing can be folded. */
-  Optional<String> of(NormSite site) {
+  /**
+   * {@return what becomes of a norm; empty if nothing can be folded}
+   *
+   * @param site the norm
+   */
+  public Optional<String> of(NormSite site) {
     return Optional.ofNullable(fold.get(site.name()));
   }
 }

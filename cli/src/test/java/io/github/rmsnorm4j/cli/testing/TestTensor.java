@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.cli.testing;
 
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -26,9 +26,9 @@ import java.util.stream.LongStream;
  * @param tensor name, type and shape
  * @param bytes the elements as they are stored
  */
-record TestTensor(Tensor tensor, byte[] bytes) {
+public record TestTensor(Tensor tensor, byte[] bytes) {
   /** A tensor of a type whose values are given as doubles. */
-  static TestTensor of(String name, Dtype dtype, double[] values, long... shape) {
+  public static TestTensor of(String name, Dtype dtype, double[] values, long... shape) {
     byte[] bytes = new byte[values.length * dtype.bits() / 8];
     MemorySegment segment = MemorySegment.ofArray(bytes);
     for (int i = 0; i < values.length; i++) {
@@ -48,7 +48,7 @@ record TestTensor(Tensor tensor, byte[] bytes) {
   }
 
   /** Random normal values around a mean. */
-  static TestTensor random(String name, Dtype dtype, double mean, long seed, long... shape) {
+  public static TestTensor random(String name, Dtype dtype, double mean, long seed, long... shape) {
     Random random = new Random(seed);
     int count = (int) LongStream.of(shape).reduce(1, Math::multiplyExact);
     double[] values = new double[count];
@@ -56,7 +56,7 @@ record TestTensor(Tensor tensor, byte[] bytes) {
     return of(name, dtype, values, shape);
   }
 
-  static Path write(Path path, Map<String, String> metadata, TestTensor... tensors)
+  public static Path write(Path path, Map<String, String> metadata, TestTensor... tensors)
       throws IOException {
     List<Tensor> header = Arrays.stream(tensors).map(TestTensor::tensor).toList();
     try (TensorWriter writer = TensorWriter.create(path, header, metadata, true)) {
@@ -72,12 +72,12 @@ record TestTensor(Tensor tensor, byte[] bytes) {
     return path;
   }
 
-  static Path write(Path path, TestTensor... tensors) throws IOException {
+  public static Path write(Path path, TestTensor... tensors) throws IOException {
     return write(path, Map.of(), tensors);
   }
 
   /** The tensor of a name in a file, or a {@code .npy} file's only one. */
-  static TestTensor read(Path path, String name) throws IOException {
+  public static TestTensor read(Path path, String name) throws IOException {
     try (TensorFile file = TensorFile.open(path)) {
       Tensor tensor = file.tensor(name);
       byte[] bytes = new byte[Math.toIntExact(tensor.bytes())];
@@ -90,22 +90,22 @@ record TestTensor(Tensor tensor, byte[] bytes) {
     }
   }
 
-  static TestTensor read(Path npy) throws IOException {
+  public static TestTensor read(Path npy) throws IOException {
     return read(npy, "");
   }
 
   /** The same with bytes of its own. */
-  TestTensor copy() {
+  public TestTensor copy() {
     return new TestTensor(tensor, bytes.clone());
   }
 
   /** Its elements, to be read and written where they are. */
-  Rows rows(int width) {
+  public Rows rows(int width) {
     ElementType type = tensor.dtype().elementType().orElseThrow();
     return Rows.of(MemorySegment.ofArray(bytes), type, tensor.elements() / width, width);
   }
 
-  double[] values() {
+  public double[] values() {
     MemorySegment segment = MemorySegment.ofArray(bytes);
     double[] values = new double[Math.toIntExact(tensor.elements())];
     Arrays.setAll(

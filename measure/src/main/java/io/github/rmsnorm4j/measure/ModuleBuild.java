@@ -1,6 +1,5 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.measure;
 
-import io.github.rmsnorm4j.measure.ChildOutput;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -39,26 +38,10 @@ public record ModuleBuild(
   private static final int ERRORS_SHOWN = 5;
   private static final int SECONDS_TO_END = 10;
 
-  /** The job on Spark, in the one jar that executors are sent. */
-  static ModuleBuild spark() {
-    return new ModuleBuild(
-        "spark",
-        List.of("core", "spark"),
-        "target/rmsnorm4j-spark.jar",
-        // Single goals instead of a phase, which would download the test tools bound to it.
-        List.of(
-            "resources:resources",
-            "compiler:compile",
-            "jar:jar",
-            "shade:shade",
-            "dependency:build-classpath"),
-        "the job",
-        "Spark, about 330 MB the first time");
-  }
-
   /**
    * The checkout that this command line was built from.
    *
+   * @return its top folder
    * @throws IOException if it was not built from one
    */
   public Path checkout() throws IOException {
@@ -71,7 +54,15 @@ public record ModuleBuild(
     return Path.of(home);
   }
 
-  /** The class path of what is built, after it was. */
+  /**
+   * Builds what is not built yet.
+   *
+   * @param checkout its top folder
+   * @param err where it is said that it is built
+   * @return the class path of what is built
+   * @throws IOException if the build fails
+   * @throws InterruptedException if this thread is interrupted
+   */
   public String classPath(Path checkout, PrintWriter err) throws IOException, InterruptedException {
     if (isStale(checkout)) {
       build(checkout, err);
@@ -135,7 +126,13 @@ public record ModuleBuild(
   /**
    * Runs the checkout's Maven. What it said is in the log; of a failure this shows the errors.
    *
+   * @param checkout its top folder
+   * @param log the log
+   * @param arguments what Maven is asked for
+   * @param err where errors are shown
    * @return whether it succeeded
+   * @throws IOException if it cannot be started
+   * @throws InterruptedException if this thread is interrupted
    */
   public static boolean maven(Path checkout, Path log, List<String> arguments, PrintWriter err)
       throws IOException, InterruptedException {
@@ -157,7 +154,14 @@ public record ModuleBuild(
     return false;
   }
 
-  /** Runs a process to its end, and never longer than this one. */
+  /**
+   * Runs a process to its end, and never longer than this one.
+   *
+   * @param builder of the process
+   * @return its exit status
+   * @throws IOException if it cannot be started
+   * @throws InterruptedException if this thread is interrupted
+   */
   public static int run(ProcessBuilder builder) throws IOException, InterruptedException {
     return run(builder, errors -> {});
   }
@@ -165,7 +169,11 @@ public record ModuleBuild(
   /**
    * Runs a process to its end, with a listener.
    *
+   * @param builder of the process
    * @param listener gets its standard error, and returns at the end of it
+   * @return its exit status
+   * @throws IOException if it cannot be started
+   * @throws InterruptedException if this thread is interrupted
    */
   public static int run(ProcessBuilder builder, Consumer<InputStream> listener)
       throws IOException, InterruptedException {

@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.models.rows;
 
 import java.util.Arrays;
 import java.util.function.DoubleUnaryOperator;
@@ -11,8 +11,9 @@ import java.util.function.DoubleUnaryOperator;
  * fell into them; a quantile is then that of the nearest rank, right to 0.1 %, and the least and
  * the greatest value exactly.
  */
-final class Quantiles {
-  static final int EXACT = 1 << 16;
+public final class Quantiles {
+  /** How many values are kept. */
+  public static final int EXACT = 1 << 16;
 
   private static final int MANTISSA_BITS = 10;
   private static final int BINS = 1 << MANTISSA_BITS;
@@ -31,8 +32,15 @@ final class Quantiles {
   private double least = Double.POSITIVE_INFINITY;
   private double greatest;
 
-  /** Counts a value, finite and not negative. */
-  void add(double value) {
+  /** Of no values. */
+  public Quantiles() {}
+
+  /**
+   * Counts a value.
+   *
+   * @param value finite and not negative
+   */
+  public void add(double value) {
     if (count == EXACT) {
       Arrays.stream(values).forEach(this::addToBin);
       values = null;
@@ -65,16 +73,18 @@ final class Quantiles {
     means[exponent][i] += (value - means[exponent][i]) / counts[exponent][i];
   }
 
-  /** How many values have been counted. */
-  long count() {
+  /** {@return how many values have been counted} */
+  public long count() {
     return count;
   }
 
   /**
-   * The value below which so much of the others are, 0 for the least, 1 for the greatest, of what
-   * an increasing function makes of the values.
+   * {@return a quantile of what an increasing function makes of the values}
+   *
+   * @param fraction how much of the values are below it: 0 for the least, 1 for the greatest
+   * @param of the function
    */
-  double at(double fraction, DoubleUnaryOperator of) {
+  public double at(double fraction, DoubleUnaryOperator of) {
     return count <= EXACT ? interpolated(fraction, of) : of.applyAsDouble(nearest(fraction));
   }
 

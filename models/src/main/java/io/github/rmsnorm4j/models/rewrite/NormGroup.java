@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli.inspect;
+package io.github.rmsnorm4j.models.rewrite;
 
 import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.NormSite;
@@ -15,10 +15,15 @@ import java.util.stream.Collectors;
  * @param name their name with N for the number of the layer
  * @param norms one for each layer
  */
-record NormGroup(String name, List<InspectedNorm> norms) {
+public record NormGroup(String name, List<InspectedNorm> norms) {
 
-  /** Norms that differ in the number of their layer alone. */
-  static List<NormGroup> of(List<InspectedNorm> norms, Prospects prospects) {
+  /**
+   * {@return groups of norms that differ in the number of their layer alone}
+   *
+   * @param norms of a model
+   * @param prospects what can be done with it
+   */
+  public static List<NormGroup> of(List<InspectedNorm> norms, Prospects prospects) {
     Map<String, List<InspectedNorm>> groups = new LinkedHashMap<>();
     for (InspectedNorm norm : norms) {
       groups.computeIfAbsent(key(norm.site(), prospects), _ -> new ArrayList<>()).add(norm);
@@ -51,12 +56,16 @@ record NormGroup(String name, List<InspectedNorm> norms) {
         site.general(prospects.of(site).or(site::keptBecause).orElse("")));
   }
 
-  NormSite first() {
+  /** {@return where the norm of the first layer is} */
+  public NormSite first() {
     return norms.getFirst().site();
   }
 
-  /** The names of the matrices that take the output, without what they share with the norm's. */
-  List<String> consumers() {
+  /**
+   * {@return the names of the matrices that take the output, without what they share with the
+   * norm's}
+   */
+  public List<String> consumers() {
     return first().consumers().stream().map(this::consumer).distinct().toList();
   }
 
@@ -65,8 +74,13 @@ record NormGroup(String name, List<InspectedNorm> norms) {
     return weight.substring(shared(name, List.of(weight)));
   }
 
-  /** The length of the part of a name, up to a dot, that others begin with too. */
-  static int shared(String name, List<String> others) {
+  /**
+   * {@return the length of the part of a name, up to a dot, that others begin with, too}
+   *
+   * @param name the name
+   * @param others the others
+   */
+  public static int shared(String name, List<String> others) {
     int shared = 0;
     for (int dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
       String part = name.substring(0, dot + 1);
@@ -77,8 +91,12 @@ record NormGroup(String name, List<InspectedNorm> norms) {
     return shared;
   }
 
-  /** Whether the gain can be folded, and why not. */
-  String fold(Prospects prospects) {
+  /**
+   * {@return whether the gain can be folded, and why not}
+   *
+   * @param prospects what can be done with the model
+   */
+  public String fold(Prospects prospects) {
     String rule = first().keptBecause().map(reason -> "no, " + reason).orElse("");
     return first().general(prospects.of(first()).orElse(rule));
   }

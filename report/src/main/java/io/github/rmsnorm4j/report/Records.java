@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli.json;
+package io.github.rmsnorm4j.report;
 
 import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
 import com.fasterxml.jackson.annotation.JsonSetter;

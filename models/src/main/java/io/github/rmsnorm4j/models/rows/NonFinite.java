@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.models.rows;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
@@ -12,12 +12,17 @@ import java.lang.foreign.MemorySegment;
  * <p>Those are the elements whose exponent is all ones: with one added to its last place it carries
  * into the sign's, which has been cleared before.
  */
-final class NonFinite {
+public final class NonFinite {
   private final long exponent;
   private final long one;
   private final long sign;
 
-  NonFinite(ElementType type) {
+  /**
+   * For elements of a type.
+   *
+   * @param type the type
+   */
+  public NonFinite(ElementType type) {
     exponent =
         switch (type) {
           case FLOAT64 -> 0x7ff0000000000000L;
@@ -29,8 +34,12 @@ final class NonFinite {
     sign = exponent + one;
   }
 
-  /** How many of the elements that fill the segment are not finite. */
-  long count(MemorySegment elements) {
+  /**
+   * {@return how many of the elements are not finite}
+   *
+   * @param elements elements of the type, which fill the segment
+   */
+  public long count(MemorySegment elements) {
     long whole = elements.byteSize() & -Long.BYTES;
     long count = 0;
     for (long at = 0; at < whole; at += Long.BYTES) {

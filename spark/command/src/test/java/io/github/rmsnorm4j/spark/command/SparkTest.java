@@ -1,9 +1,11 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.spark.command;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cli.Rmsnorm;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -112,5 +114,24 @@ class SparkTest {
     StringWriter err = new StringWriter();
     Spark.passOn(new ByteArrayInputStream(said.getBytes(UTF_8)), UTF_8, new PrintWriter(err));
     return err.toString();
+  }
+
+  @Test
+  void sparkStartsNoJvmThatHasIt() {
+    StringWriter err = new StringWriter();
+    CommandLine command = new CommandLine(new Spark(() -> true));
+    command.setErr(new PrintWriter(err));
+    command.setExecutionExceptionHandler(
+        (e, line, parsed) -> {
+          line.getErr().println(e.getMessage());
+          return 1;
+        });
+    List<String> words = new ArrayList<>(List.of("in", "-o", "out", "--column", "c"));
+    assertThat(command.execute(words.toArray(String[]::new))).isOne();
+    assertThat(err.toString())
+        .startsWith(
+            "JDK " + Runtime.version() + " with the G1 collector corrupts compressed Parquet")
+        .contains("JDK-8377811", "RMSNORM_OPTS=-XX:+UseParallelGC")
+        .hasLineCount(1);
   }
 }

@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.models.rows;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -11,7 +11,7 @@ import java.util.Deque;
  * node(l, k) = node(l - 1, 2k) + node(l - 1, 2k + 1), or the left one alone where there is no right
  * one. So a piece is one row, or as many blocks as are a power of two, which are a node.
  */
-final class GradientSum {
+public final class GradientSum {
   private static final int BLOCK = 32;
 
   private final int width;
@@ -31,29 +31,38 @@ final class GradientSum {
   /**
    * Begins with no rows.
    *
+   * @param width of the rows
    * @param float64 whether sums are rounded to float64; else they are to float32, whose values a
    *     double holds, and whose sum in float64 rounds to what float32 arithmetic gives
    * @param pieceRows rows of each piece but the last, as {@link #pieceRows} has them
    */
-  GradientSum(int width, boolean float64, long pieceRows) {
+  public GradientSum(int width, boolean float64, long pieceRows) {
     this.width = width;
     this.float64 = float64;
     leafPieces = pieceRows == 1 ? BLOCK : 1;
   }
 
-  /** How many rows a piece may have where there is room for so many. */
-  static long pieceRows(long room) {
+  /**
+   * {@return how many rows a piece may have}
+   *
+   * @param room for how many there is room, 1 or more
+   */
+  public static long pieceRows(long room) {
     return room < BLOCK ? 1 : Long.highestOneBit(room);
   }
 
-  /** An array for the next piece's gradient, holding anything. */
-  double[] open() {
+  /** {@return an array for the next piece's gradient, holding anything} */
+  public double[] open() {
     double[] array = free.poll();
     return array == null ? new double[width] : array;
   }
 
-  /** Takes the next piece's gradient, an array that {@link #open} gave. */
-  void add(double[] piece) {
+  /**
+   * Takes the next piece's gradient.
+   *
+   * @param piece an array that {@link #open} gave
+   */
+  public void add(double[] piece) {
     leaf = inLeaf == 0 ? piece : plus(leaf, piece);
     if (++inLeaf == leafPieces) {
       closeLeaf();
@@ -71,8 +80,8 @@ final class GradientSum {
     nodes.push(node);
   }
 
-  /** The sum over all rows, zeros if there are none; nothing is added after it. */
-  double[] total() {
+  /** {@return the sum over all rows, zeros if there are none; nothing is added after it} */
+  public double[] total() {
     if (inLeaf > 0) {
       closeLeaf();
     }

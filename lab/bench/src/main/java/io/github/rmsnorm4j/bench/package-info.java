@@ -1,0 +1,8 @@
+/**
+ * The command {@code rmsnorm bench}: this library compared with others, with itself at another
+ * commit, and on a GPU.
+ *
+ * <p>It may use all modules, and starts the measurements of benchmarks and peers in processes of
+ * their own. {@code Bench} is where to begin reading.
+ */
+package io.github.rmsnorm4j.bench;

@@ -1,0 +1,75 @@
+package io.github.rmsnorm4j.benchmarks;
+
+import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.benchmarks.peers.Contest;
+import io.github.rmsnorm4j.benchmarks.peers.Contests;
+import io.github.rmsnorm4j.measure.Effort;
+import io.github.rmsnorm4j.measure.Interleaved;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Measures this library alone, on one thread, in the JVM that it is started in. Another commit of
+ * the library may be on the class path: {@code rmsnorm bench --against} starts it with both.
+ */
+public final class MeasureOwn {
+  private MeasureOwn() {}
+
+  /**
+   * {@return what is measured}
+   *
+   * @param quick whether it is few
+   * @param only a text that each title must have
+   */
+  public static List<Contest> contests(boolean quick, String only) {
+    return Contests.all().stream()
+        .filter(contest -> !quick || Contests.isQuick(contest))
+        // The check of a gradient is one of float32.
+        .filter(contest -> !contest.backward() || contest.type() == ElementType.FLOAT32)
+        .filter(contest -> contest.toString().contains(only))
+        .toList();
+  }
+
+  /**
+   * Writes a line for each contest to a file: the nanoseconds of a call, in processor time of the
+   * thread, and the title.
+   *
+   * @param args the file, whether it is quick, and a text that each title must have
+   * @throws IOException if the file cannot be written
+   */
+  public static void main(String[] args) throws IOException {
+    boolean quick = Boolean.parseBoolean(args[1]);
+    List<String> lines = new ArrayList<>();
+    for (Contest contest : contests(quick, args[2])) {
+      lines.add(nanos(contest, quick ? Effort.QUICK : Effort.FULL) + " " + contest);
+    }
+    Files.write(Path.of(args[0]), lines);
+  }
+
+  private static double nanos(Contest contest, Effort effort) {
+    Subject subject =
+        new Subject(
+            contest.kernel(),
+            contest.type(),
+            Memory.NATIVE,
+            contest.rows(),
+            contest.width(),
+            false,
+            false,
+            contest.backward() ? Job.BACKWARD : Job.NORM);
+    try (Arena arena = Arena.ofConfined()) {
+      Task task = subject.task(Backend.best(), arena);
+      task.check();
+      return new Interleaved(effort, ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime)
+          .measure(List.of(List.of(task::run)))
+          .getFirst()
+          .median();
+    }
+  }
+}
