@@ -84,8 +84,7 @@ record ModelSettings(ConfigFields fields, List<String> prefixes) {
   }
 
   private int count(List<String> keys, int least, int most) throws FormatException {
-    return fields.wholeNumber(
-        key(keys).orElse(prefixes.getLast() + keys.getFirst()), least, most);
+    return fields.wholeNumber(key(keys).orElse(prefixes.getLast() + keys.getFirst()), least, most);
   }
 
   /** A spec with the epsilon that is set, or with its own. */

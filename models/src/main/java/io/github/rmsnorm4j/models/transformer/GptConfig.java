@@ -1,9 +1,8 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.models.internal.ConfigFields;
-
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.models.internal.ConfigFields;
 import io.github.rmsnorm4j.models.transformer.BlockForm.Biases;
 import java.util.Map;
 

@@ -1,10 +1,9 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.models.internal.ConfigFields;
-
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.models.internal.ConfigFields;
 
 /** The config of a Llama, of what has a Llama's formula under another name, or of this library. */
 final class LlamaConfig {

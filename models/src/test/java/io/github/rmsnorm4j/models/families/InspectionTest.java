@@ -277,10 +277,17 @@ class InspectionTest {
     refused(model.without("model.layers.1.input_layernorm.weight"), "lacks model.layers.1.input");
     refused(model.without("model.embed_tokens.weight"), "lacks model.embed_tokens.weight");
     refused(model.with("num_hidden_layers", 4), "lacks model.layers.3.input_layernorm.weight");
-    refused(model.with("num_hidden_layers", 1e9), "num_hidden_layers is 1.0E9, it must be a whole number from 0 to 10000");
-    refused(model.with("num_hidden_layers", "three"), "num_hidden_layers is 'three', it must be a number");
-    refused(model.with("rms_norm_eps", -1.0), "rms_norm_eps is -1.0, it must be finite and not negative");
-    refused(model.with("tie_word_embeddings", 1), "tie_word_embeddings is 1, it must be true or false");
+    refused(
+        model.with("num_hidden_layers", 1e9),
+        "num_hidden_layers is 1.0E9, it must be a whole number from 0 to 10000");
+    refused(
+        model.with("num_hidden_layers", "three"),
+        "num_hidden_layers is 'three', it must be a number");
+    refused(
+        model.with("rms_norm_eps", -1.0),
+        "rms_norm_eps is -1.0, it must be finite and not negative");
+    refused(
+        model.with("tie_word_embeddings", 1), "tie_word_embeddings is 1, it must be true or false");
     Values square = model.get("model.layers.0.self_attn.q_proj.weight");
     refused(model.with("model.norm.weight", square), "a gain has one axis");
     refused(

@@ -3,9 +3,9 @@ package io.github.rmsnorm4j.models.transformer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.internal.SeededRandom;
-import io.github.rmsnorm4j.ElementType;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
