@@ -33,7 +33,12 @@ final class CudaNormalizer implements Normalizer {
   /** Owns the device from now on. */
   CudaNormalizer(CudaDevice device) {
     this.device = device;
-    lanes = List.of(new Lane(), new Lane());
+    try {
+      lanes = List.of(new Lane(), new Lane());
+    } catch (RuntimeException | Error e) {
+      device.close();
+      throw e;
+    }
   }
 
   @Override

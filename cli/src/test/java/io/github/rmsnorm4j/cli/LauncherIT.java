@@ -3,17 +3,14 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.github.rmsnorm4j.cli.testing.Shell;
+import io.github.rmsnorm4j.cli.testing.Launchers;
 import io.github.rmsnorm4j.cli.testing.Shell.Result;
 import io.github.rmsnorm4j.cli.testing.Shell.Running;
-import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -36,66 +33,20 @@ class LauncherIT {
   private static final Pattern TIMES = Pattern.compile("(\\d+)m([\\d.]+)s (\\d+)m([\\d.]+)s\\s*$");
 
   @TempDir private static Path folder;
+  private static Launchers launchers;
   private static Path checkout;
   private static Result firstStart;
 
-  private static Shell shell() throws IOException {
-    Path root = folder.resolve("root");
-    Path jvm = Files.createDirectories(root.resolve("usr/lib/jvm"));
-    Path jdk = jvm.resolve("the jdk");
-    if (!Files.exists(jdk)) {
-      Files.createSymbolicLink(jdk, Path.of(System.getProperty("java.home")));
-    }
-    return shellWithoutJdk()
-        .with("RMSNORM_JDK_ROOT", root)
-        .with("MAVEN_ARGS", "-o -Dmaven.repo.local=" + System.getProperty("localRepository"));
-  }
-
-  private static Shell shellWithoutJdk() throws IOException {
-    return new Shell(Files.createTempDirectory(folder, "shell "));
-  }
-
   @BeforeAll
   static void startForTheFirstTime() throws IOException, InterruptedException {
-    checkout = copyOfCheckout("a checkout");
-    firstStart = shell().run(checkout.resolve("rmsnorm"), "demo", "1", "2", "3", "4");
+    launchers = new Launchers(folder);
+    checkout = launchers.copyOfCheckout("a checkout");
+    firstStart = launchers.shell().run(checkout.resolve("rmsnorm"), "demo", "1", "2", "3", "4");
   }
 
   @AfterAll
-  static void removeTheLinkToTheJdk() throws IOException {
-    // JUnit would remove it as well, but warns of links that lead out of its folder.
-    Files.deleteIfExists(folder.resolve("root/usr/lib/jvm/the jdk"));
-  }
-
-  private static Path copyOfCheckout(String name) throws IOException {
-    Path copy = Files.createDirectory(folder.resolve(name));
-    for (String part : List.of("rmsnorm", "mvnw", ".mvn", "pom.xml")) {
-      copy(Shell.CHECKOUT.resolve(part), copy.resolve(part));
-    }
-    try (Stream<Path> modules = Shell.modules()) {
-      for (Path module : modules.toList()) {
-        Path target = Files.createDirectories(copy.resolve(Shell.CHECKOUT.relativize(module)));
-        copy(module.resolve("pom.xml"), target.resolve("pom.xml"));
-        for (String file : List.of("java.options", "commands.properties")) {
-          if (Files.exists(module.resolve(file))) {
-            copy(module.resolve(file), target.resolve(file));
-          }
-        }
-        if (Files.exists(module.resolve("src/main"))) {
-          Files.createDirectory(target.resolve("src"));
-          copy(module.resolve("src/main"), target.resolve("src/main"));
-        }
-      }
-    }
-    return copy;
-  }
-
-  private static void copy(Path from, Path to) throws IOException {
-    try (Stream<Path> files = Files.walk(from)) {
-      for (Path file : files.toList()) {
-        Files.copy(file, to.resolve(from.relativize(file).toString()));
-      }
-    }
+  static void close() throws IOException {
+    launchers.close();
   }
 
   @Test
@@ -103,66 +54,6 @@ class LauncherIT {
     assertThat(firstStart.err()).isEqualTo(BUILDING);
     assertThat(firstStart.out()).startsWith("RMSNorm of 4 numbers").contains("1.4606");
     assertThat(firstStart.status()).isZero();
-  }
-
-  /** The model is in the jar, and its products are plain Java. */
-  @Test
-  void aStoryNeedsNothingThatIsFetched() throws IOException, InterruptedException {
-    Result story = shell().run(checkout.resolve("rmsnorm"), "story", "--tokens", "3");
-    assertThat(story.out()).isEqualTo("Once upon a\n");
-    assertThat(story.err()).contains("plain Java").hasLineCount(1);
-    assertThat(story.status()).isZero();
-  }
-
-  /** The JVM that trains has its libraries from the folder in which they are kept once fetched. */
-  @Test
-  void trainingsRunInAJvmThatHasOpenBlas() throws IOException, InterruptedException {
-    Path natives = Files.createDirectories(checkout.resolve("cli/target/run/natives"));
-    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-      String name = Path.of(entry).getFileName().toString();
-      if (name.matches("(openblas|javacpp)-.*-(linux|macosx)-.*\\.jar")) {
-        Files.copy(Path.of(entry), natives.resolve(name));
-      }
-    }
-    Path state = folder.resolve("state");
-    Path launcher = checkout.resolve("rmsnorm");
-    List<Object> train =
-        new ArrayList<>(List.of(launcher, "train", "--out", state, "--steps", "2"));
-    train.addAll(List.of("--seeds", "1", "--width", "8", "--heads", "2"));
-    Result first = shell().run(train.toArray());
-    assertThat(first.err()).contains("[2/2] ").doesNotContain("fetching", "WARNING");
-    assertThat(first.out()).contains("RMSNorm").contains("cannot show which norm is better");
-    assertThat(first.status()).isZero();
-    assertThat(natives.resolve("unpacked")).isNotEmptyDirectory();
-
-    Result again = shell().run(train.toArray());
-    assertThat(again.err()).contains("holds a training: --resume goes on with it").hasLineCount(1);
-    assertThat(again.status()).isEqualTo(2);
-  }
-
-  /** Built where it is first asked for, from what Maven has fetched for its module already. */
-  @Test
-  void sparkNormalisesParquet() throws IOException, InterruptedException {
-    Path in = folder.resolve("three rows.parquet");
-    try (InputStream rows = LauncherIT.class.getResourceAsStream("three-rows.parquet")) {
-      Files.copy(rows, in);
-    }
-    Path out = folder.resolve("result.parquet");
-    List<Object> words = new ArrayList<>(List.of(checkout.resolve("rmsnorm"), "spark", in));
-    words.addAll(List.of("-o", out, "--column", "embedding", "--threads", "1"));
-
-    Result first = shell().run(words.toArray());
-    assertThat(first.err())
-        .startsWith("rmsnorm spark: building the job and fetching Spark")
-        .contains(out + ": 3 rows, column embedding, on local[1], ")
-        .doesNotContain("WARNING");
-    assertThat(first.status()).isZero();
-    assertThat(out.resolve("_SUCCESS")).exists();
-
-    Result again = shell().run(words.toArray());
-    assertThat(again.err())
-        .isEqualTo("rmsnorm spark: " + out + ": exists already; --force replaces it\n");
-    assertThat(again.status()).isEqualTo(2);
   }
 
   /**
@@ -176,7 +67,9 @@ class LauncherIT {
     for (int i = 0; i < 40 && best > 0.45; i++) {
       long start = System.nanoTime();
       Result result =
-          shell().run("/bin/sh", "-c", "\"$0\" --version; times", checkout.resolve("rmsnorm"));
+          launchers
+              .shell()
+              .run("/bin/sh", "-c", "\"$0\" --version; times", checkout.resolve("rmsnorm"));
       double clock = (System.nanoTime() - start) / 1e9;
       assertThat(result.err()).isEmpty();
       assertThat(result.out()).startsWith("rmsnorm ");
@@ -199,7 +92,7 @@ class LauncherIT {
   @Test
   void doctorSaysWhatIsSlowWithoutAWarning() throws IOException, InterruptedException {
     Result result =
-        shell().with("RMSNORM_OPTS", "-Xint").run(checkout.resolve("rmsnorm"), "doctor");
+        launchers.shell().with("RMSNORM_OPTS", "-Xint").run(checkout.resolve("rmsnorm"), "doctor");
     assertThat(result.err()).isEmpty();
     assertThat(result.out().replaceAll("\\s+", " ")).contains("Java loops", "start without -Xint");
   }
@@ -208,7 +101,8 @@ class LauncherIT {
   void namesBeyondAsciiAndCdpathDoNoHarm() throws IOException, InterruptedException {
     Path file = Files.writeString(checkout.resolve("\u00e9\u65e5.npy"), "");
     Result result =
-        shell()
+        launchers
+            .shell()
             .with("LC_ALL", "")
             .with("LC_CTYPE", "")
             .with("LANG", "C")
@@ -222,7 +116,8 @@ class LauncherIT {
   @Test
   void theVectorApiComesWithoutAWarning() throws IOException, InterruptedException {
     Result result =
-        shell()
+        launchers
+            .shell()
             .with("RMSNORM_OPTS", "-Drmsnorm4j.machineCode=false")
             .run(checkout.resolve("rmsnorm"), "doctor");
     assertThat(result.err()).isEmpty();
@@ -236,12 +131,13 @@ class LauncherIT {
     Path links = Files.createDirectory(folder.resolve("some links"));
     Files.createSymbolicLink(links.resolve("absolute"), checkout.resolve("rmsnorm"));
     Files.createSymbolicLink(links.resolve("relative"), Path.of("absolute"));
-    assertThat(shell().run(links.resolve("relative"), "--version").out()).startsWith("rmsnorm ");
+    assertThat(launchers.shell().run(links.resolve("relative"), "--version").out())
+        .startsWith("rmsnorm ");
   }
 
   @Test
   void argumentsAndStatusArePassedOn() throws IOException, InterruptedException {
-    Result result = shell().run(checkout.resolve("rmsnorm"), "demo", "a b  *");
+    Result result = launchers.shell().run(checkout.resolve("rmsnorm"), "demo", "a b  *");
     assertThat(result.status()).isEqualTo(2);
     assertThat(result.out()).isEmpty();
     assertThat(result.err()).contains("'a b  *'").hasLineCount(1);
@@ -250,7 +146,7 @@ class LauncherIT {
   @Test
   void standardOutputThatFailsIsAFailure() throws IOException, InterruptedException {
     String command = "'" + checkout.resolve("rmsnorm") + "' demo >&-";
-    Result result = shell().run("/bin/sh", "-c", command);
+    Result result = launchers.shell().run("/bin/sh", "-c", command);
     assertThat(result.status()).isEqualTo(1);
     assertThat(result.err()).startsWith("rmsnorm: cannot write to standard output").hasLineCount(1);
   }
@@ -259,13 +155,14 @@ class LauncherIT {
   void aReaderWhoHasSeenEnoughIsNoFailure() throws IOException, InterruptedException {
     // The reader is gone before the JVM has started.
     String command = "{ '" + checkout.resolve("rmsnorm") + "' demo; echo $? >&2; } | true";
-    assertThat(shell().run("/bin/sh", "-c", command).err()).isEqualTo("0\n");
+    assertThat(launchers.shell().run("/bin/sh", "-c", command).err()).isEqualTo("0\n");
   }
 
   @Test
   void theEnvironmentGivesTheJvmOptions() throws IOException, InterruptedException {
     Result result =
-        shell()
+        launchers
+            .shell()
             .with("RMSNORM_OPTS", "-Xmx64m -XX:+UseSerialGC")
             .run(checkout.resolve("rmsnorm"), "doctor");
     assertThat(result.err()).isEmpty();
@@ -278,7 +175,7 @@ class LauncherIT {
     byte[] bytes = Files.readAllBytes(archive);
     for (int size : new int[] {0, 1000, bytes.length / 2}) {
       Files.write(archive, Arrays.copyOf(bytes, size));
-      Result result = shell().run(checkout.resolve("rmsnorm"), "--version");
+      Result result = launchers.shell().run(checkout.resolve("rmsnorm"), "--version");
       assertThat(result.err()).isEmpty();
       assertThat(result.out()).startsWith("rmsnorm ");
     }
@@ -287,14 +184,14 @@ class LauncherIT {
 
   @Test
   void changedSourcesAreBuiltAgainAlsoByTwoAtOnce() throws IOException, InterruptedException {
-    Path other = copyOfCheckout("changing sources");
-    copy(checkout.resolve("cli/target"), other.resolve("cli/target"));
+    Path other = launchers.copyOfCheckout("changing sources");
+    Launchers.copy(checkout.resolve("cli/target"), other.resolve("cli/target"));
     Path jar = other.resolve("cli/target/run/rmsnorm.jar");
     FileTime old = FileTime.from(Instant.now().minusSeconds(3600));
     Files.setLastModifiedTime(jar, old);
 
-    Running one = shell().start(other.resolve("rmsnorm"), "demo", "3", "4");
-    Running two = shell().start(other.resolve("rmsnorm"), "demo", "5", "12");
+    Running one = launchers.shell().start(other.resolve("rmsnorm"), "demo", "3", "4");
+    Running two = launchers.shell().start(other.resolve("rmsnorm"), "demo", "5", "12");
     assertThat(one.result()).satisfies(result -> builtAndRan(result, "0.8485"));
     assertThat(two.result()).satisfies(result -> builtAndRan(result, "0.5439"));
 
@@ -303,7 +200,7 @@ class LauncherIT {
       assertThat(left.map(path -> path.getFileName().toString()))
           .containsExactlyInAnyOrder("rmsnorm.jar", "rmsnorm.aot");
     }
-    assertThat(shell().run(other.resolve("rmsnorm"), "--version").err()).isEmpty();
+    assertThat(launchers.shell().run(other.resolve("rmsnorm"), "--version").err()).isEmpty();
   }
 
   private static void builtAndRan(Result result, String figure) {
@@ -314,10 +211,10 @@ class LauncherIT {
 
   @Test
   void sourcesThatDoNotCompileAreNamed() throws IOException, InterruptedException {
-    Path other = copyOfCheckout("broken sources");
+    Path other = launchers.copyOfCheckout("broken sources");
     Path source = other.resolve("core/src/main/java/io/github/rmsnorm4j/ElementType.java");
     Files.writeString(source, "this is not Java");
-    Result result = shell().run(other.resolve("rmsnorm"), "--version");
+    Result result = launchers.shell().run(other.resolve("rmsnorm"), "--version");
     assertThat(result.status()).isEqualTo(1);
     assertThat(result.out()).isEmpty();
     assertThat(result.err()).startsWith(BUILDING).contains("ElementType.java", "the build failed");
@@ -327,9 +224,9 @@ class LauncherIT {
   /** Of what stops Maven before it can say anything in its own way. */
   @Test
   void theLastWordsOfABuildThatCouldNotStartAreShown() throws IOException, InterruptedException {
-    Path other = copyOfCheckout("no maven");
+    Path other = launchers.copyOfCheckout("no maven");
     Files.writeString(other.resolve("mvnw"), "echo 'mvnw: the disk is upside down' >&2; exit 1\n");
-    Result result = shell().run(other.resolve("rmsnorm"), "--version");
+    Result result = launchers.shell().run(other.resolve("rmsnorm"), "--version");
     assertThat(result.status()).isEqualTo(1);
     assertThat(result.err())
         .startsWith(BUILDING + "mvnw: the disk is upside down\n")
@@ -341,7 +238,7 @@ class LauncherIT {
   @Test
   void withoutHomeTheFolderThatTheSystemKnowsIsTaken() throws IOException, InterruptedException {
     assumeThat(System.getenv("HOME")).isEqualTo(System.getProperty("user.home"));
-    Result result = shell().without("HOME").run(checkout.resolve("mvnw"), "--version");
+    Result result = launchers.shell().without("HOME").run(checkout.resolve("mvnw"), "--version");
     assertThat(result.err()).isEmpty();
     assertThat(result.out()).contains("Apache Maven");
     assertThat(result.status()).isZero();
@@ -349,10 +246,10 @@ class LauncherIT {
 
   @Test
   void aFolderThatCannotBeWrittenIsNamed() throws IOException, InterruptedException {
-    Path other = copyOfCheckout("unwritable");
+    Path other = launchers.copyOfCheckout("unwritable");
     // A file where the folder should be stops even root, whom permissions do not.
     Files.createFile(other.resolve("cli/target"));
-    Result result = shell().run(other.resolve("rmsnorm"), "--version");
+    Result result = launchers.shell().run(other.resolve("rmsnorm"), "--version");
     assertThat(result.status()).isEqualTo(1);
     assertThat(result.err())
         .isEqualTo(
@@ -365,7 +262,10 @@ class LauncherIT {
   void withoutAJdkBothSayWhatIsMissing() throws IOException, InterruptedException {
     for (String program : List.of("rmsnorm", "mvnw")) {
       Result result =
-          shellWithoutJdk().with("HOME", folder).run(checkout.resolve(program), "--version");
+          launchers
+              .shellWithoutJdk()
+              .with("HOME", folder)
+              .run(checkout.resolve(program), "--version");
       assertThat(result.status()).isEqualTo(1);
       assertThat(result.out()).isEmpty();
       assertThat(result.err()).startsWith("rmsnorm4j needs a JDK 25 or newer").hasLineCount(1);
@@ -374,9 +274,10 @@ class LauncherIT {
 
   @Test
   void mavenRunsOnTheJdkThatWasFoundAndSaysNothingElse() throws IOException, InterruptedException {
-    Result result = shell().run(checkout.resolve("mvnw"), "-q", "-N", "-f", checkout, "validate");
+    Result result =
+        launchers.shell().run(checkout.resolve("mvnw"), "-q", "-N", "-f", checkout, "validate");
     assertThat(result).isEqualTo(new Result(0, "", ""));
-    assertThat(shell().run(checkout.resolve("mvnw"), "--version").out())
+    assertThat(launchers.shell().run(checkout.resolve("mvnw"), "--version").out())
         .contains("Java version: " + Runtime.version().feature());
   }
 }

@@ -28,7 +28,7 @@ final class Natives {
   /** Of the checkout with this top folder. */
   Natives(Path checkout) {
     this.checkout = checkout;
-    folder = checkout.resolve("cli/target/run/natives");
+    folder = checkout.resolve("studies/target/run/natives");
   }
 
   /** Whether this JVM has them on its class path, so that matrices can be multiplied here. */

@@ -50,7 +50,8 @@ final class TrainingJvm {
             "--enable-native-access=ALL-UNNAMED",
             "--add-exports=java.base/jdk.internal.module=ALL-UNNAMED",
             // Unpacked where `clean` takes it away again.
-            "-Dorg.bytedeco.javacpp.cachedir=" + home.resolve("cli/target/run/natives/unpacked"),
+            "-Dorg.bytedeco.javacpp.cachedir="
+                + home.resolve("studies/target/run/natives/unpacked"),
             "-cp",
             String.join(File.pathSeparator, classPath),
             Rmsnorm.class.getName()));

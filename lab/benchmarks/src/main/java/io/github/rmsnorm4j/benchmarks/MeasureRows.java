@@ -73,12 +73,12 @@ final class MeasureRows {
    * A copy's time depends on the pages of memory that the rows get, because some pages share a set
    * of a cache; a norm's time depends on them less. So every round has other memory, up to a limit.
    */
-  private static int places(Subject subject, Effort effort) {
+  static int places(Subject subject, Effort effort) {
     long bytes = (long) subject.elements() * subject.type().bytes();
     return Math.clamp(MEMORY / bytes, 1, effort.rounds());
   }
 
-  private static Task ready(Subject subject, Backend backend, Arena arena) {
+  static Task ready(Subject subject, Backend backend, Arena arena) {
     Task task = subject.task(backend, arena);
     task.check();
     return task;

@@ -1,7 +1,8 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.cli.testing.JavaSource;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import java.io.IOException;
 import java.nio.file.Files;

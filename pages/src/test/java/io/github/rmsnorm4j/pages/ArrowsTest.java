@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,7 +40,8 @@ class ArrowsTest {
     "lab/bench, rmsnorm4j-cuda rmsnorm4j-cuda-check rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-cli jackson-databind picocli",
     "lab/benchmarks, rmsnorm4j rmsnorm4j-measure jackson-databind jmh-core",
     "lab/peers, rmsnorm4j-benchmarks picocli pytorch openblas dnnl opencl javacpp onnxruntime",
-    "lab/oracle-tests, rmsnorm4j rmsnorm4j-models pytorch openblas javacpp"
+    "lab/oracle-tests, rmsnorm4j rmsnorm4j-models pytorch openblas javacpp",
+    "pages, rmsnorm4j rmsnorm4j-bench rmsnorm4j-cli rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-spark rmsnorm4j-spark-command rmsnorm4j-studies rmsnorm4j-report commonmark commonmark-ext-gfm-tables commonmark-ext-heading-anchor" // modules with -Psite and for tests
   };
 
   static Stream<Arguments> modules() {

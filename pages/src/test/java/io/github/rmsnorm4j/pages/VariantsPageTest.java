@@ -1,9 +1,11 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.JavaSource;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
@@ -219,7 +222,9 @@ class VariantsPageTest {
     List<String> commands = choices().stream().map(Choice::command).toList();
     List<String> asked = new ArrayList<>();
     NormSpec.presets().forEach(preset -> asked.add("--like " + preset.name()));
-    new LowerCase.Orders().forEach(order -> asked.add("--cast-order " + order));
+    for (CastOrder order : CastOrder.values()) {
+      asked.add("--cast-order " + order.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+    }
     asked.add("--partial-rounding down");
     asked.addAll(List.of("--eps-at outside", "--eps-at floor", "--partial ", "--gain-offset "));
     asked.addAll(List.of("--bias ", "--residual-rounding between", "--residual-rounding last"));

@@ -1,9 +1,10 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.JavaSource;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;

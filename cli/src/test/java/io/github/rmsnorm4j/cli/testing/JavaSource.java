@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.cli.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,11 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A program that a page shows, started from its source with this project on the class path. */
-final class JavaSource {
+public final class JavaSource {
   private JavaSource() {}
 
   /** Runs it in a folder, where it has to end with status 0, and returns what it prints. */
-  static String run(Path folder, String program, String... arguments)
+  public static String run(Path folder, String program, String... arguments)
       throws IOException, InterruptedException {
     Path source = Files.writeString(folder.resolve("Lines.java"), program);
     List<String> command = new ArrayList<>();

@@ -1,9 +1,11 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import io.github.rmsnorm4j.cli.Rmsnorm;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.JavaSource;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import java.io.IOException;
 import java.nio.file.Files;
