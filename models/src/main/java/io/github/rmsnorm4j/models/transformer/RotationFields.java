@@ -30,7 +30,8 @@ record RotationFields(ConfigFields fields) {
     double value = names.isEmpty() ? absent : fields.number(names.getFirst(), null);
     for (String name : names) {
       if (fields.number(name, null) != value) {
-        throw fields.wrong(name, fields.get(name), "be as " + names.getFirst() + ", " + value);
+        throw fields.wrong(
+            name, fields.number(name, null), "be as " + names.getFirst() + ", " + value);
       }
     }
     return value;
