@@ -165,6 +165,7 @@ class OpenBlasTest {
     ModelConfig config =
         ModelConfig.builder(11, 12, 2, 4)
             .norm(NormSpec.LAYERNORM)
+            .headWidth(4)
             .keyValueHeads(2)
             .initialRange(0.3)
             .build();
