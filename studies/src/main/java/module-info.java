@@ -12,6 +12,7 @@ module io.github.rmsnorm4j.studies {
   requires jdk.management;
   requires jdk.unsupported;
   requires org.bytedeco.javacpp;
+  requires org.bytedeco.openblas;
 
   opens io.github.rmsnorm4j.studies to
       info.picocli;
