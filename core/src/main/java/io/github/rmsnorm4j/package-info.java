@@ -9,5 +9,10 @@
  * <p>{@link io.github.rmsnorm4j.RmsNorm}, {@link io.github.rmsnorm4j.LayerNorm} and {@link
  * io.github.rmsnorm4j.L2Norm} build norms, {@link io.github.rmsnorm4j.Norm} has their methods, and
  * {@link io.github.rmsnorm4j.Rows} describes memory as rows.
+ *
+ * <p>Nothing is null, as argument or result, unless it is {@code @Nullable}.
  */
+@NullMarked
 package io.github.rmsnorm4j;
+
+import org.jspecify.annotations.NullMarked;

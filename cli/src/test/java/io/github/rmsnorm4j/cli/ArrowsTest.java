@@ -20,7 +20,7 @@ class ArrowsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "core,",
+    "core, jspecify", // for the compiler alone
     "cuda, rmsnorm4j",
     "cuda/check, rmsnorm4j-cuda",
     "formats, rmsnorm4j jackson-core jackson-databind", // the latter for its tests
