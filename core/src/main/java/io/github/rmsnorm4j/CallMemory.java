@@ -44,11 +44,12 @@ record CallMemory(boolean addresses) {
       boolean ofGroups) {
     boolean wide = values instanceof double[];
     ElementType type = wide ? ElementType.FLOAT64 : ElementType.FLOAT32;
-    MemorySegment segment = there;
-    if (there == null) {
-      segment =
-          wide ? MemorySegment.ofArray((double[]) values) : MemorySegment.ofArray((float[]) values);
-    }
+    MemorySegment segment =
+        there != null
+            ? there
+            : wide
+                ? MemorySegment.ofArray((double[]) values)
+                : MemorySegment.ofArray((float[]) values);
     long bytes = (long) width * type.bytes();
     long rowsOfSample = rows / parts;
     if (ofGroups) {

@@ -159,11 +159,15 @@ public final class Assembler {
       if (encoding.label() == null) {
         return 0;
       }
-      Integer to = places.get(encoding.label());
-      if (to == null) {
-        throw new IllegalArgumentException(encoding.label() + " is nowhere in the code");
+      return place(encoding.label()) - end;
+    }
+
+    private int place(Label label) {
+      Integer place = places.get(label);
+      if (place == null) {
+        throw new IllegalArgumentException(label + " is nowhere in the code");
       }
-      return to - end;
+      return place;
     }
 
     byte[] bytes() {
@@ -175,7 +179,7 @@ public final class Assembler {
         }
       }
       for (Data data : constants) {
-        bytes.position(places.get(data.label));
+        bytes.position(place(data.label));
         for (long pattern : data.patterns) {
           bytes.putLong(pattern);
         }
