@@ -46,8 +46,7 @@ class GradientCommandTest {
   }
 
   private static CommandResult run(Object... args) {
-    Stream<String> words = Arrays.stream(args).map(Object::toString);
-    return CommandResult.of(Stream.concat(Stream.of("gradient"), words).toArray(String[]::new));
+    return CommandResult.of("gradient", args);
   }
 
   private static void assertDone(CommandResult result) {

@@ -35,8 +35,7 @@ class NormalizeResidualTest {
   }
 
   private static CommandResult run(Object... args) {
-    Stream<String> words = Arrays.stream(args).map(Object::toString);
-    return CommandResult.of(Stream.concat(Stream.of("normalize"), words).toArray(String[]::new));
+    return CommandResult.of("normalize", args);
   }
 
   private static void assertDone(CommandResult result) {
