@@ -11,6 +11,7 @@ module io.github.rmsnorm4j.studies {
   requires static jdk.incubator.vector;
   requires jdk.management;
   requires jdk.unsupported;
+  requires org.apache.commons.statistics.distribution;
   requires org.bytedeco.javacpp;
   requires org.bytedeco.openblas;
 

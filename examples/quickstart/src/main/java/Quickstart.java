@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /** The library in one program: forward, bfloat16, with a residual, and backward. */
@@ -25,8 +24,7 @@ public final class Quickstart {
     try (Arena arena = Arena.ofConfined()) { // any memory, any type
       Rows half = Rows.of(arena.allocate(2 * width * BFLOAT16.bytes()), BFLOAT16, 2, width);
       norm.apply(Rows.of(x, width), half);
-      short first = half.segment().get(ValueLayout.JAVA_SHORT, 0);
-      System.out.println("bfloat16  " + Float.intBitsToFloat(first << 16) + ", ...");
+      System.out.println("bfloat16  " + (float) BFLOAT16.get(half.segment(), 0) + ", ...");
     }
 
     float[] residual = {4, 3, 2, 1, 0, 0, 0, 0};

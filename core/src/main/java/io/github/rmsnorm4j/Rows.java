@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.device.RowSpan;
 import java.lang.foreign.MemorySegment;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
@@ -8,7 +9,6 @@ import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
 import java.nio.FloatBuffer;
 import java.nio.ShortBuffer;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,48 +53,13 @@ public final class Rows {
       long rowStride,
       boolean maybeMapped) {
     requireType(type);
-    if (width < 1) {
-      throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
-    }
-    if (rows < 0) {
-      throw new IllegalArgumentException("rows is " + rows + ", it must be at least 0");
-    }
-    if (rowStride < width) {
-      throw new IllegalArgumentException(
-          "rowStride is " + rowStride + ", it must be at least the width, " + width);
-    }
-    long bytes = span(rows, width, rowStride, type.bytes());
-    if (bytes < 0 || bytes > memory.byteSize()) {
-      throw new IndexOutOfBoundsException(
-          String.format(
-              Locale.ROOT,
-              "%d rows of %d %s elements at a stride of %d need %s bytes, there are %d",
-              rows,
-              width,
-              type,
-              rowStride,
-              bytes < 0 ? "over 2^63" : bytes,
-              memory.byteSize()));
-    }
+    long bytes = RowSpan.check(rows, width, rowStride, type, memory.byteSize());
     this.segment = memory.asSlice(0, bytes);
     this.type = type;
     this.rows = rows;
     this.width = width;
     this.rowStride = rowStride;
     this.maybeMapped = maybeMapped;
-  }
-
-  /** Bytes from the first element to the end of the last; -1 if a long cannot hold it. */
-  private static long span(long rows, int width, long rowStride, int bytes) {
-    if (rows == 0) {
-      return 0;
-    }
-    try {
-      long elements = Math.addExact(Math.multiplyExact(rows - 1, rowStride), width);
-      return Math.multiplyExact(elements, (long) bytes);
-    } catch (ArithmeticException e) {
-      return -1;
-    }
   }
 
   /**

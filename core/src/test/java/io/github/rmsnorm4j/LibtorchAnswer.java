@@ -18,6 +18,18 @@ import java.util.Map;
  */
 record LibtorchAnswer(
     String norm, ElementType x, ElementType weight, ElementType y, Map<String, double[]> lines) {
+  /** The norms of {@code published.txt}; {@code gradients.txt} has them too. */
+  static final List<String> PUBLISHED =
+      List.of(
+          "LLAMA",
+          "GEMMA",
+          "T5",
+          "PAPER",
+          "PARTIAL",
+          "ADDED_FIRST",
+          "ADDED_BETWEEN",
+          "ADDED_LAST",
+          "ADDED_LAYER_NORM");
 
   /** Those of a norm. */
   static List<LibtorchAnswer> of(String file, String norm) throws IOException {
@@ -44,6 +56,10 @@ record LibtorchAnswer(
     try (InputStream in = LibtorchAnswer.class.getResourceAsStream("/libtorch/" + file)) {
       return new String(in.readAllBytes(), StandardCharsets.US_ASCII);
     }
+  }
+
+  ElementType arithmetic() {
+    return x == ElementType.FLOAT64 ? x : ElementType.FLOAT32;
   }
 
   int width() {

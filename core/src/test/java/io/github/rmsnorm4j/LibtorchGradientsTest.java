@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.FieldSource;
 
 /**
  * Gradients against what libtorch's autograd makes of the Python code of published norms, kept in
@@ -15,6 +15,10 @@ import org.junit.jupiter.params.provider.ValueSource;
  * gives it, and compares many more.
  */
 class LibtorchGradientsTest {
+  private static final List<String> NORMS =
+      Stream.concat(LibtorchAnswer.PUBLISHED.stream(), Stream.of("RMS_NORM", "LAYER_NORM"))
+          .toList();
+
   /**
    * Roundings of float32 and float64, each in proportion to the terms that an element is made of,
    * without their signs. Libtorch adds rows up in their own type, so its sums carry more roundings
@@ -32,20 +36,7 @@ class LibtorchGradientsTest {
   private static final double ROUNDINGS_OF_KEPT = 4;
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "LLAMA",
-        "GEMMA",
-        "T5",
-        "PAPER",
-        "PARTIAL",
-        "ADDED_FIRST",
-        "ADDED_BETWEEN",
-        "ADDED_LAST",
-        "RMS_NORM",
-        "LAYER_NORM",
-        "ADDED_LAYER_NORM"
-      })
+  @FieldSource("NORMS")
   void asAutogradHasThem(String norm) throws IOException {
     List<LibtorchAnswer> answers = LibtorchAnswer.of("gradients.txt", norm);
     assertThat(answers).hasSizeGreaterThan(1);
@@ -62,20 +53,7 @@ class LibtorchGradientsTest {
 
   /** The plain formula is within it too, and one that is wrong in one term far outside. */
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "LLAMA",
-        "GEMMA",
-        "T5",
-        "PAPER",
-        "PARTIAL",
-        "ADDED_FIRST",
-        "ADDED_BETWEEN",
-        "ADDED_LAST",
-        "RMS_NORM",
-        "LAYER_NORM",
-        "ADDED_LAYER_NORM"
-      })
+  @FieldSource("NORMS")
   void mistakesAreOutsideTheTolerance(String norm) throws IOException {
     for (LibtorchAnswer answer : LibtorchAnswer.of("gradients.txt", norm)) {
       LibtorchTerms terms = terms(answer, Keep.INPUT);
@@ -127,8 +105,8 @@ class LibtorchGradientsTest {
 
   /** The mean of a LayerNorm is as good as the arithmetic, and libtorch's as the rows' type. */
   private static LibtorchTerms terms(LibtorchAnswer answer, Keep keep) {
-    double own = rounding(answer.x() == ElementType.FLOAT64 ? answer.x() : ElementType.FLOAT32);
-    return new LibtorchTerms(answer, keep == Keep.OUTPUT, own / coarsest(answer));
+    double ratio = answer.arithmetic().unitRoundoff() / coarsest(answer);
+    return new LibtorchTerms(answer, keep == Keep.OUTPUT, ratio);
   }
 
   /** How much of the tolerance an answer takes at most: 1 is all. */
@@ -156,17 +134,8 @@ class LibtorchGradientsTest {
 
   private static double coarsest(LibtorchAnswer answer) {
     return Stream.of(answer.x(), answer.weight(), answer.y())
-        .mapToDouble(LibtorchGradientsTest::rounding)
+        .mapToDouble(ElementType::unitRoundoff)
         .max()
         .getAsDouble();
-  }
-
-  private static double rounding(ElementType type) {
-    return switch (type) {
-      case FLOAT64 -> 0x1p-53;
-      case FLOAT32 -> 0x1p-24;
-      case FLOAT16 -> 0x1p-11;
-      case BFLOAT16 -> 0x1p-8;
-    };
   }
 }

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.foreign.ValueLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -114,18 +115,17 @@ class LibtorchVectorsTest {
       for (int j = 0; j < vector.x().length; j++) {
         largest = Math.max(largest, vector.magnitude(j));
       }
-      return 0x1p-53 * (16 * largest + 4 * vector.displacement() * (largest + gain));
+      return type.unitRoundoff() * (16 * largest + 4 * vector.displacement() * (largest + gain));
     }
     double roundings =
         (vector.centred() ? 5 : 3) + (vector.lines().containsKey("bias") ? 1 : 0) + 0.01;
     double bound =
-        roundings * 0x1p-24 * magnitude
+        roundings * ElementType.FLOAT32.unitRoundoff() * magnitude
             + Float.MIN_VALUE * (1 + gain)
             + 0x1p-47 * vector.displacement() * gain;
     double size = Math.abs(vector.exact()[i]) + bound;
     return switch (type) {
-      case FLOAT16 -> bound + Math.max(0x1p-11 * size, 0x1p-25);
-      case BFLOAT16 -> bound + Math.max(0x1p-8 * size, 0x1p-134);
+      case FLOAT16, BFLOAT16 -> bound + Math.max(type.unitRoundoff() * size, type.minValue() / 2);
       case FLOAT32, FLOAT64 -> bound;
     };
   }
@@ -140,14 +140,7 @@ class LibtorchVectorsTest {
     norm.apply(rows(vector.x(), type), y);
     double[] values = new double[width];
     for (int i = 0; i < width; i++) {
-      values[i] =
-          switch (type) {
-            case FLOAT64 -> y.segment().getAtIndex(ValueLayout.JAVA_DOUBLE, i);
-            case FLOAT32 -> y.segment().getAtIndex(ValueLayout.JAVA_FLOAT, i);
-            case FLOAT16 -> Float.float16ToFloat(y.segment().getAtIndex(ValueLayout.JAVA_SHORT, i));
-            case BFLOAT16 ->
-                Float.intBitsToFloat(y.segment().getAtIndex(ValueLayout.JAVA_SHORT, i) << 16);
-          };
+      values[i] = type.get(y.segment(), i);
     }
     return values;
   }
@@ -165,21 +158,11 @@ class LibtorchVectorsTest {
 
   /** One row of numbers that the type has exactly. */
   private static Rows rows(double[] values, ElementType type) {
-    if (type == ElementType.FLOAT64) {
-      return Rows.of(values.clone(), values.length);
-    }
-    float[] floats = new float[values.length];
-    short[] shorts = new short[values.length];
+    MemorySegment row = Arena.ofAuto().allocate((long) values.length * type.bytes(), type.bytes());
     for (int i = 0; i < values.length; i++) {
-      floats[i] = (float) values[i];
-      shorts[i] =
-          type == ElementType.FLOAT16
-              ? Float.floatToFloat16(floats[i])
-              : (short) (Float.floatToRawIntBits(floats[i]) >>> 16);
+      type.set(row, i, values[i]);
     }
-    return type == ElementType.FLOAT32
-        ? Rows.of(floats, values.length)
-        : Rows.of(shorts, type, values.length);
+    return Rows.of(row, type, 1, values.length);
   }
 
   private static List<Vector> read(ElementType type) throws IOException {

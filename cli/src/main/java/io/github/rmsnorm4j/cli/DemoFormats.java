@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
-import java.util.Arrays;
+import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 import java.util.Random;
 
@@ -29,8 +29,8 @@ final class DemoFormats {
     short[] gain = new short[WIDTH];
     Random random = new Random(1);
     for (int i = 0; i < WIDTH; i++) {
-      x[i] = bfloat16((float) random.nextGaussian());
-      gain[i] = bfloat16(0.5f + random.nextFloat());
+      BFLOAT16.set(MemorySegment.ofArray(x), i, random.nextGaussian());
+      BFLOAT16.set(MemorySegment.ofArray(gain), i, 0.5f + random.nextFloat());
     }
     out.text(
         "A bfloat16 row of %s numbers drawn from a normal distribution, and a gain"
@@ -44,10 +44,6 @@ final class DemoFormats {
         out.text(String.format(Locale.ROOT, "  %-8s in %4.1f %% of the elements", order, share));
       }
     }
-  }
-
-  private static short bfloat16(float value) {
-    return (short) (Float.floatToIntBits(value) >>> 16);
   }
 
   private static short[] output(CastOrder order, short[] x, short[] gain) {
@@ -72,13 +68,15 @@ final class DemoFormats {
   private static void overflow(DemoTable out) {
     short[] x = new short[4];
     short[] y = new short[4];
-    Arrays.fill(x, Float.floatToFloat16(300));
+    for (int i = 0; i < x.length; i++) {
+      FLOAT16.set(MemorySegment.ofArray(x), i, 300);
+    }
     RmsNorm norm = RmsNorm.builder(x.length).backend(Backend.scalar()).build();
     norm.apply(Rows.of(x, FLOAT16, x.length), Rows.of(y, FLOAT16, y.length));
-    float square = Float.float16ToFloat(Float.floatToFloat16(300f * 300f));
+    double square = FLOAT16.round(300 * 300);
     out.text(
         "A float16 row of 300s: 300^2 = 90000 becomes %s in float16, and 1 over".formatted(square),
         "its root is 0. With wider sums inside, each element becomes %s."
-            .formatted(DemoTable.brief(Float.float16ToFloat(y[0]))));
+            .formatted(DemoTable.brief(FLOAT16.get(MemorySegment.ofArray(y), 0))));
   }
 }

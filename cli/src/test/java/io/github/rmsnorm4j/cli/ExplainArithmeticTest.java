@@ -8,7 +8,7 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.RmsNorm;
-import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.ExplainBrowser;
 import io.github.rmsnorm4j.cli.testing.PageBits;
 import io.github.rmsnorm4j.report.browser.Browser;
 import java.io.IOException;
@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.DoubleStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,22 +32,11 @@ import org.junit.jupiter.api.io.TempDir;
 class ExplainArithmeticTest {
   private static final int ROWS = 1200;
 
-  @TempDir private static Path folder;
-  private static Browser browser;
+  @AutoClose private static Browser browser;
 
   @BeforeAll
-  static void open() throws IOException {
-    browser = Browser.start(folder.resolve("profile"));
-    Path page = folder.resolve("page.html");
-    assertThat(CommandResult.of("explain", "-o", page.toString()).status()).isZero();
-    browser.open(page);
-  }
-
-  @AfterAll
-  static void stop() {
-    if (browser != null) {
-      browser.close();
-    }
+  static void open(@TempDir Path folder) throws IOException {
+    browser = ExplainBrowser.open(folder);
   }
 
   @Test

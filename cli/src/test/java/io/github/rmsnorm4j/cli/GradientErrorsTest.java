@@ -54,8 +54,7 @@ class GradientErrorsTest {
   private void assertError(int status, String message, String args) throws IOException {
     List<Path> before = files();
     Stream<String> words = Arrays.stream(at(args).split(" ")).filter(word -> !word.isEmpty());
-    CommandResult result =
-        CommandResult.of(Stream.concat(Stream.of("gradient"), words).toArray(String[]::new));
+    CommandResult result = CommandResult.of("gradient", words.toArray());
     assertThat(result.err().lines()).hasSize(1);
     assertThat(result.err()).startsWith("rmsnorm gradient: ").contains(at(message));
     assertThat(result.out()).isEmpty();

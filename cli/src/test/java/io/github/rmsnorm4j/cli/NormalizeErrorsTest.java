@@ -48,9 +48,7 @@ class NormalizeErrorsTest {
 
   private void assertError(int status, String message, Object... args) throws IOException {
     List<Path> before = files(folder);
-    Object[] all =
-        Stream.concat(Stream.of("normalize"), Arrays.stream(args).map(Object::toString)).toArray();
-    CommandResult result = CommandResult.of(Arrays.copyOf(all, all.length, String[].class));
+    CommandResult result = CommandResult.of("normalize", args);
     assertThat(result.err().lines().toList()).hasSize(1);
     assertThat(result.err()).startsWith("rmsnorm normalize: ").contains(message);
     assertThat(result.out()).isEmpty();

@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
-import java.util.Locale;
+import io.github.rmsnorm4j.internal.device.RowSpan;
 import java.util.Objects;
 
 /**
@@ -28,29 +28,7 @@ public final class CudaRows {
   private CudaRows(CudaMemory memory, ElementType type, long rows, int width, long rowStride) {
     Objects.requireNonNull(memory, "memory is null");
     Objects.requireNonNull(type, "type is null");
-    if (width < 1) {
-      throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
-    }
-    if (rows < 0) {
-      throw new IllegalArgumentException("rows is " + rows + ", it must be at least 0");
-    }
-    if (rowStride < width) {
-      throw new IllegalArgumentException(
-          "rowStride is " + rowStride + ", it must be at least the width, " + width);
-    }
-    long bytes = span(rows, width, rowStride, type.bytes());
-    if (bytes < 0 || bytes > memory.byteSize()) {
-      throw new IndexOutOfBoundsException(
-          String.format(
-              Locale.ROOT,
-              "%s rows of %s %s elements at a stride of %s need %s bytes, there are %s",
-              rows,
-              width,
-              type,
-              rowStride,
-              bytes < 0 ? "over 2^63" : bytes,
-              memory.byteSize()));
-    }
+    long bytes = RowSpan.check(rows, width, rowStride, type, memory.byteSize());
     this.memory = memory.asSlice(0, bytes);
     if (this.memory.address() % type.bytes() != 0) {
       throw new IllegalArgumentException(
@@ -61,19 +39,6 @@ public final class CudaRows {
     this.rows = rows;
     this.width = width;
     this.rowStride = rowStride;
-  }
-
-  /** Bytes from the first element to the end of the last; -1 if a long cannot hold it. */
-  private static long span(long rows, int width, long rowStride, int bytes) {
-    if (rows == 0) {
-      return 0;
-    }
-    try {
-      long elements = Math.addExact(Math.multiplyExact(rows - 1, rowStride), width);
-      return Math.multiplyExact(elements, (long) bytes);
-    } catch (ArithmeticException e) {
-      return -1;
-    }
   }
 
   /**

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * A backward call, everything about it drawn from a seed, on the CPU and on the interpreter: its
@@ -360,5 +361,38 @@ final class BackwardCase {
     for (String label : device.work.reached(DeviceRun.program(kernel.text()))) {
       reached.add(kernel.form() + " " + (type == ElementType.FLOAT64) + " " + label);
     }
+  }
+
+  /** What a draw reaches in the forms of kernels, as {@code reached} names it. */
+  static Set<String> choices() {
+    Set<String> all = new TreeSet<>();
+    for (Form form : Form.values()) {
+      // Teams of several rows in a warp do not add rows up.
+      boolean sums = form != Form.NARROW;
+      for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+        for (ElementType type : ElementType.values()) {
+          all.add(form + " " + type + " " + kind);
+        }
+        for (Keep keep : Keep.values()) {
+          all.add(form + " keeps " + keep + " " + kind);
+        }
+      }
+      for (Gate gate : Gate.values()) {
+        all.add(form + " gate " + gate);
+      }
+      for (boolean is : new boolean[] {false, true}) {
+        if (sums) {
+          all.add(form + " sums true " + is);
+        }
+        all.add(form + " sums false " + (is && sums));
+        all.add(form + " partial " + is);
+      }
+    }
+    for (boolean is : new boolean[] {false, true}) {
+      all.add("groups 3 in parts " + is);
+      all.add("residual " + is);
+      all.add("samples " + (is ? 3 : 1));
+    }
+    return all;
   }
 }

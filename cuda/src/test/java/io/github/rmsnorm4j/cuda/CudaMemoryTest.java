@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
-import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,38 +20,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class CudaMemoryTest {
+class CudaMemoryTest extends TwoStubDevices {
   private static final String NAME = "device 0 (Stub GPU A)";
 
   private final Arena host = Arena.ofConfined();
   private final Arena arena = Arena.ofConfined();
-  private StubDriver stub;
-  private CudaDevice device;
-  private CudaDevice other;
-
-  @BeforeEach
-  void open() {
-    stub = StubDriver.fresh();
-    stub.devices(2);
-    CudaSystem system = CudaSystem.look(stub.library());
-    device = system.open(0).orElseThrow();
-    other = system.open(1).orElseThrow();
-  }
 
   @AfterEach
-  void nothingLeaks() {
+  void close() {
     arena.close();
     host.close();
-    if (stub != null) {
-      device.close();
-      other.close();
-      assertThat(stub.leaks()).isEmpty();
-      assertThat(stub.contextsOfThread()).isZero();
-    }
   }
 
   @Test

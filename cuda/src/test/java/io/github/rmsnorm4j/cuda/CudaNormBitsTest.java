@@ -2,15 +2,10 @@ package io.github.rmsnorm4j.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.EpsilonPlacement;
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
-import io.github.rmsnorm4j.cuda.ptx.Form;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -122,37 +117,9 @@ class CudaNormBitsTest {
   }
 
   private Set<String> notReachedForward() {
-    Set<String> wanted = new TreeSet<>();
-    for (ElementType type : ElementType.values()) {
-      for (Form form : Form.values()) {
-        wanted.add(form + " to " + type);
-        for (NormSpec.Kind kind : NormSpec.Kind.values()) {
-          wanted.add(form + " " + type + " " + kind);
-        }
-      }
-      for (CastOrder order : CastOrder.values()) {
-        wanted.add(type + " " + order);
-      }
-      for (ResidualRounding rounding : ResidualRounding.values()) {
-        wanted.add("residual " + rounding + " " + type);
-      }
-    }
-    for (NormSpec.Kind kind : NormSpec.Kind.values()) {
-      for (EpsilonPlacement placement : EpsilonPlacement.values()) {
-        wanted.add(kind + " " + placement);
-      }
-    }
-    for (Gate gate : Gate.values()) {
-      wanted.add("gate " + gate);
-    }
-    for (boolean is : new boolean[] {false, true}) {
-      wanted.add("partial " + is);
-      wanted.add("in place " + is);
-      wanted.add("kept " + is);
-      wanted.add("groups true in parts " + is);
-      wanted.add("samples " + is);
-      wanted.add("gain of call, offset " + is);
-    }
+    Set<String> wanted = ForwardCase.choices();
+    wanted.add("gain of call, offset false");
+    wanted.add("gain of call, offset true");
     for (ElementType type : ElementType.values()) {
       for (ElementType arithmetic : List.of(ElementType.FLOAT32, ElementType.FLOAT64)) {
         wanted.add("gain of call " + type + ", " + arithmetic);
@@ -167,7 +134,7 @@ class CudaNormBitsTest {
   }
 
   private Set<String> notReachedBackward() {
-    Set<String> wanted = new TreeSet<>();
+    Set<String> wanted = BackwardCase.choices();
     for (ElementType type : ElementType.values()) {
       for (ElementType arithmetic : List.of(ElementType.FLOAT32, ElementType.FLOAT64)) {
         wanted.add("gain of call " + type + ", " + arithmetic);
@@ -175,32 +142,6 @@ class CudaNormBitsTest {
     }
     wanted.add("gain of call, offset false");
     wanted.add("gain of call, offset true");
-    wanted.add("samples 1");
-    wanted.add("samples 3");
-    for (Form form : Form.values()) {
-      // Teams of several rows in a warp do not add rows up.
-      boolean sums = form != Form.NARROW;
-      for (NormSpec.Kind kind : NormSpec.Kind.values()) {
-        for (ElementType type : ElementType.values()) {
-          wanted.add(form + " " + type + " " + kind);
-        }
-        for (Keep keep : Keep.values()) {
-          wanted.add(form + " keeps " + keep + " " + kind);
-        }
-      }
-      for (Gate gate : Gate.values()) {
-        wanted.add(form + " gate " + gate);
-      }
-      for (boolean is : new boolean[] {false, true}) {
-        if (sums) {
-          wanted.add(form + " sums true " + is);
-        }
-        wanted.add(form + " sums false " + (is && sums));
-        wanted.add(form + " partial " + is);
-        wanted.add("groups 3 in parts " + is);
-        wanted.add("residual " + is);
-      }
-    }
     wanted.removeAll(reached);
     return wanted;
   }

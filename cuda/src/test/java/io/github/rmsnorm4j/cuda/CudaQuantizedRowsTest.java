@@ -23,41 +23,34 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Quantised rows of a device are checked as those of the host, and so are the calls with them. */
-class CudaQuantizedRowsTest {
+class CudaQuantizedRowsTest extends TwoStubDevices {
   private static final int WIDTH = 64;
   private static final int ROWS = 4;
   private static final QuantizedType TYPE = QuantizedType.int8(32);
   private static final QuantizedType GIVEN = QuantizedType.e4m3Given();
 
   private final Arena arena = Arena.ofConfined();
-  private StubDriver stub;
-  private CudaDevice device;
-  private CudaDevice other;
   private CudaStream stream;
   private CudaMemory memory;
   private MemorySegment host;
 
+  @Override
+  StubDriver driver() {
+    return InterpretedDevice.behind(StubDriver.fresh());
+  }
+
   @BeforeEach
   void open() {
-    stub = InterpretedDevice.behind(StubDriver.fresh());
-    stub.devices(2);
-    CudaSystem system = CudaSystem.look(stub.library());
-    device = system.open(0).orElseThrow();
-    other = system.open(1).orElseThrow();
     stream = device.stream();
     memory = device.allocate(8_000, arena);
     host = arena.allocate(8_000);
   }
 
   @AfterEach
-  void close() throws Throwable {
+  void close() {
+    arena.close();
     if (stub != null) {
-      stub.rethrow();
-      arena.close();
       stream.close();
-      other.close();
-      device.close();
-      assertThat(stub.leaks()).isEmpty();
     }
   }
 

@@ -4,34 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
-import io.github.rmsnorm4j.cuda.driver.StubDriver;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class CudaStreamTest {
-  private StubDriver stub;
-  private CudaDevice device;
-  private CudaDevice other;
-
-  @BeforeEach
-  void open() {
-    stub = StubDriver.fresh();
-    stub.devices(2);
-    CudaSystem system = CudaSystem.look(stub.library());
-    device = system.open(0).orElseThrow();
-    other = system.open(1).orElseThrow();
-  }
-
-  @AfterEach
-  void nothingLeaks() {
-    if (stub != null) {
-      device.close();
-      other.close();
-      assertThat(stub.leaks()).isEmpty();
-    }
-  }
-
+class CudaStreamTest extends TwoStubDevices {
   @Test
   void aStreamIsGivenBackOnce() {
     CudaStream stream = device.stream();

@@ -2,12 +2,7 @@ package io.github.rmsnorm4j.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.EpsilonPlacement;
-import io.github.rmsnorm4j.Gate;
-import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.cuda.ptx.Form;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -65,17 +60,8 @@ class ForwardBitsTest {
   }
 
   private static void requireAll(Set<String> reached) {
-    Set<String> wanted = new TreeSet<>();
+    Set<String> wanted = ForwardCase.choices();
     for (Form form : Form.values()) {
-      for (ElementType type : ElementType.values()) {
-        wanted.add(form + " to " + type);
-        for (NormSpec.Kind kind : NormSpec.Kind.values()) {
-          wanted.add(form + " " + type + " " + kind);
-        }
-        for (CastOrder order : CastOrder.values()) {
-          wanted.add(type + " " + order);
-        }
-      }
       for (String label :
           new String[] {
             "STORE_WIDE", "STORE", "OUT_OF_RANGE", "MANY", "ONE",
@@ -87,26 +73,6 @@ class ForwardBitsTest {
       for (String label : new String[] {"SCALED_UP", "SCALED_DOWN", "STILL_SCALED"}) {
         wanted.add(form + " true " + label);
       }
-    }
-    for (NormSpec.Kind kind : NormSpec.Kind.values()) {
-      for (EpsilonPlacement placement : EpsilonPlacement.values()) {
-        wanted.add(kind + " " + placement);
-      }
-    }
-    for (Gate gate : Gate.values()) {
-      wanted.add("gate " + gate);
-    }
-    for (ResidualRounding rounding : ResidualRounding.values()) {
-      for (ElementType type : ElementType.values()) {
-        wanted.add("residual " + rounding + " " + type);
-      }
-    }
-    for (boolean is : new boolean[] {false, true}) {
-      wanted.add("samples " + is);
-      wanted.add("partial " + is);
-      wanted.add("in place " + is);
-      wanted.add("kept " + is);
-      wanted.add("groups true in parts " + is);
     }
     wanted.removeAll(reached);
     assertThat(wanted).as("not reached").isEmpty();

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * A forward call, everything about it drawn from a seed, on the CPU and on the interpreter: its
@@ -362,5 +363,40 @@ final class ForwardCase {
     for (String label : device.work.reached(DeviceRun.program(kernel.text()))) {
       reached.add(kernel.form() + " " + (x.type() == ElementType.FLOAT64) + " " + label);
     }
+  }
+
+  /** What a draw reaches, as {@code reached} names it. */
+  static Set<String> choices() {
+    Set<String> all = new TreeSet<>();
+    for (ElementType type : ElementType.values()) {
+      for (Form form : Form.values()) {
+        all.add(form + " to " + type);
+        for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+          all.add(form + " " + type + " " + kind);
+        }
+      }
+      for (CastOrder order : CastOrder.values()) {
+        all.add(type + " " + order);
+      }
+      for (ResidualRounding rounding : ResidualRounding.values()) {
+        all.add("residual " + rounding + " " + type);
+      }
+    }
+    for (NormSpec.Kind kind : NormSpec.Kind.values()) {
+      for (EpsilonPlacement placement : EpsilonPlacement.values()) {
+        all.add(kind + " " + placement);
+      }
+    }
+    for (Gate gate : Gate.values()) {
+      all.add("gate " + gate);
+    }
+    for (boolean is : new boolean[] {false, true}) {
+      all.add("partial " + is);
+      all.add("in place " + is);
+      all.add("kept " + is);
+      all.add("groups true in parts " + is);
+      all.add("samples " + is);
+    }
+    return all;
   }
 }

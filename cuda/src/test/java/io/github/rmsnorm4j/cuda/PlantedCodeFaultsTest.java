@@ -10,7 +10,6 @@ import io.github.rmsnorm4j.Quantizer;
 import io.github.rmsnorm4j.ScaleFloor;
 import io.github.rmsnorm4j.cuda.interpret.PtxFault;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.regex.Pattern;
@@ -20,7 +19,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Faults in a kernel that gives rows their codes are found. */
 class PlantedCodeFaultsTest {
-  private static final Pattern INSTRUCTION = Pattern.compile("  [a-z@][^/]*;");
   private static final Pattern MATTERS =
       Pattern.compile("\\.rn\\.|shfl|bar\\.|(ld|st)\\.(global|shared|param)|setp|prmt|max");
 
@@ -115,24 +113,15 @@ class PlantedCodeFaultsTest {
   @CsvSource({"int8:128, true", "int8:row, true", "f8e4m3:32, false", "f8e4m3:row, false"})
   void noInstructionThatMattersCanBeLeftOut(String type, boolean wide) {
     List<Call> calls = calls(type, wide);
-    List<String> lines = List.of(calls.getFirst().text().split("\n"));
-    assertThat(found(calls, String.join("\n", lines))).isNull();
-    int all = 0;
-    List<String> unnoticed = new ArrayList<>();
-    for (int i = 0; i < lines.size(); i++) {
-      if (INSTRUCTION.matcher(lines.get(i)).matches()) {
-        all++;
-        List<String> left = new ArrayList<>(lines);
-        left.remove(i);
-        if (found(calls, String.join("\n", left)) == null) {
-          unnoticed.add((i + 1) + ": " + lines.get(i).strip());
-        }
-      }
-    }
-    assertThat(all).isGreaterThan(100);
+    String text = calls.getFirst().text();
+    assertThat(found(calls, text)).isNull();
+    LeftOut leftOut = new LeftOut();
+    leftOut.each(text, left -> found(calls, left) != null);
+    assertThat(leftOut.all).isGreaterThan(100);
     // The others choose a faster way, or guard what these calls do not have.
-    assertThat(unnoticed).hasSizeLessThan(all / 6);
-    assertThat(unnoticed).noneMatch(line -> MATTERS.matcher(line).find());
+    assertThat(leftOut.unnoticed)
+        .hasSizeLessThan(leftOut.all / 6)
+        .noneMatch(line -> MATTERS.matcher(line).find());
   }
 
   @Test

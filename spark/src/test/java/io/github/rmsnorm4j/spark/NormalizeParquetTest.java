@@ -320,6 +320,13 @@ class NormalizeParquetTest {
     assertThat(read(out)).isEmpty();
   }
 
+  private Result widthTwo(Path mixed, Object... more) {
+    List<Object> words =
+        new ArrayList<>(List.of(mixed, "-o", out, "--column", "c", "--set", "width=2", "--force"));
+    words.addAll(List.of(more));
+    return run(words.toArray());
+  }
+
   /** Of ten rows the first has one element, the second none, and the third is null. */
   @Test
   void theRowsThatCannotBeNormalisedAreCounted() {
@@ -329,36 +336,11 @@ class NormalizeParquetTest {
     assertThat(run(mixed, "-o", out, "--column", "c", "--handle-invalid", "keep").err())
         .endsWith("\n")
         .contains(": 10 rows, invalid rows made null: 1, column c");
-    assertThat(run(mixed, "-o", out, "--column", "c", "--set", "width=2", "--force").status())
-        .isOne();
-    assertThat(
-            run(
-                    mixed,
-                    "-o",
-                    out,
-                    "--column",
-                    "c",
-                    "--set",
-                    "width=2",
-                    "--force",
-                    "--handle-invalid",
-                    "keep")
-                .err())
+    assertThat(widthTwo(mixed).status()).isOne();
+    assertThat(widthTwo(mixed, "--handle-invalid", "keep").err())
         .contains(": 10 rows, invalid rows made null: 2, column c");
     assertThat(read(out)).hasSize(10);
-    assertThat(
-            run(
-                    mixed,
-                    "-o",
-                    out,
-                    "--column",
-                    "c",
-                    "--set",
-                    "width=2",
-                    "--force",
-                    "--handle-invalid",
-                    "skip")
-                .err())
+    assertThat(widthTwo(mixed, "--handle-invalid", "skip").err())
         .contains(": 8 rows, invalid rows left out: 2, column c");
   }
 

@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.cli.testing.CommandResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,10 +17,7 @@ class CompareErrorsTest {
   @TempDir Path folder;
 
   private static void assertWrongUse(String message, Object... args) {
-    String[] all =
-        Stream.concat(Stream.of("compare"), Arrays.stream(args).map(Object::toString))
-            .toArray(String[]::new);
-    CommandResult result = CommandResult.of(all);
+    CommandResult result = CommandResult.of("compare", args);
     assertThat(result.err().lines().toList()).hasSize(1);
     assertThat(result.err()).startsWith("rmsnorm compare: ").contains(message);
     assertThat(result.out()).isEmpty();

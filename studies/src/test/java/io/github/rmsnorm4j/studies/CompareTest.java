@@ -101,14 +101,7 @@ class CompareTest {
   @Test
   void thePagesFiguresAreTheJsonsAndItLoadsInABrowser() throws IOException {
     try (Browser browser = Browser.start(folder.resolve("profile"))) {
-      for (int width : new int[] {1280, 390}) {
-        browser.show(width, 900, false);
-        browser.open(page);
-        assertThat(browser.console()).isEmpty();
-        assertThat(browser.requests()).containsExactly(page.toUri().toString());
-        assertThat(browser.run("return document.documentElement.scrollWidth"))
-            .isEqualTo(browser.run("return document.documentElement.clientWidth"));
-      }
+      ReportInBrowser.open(browser, page);
       assertThat(browser.run("return document.querySelectorAll('canvas').length")).isEqualTo(3L);
       assertThat(sentences())
           .allMatch(browser.run("return document.body.textContent").toString()::contains);

@@ -1,5 +1,9 @@
 package io.github.rmsnorm4j.cli.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,5 +24,20 @@ public final class ChildJvm {
       command.add(arg.toString());
     }
     return command;
+  }
+
+  /**
+   * Runs a command that has to fail when it writes: a limit on the size of files, 4500 KiB, fails a
+   * write as a full disk does.
+   */
+  public static void failsOnAFullDisk(Class<?> main, Object... args)
+      throws IOException, InterruptedException {
+    List<String> limited =
+        new ArrayList<>(List.of("bash", "-c", "ulimit -f 4500 && exec \"$@\"", "bash"));
+    limited.addAll(command(main, List.of(), args));
+    Process process = new ProcessBuilder(limited).start();
+    String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(err).isEqualTo(1);
+    assertThat(err.lines()).singleElement().asString().endsWith("cannot write: File too large");
   }
 }

@@ -1,9 +1,6 @@
 package io.github.rmsnorm4j.cli.testing;
 
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
@@ -32,16 +29,10 @@ public record TestTensor(Tensor tensor, byte[] bytes) {
     byte[] bytes = new byte[values.length * dtype.bits() / 8];
     MemorySegment segment = MemorySegment.ofArray(bytes);
     for (int i = 0; i < values.length; i++) {
-      float single = (float) values[i];
-      switch (dtype) {
-        case F64 -> segment.set(JAVA_DOUBLE_UNALIGNED, 8L * i, values[i]);
-        case F32 -> segment.set(JAVA_FLOAT_UNALIGNED, 4L * i, single);
-        case F16 -> segment.set(JAVA_SHORT_UNALIGNED, 2L * i, Float.floatToFloat16(single));
-        case BF16 -> // Truncated; what matters is that it is read back the same.
-            segment.set(
-                JAVA_SHORT_UNALIGNED, 2L * i, (short) (Float.floatToIntBits(single) >>> 16));
-        case I64 -> segment.set(JAVA_LONG_UNALIGNED, 8L * i, (long) values[i]);
-        default -> throw new IllegalArgumentException(dtype.name());
+      if (dtype == Dtype.I64) {
+        segment.setAtIndex(JAVA_LONG_UNALIGNED, i, (long) values[i]);
+      } else {
+        dtype.elementType().orElseThrow().set(segment, i, values[i]);
       }
     }
     return new TestTensor(new Tensor(name, dtype, LongStream.of(shape).boxed().toList()), bytes);
@@ -108,16 +99,8 @@ public record TestTensor(Tensor tensor, byte[] bytes) {
   public double[] values() {
     MemorySegment segment = MemorySegment.ofArray(bytes);
     double[] values = new double[Math.toIntExact(tensor.elements())];
-    Arrays.setAll(
-        values,
-        i ->
-            switch (tensor.dtype()) {
-              case F64 -> segment.get(JAVA_DOUBLE_UNALIGNED, 8L * i);
-              case F32 -> segment.get(JAVA_FLOAT_UNALIGNED, 4L * i);
-              case F16 -> Float.float16ToFloat(segment.get(JAVA_SHORT_UNALIGNED, 2L * i));
-              case BF16 -> Float.intBitsToFloat(segment.get(JAVA_SHORT_UNALIGNED, 2L * i) << 16);
-              default -> throw new IllegalArgumentException(tensor.toString());
-            });
+    ElementType type = tensor.dtype().elementType().orElseThrow();
+    Arrays.setAll(values, i -> type.get(segment, i));
     return values;
   }
 }

@@ -64,7 +64,8 @@ final class Workload extends Task {
     if (type == ElementType.FLOAT64) {
       return 1e-12 * size;
     }
-    double float32 = subject.kernel().roundings(subject.width()) * 0x1p-24 * size + 0x1p-148;
+    double unit = ElementType.FLOAT32.unitRoundoff();
+    double float32 = subject.kernel().roundings(subject.width()) * unit * size + 0x1p-148;
     return type == ElementType.FLOAT32
         ? float32
         : float32 + type.unitRoundoff() * (Math.abs(exact) + float32) + 0x1p-25;

@@ -27,6 +27,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PerformancePageTest {
+  private static final String CHART =
+      """
+
+      <picture><source media="(prefers-color-scheme: dark)" \
+      srcset="benchmarks/2026-01-31-a-peers-1-dark.svg"><img alt="Times of other libraries \
+      and of a plain Java loop as multiples of rmsnorm4j's: A, one thread" \
+      src="benchmarks/2026-01-31-a-peers-1-light.svg"></picture>
+
+      """;
+
   @TempDir Path checkout;
 
   @Test
@@ -57,22 +67,7 @@ class PerformancePageTest {
 
   @Test
   void resultsAreKeptAndThePageFollows() throws IOException {
-    write(
-        """
-        before
-        <!-- begin SpeedTable -->
-        old
-        <!-- end -->
-        between
-        <!-- begin PeerTable -->
-        old
-        <!-- end -->
-        after
-        <!-- begin LoopTable -->
-        <!-- end -->
-        <!-- begin VariantTable -->
-        <!-- end -->
-        """);
+    write(page("old\n", "old\n", "", ""));
     Results results = TableTest.results(256, TableTest.alone("RMSNorm float32 128 x 4096", 2));
     PerformancePage page = new PerformancePage(checkout);
     Path others = Files.createDirectories(checkout.resolve("docs/benchmarks"));
@@ -84,26 +79,7 @@ class PerformancePageTest {
     assertThat(file).hasFileName("2026-01-31-a.json");
     assertThat(Results.read(file, Results.class)).isEqualTo(results);
     assertThat(page.text())
-        .isEqualTo(
-            """
-            before
-            <!-- begin SpeedTable -->
-
-            %s
-            <!-- end -->
-            between
-            <!-- begin PeerTable -->
-
-            <!-- end -->
-            after
-            <!-- begin LoopTable -->
-
-            <!-- end -->
-            <!-- begin VariantTable -->
-
-            <!-- end -->
-            """
-                .formatted(line(Table.of(results), "a")))
+        .isEqualTo(page("\n" + line(Table.of(results), "a") + "\n", "\n", "\n", "\n"))
         .isEqualTo(page.rendered());
     assertThat(file.resolveSibling("2026-01-31-a.md"))
         .content()
@@ -116,20 +92,7 @@ class PerformancePageTest {
 
   @Test
   void eachKindOfResultsHasAPlaceOfItsOwn() throws IOException {
-    write(
-        """
-        <!-- begin SpeedTable -->
-        <!-- end -->
-        between
-        <!-- begin PeerTable -->
-        <!-- end -->
-        flags
-        <!-- begin LoopTable -->
-        <!-- end -->
-        variants
-        <!-- begin VariantTable -->
-        <!-- end -->
-        """);
+    write(page("", "", "", ""));
     Results own = TableTest.results(256, TableTest.alone("RMSNorm float32 128 x 4096", 2));
     Contest contest = Contest.forward(Kernel.RMS_NORM, 1, 4096);
     Figure besidePeer = figure(contest, Systems.OWN, Systems.ONEDNN);
@@ -151,37 +114,31 @@ class PerformancePageTest {
 
     assertThat(page.text())
         .isEqualTo(
-            """
-            <!-- begin SpeedTable -->
+            page(
+                "\n" + line(Table.of(own), "a") + "\n",
+                "\n" + line(PeerTables.of(peers), "a-peers") + CHART,
+                "\n" + line(LoopTable.of(loops), "a-loops") + "\n",
+                "\n" + line(VariantTable.of(variants), "a-variants") + "\n"));
+  }
 
-            %s
-            <!-- end -->
-            between
-            <!-- begin PeerTable -->
-
-            %s
-            <picture><source media="(prefers-color-scheme: dark)" \
-            srcset="benchmarks/2026-01-31-a-peers-1-dark.svg"><img alt="Times of other libraries \
-            and of a plain Java loop as multiples of rmsnorm4j's: A, one thread" \
-            src="benchmarks/2026-01-31-a-peers-1-light.svg"></picture>
-
-            <!-- end -->
-            flags
-            <!-- begin LoopTable -->
-
-            %s
-            <!-- end -->
-            variants
-            <!-- begin VariantTable -->
-
-            %s
-            <!-- end -->
-            """
-                .formatted(
-                    line(Table.of(own), "a"),
-                    line(PeerTables.of(peers), "a-peers"),
-                    line(LoopTable.of(loops), "a-loops"),
-                    line(VariantTable.of(variants), "a-variants")));
+  /** A page with these lines, each with its line break, between the marks of the kinds. */
+  private static String page(String own, String peers, String loops, String variants) {
+    return """
+    before
+    <!-- begin SpeedTable -->
+    %s<!-- end -->
+    between
+    <!-- begin PeerTable -->
+    %s<!-- end -->
+    flags
+    <!-- begin LoopTable -->
+    %s<!-- end -->
+    variants
+    <!-- begin VariantTable -->
+    %s<!-- end -->
+    after
+    """
+        .formatted(own, peers, loops, variants);
   }
 
   private static String line(String tables, String name) {

@@ -71,14 +71,9 @@ class TransformerTest {
     Random random = new Random(SEED);
     int[] tokens = random.ints(BATCH * SEQUENCE, 0, config.vocabulary()).toArray();
     int[] targets = random.ints(BATCH * SEQUENCE, -1, config.vocabulary()).toArray();
-    try (Weights weights = new Weights(config).initialise(SEED);
+    try (Weights weights = weights(config, random);
         Model model = new Model(weights, BATCH, SEQUENCE, 1, ARITHMETIC);
         PointerScope _ = new PointerScope()) {
-      for (Parameter parameter : weights.parameters()) {
-        if (parameter.role() != Parameter.Role.MATRIX) {
-          perturb(weights.values(parameter), random);
-        }
-      }
       model.forward(tokens);
       double loss = model.loss(targets);
       model.backward();
@@ -127,20 +122,26 @@ class TransformerTest {
   void logitsOfModelsThatOnlyRunForward(ModelConfig config) {
     Random random = new Random(SEED);
     int[] tokens = random.ints(BATCH * SEQUENCE, 0, config.vocabulary()).toArray();
-    try (Weights weights = new Weights(config).initialise(SEED);
+    try (Weights weights = weights(config, random);
         Model model = new Model(weights, BATCH, SEQUENCE, 1, ARITHMETIC);
         PointerScope _ = new PointerScope()) {
-      for (Parameter parameter : weights.parameters()) {
-        if (parameter.role() != Parameter.Role.MATRIX) {
-          perturb(weights.values(parameter), random);
-        }
-      }
       model.forward(tokens);
       double error =
           error(model.logits(), new TransformerInTorch(weights, BATCH, SEQUENCE).logits(tokens));
       assertThat(error).as(config::toString).isLessThan(1e-5);
       System.out.printf("logits differ by %.2e of the largest: %s%n", error, config);
     }
+  }
+
+  /** Gains and biases are not the ones and zeros that a training begins with. */
+  private static Weights weights(ModelConfig config, Random random) {
+    Weights weights = new Weights(config).initialise(SEED);
+    for (Parameter parameter : weights.parameters()) {
+      if (parameter.role() != Parameter.Role.MATRIX) {
+        perturb(weights.values(parameter), random);
+      }
+    }
+    return weights;
   }
 
   private static void perturb(MemorySegment values, Random random) {

@@ -54,7 +54,9 @@ final class Answer {
     if (contest.backward()) {
       return GRADIENT + roundings;
     }
-    double float32 = 0x1p-24 * entrant.definition().roundings().applyAsDouble(contest.width());
+    double float32 =
+        ElementType.FLOAT32.unitRoundoff()
+            * entrant.definition().roundings().applyAsDouble(contest.width());
     return float32 + roundings * (1 + float32) + step;
   }
 

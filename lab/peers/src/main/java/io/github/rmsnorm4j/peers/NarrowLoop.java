@@ -9,7 +9,8 @@ import java.util.function.IntConsumer;
 
 /**
  * The loops of {@link JavaLoop} over {@code short[]} that holds bfloat16 or float16: elements are
- * widened and rounded one by one, all else is float32.
+ * widened and rounded one by one, all else is float32. The conversions are part of what a program
+ * writes by hand, so they are not the library's.
  */
 final class NarrowLoop {
   private final int n;

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.peers;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
@@ -89,7 +90,7 @@ record QuantizedVariants(Variants variants) {
   /** Half a code of int8, or half a unit in the last of the three places of FP8 E4M3. */
   private Definition definition(QuantizedType type) {
     double half = type.toString().startsWith("f8e4m3") ? 0x1p-4 : 0.5 / 127;
-    double ofScale = type == QuantizedType.Q8_0 ? 0x1p-11 : 0; // It is float16.
+    double ofScale = type == QuantizedType.Q8_0 ? ElementType.FLOAT16.unitRoundoff() : 0;
     return Definition.of(variants.contest().kernel()).quantised(half + ofScale);
   }
 }

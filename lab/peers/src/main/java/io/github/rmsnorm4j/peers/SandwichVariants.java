@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.peers;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.benchmarks.VectorSum;
@@ -63,7 +64,7 @@ record SandwichVariants(Variants variants) {
       public void collect() {
         for (int r = 0; r < place.contest.rows(); r++) {
           double error = Answer.distance(place.row(h, r), sum(place, r));
-          if (!(error <= ROUNDINGS * 0x1p-24)) {
+          if (!(error <= ROUNDINGS * ElementType.FLOAT32.unitRoundoff())) {
             throw new AssertionError("the error of residual " + r + " is " + error);
           }
         }

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.models.check;
 
+import io.github.rmsnorm4j.ElementType;
 import java.util.Optional;
 import java.util.function.LongPredicate;
 import java.util.function.LongToDoubleFunction;
@@ -90,7 +91,7 @@ record ScaleRange(double lo, double hi) {
     double tiny = form.output().minValue();
     double tinyCast = form.cast() == null ? 0 : form.cast().minValue();
     double greatest = row.deviation() > 0 ? 1 / row.deviation() : 0;
-    double shift = form.shifts() ? 3 * 0x1p-24 : 0;
+    double shift = form.shifts() ? 3 * ElementType.FLOAT32.unitRoundoff() : 0;
     double meanError = row.meanTolerance();
     double lo = LEAST;
     double hi = Double.POSITIVE_INFINITY;

@@ -39,7 +39,6 @@ final class LogitsProof {
   static final int ALLOWED = 4;
 
   private static final long SEED = 20260102;
-  private static final double FLOAT32 = 0x1p-24;
 
   private final Map<String, Dtype> types = new HashMap<>();
   private final int most;
@@ -99,7 +98,7 @@ final class LogitsProof {
   private MatrixChange rounded(long seed) {
     return (tensor, first, values) -> {
       ElementType type = types.get(tensor).elementType().orElseThrow();
-      double unit = Math.max(FLOAT32, type.unitRoundoff());
+      double unit = Math.max(ElementType.FLOAT32.unitRoundoff(), type.unitRoundoff());
       long stream = mix(seed + tensor.hashCode());
       for (int i = 0; i < values.length; i++) {
         double share = (mix(stream + first + i) >> 11) * 0x1p-52;

@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.models.check;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Random;
 
 /** Rows of a type, as the library takes them. */
@@ -15,19 +14,7 @@ final class TypedRows {
     byte[] bytes = new byte[values.length * width * type.bytes()];
     MemorySegment memory = MemorySegment.ofArray(bytes);
     for (int i = 0; i < values.length * width; i++) {
-      double value = values[i / width][i % width];
-      switch (type) {
-        case FLOAT64 -> memory.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, 8L * i, value);
-        case FLOAT32 -> memory.set(ValueLayout.JAVA_FLOAT_UNALIGNED, 4L * i, (float) value);
-        case FLOAT16 ->
-            memory.set(
-                ValueLayout.JAVA_SHORT_UNALIGNED, 2L * i, Float.floatToFloat16((float) value));
-        case BFLOAT16 ->
-            memory.set(
-                ValueLayout.JAVA_SHORT_UNALIGNED,
-                2L * i,
-                (short) (Float.floatToIntBits((float) value) >> 16));
-      }
+      type.set(memory, i, values[i / width][i % width]);
     }
     return Rows.of(memory, type, values.length, width);
   }
@@ -36,15 +23,7 @@ final class TypedRows {
     double[][] values = new double[(int) rows.rows()][rows.width()];
     MemorySegment memory = rows.segment();
     for (int i = 0; i < values.length * rows.width(); i++) {
-      values[i / rows.width()][i % rows.width()] =
-          switch (rows.type()) {
-            case FLOAT64 -> memory.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, 8L * i);
-            case FLOAT32 -> memory.get(ValueLayout.JAVA_FLOAT_UNALIGNED, 4L * i);
-            case FLOAT16 ->
-                Float.float16ToFloat(memory.get(ValueLayout.JAVA_SHORT_UNALIGNED, 2L * i));
-            case BFLOAT16 ->
-                Float.intBitsToFloat(memory.get(ValueLayout.JAVA_SHORT_UNALIGNED, 2L * i) << 16);
-          };
+      values[i / rows.width()][i % rows.width()] = rows.type().get(memory, i);
     }
     return values;
   }

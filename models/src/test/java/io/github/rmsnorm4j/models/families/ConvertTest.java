@@ -11,22 +11,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Models with LayerNorm, converted, have the same logits by RMSNorm. */
-class ConvertTest {
-  @TempDir private Path folder;
-  private Rewriter rewriter;
-
-  @BeforeEach
-  void rewriter() {
-    rewriter = new Rewriter(folder);
-  }
-
+class ConvertTest extends WithRewriter {
   static Stream<String> layouts() {
     return Layouts.ALL.keySet().stream().filter(name -> name.matches("gpt.*|opt(-untied)?"));
   }

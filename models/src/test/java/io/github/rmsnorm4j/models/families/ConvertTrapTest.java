@@ -3,24 +3,13 @@ package io.github.rmsnorm4j.models.families;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Path;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Each rule of converting that scripts have got wrong. The result has the logits of the model; with
  * one rule undone in it, it has others. So a rewriting that drops the rule cannot pass.
  */
-class ConvertTrapTest {
-  @TempDir private Path folder;
-  private Rewriter rewriter;
-
-  @BeforeEach
-  void rewriter() {
-    rewriter = new Rewriter(folder);
-  }
-
+class ConvertTrapTest extends WithRewriter {
   private static TinyModel model(String layout) {
     return Layouts.ALL.get(layout).model(StoredType.F64, 11);
   }

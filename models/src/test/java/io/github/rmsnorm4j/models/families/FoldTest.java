@@ -13,23 +13,13 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Folded models of every family have the logits of the models that they are made from. */
-class FoldTest {
+class FoldTest extends WithRewriter {
   private static final double BFLOAT16_ROUNDING = 0x1p-8;
-
-  @TempDir private Path folder;
-  private Rewriter rewriter;
-
-  @BeforeEach
-  void rewriter() {
-    rewriter = new Rewriter(folder);
-  }
 
   static Stream<String> layouts() {
     return Layouts.ALL.keySet().stream().filter(name -> !name.equals("opt-350m"));

@@ -3,11 +3,8 @@ package io.github.rmsnorm4j.models.families;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Arrays;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -15,15 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Each rule of folding that scripts have got wrong. The result has the logits of the model; with
  * one rule undone in it, it has others. So a rewriting that drops the rule cannot pass.
  */
-class FoldTrapTest {
-  @TempDir private Path folder;
-  private Rewriter rewriter;
-
-  @BeforeEach
-  void rewriter() {
-    rewriter = new Rewriter(folder);
-  }
-
+class FoldTrapTest extends WithRewriter {
   private static TinyModel model(String layout) {
     return Layouts.ALL.get(layout).model(StoredType.F64, 11);
   }

@@ -24,9 +24,7 @@ import java.util.Random;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -34,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Families with gated norms: which norm is where, and that a gain is folded only where the output
  * stays the same.
  */
-class GatedNormsTest {
+class GatedNormsTest extends WithRewriter {
   private static final Map<String, Supplier<Layout>> LAYOUTS =
       Map.of(
           "qwen3_next", GatedLayouts::qwen3Next,
@@ -43,14 +41,6 @@ class GatedNormsTest {
           "kimi_linear", GatedLayouts::kimiLinear,
           "mamba2", GatedLayouts::mamba2,
           "nemotron_h", GatedLayouts::nemotronH);
-
-  @TempDir private Path folder;
-  private Rewriter rewriter;
-
-  @BeforeEach
-  void rewriter() {
-    rewriter = new Rewriter(folder);
-  }
 
   static Stream<String> layouts() {
     return LAYOUTS.keySet().stream().sorted();

@@ -13,22 +13,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Models that cannot be rewritten are refused, with the reason, and nothing is written. */
-class RefusalTest {
-  @TempDir private Path folder;
-  private Rewriter rewriter;
-
-  @BeforeEach
-  void rewriter() {
-    rewriter = new Rewriter(folder);
-  }
-
+class RefusalTest extends WithRewriter {
   private static TinyModel model(String layout) {
     return Layouts.ALL.get(layout).model(StoredType.F32, 13);
   }

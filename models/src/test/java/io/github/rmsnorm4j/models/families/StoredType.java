@@ -2,7 +2,10 @@ package io.github.rmsnorm4j.models.families;
 
 import java.nio.ByteBuffer;
 
-/** The types of elements in a safetensors file that these models use. */
+/**
+ * The types of elements in a safetensors file that these models use. They are rounded and converted
+ * here apart from the library, whose rounding they judge.
+ */
 enum StoredType {
   F64(8),
   F32(4),

@@ -6,28 +6,17 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.models.rewrite.RefusedException;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Models as they are found: settings left out, tensors stored twice, types mixed. */
-class VariantTest {
-  @TempDir private Path folder;
-  private Rewriter rewriter;
-
-  @BeforeEach
-  void rewriter() {
-    rewriter = new Rewriter(folder);
-  }
-
+class VariantTest extends WithRewriter {
   private static TinyModel model(String layout) {
     return Layouts.ALL.get(layout).model(StoredType.F64, 21);
   }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.models.rewrite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Dtype;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,7 +38,9 @@ class LogitsProofTest {
     WholeModel whole = proof(in, Optional.empty(), Goal.CONVERT).whole().orElseThrow();
     assertThat(whole.tokens()).as("the model has 12 positions").isEqualTo(12);
     assertThat(whole.difference()).isPositive();
-    double unit = Math.max(dtype.elementType().orElseThrow().unitRoundoff(), 0x1p-24);
+    double unit =
+        Math.max(
+            dtype.elementType().orElseThrow().unitRoundoff(), ElementType.FLOAT32.unitRoundoff());
     assertThat(whole.roundings())
         .isBetween(0.01 * whole.largest() * unit, 100 * whole.largest() * unit);
     assertThat(whole.holds()).isTrue();

@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -74,6 +75,10 @@ class WorkFolderTest {
   /** Does something at the first block that is read. */
   private interface Act {
     void take() throws IOException;
+  }
+
+  private ThrowingCallable foldWith(Act step) {
+    return () -> fold(unaltered(), true, first(step));
   }
 
   private static LongConsumer first(Act step) {
@@ -146,15 +151,11 @@ class WorkFolderTest {
     for (var step : steps.entrySet()) {
       Path empty = Files.createDirectory(out);
       assertThatThrownBy(
-              () ->
-                  fold(
-                      unaltered(),
-                      true,
-                      first(
-                          () -> {
-                            Files.delete(empty);
-                            step.getValue().take();
-                          })))
+              foldWith(
+                  () -> {
+                    Files.delete(empty);
+                    step.getValue().take();
+                  }))
           .as(step.getKey())
           .isInstanceOf(FileAlreadyExistsException.class)
           .hasMessage(out + ": has appeared meanwhile");
@@ -300,15 +301,11 @@ class WorkFolderTest {
     for (String name : List.of("config.json", "link", "more.txt")) {
       Path file = partial.resolve("model").resolve(name);
       assertThatThrownBy(
-              () ->
-                  fold(
-                      unaltered(),
-                      true,
-                      first(
-                          () -> {
-                            Files.deleteIfExists(file);
-                            Files.createSymbolicLink(file, mine);
-                          })))
+              foldWith(
+                  () -> {
+                    Files.deleteIfExists(file);
+                    Files.createSymbolicLink(file, mine);
+                  }))
           .isInstanceOf(IOException.class)
           .hasMessageContaining(file.toString());
       assertThat(mine).hasContent("mine");
@@ -322,12 +319,7 @@ class WorkFolderTest {
   @Test
   void aLinkThatAppearsIsNotWrittenThrough() throws IOException {
     for (String name : List.of("part.safetensors", "model/" + SHARD)) {
-      assertThatThrownBy(
-              () ->
-                  fold(
-                      unaltered(),
-                      true,
-                      first(() -> Files.createSymbolicLink(partial.resolve(name), mine))))
+      assertThatThrownBy(foldWith(() -> Files.createSymbolicLink(partial.resolve(name), mine)))
           .isInstanceOf(FileSystemException.class);
       assertThat(mine).hasContent("mine");
       assertThat(partial.resolve(name)).isSymbolicLink();

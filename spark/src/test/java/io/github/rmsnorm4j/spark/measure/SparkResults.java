@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.spark.measure;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.Samples;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,9 +54,7 @@ record SparkResults(
    */
   record Times(String job, List<Double> seconds) {
     double median() {
-      double[] sorted = seconds.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-      int middle = sorted.length / 2;
-      return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+      return Samples.median(seconds);
     }
 
     double least() {

@@ -107,7 +107,9 @@ final class Check {
     double rounding = subject.type().unitRoundoff();
     boolean sums = subject.pass() == Pass.BACKWARD;
     if (variant.isFused()) {
-      return sums ? Math.max(2 * rounding, 2e-5) : Math.max(2 * rounding, 8 * 0x1p-24);
+      return sums
+          ? Math.max(2 * rounding, 2e-5)
+          : Math.max(2 * rounding, 8 * ElementType.FLOAT32.unitRoundoff());
     }
     return sums && subject.type() == ElementType.FLOAT32 ? 1e-3 : 64 * rounding;
   }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.studies.train;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.measure.Samples;
 import io.github.rmsnorm4j.models.transformer.Model;
 import io.github.rmsnorm4j.models.transformer.ModelConfig;
 import io.github.rmsnorm4j.models.transformer.StepTimes;
@@ -172,7 +173,7 @@ final class Training {
         whole
             ? Evaluation.of(trainer.model(), plan.task().heldOut(text), 0, HELD_OUT_BATCHES)
             : new Evaluation(Double.NaN, 0, 0);
-    double[] timed = Arrays.stream(millis, Math.min(warmup, done), done).sorted().toArray();
+    List<Double> timed = Arrays.stream(millis, Math.min(warmup, done), done).boxed().toList();
     String how =
         whole && !Double.isFinite(evaluation.loss())
             ? "the loss on held-out batches is " + evaluation.loss()
@@ -185,7 +186,7 @@ final class Training {
         evaluation.loss(),
         evaluation.accuracy(),
         Arrays.stream(millis).sum() / 1e3,
-        timed.length == 0 ? Double.NaN : timed[timed.length / 2],
+        timed.isEmpty() ? Double.NaN : Samples.median(timed),
         shares(),
         reported ? curve(done) : List.of(),
         reported ? before : List.of(),

@@ -2,14 +2,14 @@ package io.github.rmsnorm4j.studies.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.ExplainBrowser;
 import io.github.rmsnorm4j.cli.testing.PageBits;
 import io.github.rmsnorm4j.report.browser.Browser;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -18,22 +18,11 @@ import org.junit.jupiter.api.io.TempDir;
 /** What the page that explains RMSNorm says of naive code is what compare runs and counts. */
 @Tag("browser")
 class ExplainedFormTest {
-  @TempDir private static Path folder;
-  private static Browser browser;
+  @AutoClose private static Browser browser;
 
   @BeforeAll
-  static void open() throws IOException {
-    browser = Browser.start(folder.resolve("profile"));
-    Path page = folder.resolve("page.html");
-    assertThat(CommandResult.of("explain", "-o", page.toString()).status()).isZero();
-    browser.open(page);
-  }
-
-  @AfterAll
-  static void stop() {
-    if (browser != null) {
-      browser.close();
-    }
+  static void open(@TempDir Path folder) throws IOException {
+    browser = ExplainBrowser.open(folder);
   }
 
   @Test

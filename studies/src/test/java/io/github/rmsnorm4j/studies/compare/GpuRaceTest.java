@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.studies.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.CudaDevice;
 import io.github.rmsnorm4j.cuda.testing.StubGpu;
 import io.github.rmsnorm4j.measure.Effort;
@@ -39,14 +38,7 @@ class GpuRaceTest {
   }
 
   private static Stream<Subject> subjects() {
-    return Stream.of(Pass.values())
-        .flatMap(
-            pass ->
-                Stream.of(ElementType.FLOAT32, ElementType.FLOAT16, ElementType.BFLOAT16)
-                    .flatMap(
-                        type ->
-                            Stream.of(Shape.of(1, 1030), Shape.of(3, 23, 67))
-                                .map(shape -> new Subject(pass, type, shape))));
+    return RaceTest.subjects(Shape.of(1, 1030), Shape.of(3, 23, 67));
   }
 
   /**

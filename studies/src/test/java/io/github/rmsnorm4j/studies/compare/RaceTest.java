@@ -18,14 +18,17 @@ class RaceTest {
   private static final Effort ONCE = new Effort(0, 1, 1);
 
   private static Stream<Subject> subjects() {
+    return subjects(Shape.of(1, 1030), Shape.of(3, 21, 67), Shape.of(700, 2048));
+  }
+
+  /** Each pass and type with each shape. */
+  static Stream<Subject> subjects(Shape... shapes) {
     return Stream.of(Pass.values())
         .flatMap(
             pass ->
                 Stream.of(ElementType.FLOAT32, ElementType.FLOAT16, ElementType.BFLOAT16)
                     .flatMap(
-                        type ->
-                            Stream.of(Shape.of(1, 1030), Shape.of(3, 21, 67), Shape.of(700, 2048))
-                                .map(shape -> new Subject(pass, type, shape))));
+                        type -> Stream.of(shapes).map(shape -> new Subject(pass, type, shape))));
   }
 
   /** Each variant's answer is checked against the definition before it is timed. */

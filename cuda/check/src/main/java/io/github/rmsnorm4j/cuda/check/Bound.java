@@ -8,7 +8,6 @@ import java.util.Arrays;
  * "The bound" in docs/numerics.md.
  */
 final class Bound {
-  private static final double UNIT = 0x1p-24;
   private static final double LEAST = 0x1p-149;
   private static final double RMS_ROUNDINGS = 3.01;
   private static final double LAYER_ROUNDINGS = 5.01;
@@ -29,13 +28,16 @@ final class Bound {
     boolean isLong = n > 1 << 15 && n <= 1 << 20;
     roundings = !centred ? RMS_ROUNDINGS : isLong ? LONG_LAYER_ROUNDINGS : LAYER_ROUNDINGS;
     double largest = Arrays.stream(x).map(Math::abs).max().orElseThrow();
-    double e = n <= 1024 ? 0x1p-46 : (235 + n / 32768.0) * 0x1p-53;
+    double e = n <= 1024 ? 0x1p-46 : (235 + n / 32768.0) * ElementType.FLOAT64.unitRoundoff();
     ofMean = centred ? (e * largest + LEAST / 2) * rstd : 0;
   }
 
   double allowed(double exact, double gain, ElementType type) {
     double g = Math.abs(gain);
-    double float32 = roundings * UNIT * Math.abs(exact) + LEAST * (1 + g) + ofMean * g;
+    double float32 =
+        roundings * ElementType.FLOAT32.unitRoundoff() * Math.abs(exact)
+            + LEAST * (1 + g)
+            + ofMean * g;
     return type.bytes() == Float.BYTES
         ? float32
         : float32 + ulp(type, Math.abs(exact) + float32) / 2;

@@ -137,7 +137,7 @@ public record DeviceResults(
    * @param micros microseconds of a call on the device, a number for each round
    */
   public record Times(String system, String refused, List<Double> micros) {
-    /** {@return the middle of the rounds, in microseconds} */
+    /** {@return the median of the rounds, in microseconds} The archive has no library for that. */
     public double median() {
       double[] sorted = micros.stream().mapToDouble(Double::doubleValue).sorted().toArray();
       int middle = sorted.length / 2;

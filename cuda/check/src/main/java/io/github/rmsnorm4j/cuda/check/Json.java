@@ -6,7 +6,10 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Records as JSON. The image has no library for that. */
+/**
+ * Records as JSON. The archive for machines with a GPU holds the modules core and cuda alone, so
+ * there is no library for that; the module lab/bench reads the text with Jackson.
+ */
 public final class Json {
   private Json() {}
 

@@ -4,9 +4,6 @@ import static io.github.rmsnorm4j.benchmarks.peers.Systems.JAVA_LOOP;
 
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.Target.Verdict;
-import io.github.rmsnorm4j.measure.Machine;
-import io.github.rmsnorm4j.measure.Samples;
-import io.github.rmsnorm4j.measure.SourceCommit;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -35,26 +32,16 @@ public final class LoopTable {
   }
 
   private String markdown() {
-    Machine m = results.machine();
-    TargetTable targets = new TargetTable(results);
     String head =
         """
-        ### Plain loop: %s, %s-bit vectors
-
-        %s %s processors, %s. Java: %s. Of %s targets %s are met.
+        %s. %s
 
         | one thread, mixed workload | the loop | %s | at most |
         | --- | ---: |%s ---: |
         """
             .formatted(
-                m.cpu(),
-                m.vectorBits(),
-                SourceCommit.measuredOn(results.date(), results.commit()),
-                m.processors(),
-                m.system(),
-                m.java(),
-                targets.judged(),
-                targets.judged() - targets.missed().size(),
+                PeerTables.head("Plain loop", results),
+                new TargetTable(results).sentence(),
                 starts().map(Start::title).collect(Collectors.joining(" | ")),
                 starts().map(_ -> " ---: |").collect(Collectors.joining()));
     return results.figures().stream()
@@ -92,7 +79,7 @@ public final class LoopTable {
             .flatMap(f -> f.entry(JAVA_LOOP).stream())
             .map(Entry::median)
             .toList();
-    return times.isEmpty() ? "" : PeerTables.micros(Samples.median(times));
+    return PeerTables.time(times);
   }
 
   /** This library's time over the loop's in the same JVM. */

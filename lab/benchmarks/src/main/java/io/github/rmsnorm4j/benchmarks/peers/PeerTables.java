@@ -34,22 +34,25 @@ public final class PeerTables {
 
   private String machine() {
     Machine m = results.machine();
+    return head("Other libraries", results)
+        + """
+        , flags `%s`. Backend: %s. Other systems: %s. Times of one thread are processor time, times of more threads are wall-clock time.
+
+        """
+            .formatted(
+                String.join(" ", m.flags()), m.backend(), String.join(", ", results.versions()));
+  }
+
+  /** The title of tables, and what a run was measured on as the beginning of a sentence. */
+  static String head(String title, PeerResults results) {
+    Machine m = results.machine();
     return """
-    ### Other libraries: %s, %s-bit vectors
+    ### %s: %s, %s-bit vectors
 
-    %s %s processors, %s. Java: %s, flags `%s`. Backend: %s. Other systems: %s. Times of one thread are processor time, times of more threads are wall-clock time.
-
+    %s %s processors, %s. Java: %s\
     """
         .formatted(
-            m.cpu(),
-            m.vectorBits(),
-            SourceCommit.measuredOn(results.date(), results.commit()),
-            m.processors(),
-            m.system(),
-            m.java(),
-            String.join(" ", m.flags()),
-            m.backend(),
-            String.join(", ", results.versions()));
+            title, m.cpu(), m.vectorBits(), SourceCommit.measuredOn(results.date(), results.commit()), m.processors(), m.system(), m.java());
   }
 
   private String times() {
@@ -137,7 +140,12 @@ public final class PeerTables {
     return threads == 1 ? "one thread" : threads + " threads";
   }
 
-  static String micros(double nanos) {
+  /** The median of times, or nothing without one. */
+  static String time(List<Double> nanos) {
+    return nanos.isEmpty() ? "" : micros(Samples.median(nanos));
+  }
+
+  private static String micros(double nanos) {
     double micros = nanos / 1000;
     return text(micros < 10 ? "%.2f µs" : micros < 100 ? "%.1f µs" : "%.0f µs", micros);
   }

@@ -52,12 +52,16 @@ public final class TargetTable {
     return met + missed.size();
   }
 
+  /** How many targets are met, a sentence. */
+  String sentence() {
+    return "Of %s targets %s are met.".formatted(judged(), met);
+  }
+
   String markdown() {
     if (judged() == 0) {
       return "";
     }
-    StringBuilder table =
-        new StringBuilder("Of %s targets %s are met.\n\n".formatted(judged(), met));
+    StringBuilder table = new StringBuilder(sentence()).append("\n\n");
     table.append("| target, mixed workload | limit |");
     threads.forEach(t -> table.append(" ").append(PeerTables.threads(t)).append(" |"));
     table.append("\n| --- | ---: |").append(" ---: |".repeat(threads.size())).append("\n");

@@ -4,9 +4,6 @@ import static java.util.stream.Collectors.joining;
 
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.Target.Verdict;
-import io.github.rmsnorm4j.measure.Machine;
-import io.github.rmsnorm4j.measure.Samples;
-import io.github.rmsnorm4j.measure.SourceCommit;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Function;
@@ -37,24 +34,11 @@ public final class VariantTable {
   }
 
   private String head() {
-    Machine m = results.machine();
-    TargetTable targets = new TargetTable(results);
-    return """
-    ### Variants: %s, %s-bit vectors
-
-    %s %s processors, %s. Java: %s. Other systems: %s. Of %s targets %s are met.
-
-    """
+    return "%s. Other systems: %s. %s\n\n"
         .formatted(
-            m.cpu(),
-            m.vectorBits(),
-            SourceCommit.measuredOn(results.date(), results.commit()),
-            m.processors(),
-            m.system(),
-            m.java(),
+            PeerTables.head("Variants", results),
             String.join(", ", results.versions()),
-            targets.judged(),
-            targets.judged() - targets.missed().size());
+            new TargetTable(results).sentence());
   }
 
   /** Nothing if no JVM had such kernels. */
@@ -143,7 +127,7 @@ public final class VariantTable {
             .filter(entry -> entry.refused() == null)
             .map(Entry::median)
             .toList();
-    return times.isEmpty() ? "" : PeerTables.micros(Samples.median(times));
+    return PeerTables.time(times);
   }
 
   private record Shape(int rows, int width) {
