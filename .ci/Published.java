@@ -13,8 +13,9 @@ import org.w3c.dom.Document;
 
 /**
  * Whether a repository's folder of the group has what Maven Central asks for: {@code Published
- * FOLDER VERSION ARTIFACT...}. The list is that of central.sonatype.org/publish/requirements, as of
- * November 2026. Here the licence must also be in each jar, and a list of components beside it.
+ * FOLDER VERSION signed|unsigned ARTIFACT...}. The list is that of
+ * central.sonatype.org/publish/requirements, as of November 2026. Here the licence must also be in
+ * the jars of classes and sources, and a list of components beside them.
  */
 final class Published {
   private static final List<String> ELEMENTS =
@@ -30,15 +31,17 @@ final class Published {
           "scm/url");
 
   private final String version;
+  private final List<String> companions;
   private final List<String> findings = new ArrayList<>();
 
-  private Published(String version) {
+  private Published(String version, boolean signed) {
     this.version = version;
+    this.companions = signed ? List.of("", ".md5", ".sha1", ".asc") : List.of("", ".md5", ".sha1");
   }
 
   public static void main(String[] args) throws Exception {
-    List<String> artifacts = Arrays.asList(args).subList(2, args.length).stream().sorted().toList();
-    Published published = new Published(args[1]);
+    List<String> artifacts = Arrays.asList(args).subList(3, args.length).stream().sorted().toList();
+    Published published = new Published(args[1], args[2].equals("signed"));
     try (Stream<Path> folders = Files.list(Path.of(args[0]))) {
       List<String> found = folders.map(path -> path.getFileName().toString()).sorted().toList();
       published.check(found.equals(artifacts), "published is %s, not %s", found, artifacts);
@@ -66,7 +69,7 @@ final class Published {
       }
     }
     for (String file : files) {
-      for (String beside : List.of("", ".md5", ".sha1", ".asc")) {
+      for (String beside : companions) {
         Path path = folder.resolve(name + file + beside);
         check(Files.isRegularFile(path) && Files.size(path) > 0, "%s is missing", path);
       }
