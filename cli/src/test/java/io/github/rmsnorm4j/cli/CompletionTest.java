@@ -46,15 +46,22 @@ class CompletionTest {
     assertThat(completed("normalize --residual-rounding b")).containsExactly("between");
   }
 
-  /** What bash offers behind these words, the last of which has been begun. */
   private String[] completed(String words) throws IOException, InterruptedException {
-    Path script =
-        Files.writeString(folder.resolve("completion"), CommandResult.of("completion").out());
+    return completed(
+        Files.writeString(folder.resolve("completion"), CommandResult.of("completion").out()),
+        words);
+  }
+
+  /** What bash offers behind these words, the last of which has been begun. */
+  static String[] completed(Path script, String words) throws IOException, InterruptedException {
     // compopt complains where no completion is under way.
     String ask =
-        "source '%s'; COMP_WORDS=(rmsnorm %s); COMP_CWORD=%d; _complete_rmsnorm 2>/dev/null; echo \"${COMPREPLY[@]}\""
-            .formatted(script, words, words.split(" ").length);
-    Process bash = new ProcessBuilder(List.of("bash", "-c", ask)).redirectErrorStream(true).start();
+        "source \"$0\"; COMP_WORDS=(rmsnorm %s); COMP_CWORD=%d; _complete_rmsnorm 2>/dev/null; echo \"${COMPREPLY[@]}\""
+            .formatted(words, words.split(" ").length);
+    Process bash =
+        new ProcessBuilder(List.of("bash", "-c", ask, script.toString()))
+            .redirectErrorStream(true)
+            .start();
     String answer = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(bash.waitFor()).as(answer).isZero();
     return answer.strip().split("\\s+");

@@ -36,10 +36,11 @@ class ExamplesIT {
   @Test
   void quickstartBuildsAndRunsAndItsNumbersAreRight() throws IOException, InterruptedException {
     install("core");
-    assertThat(folder.resolve("repository/io/github/rmsnorm4j/rmsnorm4j/0.1.0-SNAPSHOT"))
-        .isDirectoryContaining("glob:**SNAPSHOT.jar")
-        .isDirectoryContaining("glob:**SNAPSHOT-sources.jar")
-        .isDirectoryContaining("glob:**SNAPSHOT-javadoc.jar");
+    String version = new Version().getVersion()[0].split(" ")[1];
+    assertThat(folder.resolve("repository/io/github/rmsnorm4j/rmsnorm4j").resolve(version))
+        .isDirectoryContaining("glob:**" + version + ".jar")
+        .isDirectoryContaining("glob:**" + version + "-sources.jar")
+        .isDirectoryContaining("glob:**" + version + "-javadoc.jar");
 
     List<String> lines = run("quickstart", "package", "");
     assertThat(lines).hasSize(8);

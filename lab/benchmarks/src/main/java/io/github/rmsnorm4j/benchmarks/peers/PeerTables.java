@@ -52,7 +52,13 @@ public final class PeerTables {
     %s %s processors, %s. Java: %s\
     """
         .formatted(
-            title, m.cpu(), m.vectorBits(), SourceCommit.measuredOn(results.date(), results.commit()), m.processors(), m.system(), m.java());
+            title,
+            m.cpu(),
+            m.vectorBits(),
+            SourceCommit.measuredOn(results.date(), results.commit()),
+            m.processors(),
+            m.system(),
+            m.java());
   }
 
   private String times() {
