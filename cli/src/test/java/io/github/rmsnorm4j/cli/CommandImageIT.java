@@ -3,7 +3,9 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.cli.Shell.Result;
+import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.Shell;
+import io.github.rmsnorm4j.cli.testing.Shell.Result;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
