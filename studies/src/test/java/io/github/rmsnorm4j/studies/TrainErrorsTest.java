@@ -129,7 +129,7 @@ class TrainErrorsTest {
     Path plan = state.resolve("plan.json");
     String before = Files.readString(plan);
 
-    assertWrongUse(train(), "holds a training: --resume goes on with it, --force begins anew");
+    assertWrongUse(train(), "holds a training: --resume continues it, --force starts again");
     assertWrongUse(train("--resume", "--rate", "1e-4"), "is of a training with other settings");
     Path page = Files.writeString(folder.resolve("page.html"), "another's");
     assertWrongUse(train("--resume", "--report", page), "exists already; --force replaces it");

@@ -244,7 +244,7 @@ class ModelFolderTest {
         "\"bos_token_id\": 1 | \"rmsnorm4j_head_gate\": \"gelu\" | rmsnorm4j_head_gate is gelu, it must be one of [none, silu, sigmoid, silu_before]",
         "\"bos_token_id\": 1 | \"vocab_size\": 9 | is no JSON: Duplicate field 'vocab_size'",
         "\"bfloat16\"} | \"bfloat16\" | is no JSON",
-        "\"bfloat16\"} | \"bfloat16\"} {} | goes on after its end",
+        "\"bfloat16\"} | \"bfloat16\"} {} | continues after its end",
       })
   void wrongConfigs(String from, String to, String message) throws IOException {
     assertThat(LLAMA).contains(from);

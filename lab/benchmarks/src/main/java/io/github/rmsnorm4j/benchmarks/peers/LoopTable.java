@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.Target.Verdict;
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Samples;
+import io.github.rmsnorm4j.measure.SourceCommit;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -40,7 +41,7 @@ public final class LoopTable {
         """
         ### Plain loop: %s, %s-bit vectors
 
-        Measured on %s. %s processors, %s. Java: %s. Of %s targets %s are met.
+        %s %s processors, %s. Java: %s. Of %s targets %s are met.
 
         | one thread, mixed workload | the loop | %s | at most |
         | --- | ---: |%s ---: |
@@ -48,7 +49,7 @@ public final class LoopTable {
             .formatted(
                 m.cpu(),
                 m.vectorBits(),
-                results.date(),
+                SourceCommit.measuredOn(results.date(), results.commit()),
                 m.processors(),
                 m.system(),
                 m.java(),

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Samples;
+import io.github.rmsnorm4j.measure.SourceCommit;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -36,13 +37,13 @@ public final class PeerTables {
     return """
     ### Other libraries: %s, %s-bit vectors
 
-    Measured on %s. %s processors, %s. Java: %s, flags `%s`. Backend: %s. Other systems: %s. Times of one thread are processor time, times of more threads are wall-clock time.
+    %s %s processors, %s. Java: %s, flags `%s`. Backend: %s. Other systems: %s. Times of one thread are processor time, times of more threads are wall-clock time.
 
     """
         .formatted(
             m.cpu(),
             m.vectorBits(),
-            results.date(),
+            SourceCommit.measuredOn(results.date(), results.commit()),
             m.processors(),
             m.system(),
             m.java(),

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.Target.Verdict;
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Samples;
+import io.github.rmsnorm4j.measure.SourceCommit;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Function;
@@ -41,13 +42,13 @@ public final class VariantTable {
     return """
     ### Variants: %s, %s-bit vectors
 
-    Measured on %s. %s processors, %s. Java: %s. Other systems: %s. Of %s targets %s are met.
+    %s %s processors, %s. Java: %s. Other systems: %s. Of %s targets %s are met.
 
     """
         .formatted(
             m.cpu(),
             m.vectorBits(),
-            results.date(),
+            SourceCommit.measuredOn(results.date(), results.commit()),
             m.processors(),
             m.system(),
             m.java(),
