@@ -1,4 +1,7 @@
-/** Experiments with the norms that make pages: the commands compare, train and story. */
+/**
+ * Experiments with the norms that make pages: the commands compare, train and story, and the
+ * training of small models.
+ */
 module io.github.rmsnorm4j.studies {
   requires com.fasterxml.jackson.databind;
   requires info.picocli;

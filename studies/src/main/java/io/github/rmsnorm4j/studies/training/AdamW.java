@@ -71,9 +71,8 @@ final class AdamW implements AutoCloseable {
     float stepSize = (float) (rate / correction1);
     float root2 = (float) Math.sqrt(correction2);
     float kept = (float) (1 - rate * settings.weightDecay());
-    for (int i = 0;
-        i < tensors.size();
-        i++) { // Without an iterator, so that a step makes no object.
+    // Without an iterator, so that a step makes no object.
+    for (int i = 0; i < tensors.size(); i++) {
       Learned tensor = tensors.get(i);
       float keep = tensor.parameter.role() == Role.MATRIX ? kept : 1;
       update(tensor, (float) scale, keep, stepSize, root2);

@@ -46,13 +46,17 @@ public final class Checkpoint implements Closeable {
     config = ModelConfig.parse(file.path(), metadata("config"));
     settings = SettingsText.parse(file.path(), metadata("settings"));
     step = SettingsText.wholeNumber(file.path(), "step", metadata("step"));
-    for (String prefix : PREFIXES) {
-      new TensorSet(config, prefix).check(file);
+    for (TensorSet set : sets(config)) {
+      set.check(file);
     }
   }
 
-  /** What has tensors, in the order of the prefixes. */
-  private static List<Weights> saved(Trainer trainer) {
+  private static List<TensorSet> sets(ModelConfig config) {
+    return PREFIXES.stream().map(prefix -> new TensorSet(config, prefix)).toList();
+  }
+
+  /** The numbers of each set. */
+  private static List<Weights> numbers(Trainer trainer) {
     return List.of(trainer.model().weights(), trainer.optimiser.means, trainer.optimiser.squares);
   }
 
@@ -76,7 +80,8 @@ public final class Checkpoint implements Closeable {
   public static void save(Path path, Trainer trainer, Map<String, String> notes)
       throws IOException {
     ModelConfig config = trainer.model().weights().config();
-    List<TensorSet> sets = PREFIXES.stream().map(p -> new TensorSet(config, p)).toList();
+    List<TensorSet> sets = sets(config);
+    List<Weights> numbers = numbers(trainer);
     List<Tensor> tensors = sets.stream().flatMap(set -> set.tensors().stream()).toList();
     Map<String, String> metadata = new HashMap<>();
     metadata.put("config", config.toJson());
@@ -85,7 +90,7 @@ public final class Checkpoint implements Closeable {
     notes.forEach((key, value) -> metadata.put(NOTE + key, value));
     try (TensorWriter file = TensorWriter.create(path, tensors, metadata, true)) {
       for (int i = 0; i < sets.size(); i++) {
-        sets.get(i).write(file, saved(trainer).get(i));
+        sets.get(i).write(file, numbers.get(i));
       }
       file.commit();
     }
@@ -141,8 +146,10 @@ public final class Checkpoint implements Closeable {
   public void restore(Trainer trainer) throws IOException {
     requireEqual("config", config, trainer.model().weights().config());
     requireEqual("settings", settings, trainer.settings());
-    for (int i = 0; i < PREFIXES.size(); i++) {
-      new TensorSet(config, PREFIXES.get(i)).read(file, saved(trainer).get(i));
+    List<TensorSet> sets = sets(config);
+    List<Weights> numbers = numbers(trainer);
+    for (int i = 0; i < sets.size(); i++) {
+      sets.get(i).read(file, numbers.get(i));
     }
     trainer.optimiser.goOnFrom(step);
   }
