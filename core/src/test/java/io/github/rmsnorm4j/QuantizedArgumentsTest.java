@@ -105,6 +105,9 @@ class QuantizedArgumentsTest {
         "y has 1 rows, q has 2: they must be the same");
     refuses(() -> NORM.apply(x, (QuantizedRows) null), "q is null");
     refuses(() -> NORM.addAndApply(x, null, ofBlocks(2, 64)), "residual is null");
+    refuses(
+        () -> NORM.addAndApply(x, Rows.of(new float[64], 64), ofBlocks(2, 64)),
+        "residual has 1 rows, x has 2: they must be the same");
     refuses(() -> RmsNorm.builder(4).quantizer(null), "quantizer is null");
   }
 
