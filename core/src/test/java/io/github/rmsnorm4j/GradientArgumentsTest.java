@@ -178,6 +178,15 @@ class GradientArgumentsTest {
     NORM.apply(x, Rows.of(gain, 0, 1, 4), null, y, saved);
     refused(
         () -> NORM.backward(dy, saved, Rows.of(gain, 4), null), "dx overlaps the gain or the bias");
+    String own = "dgain or dbias overlaps rows of the call: each must be an array of its own";
+    float[] gradient = {1, 2, 3, 4};
+    Rows parameter = Rows.of(gradient, 4);
+    NORM.apply(x, parameter, null, y, saved);
+    refused(() -> NORM.backward(dy, saved, dx, ParameterGradients.added(gradient, null)), own);
+    LayerNorm layer = LayerNorm.builder(4).build();
+    layer.apply(x, Rows.of(new float[4], 4), parameter, y, saved);
+    refused(() -> layer.backward(dy, saved, dx, ParameterGradients.added(gradient, null)), own);
+    assertThat(gradient).containsExactly(1, 2, 3, 4);
     float[] one = new float[4];
     Saved single = new Saved(Keep.INPUT, 1);
     Rows row = Rows.of(new float[] {1, 2, 3, 4}, 4);
