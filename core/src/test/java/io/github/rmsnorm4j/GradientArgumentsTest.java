@@ -253,6 +253,12 @@ class GradientArgumentsTest {
       assertThat(twice[i]).isEqualTo(2.0 * once[i]);
     }
     assertThat(once[0]).isBetween(0.3f, 0.4f);
+    float[] again = {1, 1, 1, 1};
+    LayerNorm layer = LayerNorm.builder(4).build();
+    layer.apply(x, y, saved);
+    layer.backward(dy, saved, dx, ParameterGradients.added(null, again));
+    // The gradient of the bias is the sum of dy.
+    assertThat(again).containsExactly(2, 2, 1, 1);
   }
 
   @Test

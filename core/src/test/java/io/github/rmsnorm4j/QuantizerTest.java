@@ -275,6 +275,24 @@ class QuantizerTest {
   }
 
   @Test
+  void eachChoiceIsReplacedAlone() {
+    Quantizer other =
+        Quantizer.defaults()
+            .withFactor(CodeFactor.DIVISION)
+            .withRounding(CodeRounding.AWAY)
+            .withFloor(ScaleFloor.VLLM)
+            .withRoundedOutput(true);
+    assertThat(other.factor()).isEqualTo(CodeFactor.DIVISION);
+    assertThat(other.rounding()).isEqualTo(CodeRounding.AWAY);
+    assertThat(other.floor()).isEqualTo(ScaleFloor.VLLM);
+    assertThat(other.roundsOutput()).isTrue();
+    assertThat(other.withRoundedOutput(false).roundsOutput()).isFalse();
+    assertThat(other.withFloor(ScaleFloor.NONE))
+        .extracting(Quantizer::factor, Quantizer::rounding, Quantizer::floor)
+        .containsExactly(CodeFactor.DIVISION, CodeRounding.AWAY, ScaleFloor.NONE);
+  }
+
+  @Test
   void namesOfTypesAreRead() {
     for (QuantizedType type : QuantizedType.all()) {
       assertThat(QuantizedType.ofName(type.toString().toUpperCase(java.util.Locale.ROOT)))
