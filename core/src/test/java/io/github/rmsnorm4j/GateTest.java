@@ -58,6 +58,9 @@ class GateTest {
     Rows wide = Rows.of(new double[2 * N], N);
     refused(
         () -> gated.applyGated(Rows.of(a, N), wide, Rows.of(c, N)), "z is float64, x is float32");
+    refused(
+        () -> gated.applyGated(Rows.of(a, N), Rows.of(new float[2], 1), Rows.of(c, N)),
+        "z has rows 1 wide, the norm is 37 wide");
     float[] longer = new float[3 * N];
     Rows shifted = Rows.of(longer, 1, 2, N);
     refused(

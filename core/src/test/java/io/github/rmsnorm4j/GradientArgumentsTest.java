@@ -63,6 +63,11 @@ class GradientArgumentsTest {
     refused(
         () -> RmsNorm.builder(2).build().apply(keptRstd, Rows.of(new float[2], 2), saved),
         "rstd overlaps rows of the call");
+    Rows two = Rows.of(new double[2], 2);
+    refused(
+        () ->
+            RmsNorm.builder(2).build().addAndApply(two, keptRstd, Rows.of(new double[2], 2), saved),
+        "rstd overlaps rows of the call");
     layer.backward(dy, saved, dx, null);
     NORM.backward(dy, output, dx, null);
   }
@@ -106,6 +111,53 @@ class GradientArgumentsTest {
     MemorySegment readOnly = MemorySegment.ofArray(new float[8]).asReadOnly();
     Rows fixed = Rows.of(readOnly, ElementType.FLOAT32, 2, 4);
     refused(() -> NORM.backward(dy, saved, fixed, null), "dx is read-only");
+    Rows wide = Rows.of(new double[8], 4);
+    refused(
+        () -> NORM.backward(dy, saved, wide, null),
+        "dx is float64, the forward pass was of float32: both must be float64, or neither");
+    refused(
+        () -> NORM.backward(dy, saved, wide, dx, null),
+        "dresidual is float64, the forward pass was of float32");
+    Rows narrow = Rows.of(new float[6], 3);
+    refused(() -> NORM.backward(dy, saved, narrow, null), "dx has rows 3 wide");
+    refused(() -> NORM.backward(dy, saved, narrow, dx, null), "dresidual has rows 3 wide");
+  }
+
+  @Test
+  void gradientsOfAGate() {
+    RmsNorm gated = RmsNorm.builder(4).gate(Gate.SILU).build();
+    Rows z = Rows.of(new float[8], 4);
+    gated.applyGated(x, z, y, saved);
+    Rows dz = Rows.of(new float[8], 4);
+    refused(
+        () -> gated.backwardGated(Rows.of(new float[6], 3), saved, dx, dz, null),
+        "dy has rows 3 wide, the norm is 4 wide");
+    refused(
+        () -> gated.backwardGated(dy, saved, Rows.of(new float[6], 3), dz, null),
+        "dx has rows 3 wide, the norm is 4 wide");
+    refused(
+        () -> gated.backwardGated(dy, saved, dx, Rows.of(new float[6], 3), null),
+        "dz has rows 3 wide, the norm is 4 wide");
+    refused(
+        () -> gated.backwardGated(dy, saved, dx, Rows.of(new float[12], 4), null),
+        "dz has 3 rows, the forward pass had 2: they must be the same");
+    refused(
+        () -> gated.backwardGated(dy, saved, dx, Rows.of(new double[8], 4), null),
+        "dz is float64, the forward pass was of float32: both must be float64, or neither");
+    String overlap = "dx or dz overlaps x or z: it must be other memory";
+    refused(() -> gated.backwardGated(dy, saved, dx, x, null), overlap);
+    refused(() -> gated.backwardGated(dy, saved, dx, z, null), overlap);
+    refused(() -> gated.backwardGated(dy, saved, z, dz, null), overlap);
+    float[] memory = new float[12];
+    refused(
+        () ->
+            gated.backwardGated(
+                Rows.of(memory, 0, 2, 4), saved, dx, Rows.of(memory, 4, 2, 4), null),
+        "rows of dz overlap rows of dy: they must be the same rows, or share no memory");
+    assertThat(memory).containsOnly(0);
+    assertThat(dx.segment().mismatch(dz.segment())).isEqualTo(-1);
+    gated.backwardGated(dy, saved, dx, dz, null);
+    assertThat(dx.segment().mismatch(dz.segment())).isNotEqualTo(-1);
   }
 
   @Test
@@ -126,6 +178,15 @@ class GradientArgumentsTest {
     NORM.apply(x, Rows.of(gain, 0, 1, 4), null, y, saved);
     refused(
         () -> NORM.backward(dy, saved, Rows.of(gain, 4), null), "dx overlaps the gain or the bias");
+    String own = "dgain or dbias overlaps rows of the call: each must be an array of its own";
+    float[] gradient = {1, 2, 3, 4};
+    Rows parameter = Rows.of(gradient, 4);
+    NORM.apply(x, parameter, null, y, saved);
+    refused(() -> NORM.backward(dy, saved, dx, ParameterGradients.added(gradient, null)), own);
+    LayerNorm layer = LayerNorm.builder(4).build();
+    layer.apply(x, Rows.of(new float[4], 4), parameter, y, saved);
+    refused(() -> layer.backward(dy, saved, dx, ParameterGradients.added(gradient, null)), own);
+    assertThat(gradient).containsExactly(1, 2, 3, 4);
     float[] one = new float[4];
     Saved single = new Saved(Keep.INPUT, 1);
     Rows row = Rows.of(new float[] {1, 2, 3, 4}, 4);
@@ -192,6 +253,12 @@ class GradientArgumentsTest {
       assertThat(twice[i]).isEqualTo(2.0 * once[i]);
     }
     assertThat(once[0]).isBetween(0.3f, 0.4f);
+    float[] again = {1, 1, 1, 1};
+    LayerNorm layer = LayerNorm.builder(4).build();
+    layer.apply(x, y, saved);
+    layer.backward(dy, saved, dx, ParameterGradients.added(null, again));
+    // The gradient of the bias is the sum of dy.
+    assertThat(again).containsExactly(2, 2, 1, 1);
   }
 
   @Test

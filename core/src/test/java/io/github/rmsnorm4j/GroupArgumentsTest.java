@@ -66,9 +66,15 @@ class GroupArgumentsTest {
     refused(
         () -> RmsNorm.builder(WIDTH).gain(new float[4]).build(),
         "gain has 4 elements, the rows are 12 wide: for one of each head set groupSize(4)");
+    refused(
+        () -> RmsNorm.builder(WIDTH).gain(new float[1]).build(),
+        "gain has 1 elements, the rows are 12 wide");
     refused(() -> builder().gain(new float[5]), "gain has 5" + SAID);
     refused(() -> builder().bias(Rows.of(new float[24], 24)), "bias has 24" + SAID);
     assertThat(builder().gain(new float[4]).build().parameterCount()).isEqualTo(4);
+    // The groups may be set after their gain.
+    RmsNorm.Builder later = RmsNorm.builder(WIDTH).gain(new float[4]).bias(new double[4]);
+    assertThat(later.groupCount(3).build().parameterCount()).isEqualTo(8);
   }
 
   @Test

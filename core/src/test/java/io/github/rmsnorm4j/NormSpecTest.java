@@ -37,6 +37,10 @@ class NormSpecTest {
         "rmsnorm(groupcount=8)",
         "layernorm(eps=0.001, groupsize=128)",
         "llama(residual=last, groupsize=64)",
+        "rmsnorm(eps=0.001, offset=1000000)",
+        "rmsnorm(eps=1e-4, offset=1e7)",
+        "rmsnorm(part=1/65536)",
+        "rmsnorm(part=0.0000152587890624)",
         "rmsnorm(eps=4.9e-324)",
         "rmsnorm(eps=1.7976931348623157e308)"
       })
@@ -92,6 +96,8 @@ class NormSpecTest {
         "layernorm(part=1/2) | part may be a share above 0 and at most 1",
         "l2(part=1/2) | part may be a share above 0 and at most 1",
         "rmsnorm(residual=never) | residual may be first, between, last",
+        "rmsnorm(gate=gelu) | gate may be none, silu, sigmoid, silu before; not silu before for layernorm",
+        "layernorm(gate=silu before) | gate may be none, silu, sigmoid, silu before; not silu before for",
         "rmsnorm(groupcount=0) | groupcount may be a whole number from 1 on",
         "rmsnorm(groupsize=2.5) | groupsize may be a whole number from 1 on",
         "rmsnorm(groupsize=9999999999) | groupsize may be a whole number from 1 on",
@@ -126,6 +132,8 @@ class NormSpecTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new RowPart(BigInteger.ONE, BigInteger.TWO.pow(2000), false))
         .withMessage("denominator has 2001 bits, it must be at most 10^340");
+    RowPart smallest = new RowPart(BigInteger.ONE, BigInteger.TEN.pow(340), false);
+    assertThat(RowPart.parse(smallest.toString())).isEqualTo(smallest);
     for (RowPart part :
         new RowPart[] {
           RowPart.of(1, 999_999_999_999_999_989L), RowPart.of(Double.MIN_VALUE),

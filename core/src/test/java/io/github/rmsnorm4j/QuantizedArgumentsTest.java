@@ -103,8 +103,14 @@ class QuantizedArgumentsTest {
     refuses(
         () -> ofBlocks(2, 64).dequantize(Rows.of(new float[64], 64)),
         "y has 1 rows, q has 2: they must be the same");
+    refuses(
+        () -> ofBlocks(2, 64).dequantize(Rows.of(new float[64], 32)),
+        "y has rows 32 wide, q is 64 wide: they must be the same");
     refuses(() -> NORM.apply(x, (QuantizedRows) null), "q is null");
     refuses(() -> NORM.addAndApply(x, null, ofBlocks(2, 64)), "residual is null");
+    refuses(
+        () -> NORM.addAndApply(x, Rows.of(new float[64], 64), ofBlocks(2, 64)),
+        "residual has 1 rows, x has 2: they must be the same");
     refuses(() -> RmsNorm.builder(4).quantizer(null), "quantizer is null");
   }
 
@@ -164,6 +170,11 @@ class QuantizedArgumentsTest {
     refuses(
         () -> NORM.apply(x, QuantizedRows.of(all.asSlice(512, 64), all.asSlice(572), INT8, 1, 64)),
         "codes of q overlap its scales: each must be memory of its own");
+    // The first scale is before y, the second one is in it.
+    QuantizedRows before = QuantizedRows.of(codes, all.asSlice(508), INT8, 1, 64);
+    refuses(
+        () -> NORM.apply(x, y, before), "scales of q overlap y: they must be memory of their own");
+    refuses(() -> before.dequantize(y), "scales of q overlap y: they must be memory of their own");
     assertThat(array).containsOnly(1);
     NORM.apply(x, QuantizedRows.of(all.asSlice(512, 64), all.asSlice(576), INT8, 1, 64));
     assertThat(all.asSlice(512, 64).toArray(ValueLayout.JAVA_BYTE)).containsOnly(127);
@@ -224,6 +235,21 @@ class QuantizedArgumentsTest {
     assertThatThrownBy(() -> NORM.apply(x, q))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("codes is in memory that has been closed");
+    assertThatThrownBy(() -> q.dequantize(x))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("codes is in memory that has been closed");
+    QuantizedRows withoutScales;
+    try (Arena arena = Arena.ofShared()) {
+      withoutScales = QuantizedRows.of(codes, arena.allocate(8), INT8, 1, 64);
+    }
+    for (ThrowingCallable call :
+        new ThrowingCallable[] {
+          () -> NORM.apply(x, withoutScales), () -> withoutScales.dequantize(x)
+        }) {
+      assertThatThrownBy(call)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("scales is in memory that has been closed");
+    }
   }
 
   /** Confined memory is written by the caller's thread alone. */

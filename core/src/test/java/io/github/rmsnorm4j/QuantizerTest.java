@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.SplittableRandom;
@@ -226,6 +227,69 @@ class QuantizerTest {
         assertThat((double) back[i]).as("%s", type).isBetween(y[i] - bound, y[i] + bound);
       }
     }
+  }
+
+  /** More rows than are decoded at once, with gaps between rows of codes, scales and elements. */
+  @Test
+  void rowsWithGapsAreDequantised() {
+    int rows = 5_000;
+    byte[] codes = new byte[rows * 40];
+    float[] scales = new float[rows * 3];
+    float[] y = new float[rows * 35];
+    Arrays.fill(y, -1);
+    float[] expected = y.clone();
+    for (int row = 0; row < rows; row++) {
+      scales[row * 3] = 1 + row;
+      for (int i = 0; i < 32; i++) {
+        codes[row * 40 + i] = (byte) (i - row % 90);
+        expected[row * 35 + i] = (i - row % 90) * (1f + row);
+      }
+    }
+    QuantizedRows q =
+        QuantizedRows.of(
+            MemorySegment.ofArray(codes),
+            40,
+            MemorySegment.ofArray(scales),
+            3,
+            QuantizedType.int8(32),
+            rows,
+            32);
+    q.dequantize(Rows.of(y, 0, rows, 32, 35));
+    assertThat(y).isEqualTo(expected);
+    assertThat(q).hasToString("5000 x 32 int8:32 at a stride of 40");
+    assertThat(q.scale()).isZero();
+  }
+
+  @Test
+  void aScaleThatIsGivenIsThatOfEachElement() {
+    MemorySegment one = MemorySegment.ofArray(new byte[] {0x38, 0x40, (byte) 0xb8, 0});
+    float[] y = new float[4];
+    for (float scale : new float[] {Float.MIN_NORMAL, 3, Float.MAX_VALUE / 2}) {
+      QuantizedRows q = QuantizedRows.of(one, scale, QuantizedType.e4m3Given(), 1, 4);
+      assertThat(q.scale()).isEqualTo(scale);
+      assertThat(q).hasToString("1 x 4 f8e4m3:given");
+      q.dequantize(Rows.of(y, 4));
+      // In E4M3 they are 1, 2, -1 and 0.
+      assertThat(y).containsExactly(scale, 2 * scale, -scale, 0);
+    }
+  }
+
+  @Test
+  void eachChoiceIsReplacedAlone() {
+    Quantizer other =
+        Quantizer.defaults()
+            .withFactor(CodeFactor.DIVISION)
+            .withRounding(CodeRounding.AWAY)
+            .withFloor(ScaleFloor.VLLM)
+            .withRoundedOutput(true);
+    assertThat(other.factor()).isEqualTo(CodeFactor.DIVISION);
+    assertThat(other.rounding()).isEqualTo(CodeRounding.AWAY);
+    assertThat(other.floor()).isEqualTo(ScaleFloor.VLLM);
+    assertThat(other.roundsOutput()).isTrue();
+    assertThat(other.withRoundedOutput(false).roundsOutput()).isFalse();
+    assertThat(other.withFloor(ScaleFloor.NONE))
+        .extracting(Quantizer::factor, Quantizer::rounding, Quantizer::floor)
+        .containsExactly(CodeFactor.DIVISION, CodeRounding.AWAY, ScaleFloor.NONE);
   }
 
   @Test

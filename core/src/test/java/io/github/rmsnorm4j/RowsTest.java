@@ -55,7 +55,11 @@ class RowsTest {
     shape(Rows.of(new float[12], 1, 2, 4, 7), FLOAT32, 2, 4, 7);
     shape(Rows.of(new double[12], 1, 2, 4, 7), FLOAT64, 2, 4, 7);
     shape(Rows.of(new short[12], FLOAT16, 1, 2, 4, 7), FLOAT16, 2, 4, 7);
+    shape(Rows.of(new short[12], BFLOAT16, 1, 2, 4), BFLOAT16, 2, 4, 4);
     assertThat(first(Rows.of(new float[] {1, 2, 3, 4}, 1, 1, 2))).isEqualTo(2f);
+    double[] doubles = {1, 2, 3, 4};
+    Rows.of(doubles, 1, 1, 2).segment().fill((byte) 0);
+    assertThat(doubles).containsExactly(1, 0, 0, 4);
   }
 
   @Test

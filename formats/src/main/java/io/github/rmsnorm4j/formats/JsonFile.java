@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.formats;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -9,6 +11,8 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -68,6 +72,7 @@ public final class JsonFile {
    * @throws FormatException if it does not hold one object and nothing else
    */
   public static Map<String, Object> read(Path file, byte[] content) throws FormatException {
+    requireUtf8(file, content);
     try (JsonParser json = JSON.createParser(content)) {
       if (json.nextToken() != JsonToken.START_OBJECT) {
         throw new FormatException(file, "is no JSON object");
@@ -85,6 +90,15 @@ public final class JsonFile {
       throw e;
     } catch (IOException e) {
       throw new AssertionError("memory does not fail to be read", e);
+    }
+  }
+
+  /** The parser lets some bytes pass that are not UTF-8. */
+  private static void requireUtf8(Path file, byte[] content) throws FormatException {
+    try {
+      UTF_8.newDecoder().decode(ByteBuffer.wrap(content));
+    } catch (CharacterCodingException _) {
+      throw new FormatException(file, "is no JSON: it is not UTF-8");
     }
   }
 

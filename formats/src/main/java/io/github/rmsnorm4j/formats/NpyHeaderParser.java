@@ -135,8 +135,8 @@ final class NpyHeaderParser {
     return lengths;
   }
 
+  /** The space before it has been skipped. */
   private long number() throws SyntaxException {
-    skipSpace();
     int start = at;
     while (at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9') {
       at++;
@@ -159,9 +159,11 @@ final class NpyHeaderParser {
     }
   }
 
-  /** A string in either kind of quotes. No valid string in this header has a backslash. */
+  /**
+   * A string in either kind of quotes; the space before it has been skipped. No valid string in
+   * this header has a backslash.
+   */
   private String string(String what) throws SyntaxException {
-    skipSpace();
     if (at == text.length() || (text.charAt(at) != '\'' && text.charAt(at) != '"')) {
       throw unexpected(what + " in quotes");
     }

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Quantizer;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.formats.testing.GgufBytes;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -94,17 +95,53 @@ class DequantizedFileTest {
   @Test
   void otherTensorsAreAsStored() throws IOException {
     Path path = folder.resolve("x.safetensors");
+    Tensor first = new Tensor("first", Dtype.F32, List.of(1L));
     Tensor tensor = new Tensor("x", Dtype.F32, List.of(2L));
-    try (TensorWriter writer = TensorWriter.create(path, List.of(tensor), Map.of(), true)) {
-      writer.write(MemorySegment.ofArray(new byte[8]));
+    Map<String, String> metadata = Map.of("format", "pt");
+    try (TensorWriter writer = TensorWriter.create(path, List.of(first, tensor), metadata, true)) {
+      writer.write(MemorySegment.ofArray(GgufBytes.floats(7, -2.5f, 3)));
       writer.commit();
     }
     try (DequantizedFile file = DequantizedFile.open(path)) {
-      assertThat(file.tensors()).containsExactly(tensor);
+      assertThat(file.tensors()).containsExactly(first, tensor);
+      assertThat(file.metadata()).isEqualTo(metadata);
       assertThat(file.type(tensor)).isEmpty();
+      assertThat(Values.all(file, tensor)).containsExactly(-2.5, 3);
       byte[] bytes = new byte[8];
       file.readBytes(tensor, 0, MemorySegment.ofArray(bytes));
+      assertThat(bytes).isEqualTo(GgufBytes.floats(-2.5f, 3));
     }
+  }
+
+  /** Other programs know the types of codes by these names. */
+  @ParameterizedTest
+  @CsvSource({
+    "int8:row, I8, 64",
+    "int8:32, I8, 64",
+    "f8e4m3:row, F8_E4M3, 64",
+    "f8e5m2:32, F8_E5M2, 64",
+    "q8_0, U8, 68",
+  })
+  void codesHaveTheTypeOfTheirFormat(String type, Dtype dtype, long last) {
+    QuantizedTensor tensor = new QuantizedTensor("x", QuantizedType.ofName(type), List.of(2L, 64L));
+    assertThat(tensor.codes()).isEqualTo(new Tensor("x", dtype, List.of(2L, last)));
+  }
+
+  @Test
+  void closesTheFile() throws IOException {
+    Path path = folder.resolve("q.safetensors");
+    write(path, QuantizedType.Q8_0, 2, 32);
+    OpenFiles.assertNoneIsLeftBy(() -> DequantizedFile.open(path).close());
+    Tensor codes = new Tensor("x", Dtype.U8, List.of(35L));
+    try (TensorWriter writer =
+        TensorWriter.create(path, List.of(codes), Map.of("quantized.x", "q8_0"), true)) {
+      writer.write(MemorySegment.ofArray(new byte[35]));
+      writer.commit();
+    }
+    OpenFiles.assertNoneIsLeftBy(
+        () ->
+            assertThatThrownBy(() -> DequantizedFile.open(path))
+                .isInstanceOf(FormatException.class));
   }
 
   /** Without rows there is no byte, and the elements would be of more than 2^63 bytes. */

@@ -264,6 +264,10 @@ class GgufBadInputTest {
         two.tensorAt(32L, "u", F32, floats(1), 1),
         "tensor 'u' begins at byte 32, which overlaps the tensor before it that ends at 40");
     assertRefused(
+        new GgufBytes().tensor("t", F32, floats(1), 1).tensor("u", F32, floats(2), 9),
+        "tensor 'u' needs 36 bytes from byte 32 of the data on, and there are 64: the file is"
+            + " truncated");
+    assertRefused(
         new GgufBytes().tensor("t", F32, new byte[0], 1L << 40).tensor("u", F32, floats(1), 1),
         "tensor 't' needs 4398046511104 bytes from byte 0 of the data on, and there are 32: the"
             + " file is truncated");
@@ -275,13 +279,14 @@ class GgufBadInputTest {
     byte[] content =
         new GgufBytes()
             .tensorAt(64L, "t", F32, floats(1), 1)
-            .tensorAt(0L, "u", F32, floats(2), 1)
-            .tensorAt(0L, "empty", F32, floats(3), 0)
+            .tensorAt(0L, "u", F32, floats(2), 9)
+            .tensorAt(32L, "empty", F32, floats(3), 0)
+            .tensorAt(96L, "end", F32, new byte[0], 0)
             .toBytes();
     try (TensorFile file = TensorFile.of(Path.of("x"), content)) {
-      assertThat(file.tensors()).extracting(Tensor::name).containsExactly("t", "u", "empty");
+      assertThat(file.tensors()).extracting(Tensor::name).containsExactly("t", "u", "empty", "end");
       assertThat(Values.all(file, file.tensor("t"))).containsExactly(3);
-      assertThat(Values.all(file, file.tensor("u"))).containsExactly(1);
+      assertThat(Values.range(file, file.tensor("u"), 0, 1)).containsExactly(1);
     }
   }
 

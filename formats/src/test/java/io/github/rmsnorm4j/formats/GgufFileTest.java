@@ -129,6 +129,7 @@ class GgufFileTest {
             .uint32("llama.block_count", -1)
             .float32("llama.attention.layer_norm_rms_epsilon", 1e-5f)
             .bool("tokenizer.ggml.add_bos_token", true)
+            .bool("tokenizer.ggml.add_eos_token", false)
             .texts("tokenizer.ggml.tokens", "<s>", "", "ü")
             .field("u8", 0, new byte[] {-1})
             .field("i8", 1, new byte[] {-1})
@@ -155,6 +156,7 @@ class GgufFileTest {
               entry("llama.block_count", "4294967295"),
               entry("llama.attention.layer_norm_rms_epsilon", "1.0E-5"),
               entry("tokenizer.ggml.add_bos_token", "true"),
+              entry("tokenizer.ggml.add_eos_token", "false"),
               entry("u8", "255"),
               entry("i8", "-1"),
               entry("u16", "65535"),
@@ -165,7 +167,7 @@ class GgufFileTest {
               entry("f64", "0.1"),
               entry("last", "größe\n"));
       Map<String, GgufValue> fields = file.fields();
-      assertThat(fields).hasSize(15);
+      assertThat(fields).hasSize(16);
       assertThat(fields.get("tokenizer.ggml.tokens"))
           .isEqualTo(new GgufValue.Array("string", 3))
           .extracting(GgufValue::text)
@@ -177,6 +179,53 @@ class GgufFileTest {
           .isEqualTo(new GgufValue.Whole(BigInteger.valueOf(0xffffffffL)));
       assertThat(fields.get("tokenizer.ggml.add_bos_token")).isEqualTo(new GgufValue.Truth(true));
       assertThat(fields.get("last")).isEqualTo(new GgufValue.Text("größe\n"));
+    }
+  }
+
+  /** A tokenizer's template may be longer than what is read of the file at once. */
+  @Test
+  void readsTextsOfAnyLength() throws IOException {
+    String template = "{{ messages }} \u00f6".repeat(5_000);
+    String longestKey = "k".repeat(65_535);
+    GgufBytes content =
+        new GgufBytes().text("tokenizer.chat_template", template).text(longestKey, "next");
+    try (GgufFile file = open(content)) {
+      assertThat(file.metadata())
+          .containsExactly(entry("tokenizer.chat_template", template), entry(longestKey, "next"));
+    }
+  }
+
+  @Test
+  void labelsAreOneLineOfEachEntry() throws IOException {
+    GgufBytes content =
+        new GgufBytes()
+            .text("general.name", "a\u001b[31m\nb")
+            .uint32("k\n", 7)
+            .texts("words", "x", "y")
+            .text("whole", "x".repeat(80))
+            .text("long", "x".repeat(200));
+    try (GgufFile file = open(content)) {
+      assertThat(file.fieldLabels())
+          .containsExactly(
+              "general.name: a\\u{1b}[31m\\nb",
+              "k\\n: 7",
+              "words: 2 of string",
+              "whole: " + "x".repeat(80),
+              "long: " + "x".repeat(40) + "..." + "x".repeat(40) + " (200 characters)");
+    }
+  }
+
+  @Test
+  void readsAsManyAxesAndEntriesAsAreAllowed() throws IOException {
+    GgufBytes content =
+        new GgufBytes().tensor("t", GgufBytes.F32, GgufBytes.floats(1, 2), 1, 2, 1, 1);
+    for (int i = 0; i < 10_000; i++) {
+      content.uint32("key" + i, i);
+    }
+    try (GgufFile file = open(content)) {
+      assertThat(file.metadata()).hasSize(10_000);
+      assertThat(file.tensor("t").shape()).containsExactly(1L, 2L, 1L, 1L);
+      assertThat(Values.all(file, file.tensor("t"))).containsExactly(1, 2);
     }
   }
 

@@ -1,8 +1,12 @@
 package io.github.rmsnorm4j.formats;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -184,10 +188,38 @@ class NpyBadInputTest {
         "{'descr': '\\x3cf4'}; has an escape or a line break in a string",
         "{'descr; has a string without an end",
         "{'descr'; has the end at 8 where ':' should be",
+        "{'descr':; has the end at 9 where the description of a type in quotes should be",
+        "{'shape':(6; has the end at 11 where ')' should be",
+        "{'fortran_order': False, 'fortran_order': False}; has the key 'fortran_order' twice",
+        "{'shape': (6,), 'shape': (6,)}; has the key 'shape' twice",
         "`                 `; has the end at 17 where '{' should be",
       })
   void literalThatIsNotWhatItShouldBe(String literal, String problem) throws IOException {
     assertLiteralRefused(literal, problem);
+  }
+
+  @Test
+  void lineBreaksInAString() throws IOException {
+    assertLiteralRefused("{'descr': '\n<f4'}", "has an escape or a line break in a string");
+  }
+
+  /** Version 3 brought names in UTF-8. The L behind a number is of Python 2, which is older. */
+  @Test
+  void versionsOfTheHeaderHaveTheirOwnSpelling() throws IOException {
+    byte[] umlaut = TestFiles.npy("{'\u00f6': 1}", 0);
+    assertRefused(
+        umlaut, "the .npy header has the key '\u00f6', it may have descr, fortran_order and shape");
+    byte[] third = ofVersion3("{'\u00f6': 1}");
+    assertRefused(
+        third, "the .npy header has the key '\u00f6', it may have descr, fortran_order and shape");
+    assertRefused(
+        ofVersion3("{'shape': (6L,)}"), "the .npy header has 'L' at 12 where ')' should be");
+  }
+
+  private static byte[] ofVersion3(String literal) {
+    byte[] text = literal.getBytes(UTF_8);
+    ByteBuffer out = ByteBuffer.allocate(12 + text.length).order(ByteOrder.LITTLE_ENDIAN);
+    return out.put("\u0093NUMPY\3\0".getBytes(ISO_8859_1)).putInt(text.length).put(text).array();
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.formats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.formats.testing.GgufBytes;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -11,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -140,6 +142,34 @@ class NpyFileTest {
           }
         }
       }
+    }
+  }
+
+  /**
+   * Neighbours of a line are one element apart in the file, three, and more than a page; each line
+   * is longer than what is read of the file at once.
+   */
+  @ParameterizedTest
+  @CsvSource({"200000,2,0", "3,100000,1", "3000,90,185"})
+  void readsLongLinesOfFortranMatrices(long rows, long width, int first) throws IOException {
+    try (TensorFile file = TensorFile.open(fortran(List.of(rows, width), false))) {
+      // The whole matrix, or the rest of a row.
+      int count = (int) (first == 0 ? rows * width : width - first % width);
+      double[] expected = new double[count];
+      Arrays.setAll(expected, i -> first + i);
+      assertThat(Values.range(file, file.tensors().getFirst(), first, count)).isEqualTo(expected);
+    }
+  }
+
+  @Test
+  void readsFloat16InFortranOrder() throws IOException {
+    byte[] header =
+        new NpyHeader(Dtype.F16, ByteOrder.LITTLE_ENDIAN, true, List.of(2L, 3L)).toBytes();
+    byte[] inFileOrder = GgufBytes.halves(0, 3, 1, 4, 2, 5);
+    Path path = Files.write(folder.resolve("a.npy"), GgufBytes.join(header, inFileOrder));
+    try (TensorFile file = TensorFile.open(path)) {
+      Tensor tensor = file.tensors().getFirst();
+      assertThat(Values.all(file, tensor)).containsExactly(0, 1, 2, 3, 4, 5);
     }
   }
 

@@ -122,6 +122,9 @@ class SafetensorsBadInputTest {
         "{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[24,0]}",
         "has data_offsets [24, 0], which end before they begin");
     assertEntryRefused(
+        "{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[400000,400000]}",
+        "has data_offsets [400000, 400000], beyond the file's 96 bytes");
+    assertEntryRefused(
         "{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[-24,0]}",
         "has something else than whole numbers from 0 on in its data_offsets");
     assertEntryRefused(
@@ -135,6 +138,8 @@ class SafetensorsBadInputTest {
       quoteCharacter = '`',
       value = {
         "'F32','shape':[2,3],'data_offsets':[0,20]; has data_offsets [0, 20], 20 bytes, but F32"
+            + " [2, 3] needs 24",
+        "'F32','shape':[2,3],'data_offsets':[4,24]; has data_offsets [4, 24], 20 bytes, but F32"
             + " [2, 3] needs 24",
         "'F32','shape':[2,3],'data_offsets':[0]; has data_offsets [0], two are needed",
         "'F32','shape':[2,3],'data_offsets':[0,24,24]; has more than 2 numbers in its data_offsets",

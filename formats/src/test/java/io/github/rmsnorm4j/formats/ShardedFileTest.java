@@ -3,13 +3,10 @@ package io.github.rmsnorm4j.formats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
-import com.sun.management.UnixOperatingSystemMXBean;
 import io.github.rmsnorm4j.formats.testing.Allocated;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -127,6 +124,14 @@ class ShardedFileTest {
   }
 
   @Test
+  void aFolderWhoseModelIsOfAnotherKindIsRefused() throws IOException {
+    Path model = Files.write(folder.resolve("model.safetensors"), TestFiles.golden("f4.npy"));
+    assertThatThrownBy(() -> TensorFile.open(folder).close())
+        .isInstanceOf(FormatException.class)
+        .hasMessage(model + ": is no .safetensors file, as its name says");
+  }
+
+  @Test
   void aFolderWithoutAModelIsRefused() throws IOException {
     assertThatThrownBy(() -> TensorFile.open(folder).close())
         .hasMessage(
@@ -172,23 +177,12 @@ class ShardedFileTest {
 
   @Test
   void aRefusedSetIsClosed() throws IOException {
-    assumeThat(ManagementFactory.getOperatingSystemMXBean())
-        .isInstanceOf(UnixOperatingSystemMXBean.class);
     model();
     Files.write(folder.resolve(SECOND), new byte[8]);
-    long before = 0;
-    for (int round = 0; round < 60; round++) {
-      if (round == 10) {
-        before = openFiles(); // All classes have been loaded.
-      }
-      assertThatThrownBy(() -> TensorFile.open(folder).close()).isInstanceOf(FormatException.class);
-    }
-    assertThat(openFiles() - before).isLessThan(50);
-  }
-
-  private static long openFiles() {
-    return ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-        .getOpenFileDescriptorCount();
+    OpenFiles.assertNoneIsLeftBy(
+        () ->
+            assertThatThrownBy(() -> TensorFile.open(folder).close())
+                .isInstanceOf(FormatException.class));
   }
 
   @Test
@@ -323,6 +317,24 @@ class ShardedFileTest {
     }
     index(map.toString());
     assertRefused("the index has more than 1000 shards");
+    index(map.substring(0, map.lastIndexOf(",")));
+    assertRefused("names the shard 0.safetensors, which is missing");
+  }
+
+  @Test
+  void aNameMayBeAsLongAsFileSystemsAllow() throws IOException {
+    String longest = "x".repeat(255 - ".safetensors".length()) + ".safetensors";
+    shard("short.safetensors", 5, "t");
+    Files.move(folder.resolve("short.safetensors"), folder.resolve(longest));
+    index("'t':'" + longest + "'");
+    try (TensorFile file = TensorFile.open(index)) {
+      assertThat(Values.all(file, file.tensor("t"))).containsExactly(5);
+    }
+    index("'t':'x" + longest + "'");
+    assertThatThrownBy(() -> TensorFile.open(index).close())
+        .isInstanceOf(FormatException.class)
+        .hasMessageStartingWith(index + ": the index names the shard 'x")
+        .hasMessageEndingWith("', allowed are plain names of .safetensors files next to the index");
   }
 
   @Test

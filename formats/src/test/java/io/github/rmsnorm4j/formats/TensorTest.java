@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.formats.testing.GgufBytes;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -59,6 +61,23 @@ class TensorTest {
     assertThat(new Tensor("t", Dtype.F4, List.of(0L)).bytes()).isZero();
     assertThatThrownBy(() -> new Tensor("t", Dtype.F6_E2M3, List.of(2L)))
         .hasMessage("has 2 elements of 6 bits: no whole bytes");
+  }
+
+  @Test
+  void elementsAreDecodedExactly() {
+    double[] into = {9, 9, 9};
+    Dtype.F32.decode(MemorySegment.ofArray(GgufBytes.floats(0.1f, -2, 3)), into, 2);
+    assertThat(into).containsExactly(0.1f, -2, 9);
+    Dtype.F16.decode(MemorySegment.ofArray(GgufBytes.halves(0.5f, 6)), into, 1);
+    assertThat(into).containsExactly(0.5, -2, 9);
+    Dtype.BF16.decode(MemorySegment.ofArray(GgufBytes.bfloats(-8, 9)), into, 1);
+    assertThat(into).containsExactly(-8, -2, 9);
+    byte[] wide = GgufBytes.int64(Double.doubleToLongBits(0.1));
+    Dtype.F64.decode(MemorySegment.ofArray(wide), into, 1);
+    assertThat(into).containsExactly(0.1, -2, 9);
+    assertThatThrownBy(() -> Dtype.I64.decode(MemorySegment.ofArray(wide), into, 1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("I64 is not read as numbers");
   }
 
   @ParameterizedTest

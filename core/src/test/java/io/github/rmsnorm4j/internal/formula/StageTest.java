@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.formula;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import io.github.rmsnorm4j.ElementType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -72,6 +73,49 @@ class StageTest {
         .containsEntry(Forward.Y, ElementType.FLOAT64)
         .containsEntry(Forward.X, ElementType.FLOAT64)
         .hasSize(2);
+  }
+
+  @Test
+  void float16RowsHaveOneNan() {
+    refused(
+        "x[i] may be any NaN, float16 rows have one",
+        () -> stage().store(Forward.Y, ElementType.FLOAT16, X).build());
+    for (Value one : new Value[] {X.oneNan(), X.cast(ElementType.FLOAT16)}) {
+      assertThat(stage().store(Forward.Y, ElementType.FLOAT16, one).build().written())
+          .containsOnly(entry(Forward.Y, ElementType.FLOAT16));
+    }
+  }
+
+  @Test
+  void kernelsHaveLanesForTwoRowSums() {
+    Value term = X.widened();
+    String message = "a stage has 2 row sums at most, and none together with sums of columns";
+    Stage.Builder two = stage().sum(Forward.SUM, term).sum(Forward.SQUARES, term.times(term));
+    assertThat(two.build().sums()).hasSize(2);
+    refused(message, () -> two.sum(Backward.H, term).build());
+    refused(message, () -> stage().sum(Forward.SUM, term).sum(Backward.GAIN_GRADIENT, X).build());
+  }
+
+  @Test
+  void numbersOfRowsAreKeptBeforeTheyAreRead() {
+    Value root = Value.row(Forward.ROOT);
+    refused(
+        "mean reads what its stage keeps",
+        () -> stage().keep(Forward.MEAN, root).keep(Forward.RSTD, MEAN).build());
+    Value centred = X.widened().minus(MEAN);
+    Stage ofElements = stage().keep(Forward.MEAN, root).sum(Forward.SUM, centred).build();
+    assertThat(ofElements.text()).isEqualTo("mean = root\nS1 = rowsum(((double) x[i] - mean))\n");
+    refused(
+        "mean must be in a stage of rows to have a range",
+        () -> stage().sum(Forward.SUM, centred).add(new Stage.Range(MEAN, 0, 1)).build());
+  }
+
+  @Test
+  void theFirstElementIsRead() {
+    Stage stage = stage().keep(Forward.SHIFT, X.first().widened()).build();
+    assertThat(stage.read()).containsOnly(entry(Forward.X, ElementType.FLOAT32));
+    assertThat(stage.isOfRows()).isFalse();
+    assertThat(stage().keep(Forward.MEAN, Value.row(Forward.ROOT)).build().isOfRows()).isTrue();
   }
 
   @Test
