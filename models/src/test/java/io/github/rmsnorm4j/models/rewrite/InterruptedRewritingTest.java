@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What is left when a rewriting dies, and what the same command makes of it. */
 class InterruptedRewritingTest {
+  private static final String FIRST_SHARD = "model/model-00001-of-00008.safetensors";
   private static final int SHARDS = 8;
   private static final int KILLS = 12;
   private static final long SEED = 5;
@@ -86,8 +87,12 @@ class InterruptedRewritingTest {
     for (int kill = 0; kill < KILLS; kill++) {
       Process process = start();
       assertThat(process.getInputStream().read()).isEqualTo('r');
-      // From the first shard to the proof, and sometimes after the end.
-      Thread.sleep(random.nextInt(100 * (kill + 1)), random.nextInt(1_000_000));
+      if (kill % 4 == 0) {
+        awaitTheFirstShard(process);
+      } else {
+        // From the first shard to the proof, and sometimes after the end.
+        Thread.sleep(random.nextInt(100 * (kill + 1)), random.nextInt(1_000_000));
+      }
       process.destroyForcibly().waitFor();
       assertThat(RewritingTest.files(in)).as("the model").isEqualTo(model);
       if (Files.exists(out)) {
@@ -97,8 +102,7 @@ class InterruptedRewritingTest {
         caught++;
         // Every other time the next process takes over what this one left.
         if (kill % 2 == 0) {
-          resumed +=
-              Files.exists(partial.resolve("model/model-00001-of-00008.safetensors")) ? 1 : 0;
+          resumed += Files.exists(partial.resolve(FIRST_SHARD)) ? 1 : 0;
           fold(out);
           assertThat(RewritingTest.files(out)).isEqualTo(whole);
           assertThat(partial).doesNotExist();
@@ -108,6 +112,12 @@ class InterruptedRewritingTest {
     }
     assertThat(caught).as("kills in the middle").isPositive();
     assertThat(resumed).as("kills after a finished shard").isPositive();
+  }
+
+  private void awaitTheFirstShard(Process process) throws InterruptedException {
+    while (process.isAlive() && Files.notExists(partial.resolve(FIRST_SHARD))) {
+      Thread.sleep(1);
+    }
   }
 
   private static void delete(Path folder) throws IOException {
@@ -132,7 +142,7 @@ class InterruptedRewritingTest {
     assertThat(RewritingTest.files(in)).isEqualTo(model);
     List<Path> kept =
         List.of(
-            partial.resolve("model/model-00001-of-00008.safetensors"),
+            partial.resolve(FIRST_SHARD),
             partial.resolve("model/model-00002-of-00008.safetensors"));
     List<FileTime> times = new ArrayList<>();
     for (Path file : kept) {
