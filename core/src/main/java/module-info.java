@@ -8,6 +8,7 @@
 @SuppressWarnings("module") // The module that some packages are for is built later.
 module io.github.rmsnorm4j {
   requires static jdk.incubator.vector;
+  requires static org.jspecify; // Not transitive: users compile without it.
 
   exports io.github.rmsnorm4j;
   exports io.github.rmsnorm4j.reference;

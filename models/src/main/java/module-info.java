@@ -3,16 +3,18 @@
  * rewritten so that their norms have no gain or are RMSNorm instead of LayerNorm, and a Transformer
  * that runs such models.
  */
+@SuppressWarnings("module") // The module that a package is for is built later.
 module io.github.rmsnorm4j.models {
   requires transitive io.github.rmsnorm4j;
   requires transitive io.github.rmsnorm4j.formats;
   requires com.fasterxml.jackson.core;
-  requires org.bytedeco.javacpp;
-  requires org.bytedeco.openblas;
 
   exports io.github.rmsnorm4j.models;
   exports io.github.rmsnorm4j.models.check;
   exports io.github.rmsnorm4j.models.rewrite;
   exports io.github.rmsnorm4j.models.rows;
   exports io.github.rmsnorm4j.models.transformer;
+  // Trainings draw the same random numbers, and loop over the weights.
+  exports io.github.rmsnorm4j.models.internal to
+      io.github.rmsnorm4j.studies;
 }

@@ -13,6 +13,7 @@ module io.github.rmsnorm4j.studies {
   requires jdk.unsupported;
   requires org.apache.commons.statistics.distribution;
   requires org.bytedeco.javacpp;
+  requires org.bytedeco.openblas;
 
   opens io.github.rmsnorm4j.studies to
       info.picocli;

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.internal.norm.StartUp;
 import java.util.Locale;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the kernels run on: machine code, the Vector API, Java loops, or plain Java. A backend also
@@ -55,7 +56,7 @@ public final class Backend {
    * @param bits the width of a vector, 0 without the Vector API
    * @param whyNone why there are no vectors; null if there are
    */
-  private record Vectors(int bits, String whyNone) {
+  private record Vectors(int bits, @Nullable String whyNone) {
     /** The vectors of this JVM. Finding them takes time, and machine code seldom needs them. */
     private static final class Preferred {
       static final Vectors VALUE = find();
@@ -71,7 +72,7 @@ public final class Backend {
   private final int machineBits;
 
   /** Null for the vectors that the JVM prefers. */
-  private final Vectors vectors;
+  private final @Nullable Vectors vectors;
 
   private final boolean nativeAccess;
 
@@ -80,7 +81,7 @@ public final class Backend {
 
   private final boolean startsPlain;
 
-  private Backend(int machineBits, Vectors vectors, boolean loops, boolean startsPlain) {
+  private Backend(int machineBits, @Nullable Vectors vectors, boolean loops, boolean startsPlain) {
     this.machineBits = machineBits;
     this.vectors = vectors;
     this.loops = loops;
@@ -254,7 +255,7 @@ public final class Backend {
     return describe();
   }
 
-  private static String whyNoMachineCode() {
+  private static @Nullable String whyNoMachineCode() {
     return SWITCHED_ON ? Machine.here().whyNot() : SWITCH + " is false";
   }
 
@@ -270,7 +271,7 @@ public final class Backend {
   }
 
   /** Null if vectors are present and fast. */
-  private static String whyNoVectors() {
+  private static @Nullable String whyNoVectors() {
     if (!isVectorApiThere()) {
       return "the Vector API is not there, start java with --add-modules " + VECTOR_MODULE;
     }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import java.lang.reflect.Array;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checks the arguments of a backward pass, as {@link NormArguments} checks those of a forward pass.
@@ -35,7 +36,7 @@ final class BackwardArguments {
   }
 
   /** Checks the rows of a backward pass; the forward pass has checked the kept rows. */
-  static void checkBackward(int width, Rows dy, Rows kept, Rows dresidual, Rows dx) {
+  static void checkBackward(int width, Rows dy, Rows kept, @Nullable Rows dresidual, Rows dx) {
     NormArguments.requireWidth(dy, width, "dy");
     NormArguments.requireWidth(dx, width, "dx");
     NormArguments.requireAccess(dy, "dy");
@@ -83,7 +84,7 @@ final class BackwardArguments {
   }
 
   /** dx must not overlap gain and bias of the forward call; null where there are none. */
-  static void requireStays(Rows gain, Rows bias, Rows dx, String name) {
+  static void requireStays(@Nullable Rows gain, @Nullable Rows bias, Rows dx, String name) {
     if (NormArguments.overlaps(gain, dx) || NormArguments.overlaps(bias, dx)) {
       throw new IllegalArgumentException(
           name + " overlaps the gain or the bias: they would be overwritten while in use");
@@ -102,7 +103,7 @@ final class BackwardArguments {
       int width,
       int group,
       Saved saved,
-      Rows[] rows) {
+      @Nullable Rows[] rows) {
     checkLengths(length(gradients.gain()), length(gradients.bias()), parameters, width, group);
     for (Rows of : rows) {
       requireOwn(gradients, of);
@@ -116,7 +117,7 @@ final class BackwardArguments {
     }
   }
 
-  private static int length(Object gradient) {
+  private static int length(@Nullable Object gradient) {
     return gradient == null ? NONE : Array.getLength(gradient);
   }
 
@@ -149,14 +150,14 @@ final class BackwardArguments {
   }
 
   /** A gradient must not be written over the statistics that backward passes read. */
-  private static void requireNotKept(Object gradient, Saved saved) {
+  private static void requireNotKept(@Nullable Object gradient, Saved saved) {
     if (gradient != null && (gradient == saved.rstd() || gradient == saved.mean())) {
       throw new IllegalArgumentException(
           "dgain or dbias is the rstd or the mean of saved: each must be an array of its own");
     }
   }
 
-  private static void requireOwn(ParameterGradients gradients, Rows rows) {
+  private static void requireOwn(ParameterGradients gradients, @Nullable Rows rows) {
     if (rows != null
         && (NormArguments.overlapsArray(gradients.gain(), rows)
             || NormArguments.overlapsArray(gradients.bias(), rows))) {

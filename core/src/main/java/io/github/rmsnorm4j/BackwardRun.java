@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.norm.SharedSums;
 import io.github.rmsnorm4j.internal.norm.SumsOverRows;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Backward passes of checked rows, which are by the place of their tensor; null where there are
@@ -25,18 +26,18 @@ final class BackwardRun {
    */
   static void whole(
       Norm norm,
-      Rows[] rows,
+      @Nullable Rows[] rows,
       Saved saved,
       ParameterGradients gradients,
-      Object[] columns,
-      NormColumns ofNorm,
-      SharedSums shared) {
-    RowMemory[] memory = new RowMemory[rows.length];
+      @Nullable Object[] columns,
+      @Nullable NormColumns ofNorm,
+      @Nullable SharedSums shared) {
+    @Nullable RowMemory[] memory = new RowMemory[rows.length];
     for (int place = 0; place < rows.length; place++) {
       memory[place] = rows[place] == null ? null : norm.memory.of(rows[place], norm.groups);
     }
     Call call = call(norm, saved, gradients, memory, columns, ofNorm, saved.numbers());
-    run(norm, call, rows[Forward.X.place()].rows() * norm.groups, gradients, 0, shared);
+    run(norm, call, saved.kept(norm).rows() * norm.groups, gradients, 0, shared);
   }
 
   /**
@@ -47,24 +48,25 @@ final class BackwardRun {
    */
   static void ofParts(
       Norm norm,
-      Rows[] rows,
+      @Nullable Rows[] rows,
       Saved saved,
       ParameterGradients gradients,
-      Object[] columns,
+      @Nullable Object[] columns,
       int parts) {
     boolean ofGroups = norm.groups > 1;
-    long all = rows[Forward.X.place()].rows();
+    long all = saved.kept(norm).rows();
     long n = ofGroups ? all : all / parts;
     try (ParameterParts parameters = new ParameterParts(norm.groupWidth)) {
       for (int part = 0; part < parts; part++) {
         long first = ofGroups ? part : part * n;
         int step = ofGroups ? parts : 1;
-        Object[] ofPart = {
+        @Nullable Object[] ofPart = {
           parameters.gain(columns[Forward.GAIN.place()], part),
           parameters.bias(columns[Forward.BIAS.place()], part)
         };
-        double[][] given = parameters.numbers(saved.numbers(), first, step, n);
-        RowMemory[] memory = memory(norm, rows, part, n);
+        double @Nullable [] @Nullable [] given =
+            parameters.numbers(saved.numbers(), first, step, n);
+        @Nullable RowMemory[] memory = memory(norm, rows, part, n);
         Call call = call(norm, saved, gradients, memory, ofPart, null, given);
         run(norm, call, n, gradients, part * norm.groupWidth, null);
       }
@@ -72,8 +74,8 @@ final class BackwardRun {
   }
 
   /** The rows of a part, which are so many. */
-  private static RowMemory[] memory(Norm norm, Rows[] rows, int part, long n) {
-    RowMemory[] memory = new RowMemory[rows.length];
+  private static @Nullable RowMemory[] memory(Norm norm, @Nullable Rows[] rows, int part, long n) {
+    @Nullable RowMemory[] memory = new RowMemory[rows.length];
     for (int place = 0; place < rows.length; place++) {
       Rows all = rows[place];
       if (all != null && n > 0) {
@@ -88,10 +90,10 @@ final class BackwardRun {
       Norm norm,
       Saved saved,
       ParameterGradients gradients,
-      RowMemory[] rows,
-      Object[] columns,
-      NormColumns ofNorm,
-      double[][] given) {
+      @Nullable RowMemory[] rows,
+      @Nullable Object[] columns,
+      @Nullable NormColumns ofNorm,
+      double @Nullable [] @Nullable [] given) {
     BackwardFormula formula =
         new BackwardFormula(
             norm.spec(),
@@ -101,12 +103,17 @@ final class BackwardRun {
             columns[Forward.BIAS.place()] != null,
             gradients.gain() != null,
             gradients.bias() != null);
-    NormChoices choices = norm.choicesOf(rows[Forward.X.place()].type());
+    NormChoices choices = norm.choicesOf(saved.kept(norm).type());
     return new Call(choices, formula, rows, columns, ofNorm, null, null, given);
   }
 
   private static void run(
-      Norm norm, Call call, long rows, ParameterGradients gradients, int from, SharedSums shared) {
+      Norm norm,
+      Call call,
+      long rows,
+      ParameterGradients gradients,
+      int from,
+      @Nullable SharedSums shared) {
     int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
     Call rest = shared == null ? call : shared.run(call, norm.backwardPlans, rows, threads);
     try (rest;

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How kernels reach the rows of a checked call: in place, or through copies in arrays; and which
@@ -35,14 +36,20 @@ record CallMemory(boolean addresses) {
    * @param rows of the call
    */
   static RowMemory ofParameter(
-      Object values, MemorySegment there, int width, int parts, long rows, boolean ofGroups) {
+      Object values,
+      @Nullable MemorySegment there,
+      int width,
+      int parts,
+      long rows,
+      boolean ofGroups) {
     boolean wide = values instanceof double[];
     ElementType type = wide ? ElementType.FLOAT64 : ElementType.FLOAT32;
-    MemorySegment segment = there;
-    if (there == null) {
-      segment =
-          wide ? MemorySegment.ofArray((double[]) values) : MemorySegment.ofArray((float[]) values);
-    }
+    MemorySegment segment =
+        there != null
+            ? there
+            : wide
+                ? MemorySegment.ofArray((double[]) values)
+                : MemorySegment.ofArray((float[]) values);
     long bytes = (long) width * type.bytes();
     long rowsOfSample = rows / parts;
     if (ofGroups) {

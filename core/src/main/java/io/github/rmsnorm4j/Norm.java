@@ -19,6 +19,7 @@ import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A normalisation of rows: {@link RmsNorm}, {@link LayerNorm} or {@link L2Norm}, with its width,
@@ -74,15 +75,15 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private final NormChoices float64Choices;
 
   private final NormChoices choices;
-  private final Parameter gain;
-  private final Parameter bias;
+  private final @Nullable Parameter gain;
+  private final @Nullable Parameter bias;
   final int threads;
   private final Backend backend;
   final CallMemory memory;
   private final Quantizer quantizer;
 
   /** Says which columns it has of another norm; null of a norm of whole rows. */
-  private final String ofColumns;
+  private final @Nullable String ofColumns;
 
   /** The kernels of the last calls, which the next call will most often need. */
   final Plans plans;
@@ -100,8 +101,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     spec.requireFormula(builder.bias != null);
     groups = spec.groups().count(width);
     groupWidth = width / groups;
-    boolean hasOffset = builder.gain == null || builder.rowWidth > 0;
-    gain = hasOffset ? builder.gain : builder.gain.plus(spec.gainOffset());
+    // A gain of some columns of another norm has its offset.
+    gain =
+        builder.gain == null || builder.rowWidth > 0
+            ? builder.gain
+            : builder.gain.plus(spec.gainOffset());
     bias = builder.bias;
     NormArguments.requireParameter(gain, width, groupWidth, "gain");
     NormArguments.requireParameter(bias, width, groupWidth, "bias");
@@ -134,7 +138,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
           new NormRowChecks(of));
     }
 
-    private static NormParts.Column column(Parameter parameter) {
+    private static NormParts.@Nullable Column column(@Nullable Parameter parameter) {
       return parameter == null
           ? null
           : new NormParts.Column(
@@ -457,7 +461,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalStateException if a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
-  public final void apply(Rows x, Rows gain, Rows bias, Rows y, Saved saved) {
+  public final void apply(Rows x, @Nullable Rows gain, @Nullable Rows bias, Rows y, Saved saved) {
     train(x, null, null, gain, bias, y, saved);
   }
 
@@ -501,7 +505,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
    *     #apply(Rows, Rows, Rows, Rows, Saved)}
    */
-  public final void addAndApply(Rows x, Rows residual, Rows gain, Rows bias, Rows y, Saved saved) {
+  public final void addAndApply(
+      Rows x, Rows residual, @Nullable Rows gain, @Nullable Rows bias, Rows y, Saved saved) {
     train(x, NormArguments.requireNonNull(residual, "residual"), null, gain, bias, y, saved);
   }
 
@@ -516,7 +521,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalArgumentException as for {@link #addAndApply(Rows, Rows, Rows)} and {@link
    *     #apply(Rows, Rows, Rows, Rows)}
    */
-  public final void addAndApply(Rows x, Rows residual, Rows gain, Rows bias, Rows y) {
+  public final void addAndApply(
+      Rows x, Rows residual, @Nullable Rows gain, @Nullable Rows bias, Rows y) {
     run(x, NormArguments.requireNonNull(residual, "residual"), gain, bias, y, null, null);
   }
 
@@ -592,12 +598,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void applyAndAdd(
       Rows x,
-      Rows gain,
-      Rows bias,
+      @Nullable Rows gain,
+      @Nullable Rows bias,
       Rows residual,
       Norm next,
-      Rows gainOfNext,
-      Rows biasOfNext,
+      @Nullable Rows gainOfNext,
+      @Nullable Rows biasOfNext,
       Rows y,
       Saved saved,
       Saved savedOfNext) {
@@ -673,7 +679,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   /** Checks a call whose output becomes codes; y is null where it is not stored. */
-  final void checkQuantized(Rows x, Rows residual, Rows z, Rows y, QuantizedRows q) {
+  final void checkQuantized(
+      Rows x, @Nullable Rows residual, @Nullable Rows z, @Nullable Rows y, QuantizedRows q) {
     if (y == null) {
       if (z != null) {
         NormArguments.checkGate(spec.gate(), width, x, z);
@@ -693,7 +700,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
   }
 
-  private void quantize(Rows x, Rows residual, Rows z, Rows y, QuantizedRows q) {
+  private void quantize(
+      Rows x, @Nullable Rows residual, @Nullable Rows z, @Nullable Rows y, QuantizedRows q) {
     checkQuantized(x, residual, z, y, q);
     if (x.rows() == 0) {
       return;
@@ -752,7 +760,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalArgumentException as for {@link #applyGated(Rows, Rows, Rows)} and {@link
    *     #apply(Rows, Rows, Rows, Rows)}
    */
-  public final void applyGated(Rows x, Rows z, Rows gain, Rows bias, Rows y) {
+  public final void applyGated(Rows x, Rows z, @Nullable Rows gain, @Nullable Rows bias, Rows y) {
     checkGated(x, z, gain, bias, y);
     compute(x, null, z, gain, bias, y, null, null);
   }
@@ -804,7 +812,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     applyGated(rows(x, "x"), rows(z, "z"), rows(y, "y"));
   }
 
-  final void checkGated(Rows x, Rows z, Rows gain, Rows bias, Rows y) {
+  final void checkGated(Rows x, Rows z, @Nullable Rows gain, @Nullable Rows bias, Rows y) {
     NormArguments.checkGate(spec.gate(), width, x, NormArguments.requireNonNull(z, "z"));
     check(x, null, gain, bias, y, null, null);
     NormArguments.requireSameOrDisjoint(y, z, "y", "z");
@@ -839,7 +847,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalArgumentException as for {@link #applyGated(Rows, Rows, Rows, Saved)} and {@link
    *     #apply(Rows, Rows, Rows, Rows, Saved)}
    */
-  public final void applyGated(Rows x, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
+  public final void applyGated(
+      Rows x, Rows z, @Nullable Rows gain, @Nullable Rows bias, Rows y, Saved saved) {
     checkGated(x, z, gain, bias, y);
     requireKeptOfGate(NormArguments.requireNonNull(saved, "saved").keep(), z, y);
     train(x, null, z, gain, bias, y, saved);
@@ -872,7 +881,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     return Rows.of(values, NormArguments.requireParameter(values, width, groupWidth, name));
   }
 
-  private void train(Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, Saved saved) {
+  private void train(
+      Rows x,
+      @Nullable Rows residual,
+      @Nullable Rows z,
+      @Nullable Rows gain,
+      @Nullable Rows bias,
+      Rows y,
+      Saved saved) {
     if (z == null) {
       NormArguments.requireNoGate(spec.gate(), residual);
     }
@@ -890,7 +906,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param name the argument that saved is
    */
   final void requireTraining(
-      Rows x, Rows residual, Rows other, Rows gain, Rows bias, Rows y, Saved saved, String name) {
+      Rows x,
+      @Nullable Rows residual,
+      @Nullable Rows other,
+      @Nullable Rows gain,
+      @Nullable Rows bias,
+      Rows y,
+      Saved saved,
+      String name) {
     NormArguments.requireNonNull(saved, name);
     saved.requireRoom(NormArguments.requireNonNull(x, "x").rows(), groups, name);
     double[] mean = choices.isCentred() ? saved.mean() : null;
@@ -910,7 +933,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *
    * @param either whether the output may be kept instead of the input
    */
-  final void requireKept(Keep keep, Rows x, Rows residual, Rows y, boolean either) {
+  final void requireKept(Keep keep, Rows x, @Nullable Rows residual, Rows y, boolean either) {
     if (keep == Keep.OUTPUT) {
       NormArguments.requireArithmetic(y, x, "y");
       requireWholeRow();
@@ -928,11 +951,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   /** The output must determine the normalised row: by a gain that can be divided by. */
-  final void requireNoZeros(Rows ofCall, boolean float64) {
+  final void requireNoZeros(@Nullable Rows ofCall, boolean float64) {
     Staging staging = Staging.take();
     try {
       Object values = gain(ofCall, float64, staging);
-      int n = values == null ? 0 : ofCall == null ? this.gain.length() : elements(ofCall);
+      if (values == null) {
+        return;
+      }
+      int n = length(ofCall, gain);
       for (int i = 0; i < n; i++) {
         if ((float64 ? ((double[]) values)[i] : ((float[]) values)[i]) == 0) {
           boolean ofSamples = ofCall != null && ofCall.rows() > 1;
@@ -1002,7 +1028,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalStateException if there was no forward pass, or a segment is closed
    * @throws WrongThreadException if a segment is confined to another thread
    */
-  public final void backward(Rows dy, Saved saved, Rows dx, ParameterGradients gradients) {
+  public final void backward(
+      Rows dy, Saved saved, Rows dx, @Nullable ParameterGradients gradients) {
     runBackward(dy, saved, null, dx, null, gradients, null);
   }
 
@@ -1019,7 +1046,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     ParameterGradients)}
    */
   public final void backward(
-      Rows dy, Saved saved, Rows dresidual, Rows dx, ParameterGradients gradients) {
+      Rows dy, Saved saved, Rows dresidual, Rows dx, @Nullable ParameterGradients gradients) {
     NormArguments.requireNonNull(dresidual, "dresidual");
     runBackward(dy, saved, dresidual, dx, null, gradients, null);
   }
@@ -1041,7 +1068,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     forward pass kept
    * @throws IllegalStateException if there was no forward pass
    */
-  public final void backward(float[] dy, Saved saved, float[] dx, ParameterGradients gradients) {
+  public final void backward(
+      float[] dy, Saved saved, float[] dx, @Nullable ParameterGradients gradients) {
     backward(rows(dy, "dy"), saved, rows(dx, "dx"), gradients);
   }
 
@@ -1060,7 +1088,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalStateException if there was no forward pass
    */
   public final void backward(
-      float[] dy, Saved saved, float[] dresidual, float[] dx, ParameterGradients gradients) {
+      float[] dy,
+      Saved saved,
+      float[] dresidual,
+      float[] dx,
+      @Nullable ParameterGradients gradients) {
     backward(rows(dy, "dy"), saved, rows(dresidual, "dresidual"), rows(dx, "dx"), gradients);
   }
 
@@ -1082,10 +1114,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void backwardGated(
-      Rows dy, Saved saved, Rows dx, Rows dz, ParameterGradients gradients) {
+      Rows dy, Saved saved, Rows dx, Rows dz, @Nullable ParameterGradients gradients) {
     NormArguments.requireGate(spec.gate());
     Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
-    BackwardArguments.checkBackwardOfGate(width, dy, kept, saved.z(), dx, dz);
+    Rows z = NormArguments.requireNonNull(saved.z(), "z of saved");
+    BackwardArguments.checkBackwardOfGate(width, dy, kept, z, dx, dz);
     runBackward(dy, saved, null, dx, dz, gradients, null);
   }
 
@@ -1103,7 +1136,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalStateException if there was no forward pass
    */
   public final void backwardGated(
-      float[] dy, Saved saved, float[] dx, float[] dz, ParameterGradients gradients) {
+      float[] dy, Saved saved, float[] dx, float[] dz, @Nullable ParameterGradients gradients) {
     backwardGated(rows(dy, "dy"), saved, rows(dx, "dx"), rows(dz, "dz"), gradients);
   }
 
@@ -1123,11 +1156,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   final void runBackward(
       Rows dy,
       Saved saved,
-      Rows dresidual,
+      @Nullable Rows dresidual,
       Rows dx,
-      Rows dz,
-      ParameterGradients given,
-      SharedSums shared) {
+      @Nullable Rows dz,
+      @Nullable ParameterGradients given,
+      @Nullable SharedSums shared) {
     if (dz == null) {
       NormArguments.requireNoGate(spec.gate(), "backwardGated");
     }
@@ -1135,7 +1168,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     Rows kept = NormArguments.requireNonNull(saved, "saved").kept(this);
     BackwardArguments.checkBackward(width, dy, kept, dresidual, dx);
     int parameters = parameterLength(saved.gain(), saved.bias());
-    Rows[] rows = new Rows[(dz == null ? Backward.DX : Backward.DZ).place() + 1];
+    @Nullable Rows[] rows = new Rows[(dz == null ? Backward.DX : Backward.DZ).place() + 1];
     rows[Forward.X.place()] = kept;
     rows[Forward.RESIDUAL.place()] = dresidual;
     rows[Backward.DY.place()] = dy;
@@ -1179,7 +1212,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /** A forward call that keeps nothing for a backward pass. */
   final void run(
-      Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+      Rows x,
+      @Nullable Rows residual,
+      @Nullable Rows gain,
+      @Nullable Rows bias,
+      Rows y,
+      double @Nullable [] mean,
+      double @Nullable [] rstd) {
     NormArguments.requireNoGate(spec.gate(), residual);
     check(x, residual, gain, bias, y, mean, rstd);
     NormArguments.requireRoom(mean, x.rows(), groups, meanName());
@@ -1192,7 +1231,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   final void check(
-      Rows x, Rows residual, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+      Rows x,
+      @Nullable Rows residual,
+      @Nullable Rows gain,
+      @Nullable Rows bias,
+      Rows y,
+      double @Nullable [] mean,
+      double @Nullable [] rstd) {
     NormArguments.check(width, groupWidth, x, residual, gain, bias, y, mean, meanName(), rstd);
     spec.requireFormula(bias != null);
     parameterLength(gain, bias);
@@ -1200,7 +1245,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /** Every forward call ends here. It relies on the checks. */
   private void compute(
-      Rows x, Rows residual, Rows z, Rows gain, Rows bias, Rows y, double[] mean, double[] rstd) {
+      Rows x,
+      @Nullable Rows residual,
+      @Nullable Rows z,
+      @Nullable Rows gain,
+      @Nullable Rows bias,
+      Rows y,
+      double @Nullable [] mean,
+      double @Nullable [] rstd) {
     if (x.rows() == 0) {
       return;
     }
@@ -1224,29 +1276,35 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
   }
 
-  /** A forward call of checked rows; gain and bias may be copied to the arrays. */
+  /**
+   * A forward call of checked rows.
+   *
+   * @param output null where the output is not stored
+   * @param gains what a gain of the call may be copied to; null without one
+   * @param biases likewise of a bias
+   */
   final Call forwardCall(
       Rows x,
-      Rows residual,
-      Rows z,
-      Rows gain,
-      Rows bias,
-      RowMemory output,
-      double[] mean,
-      double[] rstd,
-      Staging gains,
-      Staging biases) {
+      @Nullable Rows residual,
+      @Nullable Rows z,
+      @Nullable Rows gain,
+      @Nullable Rows bias,
+      @Nullable RowMemory output,
+      double @Nullable [] mean,
+      double @Nullable [] rstd,
+      @Nullable Staging gains,
+      @Nullable Staging biases) {
     boolean float64 = x.type() == ElementType.FLOAT64;
     int parts = Math.max(1, parameterLength(gain, bias) / groupWidth);
     Tensor last = parts > 1 ? Forward.BIAS_OF_GROUPS : z == null ? Forward.Y : Forward.Z;
-    RowMemory[] rows = new RowMemory[1 + last.place()];
+    @Nullable RowMemory[] rows = new RowMemory[1 + last.place()];
     rows[Forward.X.place()] = memory.of(x, groups);
     rows[Forward.RESIDUAL.place()] = residual == null ? null : memory.of(residual, groups);
     rows[Forward.Y.place()] = output;
     if (z != null) {
       rows[Forward.Z.place()] = memory.of(z, groups);
     }
-    Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
+    @Nullable Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
     ForwardFormula formula =
         ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null);
     NormColumns ofNorm = gain == null && bias == null ? columns(float64) : null;
@@ -1261,16 +1319,18 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /**
    * Takes a parameter of groups or of samples from the columns, as rows that go with those of x.
    */
-  private RowMemory ofParts(
-      int parts, Tensor column, Object[] columns, NormColumns ofNorm, Rows x) {
+  private @Nullable RowMemory ofParts(
+      int parts, Tensor column, @Nullable Object[] columns, @Nullable NormColumns ofNorm, Rows x) {
     Object values = columns[column.place()];
     if (values == null) {
       return null;
     }
     columns[column.place()] = null;
     // If rows are in native memory, an array would make each call of machine code a critical one.
-    boolean isNative = ofNorm != null && memory.of(x, groups).access() == RowMemory.Access.NATIVE;
-    MemorySegment there = isNative ? ofNorm.of(column, values, width) : null;
+    MemorySegment there =
+        ofNorm != null && memory.of(x, groups).access() == RowMemory.Access.NATIVE
+            ? ofNorm.of(column, values, width)
+            : null;
     return CallMemory.ofParameter(values, there, groupWidth, parts, x.rows(), groups > 1);
   }
 
@@ -1278,7 +1338,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * The elements of gain and bias, those of the call or else those of the norm: of a row, of a
    * group if all groups share them, or of the rows of all samples; 0 if there are none.
    */
-  final int parameterLength(Rows gainOfCall, Rows biasOfCall) {
+  final int parameterLength(@Nullable Rows gainOfCall, @Nullable Rows biasOfCall) {
     int ofGain = length(gainOfCall, gain);
     int ofBias = length(biasOfCall, bias);
     boolean isHeld = biasOfCall == null && gainOfCall != null;
@@ -1286,7 +1346,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     return Math.max(ofGain, ofBias);
   }
 
-  private static int length(Rows ofCall, Parameter ofNorm) {
+  private static int length(@Nullable Rows ofCall, @Nullable Parameter ofNorm) {
     return ofCall != null ? elements(ofCall) : ofNorm == null ? 0 : ofNorm.length();
   }
 
@@ -1298,22 +1358,23 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     return float64 ? float64Columns : columns;
   }
 
-  private Object gain(Rows ofCall, boolean float64, Staging staging) {
+  private @Nullable Object gain(@Nullable Rows ofCall, boolean float64, @Nullable Staging staging) {
     if (ofCall == null) {
       return gain == null ? null : gain.values(float64);
     }
-    Object values = Parameter.values(ofCall, float64, staging);
+    Staging into = NormArguments.requireNonNull(staging, "staging");
+    Object values = Parameter.values(ofCall, float64, into);
     double offset = spec.gainOffset();
-    return offset == 0 ? values : Parameter.plus(values, offset, elements(ofCall), staging);
+    return offset == 0 ? values : Parameter.plus(values, offset, elements(ofCall), into);
   }
 
-  private ElementType gainType(Rows ofCall) {
+  private @Nullable ElementType gainType(@Nullable Rows ofCall) {
     return ofCall != null ? ofCall.type() : gain == null ? null : gain.type();
   }
 
-  private Object bias(Rows ofCall, boolean float64, Staging staging) {
+  private @Nullable Object bias(@Nullable Rows ofCall, boolean float64, @Nullable Staging staging) {
     if (ofCall != null) {
-      return Parameter.values(ofCall, float64, staging);
+      return Parameter.values(ofCall, float64, NormArguments.requireNonNull(staging, "staging"));
     }
     return bias == null ? null : bias.values(float64);
   }
@@ -1346,14 +1407,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     /** Elements of a row of which the norm has some columns, and which; 0 and null if all. */
     private int rowWidth;
 
-    private String columns;
+    private @Nullable String columns;
 
     private NormSpec spec;
-    private Parameter gain;
-    private Parameter bias;
+    private @Nullable Parameter gain;
+    private @Nullable Parameter bias;
     private int threads = Runtime.getRuntime().availableProcessors();
     private boolean safe;
-    private Backend backend;
+    private @Nullable Backend backend;
     private Quantizer quantizer = Quantizer.DEFAULTS;
 
     Builder(NormSpec spec, NormSpec.Kind kind, int width) {

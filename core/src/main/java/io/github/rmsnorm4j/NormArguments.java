@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checks the arguments of a norm: shapes, overlap and access. Each call is checked once, here; the
@@ -17,13 +18,13 @@ final class NormArguments {
       int width,
       int group,
       Rows x,
-      Rows residual,
-      Rows gain,
-      Rows bias,
+      @Nullable Rows residual,
+      @Nullable Rows gain,
+      @Nullable Rows bias,
       Rows y,
-      double[] mean,
+      double @Nullable [] mean,
       String meanName,
-      double[] rstd) {
+      double @Nullable [] rstd) {
     requireWidth(x, width, "x");
     requireWidth(y, width, "y");
     if (x.rows() != y.rows()) {
@@ -51,7 +52,7 @@ final class NormArguments {
   }
 
   /** A residual must not be written over the parameters of the call; null where there are none. */
-  static void requireApart(Rows residual, Rows gain, Rows bias) {
+  static void requireApart(@Nullable Rows residual, @Nullable Rows gain, @Nullable Rows bias) {
     if (residual != null && (overlaps(gain, residual) || overlaps(bias, residual))) {
       throw new IllegalArgumentException(
           "residual overlaps the gain or the bias: they would be overwritten while in use");
@@ -59,13 +60,13 @@ final class NormArguments {
   }
 
   /** Checks the rows of a call whose output is quantised only. */
-  static void checkQuantized(int width, Rows x, Rows residual) {
+  static void checkQuantized(int width, Rows x, @Nullable Rows residual) {
     requireWidth(x, width, "x");
     requireAccess(x, "x");
     checkResidual(residual, width, x, null);
   }
 
-  private static void checkResidual(Rows residual, int width, Rows x, Rows y) {
+  private static void checkResidual(@Nullable Rows residual, int width, Rows x, @Nullable Rows y) {
     if (residual == null) {
       return;
     }
@@ -131,7 +132,7 @@ final class NormArguments {
   }
 
   /** Refuses a forward call without the rows of a gate, and says what a call with them lacks. */
-  static void requireNoGate(Gate gate, Rows residual) {
+  static void requireNoGate(Gate gate, @Nullable Rows residual) {
     if (gate != Gate.NONE && residual != null) {
       throw new IllegalArgumentException(
           "gate is " + gate + ", a call with a residual needs a norm without a gate");
@@ -152,7 +153,7 @@ final class NormArguments {
     }
   }
 
-  static boolean overlapsArray(Object array, Rows rows) {
+  static boolean overlapsArray(@Nullable Object array, Rows rows) {
     return array != null && Overlap.withArray(rows, array);
   }
 
@@ -180,12 +181,13 @@ final class NormArguments {
     }
   }
 
-  static boolean overlaps(Rows parameter, Rows rows) {
+  static boolean overlaps(@Nullable Rows parameter, Rows rows) {
     return parameter != null && Overlap.any(parameter, rows);
   }
 
   /** Checks a gain or a bias of a call; null where there is none, y too. */
-  static void checkParameter(Rows parameter, int width, int group, Rows x, Rows y, String name) {
+  static void checkParameter(
+      @Nullable Rows parameter, int width, int group, Rows x, @Nullable Rows y, String name) {
     if (parameter == null) {
       return;
     }
@@ -199,7 +201,7 @@ final class NormArguments {
   }
 
   /** What a gain or a bias of a call has whatever x is; null where there is none. */
-  static void checkShape(Rows parameter, int width, int group, String name) {
+  static void checkShape(@Nullable Rows parameter, int width, int group, String name) {
     if (parameter == null) {
       return;
     }
@@ -239,7 +241,7 @@ final class NormArguments {
   }
 
   /** Statistics of so many rows, or of groups of rows; null where they are not wanted. */
-  static void requireRoom(double[] values, long rows, int groups, String name) {
+  static void requireRoom(double @Nullable [] values, long rows, int groups, String name) {
     if (values != null && values.length < rows * groups) {
       throw new IllegalArgumentException(
           (name + " has room for " + values.length + (groups > 1 ? " groups" : " rows"))
@@ -247,7 +249,8 @@ final class NormArguments {
     }
   }
 
-  private static void checkStatistics(Rows x, Rows residual, Rows y, double[] values, String name) {
+  private static void checkStatistics(
+      Rows x, @Nullable Rows residual, Rows y, double @Nullable [] values, String name) {
     requireApart(x, values, name);
     requireApart(y, values, name);
     if (residual != null) {
@@ -256,7 +259,7 @@ final class NormArguments {
   }
 
   /** Statistics, where they are wanted, must share no memory with rows. */
-  static void requireApart(Rows rows, double[] values, String name) {
+  static void requireApart(Rows rows, double @Nullable [] values, String name) {
     if (overlapsArray(values, rows)) {
       throw new IllegalArgumentException(
           name + " overlaps rows of the call: it must be an array of its own");
@@ -270,7 +273,7 @@ final class NormArguments {
     }
   }
 
-  static <T> T requireNonNull(T value, String name) {
+  static <T> T requireNonNull(@Nullable T value, String name) {
     if (value == null) {
       throw new NullPointerException(name + " is null");
     }
@@ -325,7 +328,7 @@ final class NormArguments {
   }
 
   /** The parameters of a norm serve all rows; null without one. */
-  static void requireParameter(Parameter parameter, int width, int group, String name) {
+  static void requireParameter(@Nullable Parameter parameter, int width, int group, String name) {
     if (parameter != null) {
       requireParameterLength(parameter.length(), width, group, name);
     }

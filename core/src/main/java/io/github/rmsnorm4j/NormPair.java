@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.norm.SandwichRunner;
 import java.lang.ref.Reference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Two norms around the addition to a residual.
@@ -19,8 +20,13 @@ record NormPair(Half first, Half next) {
    * @param gain of the call, or null for the norm's own
    * @param bias of the call, or null for the norm's own
    */
-  private record Half(Norm norm, Rows gain, Rows bias) {
-    private Call call(Rows x, Rows residual, RowMemory output, Saved saved, Arrays arrays) {
+  private record Half(Norm norm, @Nullable Rows gain, @Nullable Rows bias) {
+    private Call call(
+        Rows x,
+        @Nullable Rows residual,
+        @Nullable RowMemory output,
+        @Nullable Saved saved,
+        Arrays arrays) {
       double[] mean = saved == null ? null : saved.mean();
       double[] rstd = saved == null ? null : saved.rstd();
       return norm.forwardCall(
@@ -29,7 +35,8 @@ record NormPair(Half first, Half next) {
   }
 
   /** Arrays that gain and bias of a call are copied to; null where the norm's own are used. */
-  private record Arrays(Staging gains, Staging biases) implements AutoCloseable {
+  private record Arrays(@Nullable Staging gains, @Nullable Staging biases)
+      implements AutoCloseable {
     private static Arrays of(Half half) {
       return new Arrays(
           half.gain == null ? null : Staging.take(), half.bias == null ? null : Staging.take());
@@ -48,7 +55,12 @@ record NormPair(Half first, Half next) {
 
   /** Gains and biases are those of the call, or null for the norms' own. */
   static NormPair of(
-      Norm first, Rows gain, Rows bias, Norm next, Rows gainOfNext, Rows biasOfNext) {
+      Norm first,
+      @Nullable Rows gain,
+      @Nullable Rows bias,
+      Norm next,
+      @Nullable Rows gainOfNext,
+      @Nullable Rows biasOfNext) {
     requireFit(first, next);
     return new NormPair(new Half(first, gain, bias), new Half(next, gainOfNext, biasOfNext));
   }
@@ -106,7 +118,8 @@ record NormPair(Half first, Half next) {
   }
 
   /** Relies on the checks. */
-  private void run(Rows x, Rows residual, Rows y, Saved saved, Saved savedOfNext) {
+  private void run(
+      Rows x, Rows residual, Rows y, @Nullable Saved saved, @Nullable Saved savedOfNext) {
     if (x.rows() == 0) {
       return;
     }

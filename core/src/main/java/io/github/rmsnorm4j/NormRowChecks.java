@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import io.github.rmsnorm4j.internal.device.CallParameters;
 import io.github.rmsnorm4j.internal.device.RowChecks;
 import io.github.rmsnorm4j.internal.quantized.CodeMemory;
+import org.jspecify.annotations.Nullable;
 
 /** The checks of a norm's own calls, for back ends in other modules. */
 record NormRowChecks(Norm norm) implements RowChecks {
@@ -15,7 +16,13 @@ record NormRowChecks(Norm norm) implements RowChecks {
   }
 
   @Override
-  public void forward(Rows x, Rows residual, Rows z, CallParameters parameters, Rows y, Keep keep) {
+  public void forward(
+      Rows x,
+      @Nullable Rows residual,
+      @Nullable Rows z,
+      CallParameters parameters,
+      Rows y,
+      @Nullable Keep keep) {
     if (z == null) {
       NormArguments.requireNoGate(norm.spec().gate(), residual);
       norm.check(x, residual, parameters.gain(), parameters.bias(), y, null, null);
@@ -29,7 +36,12 @@ record NormRowChecks(Norm norm) implements RowChecks {
   }
 
   private void requireKept(
-      Rows x, Rows residual, CallParameters parameters, Rows y, Keep keep, boolean either) {
+      Rows x,
+      @Nullable Rows residual,
+      CallParameters parameters,
+      Rows y,
+      @Nullable Keep keep,
+      boolean either) {
     if (keep == null) {
       return;
     }
@@ -47,8 +59,8 @@ record NormRowChecks(Norm norm) implements RowChecks {
       RowChecks next,
       CallParameters parametersOfNext,
       Rows y,
-      Keep keep,
-      Keep keepOfNext) {
+      @Nullable Keep keep,
+      @Nullable Keep keepOfNext) {
     NormPair.requireFit(norm, ((NormRowChecks) next).norm);
     if (keep != null) {
       NormPair.requireKept(keep);
@@ -62,7 +74,12 @@ record NormRowChecks(Norm norm) implements RowChecks {
 
   @Override
   public CodeMemory quantized(
-      Rows x, Rows residual, Rows z, CallParameters parameters, Rows y, QuantizedRows q) {
+      Rows x,
+      @Nullable Rows residual,
+      @Nullable Rows z,
+      CallParameters parameters,
+      @Nullable Rows y,
+      QuantizedRows q) {
     norm.checkQuantized(x, residual, z, y, q);
     requireParameter(parameters.gain(), "gain", x, y, q);
     requireParameter(parameters.bias(), "bias", x, y, q);
@@ -70,20 +87,28 @@ record NormRowChecks(Norm norm) implements RowChecks {
     return q.memory();
   }
 
-  private void requireParameter(Rows parameter, String name, Rows x, Rows y, QuantizedRows q) {
+  private void requireParameter(
+      @Nullable Rows parameter, String name, Rows x, @Nullable Rows y, QuantizedRows q) {
     NormArguments.checkParameter(parameter, norm.width(), norm.groupWidth, x, y, name);
     QuantizedArguments.requireApart(parameter, q, name);
   }
 
   @Override
   public void backward(
-      Rows dy, Rows kept, Rows z, Rows dresidual, CallParameters parameters, Rows dx, Rows dz) {
+      Rows dy,
+      Rows kept,
+      @Nullable Rows z,
+      @Nullable Rows dresidual,
+      CallParameters parameters,
+      Rows dx,
+      @Nullable Rows dz) {
     Gate gate = norm.spec().gate();
     if (dz == null) {
       NormArguments.requireNoGate(gate, "backwardGated");
     } else {
       NormArguments.requireGate(gate);
-      BackwardArguments.checkBackwardOfGate(norm.width(), dy, kept, z, dx, dz);
+      Rows gated = NormArguments.requireNonNull(z, "z");
+      BackwardArguments.checkBackwardOfGate(norm.width(), dy, kept, gated, dx, dz);
     }
     BackwardArguments.checkBackward(norm.width(), dy, kept, dresidual, dx);
     requireStays(parameters, dx, "dx");
@@ -98,7 +123,7 @@ record NormRowChecks(Norm norm) implements RowChecks {
     BackwardArguments.requireStays(parameters.gain(), parameters.bias(), written, name);
   }
 
-  private static void requireAccess(Rows parameter, String name) {
+  private static void requireAccess(@Nullable Rows parameter, String name) {
     if (parameter != null) {
       NormArguments.requireAccess(parameter, name);
     }

@@ -13,6 +13,7 @@ import java.lang.ref.Reference;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One owner's part of a norm whose rows are split: each of several owners has some columns of every
@@ -200,7 +201,7 @@ public final class NormShard {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public void backward(
-      Rows dy, Saved saved, Rows dx, ParameterGradients gradients, SumExchange exchange) {
+      Rows dy, Saved saved, Rows dx, @Nullable ParameterGradients gradients, SumExchange exchange) {
     goBack(dy, saved, null, dx, gradients, exchange);
   }
 
@@ -223,7 +224,7 @@ public final class NormShard {
       Saved saved,
       Rows dresidual,
       Rows dx,
-      ParameterGradients gradients,
+      @Nullable ParameterGradients gradients,
       SumExchange exchange) {
     NormArguments.requireNonNull(dresidual, "dresidual");
     goBack(dy, saved, dresidual, dx, gradients, exchange);
@@ -232,9 +233,9 @@ public final class NormShard {
   private void goBack(
       Rows dy,
       Saved saved,
-      Rows dresidual,
+      @Nullable Rows dresidual,
       Rows dx,
-      ParameterGradients gradients,
+      @Nullable ParameterGradients gradients,
       SumExchange exchange) {
     SharedSums shared = shared(exchange);
     requireWidth(dy, "dy");
@@ -257,7 +258,8 @@ public final class NormShard {
     return new SharedSums(new Shard(whole.width(), from, to, exchange::gather), phases);
   }
 
-  private void forward(Rows x, Rows residual, Rows y, Saved saved, SumExchange exchange) {
+  private void forward(
+      Rows x, @Nullable Rows residual, Rows y, @Nullable Saved saved, SumExchange exchange) {
     SharedSums shared = shared(exchange);
     requireWidth(x, "x");
     requireWidth(y, "y");
@@ -304,7 +306,8 @@ public final class NormShard {
   }
 
   /** Relies on the checks. */
-  private void compute(Rows x, Rows residual, Rows y, Saved saved, SharedSums shared) {
+  private void compute(
+      Rows x, @Nullable Rows residual, Rows y, @Nullable Saved saved, SharedSums shared) {
     double[] mean = saved == null ? null : saved.mean();
     double[] rstd = saved == null ? null : saved.rstd();
     RowMemory output = columns.memory.of(y, 1);

@@ -126,7 +126,7 @@ final class NormText {
                     new IllegalArgumentException(
                         "a setting is NAME=VALUE, NAME may be " + names(Setting.values())));
     if (!given.add(setting)) {
-      throw new IllegalArgumentException(name + " stands twice");
+      throw new IllegalArgumentException(name + " is set twice");
     }
     try {
       return setting.reader.apply(spec, sides[1].strip());

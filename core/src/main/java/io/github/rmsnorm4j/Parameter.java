@@ -111,7 +111,7 @@ final class Parameter {
     boolean fits = float64 ? array instanceof double[] : array instanceof float[];
     boolean dense = rows == 1 || values.rowStride() == values.width();
     boolean whole = fits && dense && values.segment().address() == 0;
-    if (whole && values.type().bytes() == (float64 ? 8 : 4)) {
+    if (array != null && whole && values.type().bytes() == (float64 ? 8 : 4)) {
       return array;
     }
     long stride = values.rowStride() * values.type().bytes();

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import java.lang.reflect.Array;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The arrays that take the gradients of gain and bias: {@code dgain_j = sum over rows of dy_j *
@@ -19,11 +20,11 @@ public final class ParameterGradients {
   /** For calls that want no gradient of a parameter. */
   static final ParameterGradients NONE = new ParameterGradients(null, null, false);
 
-  private final Object gain;
-  private final Object bias;
+  private final @Nullable Object gain;
+  private final @Nullable Object bias;
   private final boolean add;
 
-  private ParameterGradients(Object gain, Object bias, boolean add) {
+  private ParameterGradients(@Nullable Object gain, @Nullable Object bias, boolean add) {
     this.gain = gain;
     this.bias = bias;
     this.add = add;
@@ -35,7 +36,7 @@ public final class ParameterGradients {
    * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
    * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
    */
-  public static ParameterGradients assigned(float[] gain, float[] bias) {
+  public static ParameterGradients assigned(float @Nullable [] gain, float @Nullable [] bias) {
     return new ParameterGradients(gain, bias, false);
   }
 
@@ -45,7 +46,7 @@ public final class ParameterGradients {
    * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
    * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
    */
-  public static ParameterGradients added(float[] gain, float[] bias) {
+  public static ParameterGradients added(float @Nullable [] gain, float @Nullable [] bias) {
     return new ParameterGradients(gain, bias, true);
   }
 
@@ -55,7 +56,7 @@ public final class ParameterGradients {
    * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
    * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
    */
-  public static ParameterGradients assigned(double[] gain, double[] bias) {
+  public static ParameterGradients assigned(double @Nullable [] gain, double @Nullable [] bias) {
     return new ParameterGradients(gain, bias, false);
   }
 
@@ -65,7 +66,7 @@ public final class ParameterGradients {
    * @param gain takes dgain, as many elements as the gain has; null if dgain is not wanted
    * @param bias takes dbias, as many elements as the bias has; null if dbias is not wanted
    */
-  public static ParameterGradients added(double[] gain, double[] bias) {
+  public static ParameterGradients added(double @Nullable [] gain, double @Nullable [] bias) {
     return new ParameterGradients(gain, bias, true);
   }
 
@@ -75,11 +76,11 @@ public final class ParameterGradients {
     return one == null ? 0 : Array.getLength(one);
   }
 
-  Object gain() {
+  @Nullable Object gain() {
     return gain;
   }
 
-  Object bias() {
+  @Nullable Object bias() {
     return bias;
   }
 
@@ -89,12 +90,12 @@ public final class ParameterGradients {
    * @param from the first column that the sums are of
    * @param n how many they are of
    */
-  void take(Object gainSum, Object biasSum, int from, int n) {
+  void take(@Nullable Object gainSum, @Nullable Object biasSum, int from, int n) {
     write(gainSum, gain, from, n);
     write(biasSum, bias, from, n);
   }
 
-  private void write(Object sum, Object into, int from, int n) {
+  private void write(@Nullable Object sum, @Nullable Object into, int from, int n) {
     if (sum == null && add) {
       return; // Adding 0 would turn -0 into +0.
     }
@@ -111,7 +112,7 @@ public final class ParameterGradients {
     }
   }
 
-  private static double value(Object sum, int i) {
+  private static double value(@Nullable Object sum, int i) {
     return switch (sum) {
       case null -> 0.0;
       case float[] floats -> floats[i];

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the backward pass of one group of each row, or of one sample, reads: its part of gain and
@@ -32,16 +33,16 @@ final class ParameterParts implements AutoCloseable {
   }
 
   /** A part of a gain, float[] or double[], until the next one is asked for; null for null. */
-  Object gain(Object values, int part) {
+  @Nullable Object gain(@Nullable Object values, int part) {
     return part(values, part, gain);
   }
 
   /** A part of a bias, as that of a gain. */
-  Object bias(Object values, int part) {
+  @Nullable Object bias(@Nullable Object values, int part) {
     return part(values, part, bias);
   }
 
-  private Object part(Object values, int part, Staging staging) {
+  private @Nullable Object part(@Nullable Object values, int part, Staging staging) {
     if (values == null) {
       return null;
     }
@@ -58,11 +59,12 @@ final class ParameterParts implements AutoCloseable {
    * @param step from one number to the next
    * @param n how many
    */
-  double[][] numbers(double[][] all, long first, int step, long n) {
+  double @Nullable [] @Nullable [] numbers(
+      double @Nullable [] @Nullable [] all, long first, int step, long n) {
     if (all == null) {
       return null;
     }
-    double[][] ofPart = new double[all.length][];
+    double[] @Nullable [] ofPart = new double[all.length][];
     int mean = Forward.MEAN.place();
     int rstd = Forward.RSTD.place();
     ofPart[mean] = every(all[mean], first, step, n, this.mean);
@@ -70,7 +72,8 @@ final class ParameterParts implements AutoCloseable {
     return ofPart;
   }
 
-  private static double[] every(double[] numbers, long first, int step, long n, Staging staging) {
+  private static double @Nullable [] every(
+      double @Nullable [] numbers, long first, int step, long n, Staging staging) {
     if (numbers == null) {
       return null;
     }

@@ -2,13 +2,14 @@ package io.github.rmsnorm4j;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Checks the quantised rows of a call before anything is written. */
 final class QuantizedArguments {
   private QuantizedArguments() {}
 
   /** Checks the arguments of a norm that are not checked as those of other calls. */
-  static void check(int width, Rows x, Rows residual, QuantizedRows q) {
+  static void check(int width, Rows x, @Nullable Rows residual, QuantizedRows q) {
     NormArguments.requireNonNull(q, "q");
     NormArguments.requireNonNull(x, "x");
     if (q.width() != width) {
@@ -86,7 +87,7 @@ final class QuantizedArguments {
   }
 
   /** Rows of a call must share nothing with codes and scales. */
-  static void requireApart(Rows rows, QuantizedRows q, String name) {
+  static void requireApart(@Nullable Rows rows, QuantizedRows q, String name) {
     if (rows == null) {
       return;
     }

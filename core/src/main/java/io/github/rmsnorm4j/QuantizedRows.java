@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A view of memory as quantised rows: {@code rows} x {@code width} elements of one {@link
@@ -30,7 +31,7 @@ public final class QuantizedRows {
   private final int width;
   private final MemorySegment codes;
   private final long codeStride;
-  private final MemorySegment scales;
+  private final @Nullable MemorySegment scales;
   private final long scaleStride;
   private final float scale;
   private final CodeMemory memory;
@@ -41,7 +42,7 @@ public final class QuantizedRows {
       int width,
       MemorySegment codes,
       long codeStride,
-      MemorySegment scales,
+      @Nullable MemorySegment scales,
       long scaleStride,
       float scale) {
     long rowBytes = requireShape(type, rows, width);
@@ -376,7 +377,7 @@ public final class QuantizedRows {
   }
 
   /** {@return the memory of the scales, or null if the type has no such memory} */
-  public MemorySegment scales() {
+  public @Nullable MemorySegment scales() {
     return scales;
   }
 

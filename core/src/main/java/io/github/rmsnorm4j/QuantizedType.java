@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.internal.quantized.CodeLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How quantised rows are stored: codes of 8 bits, and scales. An element is its code times the
@@ -74,7 +75,7 @@ public final class QuantizedType {
     return new QuantizedType(name, new CodeFormat(layout, block, null, false));
   }
 
-  private static void apart(String codes, Float8 float8) {
+  private static void apart(String codes, @Nullable Float8 float8) {
     for (int block : BLOCKS) {
       new QuantizedType(
           codes + ":" + block, new CodeFormat(CodeLayout.APART, block, float8, false));

@@ -134,7 +134,7 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
     if (!known) {
       throw new IllegalArgumentException("no part of a row");
     }
-    String[] fraction = words[0].split("/");
+    String[] fraction = words[0].split("/", -1);
     RowPart part =
         fraction.length == 2
             ? new RowPart(new BigInteger(fraction[0]), new BigInteger(fraction[1]), false)

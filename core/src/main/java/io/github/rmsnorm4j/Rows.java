@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
 import java.nio.FloatBuffer;
 import java.nio.ShortBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A view of memory as rows: {@code rows} x {@code width} elements of one type, each row contiguous,
@@ -32,7 +33,7 @@ public final class Rows {
   private final boolean maybeMapped;
 
   /** Kept from the last call for the next one. A race between threads only makes it twice. */
-  private RowMemory memory;
+  private @Nullable RowMemory memory;
 
   private Rows(MemorySegment memory, ElementType type, long rows, int width, long rowStride) {
     this(
@@ -364,7 +365,7 @@ public final class Rows {
         segment, type, whole(elements, width), width, width, maybeMapped || segment.isMapped());
   }
 
-  private static ElementType requireType(ElementType type) {
+  private static ElementType requireType(@Nullable ElementType type) {
     if (type == null) {
       throw new NullPointerException("type is null");
     }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a forward pass keeps for its backward pass. One object serves any number of forward and
@@ -21,13 +22,13 @@ public final class Saved {
   private final int capacity;
 
   /** Mean and rstd of rows, by place; null where they are not kept. */
-  private final double[][] numbers = new double[Tensor.Access.ROW.places()][];
+  private final double[] @Nullable [] numbers = new double[Tensor.Access.ROW.places()][];
 
-  private Norm norm;
-  private Rows kept;
-  private Rows z;
-  private Rows gain;
-  private Rows bias;
+  private @Nullable Norm norm;
+  private @Nullable Rows kept;
+  private @Nullable Rows z;
+  private @Nullable Rows gain;
+  private @Nullable Rows bias;
 
   /**
    * Makes an object for forward passes of up to so many rows.
@@ -57,7 +58,7 @@ public final class Saved {
    * range of float32. With {@link CastOrder#NONE} it is a value of the row's type if that has 16
    * bits. Null with {@link Keep#NOTHING}, and before the first forward pass.
    */
-  public double[] rstd() {
+  public double @Nullable [] rstd() {
     return numbers[Forward.RSTD.place()];
   }
 
@@ -65,7 +66,7 @@ public final class Saved {
    * {@return the mean of each row, or of each group, in the array itself like {@link #rstd}} Null
    * for RMSNorm, and unless {@link Keep#INPUT} is chosen.
    */
-  public double[] mean() {
+  public double @Nullable [] mean() {
     return numbers[Forward.MEAN.place()];
   }
 
@@ -104,11 +105,11 @@ public final class Saved {
   }
 
   /** Mean and rstd by place, the arrays themselves; null if none are kept. */
-  double[][] numbers() {
+  double @Nullable [] @Nullable [] numbers() {
     return keep == Keep.NOTHING ? null : numbers;
   }
 
-  void end(Rows kept, Rows z, Rows gain, Rows bias) {
+  void end(@Nullable Rows kept, @Nullable Rows z, @Nullable Rows gain, @Nullable Rows bias) {
     this.kept = kept;
     this.z = z;
     this.gain = gain;
@@ -127,15 +128,15 @@ public final class Saved {
   }
 
   /** The rows of the gate; null without one. */
-  Rows z() {
+  @Nullable Rows z() {
     return z;
   }
 
-  Rows gain() {
+  @Nullable Rows gain() {
     return gain;
   }
 
-  Rows bias() {
+  @Nullable Rows bias() {
     return bias;
   }
 }

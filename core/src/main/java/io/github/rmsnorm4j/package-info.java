@@ -10,6 +10,11 @@
  * io.github.rmsnorm4j.L2Norm} build norms, {@link io.github.rmsnorm4j.Norm} has their methods, and
  * {@link io.github.rmsnorm4j.Rows} describes memory as rows.
  *
+ * <p>Nothing is null, as argument or result, unless it is {@code @Nullable}.
+ *
  * <p>It uses nothing but the JDK. {@link io.github.rmsnorm4j.Norm} is where to begin reading.
  */
+@NullMarked
 package io.github.rmsnorm4j;
+
+import org.jspecify.annotations.NullMarked;

@@ -74,7 +74,7 @@ class NormSpecTest {
         "llama() | a setting is NAME=VALUE, NAME may be eps, cast, offset, part, residual, gate, groupcount",
         "llama(bias=1) | a setting is NAME=VALUE, NAME may be eps",
         "llama(eps) | a setting is NAME=VALUE, NAME may be eps",
-        "llama(eps=1, eps=1) | eps stands twice",
+        "llama(eps=1, eps=1) | eps is set twice",
         "llama(eps=-1) | eps may be a finite number of 0 or more, or type; inside, outside or floor",
         "llama(eps=1e400) | eps may be a finite number of 0 or more",
         "llama(eps=1e-5f) | eps may be a finite number of 0 or more",
@@ -225,7 +225,7 @@ class NormSpecTest {
             .collect(Collectors.joining());
     Path page = Path.of("..", "docs", "variants.md");
     assertThat(Files.readString(page))
-        .contains("| preset | settings | whose |\n| --- | --- | --- |\n" + table);
+        .contains("| preset | settings | source |\n| --- | --- | --- |\n" + table);
     assertThat(NormSpec.presets())
         .allSatisfy(preset -> assertThat(preset.spec()).hasToString(preset.name()));
   }

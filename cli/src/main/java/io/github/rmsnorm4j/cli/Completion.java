@@ -1,8 +1,13 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.measure.ModuleBuild;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
@@ -11,13 +16,22 @@ import picocli.CommandLine.Spec;
     name = "completion",
     description = "Print a completion script for bash and zsh.",
     footer = {"", "Example, for this shell:", "  source <(rmsnorm completion)"})
-final class Completion implements Runnable {
+final class Completion implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   @Override
-  public void run() {
+  public Integer call() throws IOException {
     CommandLine root = spec.root().commandLine();
+    String home = System.getProperty(ModuleBuild.HOME);
+    if (home != null) {
+      for (String name : OfferedCommands.descriptions(Path.of(home)).keySet()) {
+        if (!root.getSubcommands().containsKey(name)) {
+          root.addSubcommand(name, CommandSpec.create());
+        }
+      }
+    }
     // Out of the PATH the command is started as ./rmsnorm, which completes by the same name.
     spec.commandLine().getOut().print(AutoComplete.bash(root.getCommandName(), root));
+    return ExitCode.OK;
   }
 }

@@ -18,9 +18,9 @@ import picocli.CommandLine.Option;
           + " rounding.",
       "",
       "MODEL is a folder of Hugging Face (config.json and .safetensors files) whose norms are"
-          + " LayerNorm and stand before attention and MLP, as in GPT-2 and GPT-NeoX. Gains and biases"
-          + " are folded as rmsnorm fold does it. All that is added to the residual stream loses its"
-          + " mean. So LayerNorm has no mean to subtract, and RMSNorm with the same epsilon computes"
+          + " LayerNorm, before attention and MLP, as in GPT-2 and GPT-NeoX. Gains and biases"
+          + " are folded as rmsnorm fold does. Everything that is added to the residual stream is"
+          + " centred: its mean becomes 0. So LayerNorm has no mean to subtract, and RMSNorm with the same epsilon computes"
           + " the same.",
       "",
       "OUT has another model_type. This project's transformer loads GPT-2 and GPT-NeoX with it; the"

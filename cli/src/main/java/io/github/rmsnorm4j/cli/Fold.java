@@ -21,9 +21,9 @@ import picocli.CommandLine.Mixin;
           + " except to a blob in the cache of Hugging Face.",
       "",
       "Then OUT is compared with MODEL, as both are stored. If a difference is larger than its"
-          + " bound, nothing is put in place. Until the end, all is in the folder OUT.partial. After a"
-          + " kill or with a full disk the same command takes it up again. What others put there or at"
-          + " OUT is neither changed nor removed.",
+          + " bound, nothing is put in place. Until the end, everything is in the folder OUT.partial."
+          + " After a kill or a full disk the same command continues with it. Files of others, there"
+          + " or at OUT, are neither changed nor removed.",
       ""
     },
     footer = {

@@ -34,8 +34,8 @@ final class FoldRun {
       names = "--untie",
       description =
           "Give a head that is tied to the token embedding a matrix of its own"
-              + " (tie_word_embeddings becomes false). Only so the last norm's gain can be folded, and"
-              + " the embedding centred.")
+              + " (tie_word_embeddings becomes false). Without it the gain of the last norm cannot"
+              + " be folded, and the embedding cannot be centred.")
   private boolean untie;
 
   @Mixin private MapOption map;

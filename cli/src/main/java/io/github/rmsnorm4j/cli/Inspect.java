@@ -27,9 +27,9 @@ import picocli.CommandLine.Spec;
           + " output, and how the gain is stored. Of the tensors only the gains and biases of norms"
           + " are read. N in a name stands for the number of the layer.",
       "",
-      "A gain of 0 is dead: the norm gives 0 there for every row. \"looks like\" tells from the"
-          + " stored numbers alone whether they are gains (g) or gains minus 1 (g - 1): nearer to 1"
-          + " or to 0, and how many are below 0. \"either\" means that they do not tell.",
+      "A gain of 0 is dead: the norm gives 0 there for every row. \"looks like\" says from the"
+          + " stored numbers only whether they are gains (g) or gains minus 1 (g - 1): nearer to 1"
+          + " or to 0, and how many are below 0. \"either\" means that they do not show it.",
       ""
     },
     footer = {

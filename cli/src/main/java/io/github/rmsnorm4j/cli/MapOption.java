@@ -10,8 +10,8 @@ final class MapOption {
       names = "--map",
       paramLabel = "FILE",
       description =
-          "Rules for the norms of a family that is not known here, as JSON; docs/models.md describes"
-              + " them (default: those of the model's family).")
+          "Rules for the norms of a family that is not known here, as JSON;"
+              + " docs/models-reference.md describes them (default: those of the model's family).")
   private Path map;
 
   Optional<Path> file() {

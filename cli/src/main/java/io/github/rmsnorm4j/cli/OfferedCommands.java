@@ -63,7 +63,7 @@ final class OfferedCommands {
   }
 
   /** Descriptions by name. */
-  private static Map<String, String> descriptions(Path home) throws IOException {
+  static Map<String, String> descriptions(Path home) throws IOException {
     Map<String, String> all = new TreeMap<>();
     for (Path file : files(home)) {
       Properties descriptions = new Properties();

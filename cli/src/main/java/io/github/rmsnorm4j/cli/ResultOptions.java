@@ -24,7 +24,7 @@ final class ResultOptions {
       paramLabel = "N",
       description =
           "The first axis of a row: this axis and all after it are normalized as one row (default:"
-              + " ${DEFAULT-VALUE}, the last axis alone).")
+              + " ${DEFAULT-VALUE}, only the last axis).")
   int axis = -1;
 
   @Option(

@@ -69,7 +69,7 @@ final class Stats implements Callable<Integer> {
   @Option(
       names = "--axis",
       paramLabel = "N",
-      description = "The first axis of a row (default: ${DEFAULT-VALUE}, the last axis alone).")
+      description = "The first axis of a row (default: ${DEFAULT-VALUE}, only the last axis).")
   private int axis = -1;
 
   @Override

@@ -3,6 +3,8 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.Shell;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,6 +21,18 @@ class CompletionTest {
     assertThat(completed("d")).contains("demo", "doctor");
   }
 
+  /** Those that are not built yet by their names. */
+  @Test
+  void bashCompletesTheCommandsOfTheCheckout() throws IOException, InterruptedException {
+    assertThat(completed("s")).doesNotContain("story");
+    System.setProperty(ModuleBuild.HOME, Shell.CHECKOUT.toString());
+    try {
+      assertThat(completed("s")).contains("stats", "spark", "story");
+    } finally {
+      System.clearProperty(ModuleBuild.HOME);
+    }
+  }
+
   @Test
   void bashCompletesOptionsAndTheirValues() throws IOException, InterruptedException {
     assertThat(completed("normalize --"))
@@ -26,9 +40,6 @@ class CompletionTest {
         .contains("--residual", "--residual-out", "--residual-rounding");
     assertThat(completed("gradient --"))
         .contains("--dy", "--dgain", "--dbias", "--dresidual", "--like", "--tensor", "--axis");
-    assertThat(completed("spark --"))
-        .contains(
-            "--column", "--output-column", "--packed", "--handle-invalid", "--master", "--like");
     assertThat(completed("normalize --like g")).containsExactly("gemma");
     assertThat(completed("normalize --eps-at o")).containsExactly("outside");
     assertThat(completed("explain --language k")).containsExactly("ko");

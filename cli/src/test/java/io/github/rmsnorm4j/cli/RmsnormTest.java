@@ -3,6 +3,8 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.cli.testing.CommandResult;
+import io.github.rmsnorm4j.cli.testing.Shell;
+import io.github.rmsnorm4j.measure.ModuleBuild;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -38,6 +40,22 @@ class RmsnormTest {
   @Test
   void theHelpNamesEveryCommand() {
     assertThat(CommandResult.of("--help").out()).contains(commands().toList());
+  }
+
+  /** Each module that has some describes them; what it says is what they say of themselves. */
+  @Test
+  void theHelpNamesTheCommandsOfTheCheckout() {
+    System.setProperty(ModuleBuild.HOME, Shell.CHECKOUT.toString());
+    try {
+      CommandResult help = CommandResult.of("--help");
+      assertThat(help.out().replaceAll("\\s+", " "))
+          .contains("More commands, each built when it is first used: bench Compare the speed")
+          .contains("compare Measure LayerNorm", "spark Normalize a column", "story Tell a story")
+          .contains("train Train small Transformers");
+      assertThat(help.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+    } finally {
+      System.clearProperty(ModuleBuild.HOME);
+    }
   }
 
   @Test

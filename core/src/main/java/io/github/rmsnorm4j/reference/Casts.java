@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.reference;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The outputs of RMSNorm that round before the gain, each as its source does. Only that rounding
@@ -20,7 +21,8 @@ public final class Casts {
    * @param type the type of the row
    * @param gain one factor per element, or null for none
    */
-  public static double[] llama(double[] x, double rstd, ElementType type, double[] gain) {
+  public static double[] llama(
+      double[] x, double rstd, ElementType type, double @Nullable [] gain) {
     double[] y = new double[x.length];
     for (int i = 0; i < x.length; i++) {
       y[i] = round(x[i] * rstd, type) * (gain == null ? 1 : gain[i]);
@@ -37,7 +39,8 @@ public final class Casts {
    * @param weight the type of the gain, or null for none
    * @param gain one factor per element, or null for none
    */
-  public static double[] t5(double[] x, double rstd, ElementType weight, double[] gain) {
+  public static double[] t5(
+      double[] x, double rstd, @Nullable ElementType weight, double @Nullable [] gain) {
     return llama(x, rstd, narrowOrExact(weight), gain);
   }
 
@@ -50,7 +53,8 @@ public final class Casts {
    * @param type the type of the row
    * @param gain one factor per element, or null for none
    */
-  public static double[] roundedRoot(double[] x, double rstd, ElementType type, double[] gain) {
+  public static double[] roundedRoot(
+      double[] x, double rstd, ElementType type, double @Nullable [] gain) {
     ElementType to = narrowOrExact(type);
     return llama(x, round(rstd, to), to, gain);
   }
@@ -66,7 +70,7 @@ public final class Casts {
    * @param gain one factor per element, of {@link #gainInType}, or null for none
    */
   public static double[] none(
-      double[] x, double root, boolean divides, ElementType type, double[] gain) {
+      double[] x, double root, boolean divides, ElementType type, double @Nullable [] gain) {
     ElementType to = narrowOrExact(type);
     double[] y =
         divides ? onnx(x, round(root, to), to, gain) : llama(x, round(1 / root, to), to, gain);
@@ -110,7 +114,8 @@ public final class Casts {
    * @param offset the number that is added to each element
    * @param type the type of the row; only 16-bit types round
    */
-  public static double[] gainInType(double[] gain, double offset, ElementType type) {
+  public static double @Nullable [] gainInType(
+      double @Nullable [] gain, double offset, ElementType type) {
     double[] sum = Definitions.offsetGain(gain, offset);
     for (int i = 0; sum != null && offset != 0 && i < sum.length; i++) {
       sum[i] = round(sum[i], narrowOrExact(type));
@@ -119,9 +124,8 @@ public final class Casts {
   }
 
   /** A 16-bit type, or the one that rounds nothing. */
-  private static ElementType narrowOrExact(ElementType type) {
-    boolean narrow = type == ElementType.FLOAT16 || type == ElementType.BFLOAT16;
-    return narrow ? type : ElementType.FLOAT64;
+  private static ElementType narrowOrExact(@Nullable ElementType type) {
+    return type != null && type.bytes() == Short.BYTES ? type : ElementType.FLOAT64;
   }
 
   /**
@@ -132,7 +136,7 @@ public final class Casts {
    * @param type the type of the row
    * @param gain one factor per element, or null for none
    */
-  public static double[] onnx(double[] x, double root, ElementType type, double[] gain) {
+  public static double[] onnx(double[] x, double root, ElementType type, double @Nullable [] gain) {
     double[] y = new double[x.length];
     for (int i = 0; i < x.length; i++) {
       y[i] = round(x[i] / root, type) * (gain == null ? 1 : gain[i]);

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.Gate;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * RMSNorm and LayerNorm of one row, as their papers define them, and their steps: a statistic, a
@@ -22,7 +23,8 @@ public final class Definitions {
    * @param bias one term per element, or null for none
    * @param epsilon added to the mean square
    */
-  public static double[] rmsNorm(double[] x, double[] gain, double[] bias, double epsilon) {
+  public static double[] rmsNorm(
+      double[] x, double @Nullable [] gain, double @Nullable [] bias, double epsilon) {
     double root = root(meanSquare(x, x.length), epsilon, EpsilonPlacement.INSIDE);
     return output(x, 0, root, gain, bias);
   }
@@ -37,7 +39,8 @@ public final class Definitions {
    * @param bias one term per element, or null for none
    * @param epsilon added to the variance
    */
-  public static double[] layerNorm(double[] x, double[] gain, double[] bias, double epsilon) {
+  public static double[] layerNorm(
+      double[] x, double @Nullable [] gain, double @Nullable [] bias, double epsilon) {
     double root = root(variance(x), epsilon, EpsilonPlacement.INSIDE);
     return output(x, mean(x), root, gain, bias);
   }
@@ -51,7 +54,8 @@ public final class Definitions {
    * @param bias one term per element, or null for none
    * @param epsilon the least number that a row is divided by
    */
-  public static double[] l2Norm(double[] x, double[] gain, double[] bias, double epsilon) {
+  public static double[] l2Norm(
+      double[] x, double @Nullable [] gain, double @Nullable [] bias, double epsilon) {
     double root = root(meanSquare(x, x.length) * x.length, epsilon, EpsilonPlacement.FLOOR);
     return output(x, 0, root, gain, bias);
   }
@@ -147,7 +151,7 @@ public final class Definitions {
    * @param bias one term per element, or null for none
    */
   public static double[] output(
-      double[] x, double mean, double root, double[] gain, double[] bias) {
+      double[] x, double mean, double root, double @Nullable [] gain, double @Nullable [] bias) {
     double[] y = new double[x.length];
     for (int i = 0; i < x.length; i++) {
       double normalised = (x[i] - mean) / root;
@@ -194,7 +198,7 @@ public final class Definitions {
    * @param gain the gain as stored, or null for none
    * @param offset the number that is added to each element
    */
-  public static double[] offsetGain(double[] gain, double offset) {
+  public static double @Nullable [] offsetGain(double @Nullable [] gain, double offset) {
     if (gain == null) {
       return null;
     }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.reference;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Gate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The gradients of {@link Definitions}: from dy, the gradient of the output, to the gradients of
@@ -28,7 +29,12 @@ public final class Gradients {
    * @param placement the placement of epsilon
    */
   public static double[] rmsNorm(
-      double[] x, double[] dy, double[] gain, int k, double epsilon, EpsilonPlacement placement) {
+      double[] x,
+      double[] dy,
+      double @Nullable [] gain,
+      int k,
+      double epsilon,
+      EpsilonPlacement placement) {
     double m = Definitions.meanSquare(x, k);
     return ofSquares(x, scaled(dy, gain), m, k, k, epsilon, placement);
   }
@@ -44,7 +50,11 @@ public final class Gradients {
    * @param placement the placement of epsilon
    */
   public static double[] l2Norm(
-      double[] x, double[] dy, double[] gain, double epsilon, EpsilonPlacement placement) {
+      double[] x,
+      double[] dy,
+      double @Nullable [] gain,
+      double epsilon,
+      EpsilonPlacement placement) {
     int n = x.length;
     double m = Definitions.meanSquare(x, n) * n;
     return ofSquares(x, scaled(dy, gain), m, n, 1, epsilon, placement);
@@ -79,7 +89,11 @@ public final class Gradients {
    * @param placement the placement of epsilon
    */
   public static double[] layerNorm(
-      double[] x, double[] dy, double[] gain, double epsilon, EpsilonPlacement placement) {
+      double[] x,
+      double[] dy,
+      double @Nullable [] gain,
+      double epsilon,
+      EpsilonPlacement placement) {
     double[] d = centred(x);
     double[] h = scaled(dy, gain);
     double[] ofCentred = rmsNorm(d, h, null, x.length, epsilon, placement);
@@ -134,7 +148,7 @@ public final class Gradients {
     return slopes;
   }
 
-  private static double[] scaled(double[] dy, double[] gain) {
+  private static double[] scaled(double[] dy, double @Nullable [] gain) {
     return Definitions.output(dy, 0, 1, gain, null);
   }
 

@@ -6,4 +6,7 @@
  * double does. {@code Definitions} and {@code Gradients} compute in double only; {@code Casts} and
  * {@code AddedResidual} have the formulas that round to other types.
  */
+@NullMarked
 package io.github.rmsnorm4j.reference;
+
+import org.jspecify.annotations.NullMarked;

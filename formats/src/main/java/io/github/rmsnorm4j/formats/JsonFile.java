@@ -74,7 +74,7 @@ public final class JsonFile {
       }
       Map<String, Object> object = object(json);
       if (json.nextToken() != null) {
-        throw new FormatException(file, "goes on after its end");
+        throw new FormatException(file, "continues after its end");
       }
       return object;
     } catch (JsonProcessingException e) {

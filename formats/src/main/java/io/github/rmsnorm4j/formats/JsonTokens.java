@@ -147,7 +147,7 @@ record JsonTokens(StoredBytes bytes, String what, JsonParser json) {
 
   void expectEnd() throws IOException {
     if (json.nextToken() != null) {
-      throw wrong("goes on after its end");
+      throw wrong("continues after its end");
     }
   }
 

@@ -224,7 +224,7 @@ class SafetensorsBadInputTest {
             + " __metadata__",
         "{\"__metadata__\":{\"a\":1}}; the header has something else where it should have only"
             + " texts in __metadata__",
-        "{} {}; the header goes on after its end",
+        "{} {}; the header continues after its end",
         "{\"\\ud800\":1}; the header has half a character in '\\u{d800}'",
         "{\"__metadata__\":{\"a\":\"\\udc00\"}}; the header has half a character in '\\u{dc00}'",
       })

@@ -292,7 +292,7 @@ class ShardedFileTest {
             + " metadata",
         "{'metadata':{}}; the index lacks weight_map, so it is no index of a sharded model",
         "{'weight_map':{'a':'x.safetensors'; the index ends before its JSON does",
-        "{'weight_map':{}} {}; the index goes on after its end",
+        "{'weight_map':{}} {}; the index continues after its end",
         "{'weight_map':{'\\ud800':'x.safetensors'}}; the index has half a character in"
             + " '\\u{d800}'",
         "{'x':[[[[[[[[[[1]]]]]]]]]]}; the index has a number, name or text longer than any should"

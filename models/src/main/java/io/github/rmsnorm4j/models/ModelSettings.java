@@ -3,22 +3,24 @@ package io.github.rmsnorm4j.models;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.formats.FormatException;
-import io.github.rmsnorm4j.formats.Printable;
+import io.github.rmsnorm4j.formats.GgufFile;
+import io.github.rmsnorm4j.formats.GgufValue;
+import io.github.rmsnorm4j.models.internal.ConfigFields;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * The settings of a model that rules name: the fields of a {@code config.json}, or the metadata of
- * a GGUF file.
+ * The settings of a model that rules name, each by several keys of which the first that is set
+ * counts.
  *
- * @param file named in messages
  * @param fields what is set
  * @param prefixes what stands before a key: the settings of a model within another have one, and go
  *     first
  */
-record ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
+record ModelSettings(ConfigFields fields, List<String> prefixes) {
   /** More layers than any model has. Limits the number of names that are made from a setting. */
   private static final int MOST_LAYERS = 10_000;
 
@@ -27,41 +29,37 @@ record ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
 
   /** The fields of a {@code config.json}; those of a text model may be in {@code text_config}. */
   static ModelSettings ofConfig(Path file, Map<String, Object> fields) {
-    return new ModelSettings(file, fields, List.of("text_config.", ""));
+    return new ModelSettings(new ConfigFields(file, fields), List.of("text_config.", ""));
   }
 
-  /** The metadata of a GGUF file, in which a key begins with the architecture. */
-  static ModelSettings ofGguf(Path file, Map<String, String> metadata) {
-    String architecture = metadata.getOrDefault("general.architecture", "");
-    return new ModelSettings(file, metadata, List.of(architecture + "."));
-  }
-
-  /** The first of the keys that is set. */
-  private Optional<Setting> find(List<String> keys) {
-    for (String prefix : prefixes) {
-      for (String key : keys) {
-        Object value = get(prefix + key);
-        if (value != null) {
-          return Optional.of(new Setting(prefix + key, value));
-        }
-      }
-    }
-    return Optional.empty();
-  }
-
-  private record Setting(String key, Object value) {}
-
-  private Object get(String key) {
-    Object value = fields.get(key);
-    int dot = key.indexOf('.');
-    return value == null && dot > 0 && fields.get(key.substring(0, dot)) instanceof Map<?, ?> inner
-        ? inner.get(key.substring(dot + 1))
-        : value;
+  /**
+   * The metadata of a GGUF file, without lists.
+   *
+   * @param architecture what its keys begin with
+   */
+  static ModelSettings ofGguf(GgufFile file, String architecture) {
+    Map<String, Object> values = new HashMap<>();
+    file.fields()
+        .forEach(
+            (key, value) -> {
+              switch (value) {
+                case GgufValue.Whole whole -> values.put(key, whole.value());
+                // As written: an epsilon of 1e-5, not the float32 next to it.
+                case GgufValue.Real real -> values.put(key, Double.valueOf(real.text()));
+                case GgufValue.Truth truth -> values.put(key, truth.value());
+                case GgufValue.Text text -> values.put(key, text.text());
+                case GgufValue.Array _ -> {}
+              }
+            });
+    return new ModelSettings(new ConfigFields(file.path(), values), List.of(architecture + "."));
   }
 
   /** The first of the keys that is set, as it is written in the file. */
   Optional<String> key(List<String> keys) {
-    return find(keys).map(Setting::key);
+    return prefixes.stream()
+        .flatMap(prefix -> keys.stream().map(key -> prefix + key))
+        .filter(fields::has)
+        .findFirst();
   }
 
   /** A key in each place where programs may look for it, whether it is set there or not. */
@@ -86,24 +84,20 @@ record ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
   }
 
   private int count(List<String> keys, int least, int most) throws FormatException {
-    Setting setting =
-        find(keys)
-            .orElseThrow(
-                () -> new FormatException(file, "lacks " + prefixes.getLast() + keys.getFirst()));
-    double value = number(setting);
-    if (value != Math.rint(value) || value < least || value > most) {
-      throw wrong(setting, "a whole number from %s to %s".formatted(least, most));
-    }
-    return (int) value;
+    return fields.wholeNumber(key(keys).orElse(prefixes.getLast() + keys.getFirst()), least, most);
   }
 
   /** A spec with the epsilon that is set, or with its own. */
   NormSpec withEpsilon(NormSpec spec, List<String> keys) throws FormatException {
-    Optional<Setting> setting = find(keys);
+    Optional<String> key = key(keys);
+    if (key.isEmpty()) {
+      return spec;
+    }
+    double epsilon = fields.number(key.get(), null);
     try {
-      return setting.isPresent() ? spec.withEpsilon(number(setting.get())) : spec;
+      return spec.withEpsilon(epsilon);
     } catch (IllegalArgumentException _) {
-      throw wrong(setting.get(), "finite and not negative");
+      throw fields.wrong(key.get(), epsilon, "be finite and not negative");
     }
   }
 
@@ -114,36 +108,8 @@ record ModelSettings(Path file, Map<String, ?> fields, List<String> prefixes) {
         : spec.withGroups(RowGroups.ofCount(count(keys, 1, GREATEST_WIDTH)));
   }
 
-  private double number(Setting setting) throws FormatException {
-    if (setting.value instanceof Number number) {
-      return number.doubleValue();
-    }
-    try {
-      return Double.parseDouble(setting.value.toString());
-    } catch (NumberFormatException _) {
-      throw wrong(setting, "a number");
-    }
-  }
-
   boolean flag(List<String> keys, boolean absent) throws FormatException {
-    Optional<Setting> setting = find(keys);
-    if (setting.isEmpty()) {
-      return absent;
-    }
-    return switch (setting.get().value.toString()) {
-      case "true" -> true;
-      case "false" -> false;
-      default -> throw wrong(setting.get(), "true or false");
-    };
-  }
-
-  private FormatException wrong(Setting setting, String allowed) {
-    return new FormatException(
-        file,
-        "has %s %s, it must be %s"
-            .formatted(
-                Printable.shortened(setting.key),
-                Printable.shortened(setting.value.toString()),
-                allowed));
+    Optional<String> key = key(keys);
+    return key.isPresent() ? fields.flag(key.get(), null) : absent;
   }
 }

@@ -86,13 +86,13 @@ public final class StoredModel implements Closeable {
     Families families = Families.read();
     ModelSettings settings;
     Family family;
-    if (config == null) {
-      Map<String, String> metadata = tensors.metadata();
-      settings = ModelSettings.ofGguf(path, metadata);
+    if (tensors instanceof GgufFile gguf) {
+      String architecture = gguf.metadata().getOrDefault(ARCHITECTURE, "");
+      settings = ModelSettings.ofGguf(gguf, architecture);
       family =
           map.isPresent()
               ? families.ofFile(map.get())
-              : families.ofArchitecture(path, metadata.getOrDefault(ARCHITECTURE, ""));
+              : families.ofArchitecture(path, architecture);
     } else {
       Map<String, Object> fields = JsonFile.read(config);
       settings = ModelSettings.ofConfig(config, fields);

@@ -17,10 +17,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The table of families in docs/models.md is that of the rules. */
+/** The table of families in docs/models-reference.md is that of the rules. */
 class ModelsPageTest {
   private static final Path TABLE = Path.of("families.json");
-  private static final Path PAGE = Path.of("..", "docs", "models.md");
+  private static final Path PAGE = Path.of("..", "docs", "models-reference.md");
 
   @Test
   void theTableOfFamiliesIsThatOfTheRules() throws IOException {

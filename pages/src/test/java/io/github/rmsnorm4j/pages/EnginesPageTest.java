@@ -23,6 +23,7 @@ class EnginesPageTest {
       """
       import io.github.rmsnorm4j.*;
       import java.lang.foreign.*;
+      import java.nio.*;
       import java.nio.channels.FileChannel;
       import java.nio.file.*;
       import java.util.*;
@@ -135,6 +136,52 @@ class EnginesPageTest {
             norm.apply(x, expected);
             float[] y = hidden.segment().toArray(ValueLayout.JAVA_FLOAT);
             check(Arrays.equals(y, expected), "native memory");
+          }
+      """;
+
+  /** What is between the rows stays zero. A tensor whose rows have two distances is refused. */
+  private static final String TENSOR =
+      """
+          {
+            Arena arena = Arena.ofAuto();
+            float[] weight = random(n);
+            %s
+            short[] x = new short[2 * tokens * n], y = new short[x.length];
+            for (int i = 0; i < x.length; i++) {
+              x[i] = (short) (Float.floatToIntBits((float) random.nextGaussian()) >>> 16);
+            }
+            for (int row = 0; row < 2 * tokens; row++) {
+              MemorySegment.copy(
+                  x, row * n, hidden.memory(), ValueLayout.JAVA_SHORT, 6L * row * n, n);
+            }
+            norm.apply(rows, rows);
+            norm.apply(Rows.of(x, ElementType.BFLOAT16, n), Rows.of(y, ElementType.BFLOAT16, n));
+            short[] got = hidden.memory().toArray(ValueLayout.JAVA_SHORT);
+            for (int i = 0; i < got.length; i++) {
+              int row = i / (3 * n), element = i %% (3 * n);
+              check(got[i] == (element < n ? y[row * n + element] : 0), "element " + i);
+            }
+            try {
+              long[] gap = {7L * n * tokens, 3L * n, 1};
+              new Tensor(hidden.memory(), ElementType.BFLOAT16, shape, gap).rows();
+              check(false, "rows at two distances");
+            } catch (IllegalArgumentException e) {
+              check(e.getMessage().startsWith("axis 0 has stride 2752512"), e.getMessage());
+            }
+          }
+      """;
+
+  private static final String BUFFER =
+      """
+          {
+            int offset = 64;
+            float[] x = random(tokens * n), y = new float[x.length], wanted = new float[x.length];
+            RmsNorm norm = RmsNorm.builder(n).gain(random(n)).threads(1).build();
+            ByteBuffer buffer = ByteBuffer.allocateDirect(offset + 4 * x.length + 12);
+            buffer.slice(offset, 4 * x.length).order(ByteOrder.nativeOrder()).asFloatBuffer().put(x);
+            %s
+            norm.apply(x, wanted);
+            check(Arrays.equals(y, wanted), "a view of a buffer");
           }
       """;
 
@@ -306,8 +353,8 @@ class EnginesPageTest {
   /** In the order of the page. */
   private static final List<String> LOOKS =
       List.of(
-          LOOP, THREADS, MAPPED, NATIVE, HEADS, WIDE, SANDWICH, ADDED, OWNERS, BLOCKS, REFERENCE,
-          APART);
+          LOOP, THREADS, MAPPED, NATIVE, TENSOR, BUFFER, HEADS, WIDE, SANDWICH, ADDED, OWNERS,
+          BLOCKS, REFERENCE, APART);
 
   @TempDir Path folder;
 
@@ -325,7 +372,7 @@ class EnginesPageTest {
         blocks.add(LOOKS.get(blocks.size()).formatted(lines));
       }
     }
-    assertThat(members).hasSize(3);
+    assertThat(members).hasSize(4);
     assertThat(blocks).hasSameSizeAs(LOOKS);
     String program = PROGRAM.formatted(String.join("", members), String.join("", blocks));
     assertThat(JavaSource.run(folder, program)).isEqualTo("done\n");

@@ -30,6 +30,8 @@ class PagesTest {
   private static final Pattern RELEASE =
       Pattern.compile("<maven.compiler.release>(\\d+)</maven.compiler.release>");
 
+  private static final Pattern VERSION = Pattern.compile("<version>([^<]+)</version>");
+
   /** A class file of Java N is of version N + 44. */
   private static final int FIRST_VERSION = 44;
 
@@ -82,6 +84,32 @@ class PagesTest {
     assertThat(TEST.matcher(Files.readString(page)).results().map(found -> found.group(1)))
         .as("%s", page)
         .allMatch(tests::contains);
+  }
+
+  /** A promise without a test is none. */
+  @Test
+  void everyPromiseNamesWhatTestsIt() throws IOException {
+    List<String> promises =
+        Files.readString(DOCS.resolve("guarantees.md"))
+            .lines()
+            .filter(line -> line.startsWith("| **"))
+            .toList();
+    assertThat(promises).hasSizeGreaterThan(15);
+    for (String promise : promises) {
+      String evidence = promise.substring(promise.lastIndexOf(" | "));
+      assertThat(TEST.matcher(evidence).find()).as(promise).isTrue();
+    }
+  }
+
+  @Test
+  void theCitationIsOfThisVersion() throws IOException {
+    Matcher version = VERSION.matcher(Files.readString(Shell.CHECKOUT.resolve("bom/pom.xml")));
+    assertThat(version.find()).isTrue();
+    assertThat(Files.readString(Shell.CHECKOUT.resolve("CITATION.cff")).lines())
+        .contains("cff-version: 1.2.0", "version: " + version.group(1))
+        .anyMatch(line -> line.startsWith("title: "))
+        .anyMatch(line -> line.startsWith("message: "))
+        .contains("authors:");
   }
 
   private static Set<String> tests() throws IOException {

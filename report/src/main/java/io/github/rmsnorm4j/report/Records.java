@@ -105,7 +105,7 @@ public final class Records {
           switch (e) {
             case UnrecognizedPropertyException _ -> "is an unknown field";
             case MismatchedInputException _ when place.isEmpty() ->
-                "is of another kind than it must be, or there is something behind its end";
+                "is of another kind than it must be, or there is something after its end";
             case MismatchedInputException _ -> "is missing, or of another kind than it must be";
             default -> e.getOriginalMessage();
           };

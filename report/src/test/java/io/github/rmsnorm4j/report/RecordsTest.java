@@ -52,7 +52,7 @@ class RecordsTest {
         "{\"count\":\"1\",\"size\":1}|'count' is missing, or of another kind",
         "{\"count\":99999999999,\"size\":1}|out of range of int",
         "{\"count\":1,\"size\":1,\"more\":1}|'more' is an unknown field",
-        "{\"count\":1,\"size\":1} 2|there is something behind its end",
+        "{\"count\":1,\"size\":1} 2|there is something after its end",
         "{\"count\":1,\"size\":|Unexpected end-of-input",
         "{\"count\":1,\"size\":\"NaN\"}|'size' is missing, or of another kind",
         "{\"count\":null,\"size\":1}|'count' is missing, or of another kind",

@@ -161,9 +161,7 @@ class ColumnsTest {
   @Test
   void unitLengthAndRowsOfZeros() {
     Vector zeros = Vectors.dense(0, 0, 0, 0);
-    double gain = Math.pow(4, -0.5);
-    RowNormalizer unit =
-        stage().setNorm("rmsnorm(eps=5e-13 floor)").setGain(new double[] {gain, gain, gain, gain});
+    RowNormalizer unit = stage().setNorm("l2");
     Normalizer own = new Normalizer().setInputCol("x").setOutputCol("z");
     List<Row> rows =
         own.transform(
@@ -175,7 +173,7 @@ class ColumnsTest {
     assertThat(rows.get(1).<Vector>getAs("y")).isEqualTo(zeros);
     assertThat(rows.get(1).<Vector>getAs("z")).isEqualTo(zeros);
     assertThat(
-            unit.setNorm("rmsnorm(eps=0)")
+            unit.setNorm("l2(eps=0)")
                 .transform(column("x", SQLDataTypes.VectorType(), zeros))
                 .head()
                 .<Vector>getAs("y")

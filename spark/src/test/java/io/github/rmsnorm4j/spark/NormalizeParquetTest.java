@@ -3,7 +3,9 @@ package io.github.rmsnorm4j.spark;
 import static java.util.Comparator.comparing;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.L2Norm;
 import io.github.rmsnorm4j.LayerNorm;
+import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.measure.ChildJvm;
 import java.io.ByteArrayOutputStream;
@@ -160,6 +162,20 @@ class NormalizeParquetTest {
     assertThat(result.status()).isEqualTo(2);
     assertThat(result.err()).contains("--column is x, which is binary: say with --packed f16, ");
     assertThat(run(packed, "-o", out, "--column", "x", "--set", "inputType=f32").status()).isZero();
+  }
+
+  @Test
+  void unitLength() {
+    assertThat(normalize("--like", "l2").status()).isZero();
+    L2Norm norm = Norm.l2(2).build();
+    assertThat(read(out))
+        .hasSize(10)
+        .allSatisfy(
+            row -> {
+              float[] y = {row.getLong(0) + 1, -3};
+              norm.apply(y, y);
+              assertThat(row.getList(1)).isEqualTo(List.of(y[0], y[1]));
+            });
   }
 
   @Test

@@ -2,6 +2,8 @@ package io.github.rmsnorm4j.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.L2Norm;
+import io.github.rmsnorm4j.Norm;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.net.URL;
@@ -64,15 +66,25 @@ class TransformersPageTest {
         .selectExpr("id", "array(float(id), 1f, -2f, 3f) AS embedding")
         .write()
         .parquet(in);
-    Matcher lines = JAVA.matcher(Files.readString(PAGE));
-    assertThat(lines.find()).isTrue();
+    List<String> blocks =
+        JAVA.matcher(Files.readString(PAGE)).results().map(block -> block.group(1)).toList();
+    assertThat(blocks).hasSize(2);
     run(
-        lines
-            .group(1)
+        String.join("", blocks)
             .replace("in.parquet", in)
             .replace("out.parquet", directory.resolve("out.parquet").toString())
+            .replace("unit.parquet", directory.resolve("unit.parquet").toString())
             .replace("\"model\"", "\"" + directory.resolve("model") + "\""),
         spark);
+
+    Dataset<Row> unit = spark.read().parquet(directory.resolve("unit.parquet").toString());
+    L2Norm l2 = Norm.l2(4).build();
+    for (Row row : unit.collectAsList()) {
+      float[] y = {row.getLong(0), 1, -2, 3};
+      l2.apply(y, y);
+      assertThat(row.getList(2)).isEqualTo(List.of(y[0], y[1], y[2], y[3]));
+    }
+    assertThat(unit.count()).isEqualTo(5);
 
     Dataset<Row> wanted =
         new RowNormalizer()

@@ -41,8 +41,8 @@ import picocli.CommandLine.Spec;
       "",
       "The usual run is forward, float32 and 128x1024x4096, or the largest batch that fits into"
           + " memory. It also measures smaller batches, one token, a prompt and head norms. It takes"
-          + " a few minutes on two idle cores. Other programs at work make it longer, and its figures"
-          + " less certain.",
+          + " a few minutes on two idle cores. Other programs make it slower, and its figures less"
+          + " certain.",
       ""
     },
     footer = {

@@ -58,15 +58,15 @@ final class Story implements Callable<Integer> {
   @Parameters(
       paramLabel = "PROMPT",
       arity = "0..1",
-      description = "What the story begins with (default: the model begins itself).")
+      description = "What the story begins with (default: the model writes the beginning, too).")
   private String prompt = "";
 
   @Option(
       names = "--tokens",
       paramLabel = "N",
       description =
-          "Write at most this many tokens after the prompt (default: until the story ends, or the"
-              + " model's 512 positions do).")
+          "Write at most this many tokens after the prompt (default: until the story ends, but not"
+              + " beyond the model's 512 positions).")
   private Integer tokens;
 
   @Mixin private StoryNorm norm;
@@ -75,8 +75,8 @@ final class Story implements Callable<Integer> {
       names = "--compare",
       description =
           "Show a table instead of the story: for a number of changes, and for that of the options,"
-              + " the loss on three short stories in nats, and where the told story leaves that of"
-              + " the trained model.")
+              + " the loss on three short stories in nats, and where its story begins to differ"
+              + " from that of the trained model.")
   private boolean compare;
 
   @Mixin private StoryModel model;

@@ -29,7 +29,7 @@ final class StoryNorm {
       paramLabel = "TYPE",
       converter = NarrowTypeConverter.class,
       description =
-          "Round rows to bf16 or f16 before and after each norm; all else is float32 (default: no"
+          "Round rows to bf16 or f16 before and after each norm; everything else is float32 (default: no"
               + " rounding).")
   private ElementType type;
 

@@ -15,6 +15,7 @@ import io.github.rmsnorm4j.studies.story.Change;
 import io.github.rmsnorm4j.studies.story.Comparison;
 import io.github.rmsnorm4j.studies.story.Results;
 import io.github.rmsnorm4j.studies.story.SampleText;
+import io.github.rmsnorm4j.studies.training.OpenBlas;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,7 +63,7 @@ class StoryCompareTest {
     try (Weights weights = Stories260K.weights()) {
       for (int[] window : SampleText.windows(Stories260K.tokenizer())) {
         int targets = window.length - 1;
-        try (Model model = new Model(weights, 1, targets, 1)) {
+        try (Model model = new Model(weights, 1, targets, 1, OpenBlas.ARITHMETIC)) {
           model.forward(Arrays.copyOf(window, targets));
           sum += targets * model.loss(Arrays.copyOfRange(window, 1, window.length));
           count += targets;

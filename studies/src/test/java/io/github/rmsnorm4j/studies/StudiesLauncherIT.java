@@ -67,7 +67,7 @@ class StudiesLauncherIT {
     assertThat(natives.resolve("unpacked")).isNotEmptyDirectory();
 
     Result again = launchers.shell().run(train.toArray());
-    assertThat(again.err()).contains("holds a training: --resume goes on with it").hasLineCount(1);
+    assertThat(again.err()).contains("holds a training: --resume continues it").hasLineCount(1);
     assertThat(again.status()).isEqualTo(2);
   }
 }

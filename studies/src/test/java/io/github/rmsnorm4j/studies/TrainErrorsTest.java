@@ -3,13 +3,14 @@ package io.github.rmsnorm4j.studies;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.cli.testing.CommandResult;
-import io.github.rmsnorm4j.models.transformer.Checkpoint;
 import io.github.rmsnorm4j.models.transformer.Model;
 import io.github.rmsnorm4j.models.transformer.ModelConfig;
-import io.github.rmsnorm4j.models.transformer.RecallTask;
-import io.github.rmsnorm4j.models.transformer.Trainer;
-import io.github.rmsnorm4j.models.transformer.TrainingSettings;
 import io.github.rmsnorm4j.models.transformer.Weights;
+import io.github.rmsnorm4j.studies.training.Checkpoint;
+import io.github.rmsnorm4j.studies.training.OpenBlas;
+import io.github.rmsnorm4j.studies.training.RecallTask;
+import io.github.rmsnorm4j.studies.training.Trainer;
+import io.github.rmsnorm4j.studies.training.TrainingSettings;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -128,7 +129,7 @@ class TrainErrorsTest {
     Path plan = state.resolve("plan.json");
     String before = Files.readString(plan);
 
-    assertWrongUse(train(), "holds a training: --resume goes on with it, --force begins anew");
+    assertWrongUse(train(), "holds a training: --resume continues it, --force starts again");
     assertWrongUse(train("--resume", "--rate", "1e-4"), "is of a training with other settings");
     Path page = Files.writeString(folder.resolve("page.html"), "another's");
     assertWrongUse(train("--resume", "--report", page), "exists already; --force replaces it");
@@ -252,7 +253,7 @@ class TrainErrorsTest {
     String history =
         "{\"losses\": [], \"millis\": [], \"partMillis\": [0, 0, 0, 0], \"before\": []}";
     try (Weights weights = new Weights(wide).initialise(1);
-        Model model = new Model(weights, 2, 32, 1);
+        Model model = new Model(weights, 2, 32, 1, OpenBlas.ARITHMETIC);
         Trainer trainer =
             new Trainer(model, new RecallTask(32, 4, 32, 1), TrainingSettings.of(4, 2e-3))) {
       Checkpoint.save(checkpoint, trainer, Map.of("history", history));

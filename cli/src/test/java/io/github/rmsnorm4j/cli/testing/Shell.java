@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -17,6 +18,7 @@ public final class Shell {
   /** The top folder of this checkout. Maven runs a module's tests in the module's folder. */
   public static final Path CHECKOUT = checkout();
 
+  private static final Pattern MODULE = Pattern.compile("<module>([^<]+)</module>");
   private static final long MINUTES = 5;
 
   private static Path checkout() {
@@ -27,15 +29,12 @@ public final class Shell {
     return folder;
   }
 
-  /** The folders of this checkout's modules. */
+  /** The folders of this checkout's modules, as its pom names them. */
   public static Stream<Path> modules() throws IOException {
-    try (Stream<Path> folders = Files.walk(CHECKOUT, 2)) {
-      return folders
-          .filter(folder -> !folder.equals(CHECKOUT) && Files.exists(folder.resolve("pom.xml")))
-          .sorted()
-          .toList()
-          .stream();
-    }
+    return MODULE
+        .matcher(Files.readString(CHECKOUT.resolve("pom.xml")))
+        .results()
+        .map(module -> CHECKOUT.resolve(module.group(1)));
   }
 
   private final Path folder;

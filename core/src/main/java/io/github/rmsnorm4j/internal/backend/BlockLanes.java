@@ -30,7 +30,7 @@ public final class BlockLanes {
   private final double[][] kept;
 
   private int sums;
-  private double[] numbers;
+  private double[] numbers = {};
 
   private BlockLanes(Shard shard, int rows, boolean ofAllRows, int sums, double[][] kept) {
     this.shard = shard;

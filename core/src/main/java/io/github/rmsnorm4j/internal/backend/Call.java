@@ -11,8 +11,10 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One checked call of a norm: everything that is the same for all rows.
@@ -32,25 +34,25 @@ import java.util.TreeMap;
 public record Call(
     NormChoices choices,
     Formula formula,
-    RowMemory[] rows,
-    Object[] columns,
-    NormColumns ofNorm,
-    double[] mean,
-    double[] rstd,
-    double[][] given,
-    BlockLanes lanes,
-    NativeMemory[] copies)
+    @Nullable RowMemory[] rows,
+    @Nullable Object[] columns,
+    @Nullable NormColumns ofNorm,
+    double @Nullable [] mean,
+    double @Nullable [] rstd,
+    double @Nullable [] @Nullable [] given,
+    @Nullable BlockLanes lanes,
+    @Nullable NativeMemory @Nullable [] copies)
     implements AutoCloseable {
   /** A call that has copied no columns. */
   public Call(
       NormChoices choices,
       Formula formula,
-      RowMemory[] rows,
-      Object[] columns,
-      NormColumns ofNorm,
-      double[] mean,
-      double[] rstd,
-      double[][] given) {
+      @Nullable RowMemory[] rows,
+      @Nullable Object[] columns,
+      @Nullable NormColumns ofNorm,
+      double @Nullable [] mean,
+      double @Nullable [] rstd,
+      double @Nullable [] @Nullable [] given) {
     this(
         choices,
         formula,
@@ -69,7 +71,7 @@ public record Call(
 
   /** The same call with rows of a tensor elsewhere. */
   public Call withRows(Tensor tensor, RowMemory there) {
-    RowMemory[] own = rows.clone();
+    @Nullable RowMemory[] own = rows.clone();
     own[tensor.place()] = there;
     return new Call(choices, formula, own, columns, ofNorm, mean, rstd, given, lanes, copies);
   }
@@ -78,11 +80,11 @@ public record Call(
    * A phase of a call of rows that have several owners. One that sums rows keeps no statistic yet.
    * It has copies of columns of its own, and is closed by itself.
    */
-  public Call phase(SplitFormula phase, double[][] given, BlockLanes lanes) {
+  public Call phase(SplitFormula phase, double[] @Nullable [] given, BlockLanes lanes) {
     boolean sums = lanes.isOfAllRows();
     double[] ofMean = sums ? null : mean;
     double[] ofRstd = sums ? null : rstd;
-    NativeMemory[] own = new NativeMemory[columns.length];
+    @Nullable NativeMemory[] own = new NativeMemory[columns.length];
     return new Call(choices, phase, rows, columns, ofNorm, ofMean, ofRstd, given, lanes, own);
   }
 
@@ -92,13 +94,22 @@ public record Call(
   }
 
   /** The rows of a tensor, or null. */
-  public RowMemory rows(Tensor tensor) {
+  public @Nullable RowMemory rows(Tensor tensor) {
     return rows(tensor.place());
   }
 
   /** The rows of the tensor with a place, or null. */
-  public RowMemory rows(int place) {
+  public @Nullable RowMemory rows(int place) {
     return place < rows.length ? rows[place] : null;
+  }
+
+  /** The rows of a tensor that the call has. */
+  public RowMemory rowsOf(Tensor tensor) {
+    RowMemory of = rows(tensor);
+    if (of == null) {
+      throw new IllegalStateException("the call has no rows " + tensor);
+    }
+    return of;
   }
 
   /** Rows after which the next ones may be at another stride; a number beyond all rows if none. */
@@ -111,21 +122,22 @@ public record Call(
   }
 
   /** A gain or bias, float[] or double[], or null. */
-  public Object column(Tensor tensor) {
+  public @Nullable Object column(Tensor tensor) {
     return columns[tensor.place()];
   }
 
   /** Whether the arithmetic is float64. */
   public boolean float64() {
-    return rows(Forward.X).type() == ElementType.FLOAT64;
+    return rowsOf(Forward.X).type() == ElementType.FLOAT64;
   }
 
   /** The types of its rows for kernels that read these 16-bit types themselves. */
   public Storage storage(Set<ElementType> narrow) {
     Map<Tensor, ElementType> types = new TreeMap<>();
     for (Tensor tensor : formula.rows()) {
-      if (rows(tensor) != null) {
-        types.put(tensor, rows(tensor).type());
+      RowMemory of = rows(tensor);
+      if (of != null) {
+        types.put(tensor, of.type());
       }
     }
     return new Storage(float64(), narrow, types);
@@ -139,23 +151,30 @@ public record Call(
   }
 
   /** A gain or bias in native memory, where the norm always has it; null if it has not. */
-  public MemorySegment columnOfNorm(Tensor column) {
-    return ofNorm == null ? null : ofNorm.of(column, column(column), choices.width());
+  public @Nullable MemorySegment columnOfNorm(Tensor column) {
+    Object numbers = column(column);
+    return ofNorm == null || numbers == null ? null : ofNorm.of(column, numbers, choices.width());
   }
 
-  /** A gain or bias in native memory, for all threads of a call whose rows are in pieces. */
-  public MemorySegment nativeColumn(Tensor column) {
+  /**
+   * A gain or bias in native memory, for all threads of a call whose rows are in pieces; null if
+   * the call has none.
+   */
+  public @Nullable MemorySegment nativeColumn(Tensor column) {
+    Object numbers = column(column);
     MemorySegment kept = columnOfNorm(column);
-    return kept == null ? copy(column, column(column)) : kept;
+    return kept != null || numbers == null ? kept : copy(column, numbers);
   }
 
   private MemorySegment copy(Tensor column, Object numbers) {
-    synchronized (copies) {
-      int place = column.place();
-      if (copies[place] == null) {
-        copies[place] = ColumnMemory.copy(numbers, choices.width());
+    @Nullable NativeMemory[] ofCall = Objects.requireNonNull(copies, "rows are not in pieces");
+    synchronized (ofCall) {
+      NativeMemory copy = ofCall[column.place()];
+      if (copy == null) {
+        copy = ColumnMemory.copy(numbers, choices.width());
+        ofCall[column.place()] = copy;
       }
-      return copies[place].segment();
+      return copy.segment();
     }
   }
 

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /** How kernels have the gain and bias of a call. */
 public interface Columns {
@@ -15,5 +16,5 @@ public interface Columns {
               : call.ofNorm().widened(column, call.column(column));
 
   /** A column for kernels, float[] or double[]; null if the call has none. */
-  Object of(Call call, Tensor column);
+  @Nullable Object of(Call call, Tensor column);
 }

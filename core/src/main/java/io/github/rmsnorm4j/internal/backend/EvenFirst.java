@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts the even columns of every 32 first, as paired kernels read them. For other kernels the order
@@ -22,7 +23,7 @@ public final class EvenFirst implements Columns {
 
   /** The gain or bias of a norm in the order in which the kernels read it. */
   @Override
-  public Object of(Call call, Tensor column) {
+  public @Nullable Object of(Call call, Tensor column) {
     Object natural = call.column(column);
     if (!paired || natural == null) {
       return natural;

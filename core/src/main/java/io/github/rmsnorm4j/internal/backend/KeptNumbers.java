@@ -7,28 +7,21 @@ import java.util.Arrays;
 /** Mean and rstd of rows: between a frame and the arrays of a call, which keep them. */
 final class KeptNumbers {
   private final Frame frame;
-  private Call call;
 
   KeptNumbers(Frame frame) {
     this.frame = frame;
   }
 
-  /** Begins with a call. A mean that the forward pass did not keep is 0. */
+  /** Begins with rows of a call. A mean that the forward pass did not keep is 0. */
   void begin(Call call) {
-    this.call = call;
     double[][] given = call.given();
     if (call.choices().isCentred() && given != null && given[Forward.MEAN.place()] == null) {
       Arrays.fill(frame.of(Forward.MEAN), 0.0);
     }
   }
 
-  /** Drops references to the call. */
-  void end() {
-    call = null;
-  }
-
   /** Takes the numbers of rows that are given. */
-  void takeGiven(long row, int rows) {
+  void takeGiven(Call call, long row, int rows) {
     double[][] given = call.given();
     for (int place = 0; given != null && place < given.length; place++) {
       if (given[place] != null) {
@@ -38,8 +31,8 @@ final class KeptNumbers {
   }
 
   /** Keeps the numbers of rows in range. */
-  void keep(long row, int rows) {
-    keepMean(row, rows);
+  void keep(Call call, long row, int rows) {
+    keepMean(call, row, rows);
     if (call.rstd() != null) {
       double[] rstd = frame.of(Forward.RSTD);
       for (int r = 0; r < rows; r++) {
@@ -48,15 +41,15 @@ final class KeptNumbers {
     }
   }
 
-  private void keepMean(long row, int rows) {
+  private void keepMean(Call call, long row, int rows) {
     if (call.mean() != null) {
       System.arraycopy(frame.of(Forward.MEAN), 0, call.mean(), (int) row, rows);
     }
   }
 
   /** Keeps the numbers of a row out of range, whose elements are multiplied by a scale. */
-  void keepOutOfRange(long row, double scale) {
-    keepMean(row, 1);
+  void keepOutOfRange(Call call, long row, double scale) {
+    keepMean(call, row, 1);
     if (call.rstd() != null) {
       call.rstd()[(int) row] = frame.of(Forward.RSTD)[0] * scale;
     }

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The gain and bias of a norm in native memory, for one compute type, copied once, because they
@@ -30,7 +31,7 @@ public final class NormColumns {
       new AtomicReferenceArray<>(Tensor.Access.COLUMN.places());
 
   /** A column as float64, copied once if it is float32; null for null. */
-  double[] widened(Tensor column, Object numbers) {
+  double @Nullable [] widened(Tensor column, @Nullable Object numbers) {
     if (!(numbers instanceof float[] narrow)) {
       return (double[]) numbers;
     }
@@ -46,12 +47,12 @@ public final class NormColumns {
   }
 
   /** The copy of a column; null beyond the limit. */
-  public MemorySegment of(Tensor column, Object numbers, int width) {
+  public @Nullable MemorySegment of(Tensor column, Object numbers, int width) {
     MemorySegment copy = copies.get(column.place());
     return copy == null ? make(column, numbers, width) : copy;
   }
 
-  private MemorySegment make(Tensor column, Object numbers, int width) {
+  private @Nullable MemorySegment make(Tensor column, Object numbers, int width) {
     ValueLayout layout = ColumnMemory.layout(numbers);
     long size = width * layout.byteSize();
     long bytes = NativeMemory.taken(size);

@@ -26,9 +26,9 @@ public enum OutputStores {
    * and so is memory for a few rows.
    */
   public static OutputStores of(Call call, long rows) {
-    RowMemory output = call.rows(call.formula().output());
+    RowMemory output = call.rowsOf(call.formula().output());
     long row = (long) call.choices().width() * output.type().bytes();
-    if (rows * row < STREAMED_BYTES || output.window() != null || isInPlace(call)) {
+    if (rows * row < STREAMED_BYTES || output.window() != null || isInPlace(call, output)) {
       return CACHED;
     }
     long places = output.segment().address() | output.stride() | output.outerStride();
@@ -50,13 +50,12 @@ public enum OutputStores {
         || rows.segment().maxByteAlignment() >= bytes;
   }
 
-  private static boolean isInPlace(Call call) {
-    Tensor output = call.formula().output();
+  private static boolean isInPlace(Call call, RowMemory output) {
     for (Tensor tensor : call.formula().rows()) {
       RowMemory rows = call.rows(tensor);
       if (rows != null
-          && !tensor.equals(output)
-          && isSame(rows.segment(), call.rows(output).segment())) {
+          && !tensor.equals(call.formula().output())
+          && isSame(rows.segment(), output.segment())) {
         return true;
       }
     }

@@ -5,9 +5,12 @@ import io.github.rmsnorm4j.internal.backend.StagedProgram.Ready;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
 import io.github.rmsnorm4j.internal.formula.Program.Rescaling;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.PlainKernels;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The statistic of a float64 row whose squares leave the range of float64. The row is summed again
@@ -17,39 +20,33 @@ final class Rescaled {
   private static final double UP = 0x1p600;
   private static final double DOWN = 0x1p-600;
 
-  private final Kernel shift;
+  private final @Nullable Kernel shift;
   private final Kernel roots;
 
   /** The shift and the statistic read the same rows. */
   private final Ready step;
 
   /** For the small scale and for the great one. */
-  private final Kernel[] statistic = new Kernel[2];
+  private final Kernel[] statistic;
 
   /** Likewise; null in a backward pass. */
-  private final Kernel[] output;
+  private final Kernel @Nullable [] output;
 
   Rescaled(Rescaling rescaling, PlainKernels kernels) {
     shift = rescaling.shift() == null ? null : kernels.plain(rescaling.shift());
     roots = kernels.plain(rescaling.roots());
-    output = rescaling.output() == null ? null : new Kernel[2];
-    for (int up = 0; up < 2; up++) {
-      statistic[up] = kernels.plain(rescaling.statistic().get(up));
-      if (output != null) {
-        output[up] = kernels.plain(rescaling.output().get(up));
-      }
-    }
-    step = Ready.of(rescaling.statistic().getFirst(), Extent.PART, null);
+    output = rescaling.output() == null ? null : kernels(rescaling.output(), kernels);
+    statistic = kernels(rescaling.statistic(), kernels);
+    step = Ready.of(rescaling.statistic().getFirst(), Extent.PART, statistic[0]);
   }
 
-  /** Whether it has kernels for the output of rows times the scale. */
-  boolean hasOutput() {
-    return output != null;
+  private static Kernel[] kernels(List<Stage> stages, PlainKernels kernels) {
+    return stages.stream().map(kernels::plain).toArray(Kernel[]::new);
   }
 
-  /** The output of the first row, of elements times a scale. */
-  Kernel output(double scale) {
-    return output[scale == UP ? 1 : 0];
+  /** The output of the first row, of elements times a scale; null in a backward pass. */
+  @Nullable Kernel output(double scale) {
+    return output == null ? null : output[scale == UP ? 1 : 0];
   }
 
   /**
@@ -70,7 +67,7 @@ final class Rescaled {
     Kernel sums = statistic[scale == UP ? 1 : 0];
     double x0 = 0.0;
     double mean = 0.0; // Of (x - x0) * scale: the mean of the row may be too small to be exact.
-    if (centred) {
+    if (shift != null) {
       rows.first(shift, step, row);
       x0 = frame.of(Forward.SHIFT)[0];
     }

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.NullUnmarked;
 
 /**
  * Points a frame at the rows of an operand: in place, or in arrays to which they are copied.
@@ -13,6 +14,7 @@ import java.lang.foreign.ValueLayout;
  * <p>If the memory could be closed meanwhile, {@link MemorySegment#copy} checks every access of a
  * copy. So a closed segment or a truncated mapping gives an exception and does not end the JVM.
  */
+@NullUnmarked // An object of a pool: between calls it refers to none.
 final class RowAccess {
   private Tensor operand;
   private RowMemory rows;

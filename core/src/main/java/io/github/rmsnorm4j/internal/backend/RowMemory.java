@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of one operand of a call, checked by the API.
@@ -32,7 +33,7 @@ public record RowMemory(
     long outerStride,
     Access access,
     int kind,
-    RowWindow window) {
+    @Nullable RowWindow window) {
   /** How kernels reach rows. */
   public enum Access {
     /** At an address. */
@@ -94,7 +95,8 @@ public record RowMemory(
   }
 
   /** Memory that has room for a few rows of a call at a time. */
-  public RowMemory(MemorySegment segment, ElementType type, long stride, RowWindow window) {
+  public RowMemory(
+      MemorySegment segment, ElementType type, long stride, @Nullable RowWindow window) {
     this(segment, type, stride, 0, 0, Access.of(segment.isNative(), true), window);
   }
 
@@ -105,7 +107,7 @@ public record RowMemory(
       long period,
       long outerStride,
       Access access,
-      RowWindow window) {
+      @Nullable RowWindow window) {
     this(
         segment,
         type,
@@ -156,7 +158,7 @@ public record RowMemory(
   }
 
   /** The array with the rows; null for native memory, and where the array is read-only. */
-  Object base() {
+  @Nullable Object base() {
     return segment.heapBase().orElse(null);
   }
 

@@ -3,8 +3,10 @@ package io.github.rmsnorm4j.internal.backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.NullUnmarked;
 
 /** The rows of a chunk that one norm writes and the next one reads, in memory of one thread. */
+@NullUnmarked // An object of a pool: between calls it refers to no memory.
 public final class RowsBetween implements AutoCloseable {
   /** Bytes of a chunk, unless one row is longer. They stay in a second-level cache. */
   private static final int BYTES = 1 << 16;

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Extent;
+import io.github.rmsnorm4j.internal.formula.Program.Rescaling;
 import io.github.rmsnorm4j.internal.formula.Program.Step;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Storage;
@@ -14,6 +15,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** A program with one kernel for each step. Several threads may use it at once. */
 public final class StagedProgram {
@@ -66,10 +69,10 @@ public final class StagedProgram {
   private final Program program;
 
   /** Makes kernels for rows that are out of range; null where others do such rows. */
-  private final PlainKernels plain;
+  private final @Nullable PlainKernels plain;
 
-  private volatile Ready[] wide;
-  private volatile Rescaled rescaled;
+  private volatile Ready @Nullable [] wide;
+  private volatile @Nullable Rescaled rescaled;
 
   /**
    * A program with its kernels.
@@ -88,7 +91,7 @@ public final class StagedProgram {
       Storage storage,
       Program program,
       List<Kernel> kernels,
-      PlainKernels plain,
+      @Nullable PlainKernels plain,
       Columns columns,
       boolean arraysOnly) {
     this.program = program;
@@ -108,7 +111,7 @@ public final class StagedProgram {
 
   /** An output may take the place of the input in one array, as it may in memory. */
   private Operand operand(Tensor tensor, Call call, Storage storage, boolean arraysOnly) {
-    RowMemory rows = call.rows(tensor);
+    RowMemory rows = call.rowsOf(tensor);
     boolean reached = !arraysOnly || rows.access() == RowMemory.Access.ARRAY;
     boolean inPlace = !doesAllRows() || reached && rows.isDirect(storage);
     Tensor copies = tensor.equals(call.formula().output()) ? Forward.X : tensor;
@@ -128,14 +131,19 @@ public final class StagedProgram {
     return plain != null;
   }
 
+  private PlainKernels plain() {
+    return Objects.requireNonNull(plain, "others do rows that are out of range");
+  }
+
   /** The steps of a float32 row that is out of range, after the one with ranges. */
   Ready[] wide() {
     if (wide == null) {
+      List<Step> steps = Objects.requireNonNull(program.wide(), "rows are rescaled");
       List<Kernel> kernels = new ArrayList<>();
-      for (Step step : program.wide()) {
-        kernels.add(plain.plain(step.stage()));
+      for (Step step : steps) {
+        kernels.add(plain().plain(step.stage()));
       }
-      wide = ready(program.wide(), kernels);
+      wide = ready(steps, kernels);
     }
     return wide;
   }
@@ -143,7 +151,8 @@ public final class StagedProgram {
   /** For a float64 row that is out of range. */
   Rescaled rescaled() {
     if (rescaled == null) {
-      rescaled = new Rescaled(program.rescaling(), plain);
+      Rescaling rescaling = Objects.requireNonNull(program.rescaling(), "rows are not rescaled");
+      rescaled = new Rescaled(rescaling, plain());
     }
     return rescaled;
   }

@@ -10,6 +10,8 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Kernel;
 import io.github.rmsnorm4j.internal.kernel.RowSum;
+import org.jspecify.annotations.NullUnmarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of one thread, step by step.
@@ -17,6 +19,7 @@ import io.github.rmsnorm4j.internal.kernel.RowSum;
  * <p>Rows are done in chunks that stay in a near cache, so that their second read does not go to
  * memory. A row longer than a super-block is done in pieces of one super-block.
  */
+@NullUnmarked // An object of a pool: between calls it refers to none.
 public final class StagedRows implements Worker {
   /** Elements of a chunk of rows, unless one row is longer: they stay in the first-level cache. */
   private static final int CHUNK = 1 << 12;
@@ -79,7 +82,7 @@ public final class StagedRows implements Worker {
     areWhole = program.isInPlace && width <= SumOrder.SUPER_BLOCK && !sumsBlocks;
     for (Operand operand : program.operands) {
       Staging copies = operand.inPlace() ? null : staging[operand.copies()];
-      access[operand.tensor().place()].open(operand, call.rows(operand.tensor()), frame, copies);
+      access[operand.tensor().place()].open(operand, call.rowsOf(operand.tensor()), frame, copies);
     }
     frame.set(Forward.K, part);
     frame.set(Forward.EPSILON, call.choices().epsilon());
@@ -105,7 +108,6 @@ public final class StagedRows implements Worker {
       staging[program.operands[k].copies()].shrink();
     }
     frame.clear();
-    numbers.end();
     call = null;
     program = null;
     lanes = null;
@@ -115,13 +117,13 @@ public final class StagedRows implements Worker {
   }
 
   @Override
-  public long run(long from, long to, Object[] sums) {
+  public long run(long from, long to, @Nullable Object @Nullable [] sums) {
     pointAt(sums);
     int rows;
     for (long row = from; row < to; row += rows) {
       rows = (int) Math.min(chunk, to - row);
       placeWhole(row, rows);
-      numbers.takeGiven(row, rows);
+      numbers.takeGiven(call, row, rows);
       if (!steps(program.steps, 0, row, rows)) {
         stopped = rows;
         return row - from;
@@ -134,7 +136,7 @@ public final class StagedRows implements Worker {
   }
 
   /** Continues with rows after the steps before the one with ranges; their numbers are known. */
-  public void resume(long row, int rows, Object[] sums) {
+  public void resume(long row, int rows, @Nullable Object @Nullable [] sums) {
     pointAt(sums);
     placeWhole(row, rows);
     steps(program.steps, program.ranged, row, rows);
@@ -148,7 +150,7 @@ public final class StagedRows implements Worker {
     return stopped;
   }
 
-  private void pointAt(Object[] sums) {
+  private void pointAt(@Nullable Object @Nullable [] sums) {
     if (sums != null) {
       frame.point(Backward.GAIN_GRADIENT, sums[Backward.GAIN_GRADIENT.place()]);
       frame.point(Backward.BIAS_GRADIENT, sums[Backward.BIAS_GRADIENT.place()]);
@@ -177,7 +179,7 @@ public final class StagedRows implements Worker {
   public boolean ranged(long row, int rows) {
     program.steps[program.ranged].kernel().run(frame, rows, 0, 0);
     if (!frame.outOfRange) {
-      numbers.keep(row, rows);
+      numbers.keep(call, row, rows);
     }
     return !frame.outOfRange;
   }
@@ -197,17 +199,18 @@ public final class StagedRows implements Worker {
 
   private void outOfRange(long row) {
     if (!call.float64()) {
-      numbers.keepOutOfRange(row, 1.0);
+      numbers.keepOutOfRange(call, row, 1.0);
       steps(program.wide(), 0, row, 1);
       return;
     }
     Rescaled rescaled = program.rescaled();
     double scale = rescaled.statistic(this, row, call.choices());
+    Kernel output = rescaled.output(scale);
     if (scale == 1.0) {
-      numbers.keep(row, 1);
-    } else if (rescaled.hasOutput()) {
-      numbers.keepOutOfRange(row, scale);
-      elements(rescaled.output(scale), program.steps[program.steps.length - 1], row, 1);
+      numbers.keep(call, row, 1);
+    } else if (output != null) {
+      numbers.keepOutOfRange(call, row, scale);
+      elements(output, program.steps[program.steps.length - 1], row, 1);
       return;
     } else {
       frame.of(Forward.RSTD)[0] *= scale;

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.internal.codec.NarrowArrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Arrays to which rows are copied if kernels cannot read and write them in place. Calls take them
@@ -20,10 +21,10 @@ public final class Staging {
   private short[] shorts = {};
 
   /** Null until it is needed. */
-  private NarrowArrays narrow;
+  private @Nullable NarrowArrays narrow;
 
   /** Whose rows the arrays have; null if nobody's. */
-  Object holder;
+  @Nullable Object holder;
 
   /** Takes arrays, which no other call uses until they are given back. */
   public static Staging take() {

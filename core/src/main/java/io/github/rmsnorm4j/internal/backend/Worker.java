@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.internal.kernel.Frame;
+import org.jspecify.annotations.Nullable;
 
 /** What one thread runs on the rows of a call. */
 public interface Worker extends AutoCloseable {
@@ -16,7 +17,7 @@ public interface Worker extends AutoCloseable {
    * @return how many rows are done; it stops before rows that are out of range and that it does not
    *     serve
    */
-  long run(long from, long to, Object[] sums);
+  long run(long from, long to, @Nullable Object @Nullable [] sums);
 
   /** Whether it does rows that are not all at one stride, see {@link Call#period}. */
   default boolean crossesPeriods() {

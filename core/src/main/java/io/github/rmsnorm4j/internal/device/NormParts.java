@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a norm is made of, for back ends in other modules.
@@ -21,13 +22,13 @@ public record NormParts(
     NormChoices float64,
     NormChoices float32,
     int groups,
-    Column gain,
-    Column bias,
+    @Nullable Column gain,
+    @Nullable Column bias,
     CodeRule rule,
     boolean roundsOutput,
     RowChecks checks) {
   /** A norm sets it; this package does not know norms. */
-  private static Function<Object, NormParts> reader;
+  private static @Nullable Function<Object, NormParts> reader;
 
   /**
    * A gain or a bias.
@@ -45,6 +46,9 @@ public record NormParts(
 
   /** The parts of a norm. */
   public static NormParts of(Object norm) {
+    if (reader == null) {
+      throw new IllegalStateException("no class of norms was loaded, so this is none: " + norm);
+    }
     return reader.apply(norm);
   }
 

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.quantized.CodeMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The checks of the rows of a norm's calls, for back ends in other modules. Rows may stand for
@@ -21,7 +22,13 @@ public interface RowChecks {
    * @param z the rows of a gate; null in a call without
    * @param keep what is kept for a backward pass; null if nothing is
    */
-  void forward(Rows x, Rows residual, Rows z, CallParameters parameters, Rows y, Keep keep);
+  void forward(
+      Rows x,
+      @Nullable Rows residual,
+      @Nullable Rows z,
+      CallParameters parameters,
+      Rows y,
+      @Nullable Keep keep);
 
   /**
    * Checks a forward call of two norms around the addition to a residual, as {@link #forward} does.
@@ -37,8 +44,8 @@ public interface RowChecks {
       RowChecks next,
       CallParameters parametersOfNext,
       Rows y,
-      Keep keep,
-      Keep keepOfNext);
+      @Nullable Keep keep,
+      @Nullable Keep keepOfNext);
 
   /**
    * Checks a forward call whose output becomes codes.
@@ -50,7 +57,12 @@ public interface RowChecks {
    * @return the codes and scales
    */
   CodeMemory quantized(
-      Rows x, Rows residual, Rows z, CallParameters parameters, Rows y, QuantizedRows q);
+      Rows x,
+      @Nullable Rows residual,
+      @Nullable Rows z,
+      CallParameters parameters,
+      @Nullable Rows y,
+      QuantizedRows q);
 
   /**
    * Checks a backward call; the forward call has checked what was kept.
@@ -62,7 +74,13 @@ public interface RowChecks {
    * @param dz the gradient of z; null in a call without a gate
    */
   void backward(
-      Rows dy, Rows kept, Rows z, Rows dresidual, CallParameters parameters, Rows dx, Rows dz);
+      Rows dy,
+      Rows kept,
+      @Nullable Rows z,
+      @Nullable Rows dresidual,
+      CallParameters parameters,
+      Rows dx,
+      @Nullable Rows dz);
 
   /**
    * Checks how many elements the gradients of gain and bias have; -1 for one that is not wanted.

@@ -11,6 +11,7 @@ import io.github.rmsnorm4j.ResidualRounding;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * RMSNorm and LayerNorm, as docs/numerics.md defines them. Only this class has their formulas.
@@ -150,15 +151,18 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     return !storage.has(RESIDUAL) ? v : v.plus(storage.element(RESIDUAL));
   }
 
+  /** The sum as it is stored; without a residual the element itself. */
+  private Value roundedSum() {
+    return storage.has(RESIDUAL) ? sum().cast(storage.type(RESIDUAL)) : sum();
+  }
+
   private Value activation() {
     return Activation.of(spec().gate(), storage.element(Z));
   }
 
   /** The element from which the statistic is computed. */
   private Value summed() {
-    return spec().residualRounding() == ResidualRounding.FIRST
-        ? sum().cast(storage.type(RESIDUAL))
-        : sum();
+    return spec().residualRounding() == ResidualRounding.FIRST ? roundedSum() : sum();
   }
 
   /** The element from which the output is computed. */
@@ -166,9 +170,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     if (onTheWay) {
       return storage.element(RESIDUAL);
     }
-    return spec().residualRounding() == ResidualRounding.LAST
-        ? sum()
-        : sum().cast(storage.type(RESIDUAL));
+    return spec().residualRounding() == ResidualRounding.LAST ? sum() : roundedSum();
   }
 
   /** The steps of rows of a width. */
@@ -205,7 +207,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
    *
    * @param output for the small scale and for the great one; null in a backward pass
    */
-  Program.Rescaling rescaling(List<Stage> output) {
+  Program.Rescaling rescaling(@Nullable List<Stage> output) {
     List<Stage> statistic = List.of(scaledStatistic(true), scaledStatistic(false));
     return new Program.Rescaling(spec().isCentred() ? shift() : null, statistic, roots(), output);
   }

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A forward pass.
@@ -12,7 +13,7 @@ import java.util.List;
  *     the call
  * @param cast the type that a normalised element is rounded to before the gain, or null
  */
-public record ForwardFormula(NormSpec spec, ElementType cast, boolean gain, boolean bias)
+public record ForwardFormula(NormSpec spec, @Nullable ElementType cast, boolean gain, boolean bias)
     implements Formula {
   private static final List<Tensor> ROWS =
       List.of(
@@ -30,7 +31,8 @@ public record ForwardFormula(NormSpec spec, ElementType cast, boolean gain, bool
    * @param gain the type in which the caller gave the gain, null without one
    * @param bias whether there is a bias
    */
-  public static ForwardFormula of(NormSpec spec, ElementType x, ElementType gain, boolean bias) {
+  public static ForwardFormula of(
+      NormSpec spec, ElementType x, @Nullable ElementType gain, boolean bias) {
     ElementType cast =
         switch (spec.castOrder()) {
           case FLOAT32, DIVIDED, GAIN_FIRST -> null;

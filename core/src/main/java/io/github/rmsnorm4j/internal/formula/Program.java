@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.formula;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a call computes for each row: steps, one after the other. At most one step has ranges. A row
@@ -12,7 +13,7 @@ import java.util.List;
  *     {@code rescaling} serves such rows
  * @param rescaling the statistic of a float64 row that is out of range; null for other rows
  */
-public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
+public record Program(List<Step> steps, @Nullable List<Step> wide, @Nullable Rescaling rescaling) {
   /** The elements of a row that a step is for. */
   public enum Extent {
     /** The first element. */
@@ -63,7 +64,8 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
    * @param roots from row sums to root and rstd
    * @param output from elements times the power, for each; null in a backward pass
    */
-  public record Rescaling(Stage shift, List<Stage> statistic, Stage roots, List<Stage> output) {}
+  public record Rescaling(
+      @Nullable Stage shift, List<Stage> statistic, Stage roots, @Nullable List<Stage> output) {}
 
   /** Copies the steps. */
   public Program {
@@ -87,8 +89,7 @@ public record Program(List<Step> steps, List<Step> wide, Rescaling rescaling) {
 
   private Program phase(int phase) {
     int before = sharedSteps(steps.subList(0, ranged()));
-    boolean hasWide = wide != null && phase >= before;
-    List<Step> ofWide = hasWide ? phase(wide, phase - before) : null;
+    List<Step> ofWide = wide != null && phase >= before ? phase(wide, phase - before) : null;
     return new Program(phase(steps, phase), ofWide, rescaling);
   }
 

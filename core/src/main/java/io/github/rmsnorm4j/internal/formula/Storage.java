@@ -25,9 +25,13 @@ public record Storage(boolean float64, Set<ElementType> narrow, Map<Tensor, Elem
     return new Storage(float64, narrow, all);
   }
 
-  /** The type of rows; null if the call has no such rows. */
+  /** The type of rows that the call has. */
   public ElementType type(Tensor rows) {
-    return types.get(rows);
+    ElementType type = types.get(rows);
+    if (type == null) {
+      throw new IllegalStateException("the call has no rows " + rows);
+    }
+    return type;
   }
 
   /** The type itself, or the compute type if the rows are copied first. */

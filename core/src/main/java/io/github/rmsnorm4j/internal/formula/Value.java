@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.formula;
 import io.github.rmsnorm4j.ElementType;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A number in a formula, float32 or float64. It exists for each element, for each column, for each
@@ -68,7 +69,11 @@ public final class Value {
 
   /** What makes two values one. The operands are interned, so they are compared as objects. */
   private record Key(
-      Kind kind, Tensor tensor, ElementType type, double number, List<Value> operands) {}
+      Kind kind,
+      @Nullable Tensor tensor,
+      @Nullable ElementType type,
+      double number,
+      List<Value> operands) {}
 
   private static final ConcurrentHashMap<Key, Value> ALL = new ConcurrentHashMap<>();
 
@@ -94,7 +99,11 @@ public final class Value {
   }
 
   private static Value of(
-      Kind kind, Tensor tensor, ElementType type, double number, Value... operands) {
+      Kind kind,
+      @Nullable Tensor tensor,
+      @Nullable ElementType type,
+      double number,
+      Value... operands) {
     Key key = new Key(kind, tensor, type, number, List.of(operands));
     Value known = ALL.get(key);
     if (known != null) {
@@ -143,13 +152,19 @@ public final class Value {
     return key.kind;
   }
 
-  /** The tensor of a number that is read; null for others. */
+  /** The tensor of a number that is read; other values have none. */
   public Tensor tensor() {
+    if (key.tensor == null) {
+      throw new IllegalStateException(key.kind + " has no tensor");
+    }
     return key.tensor;
   }
 
   /** The type in memory of an element, what a cast rounds to, FLOAT32 for a float32 constant. */
   public ElementType type() {
+    if (key.type == null) {
+      throw new IllegalStateException(key.kind + " has no type of its own");
+    }
     return key.type;
   }
 
@@ -271,7 +286,7 @@ public final class Value {
   }
 
   /** Rounded to a 16-bit type; null and other types change nothing. */
-  public Value cast(ElementType to) {
+  public Value cast(@Nullable ElementType to) {
     return to == null || to.bytes() != Short.BYTES ? this : of(Kind.CAST, null, to, 0, this);
   }
 
@@ -299,7 +314,7 @@ public final class Value {
   public String text() {
     return switch (key.kind) {
       case ELEMENT, COLUMN -> key.tensor + "[i]";
-      case ROW, CALL -> key.tensor.name();
+      case ROW, CALL -> tensor().name();
       case LITERAL -> float64 ? Double.toString(key.number) : (float) key.number + "f";
       case FIRST -> a().text().replace("[i]", "[0]");
       case WIDENED -> "(double) " + a().text();

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a kernel works on: a rectangle of rows for each operand, numbers of columns, rows and the
@@ -32,7 +33,7 @@ public final class Frame implements AutoCloseable {
   public static final int MAX_STRIPS = 32;
 
   /** By slot: the array with rows or columns; null in native memory, and where there are none. */
-  public final Object[] base = new Object[Tensor.SLOTS];
+  public final @Nullable Object[] base = new Object[Tensor.SLOTS];
 
   /** By slot: bytes from the start of the array, or the address, of the first element. */
   public final long[] offset = new long[Tensor.SLOTS];
@@ -77,7 +78,7 @@ public final class Frame implements AutoCloseable {
   public boolean outOfRange;
 
   /** What a back end keeps for the thread of a frame. The frame's owner closes it. */
-  public Own own;
+  public @Nullable Own own;
 
   /** Strips of plain Java, and what converts 16-bit types. */
   public final Strips strips;
@@ -130,7 +131,7 @@ public final class Frame implements AutoCloseable {
    *
    * @param numbers float[] or double[], as the arithmetic is; null without such a tensor
    */
-  public void point(Tensor column, Object numbers) {
+  public void point(Tensor column, @Nullable Object numbers) {
     place(column, numbers, 0, 0);
   }
 
@@ -149,7 +150,7 @@ public final class Frame implements AutoCloseable {
   }
 
   /** Points an operand at a rectangle. */
-  public void place(Tensor rows, Object base, long offset, long stride) {
+  public void place(Tensor rows, @Nullable Object base, long offset, long stride) {
     int i = rows.slot();
     this.base[i] = base;
     this.offset[i] = offset;

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.codec.NarrowArrays;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the rows that a kernel reads or writes lie: bytes from the start of an array, or at an
@@ -36,7 +37,7 @@ public enum Memory {
   }
 
   /** One element as float32, of rows that are not float64; base is null in native memory. */
-  public static float getFloat(ElementType type, Object base, long at) {
+  public static float getFloat(ElementType type, @Nullable Object base, long at) {
     if (type != ElementType.FLOAT32) {
       short pattern =
           base == null
@@ -50,14 +51,14 @@ public enum Memory {
   }
 
   /** One element of float64 rows. */
-  public static double getDouble(Object base, long at) {
+  public static double getDouble(@Nullable Object base, long at) {
     return base == null
         ? Native.EVERYTHING.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES)
         : ((double[]) base)[(int) (at >> 3)];
   }
 
   /** Writes one element of rows that are not float64, rounded once. */
-  public static void setFloat(ElementType type, Object base, long at, float value) {
+  public static void setFloat(ElementType type, @Nullable Object base, long at, float value) {
     if (type != ElementType.FLOAT32) {
       short pattern = Narrow.toPattern(value, type);
       if (base == null) {
@@ -73,7 +74,7 @@ public enum Memory {
   }
 
   /** Writes one element of float64 rows. */
-  public static void setDouble(Object base, long at, double value) {
+  public static void setDouble(@Nullable Object base, long at, double value) {
     if (base == null) {
       Native.EVERYTHING.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES, value);
     } else {
@@ -84,7 +85,8 @@ public enum Memory {
   // The type of an array is told to the JIT: it copies arrays of unknown types much slower.
 
   /** Reads n elements as float32. */
-  static void read(ElementType type, Object base, long at, float[] into, Strips strips, int n) {
+  static void read(
+      ElementType type, @Nullable Object base, long at, float[] into, Strips strips, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
         MemorySegment.copy(
@@ -110,7 +112,7 @@ public enum Memory {
   }
 
   /** Reads n elements of float64 rows. */
-  static void read(Object base, long at, double[] into, int n) {
+  static void read(@Nullable Object base, long at, double[] into, int n) {
     if (base == null) {
       MemorySegment.copy(
           Native.EVERYTHING, ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES, into, 0, n);
@@ -120,7 +122,8 @@ public enum Memory {
   }
 
   /** Writes n elements, rounded once if the rows have 16 bits; see {@link NarrowArrays}. */
-  static void write(ElementType type, Object base, long at, float[] from, Strips strips, int n) {
+  static void write(
+      ElementType type, @Nullable Object base, long at, float[] from, Strips strips, int n) {
     if (type == ElementType.FLOAT32) {
       if (base == null) {
         MemorySegment.copy(
@@ -146,7 +149,7 @@ public enum Memory {
   }
 
   /** Writes n elements of float64 rows. */
-  static void write(Object base, long at, double[] from, int n) {
+  static void write(@Nullable Object base, long at, double[] from, int n) {
     if (base == null) {
       MemorySegment.copy(
           from, 0, Native.EVERYTHING, ValueLayout.JAVA_DOUBLE_UNALIGNED, at & ADDRESSES, n);

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.internal.codec.PowerArrays;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Arrays for the values of a stage, one strip of elements each, and the loops over them. */
 public final class Strips {
@@ -17,10 +18,10 @@ public final class Strips {
   private float[][] floats = {};
 
   /** Null until 16-bit types are converted: the start of a process needs no class for that. */
-  private NarrowArrays narrow;
+  private @Nullable NarrowArrays narrow;
 
   /** Null until powers of two are computed. */
-  private PowerArrays powers;
+  private @Nullable PowerArrays powers;
 
   /** Float64 values that were rounded to float32. */
   final float[] rounded = new float[STRIP];

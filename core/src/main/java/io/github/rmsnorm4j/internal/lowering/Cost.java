@@ -29,10 +29,9 @@ final class Cost {
   }
 
   private static int of(Value value) {
-    boolean bfloat16 = value.type() == ElementType.BFLOAT16;
     return switch (value.kind()) {
-      case ELEMENT -> bfloat16 ? READ_BFLOAT16 : 1;
-      case CAST -> bfloat16 ? ROUND_TO_BFLOAT16 : ROUND_TO_FLOAT16;
+      case ELEMENT -> value.type() == ElementType.BFLOAT16 ? READ_BFLOAT16 : 1;
+      case CAST -> value.type() == ElementType.BFLOAT16 ? ROUND_TO_BFLOAT16 : ROUND_TO_FLOAT16;
       case ONE_NAN -> 2;
       case POWER -> 4;
       default -> 1;

@@ -8,7 +8,6 @@ import java.lang.classfile.CodeBuilder;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Row after row, 32 elements at a time: {@code elements(frame, second, row, end, from, n)}. Row
@@ -32,7 +31,7 @@ final class ElementLoop {
   private final int sweeps;
   private final List<Place> places = new ArrayList<>();
   private final Accumulators sums;
-  private final Map<Place, Broadcasts> broadcasts = new IdentityHashMap<>();
+  private final IdentityHashMap<Place, Broadcasts> broadcasts = new IdentityHashMap<>();
   private int calls;
 
   /** Locals: the first element of the block, the element after its last, and the sweep. */

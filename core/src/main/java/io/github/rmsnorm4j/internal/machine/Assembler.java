@@ -93,7 +93,7 @@ public final class Assembler {
 
   /** Makes the code. */
   public Code code() {
-    Map<Line, Boolean> far = new IdentityHashMap<>();
+    IdentityHashMap<Line, Boolean> far = new IdentityHashMap<>();
     while (true) {
       Layout layout = new Layout(far);
       if (!layout.growsJumps()) {
@@ -104,13 +104,13 @@ public final class Assembler {
 
   /** Finds the place of everything, with jumps of 8 bits except those that are known to be far. */
   private final class Layout {
-    private final Map<Line, Boolean> far;
-    private final Map<Line, Encoding> encodings = new IdentityHashMap<>();
-    private final Map<Label, Integer> places = new IdentityHashMap<>();
+    private final IdentityHashMap<Line, Boolean> far;
+    private final IdentityHashMap<Line, Encoding> encodings = new IdentityHashMap<>();
+    private final IdentityHashMap<Label, Integer> places = new IdentityHashMap<>();
     private final int codeEnd;
     private final int end;
 
-    Layout(Map<Line, Boolean> far) {
+    Layout(IdentityHashMap<Line, Boolean> far) {
       this.far = far;
       int at = 0;
       for (Line line : lines) {
@@ -159,11 +159,15 @@ public final class Assembler {
       if (encoding.label() == null) {
         return 0;
       }
-      Integer to = places.get(encoding.label());
-      if (to == null) {
-        throw new IllegalArgumentException(encoding.label() + " is nowhere in the code");
+      return place(encoding.label()) - end;
+    }
+
+    private int place(Label label) {
+      Integer place = places.get(label);
+      if (place == null) {
+        throw new IllegalArgumentException(label + " is nowhere in the code");
       }
-      return to - end;
+      return place;
     }
 
     byte[] bytes() {
@@ -175,7 +179,7 @@ public final class Assembler {
         }
       }
       for (Data data : constants) {
-        bytes.position(places.get(data.label));
+        bytes.position(place(data.label));
         for (long pattern : data.patterns) {
           bytes.putLong(pattern);
         }

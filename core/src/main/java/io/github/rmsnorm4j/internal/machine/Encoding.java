@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.Label;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Mask;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import java.io.ByteArrayOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /** The bytes of one instruction, in which the distance to a label may still be missing. */
 final class Encoding {
@@ -16,7 +17,7 @@ final class Encoding {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
   /** The label whose distance from the instruction's end is missing, or null. */
-  private Label label;
+  private @Nullable Label label;
 
   /** The place of the distance, in bytes from the start of the instruction, and its length. */
   private int distanceAt;
@@ -43,7 +44,7 @@ final class Encoding {
     }
   }
 
-  Label label() {
+  @Nullable Label label() {
     return label;
   }
 

@@ -5,6 +5,8 @@ import static io.github.rmsnorm4j.internal.machine.GeneralOp.Kind.CONDITIONAL_JU
 import static io.github.rmsnorm4j.internal.machine.GeneralOp.Kind.OTHER;
 import static io.github.rmsnorm4j.internal.machine.GeneralOp.Kind.SHIFT;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Instructions on general registers, jumps, and instructions without operands, with the numbers of
  * Intel's manual (volume 2) for groups with one encoding.
@@ -62,7 +64,7 @@ public enum GeneralOp implements Instruction.Op {
   final int number;
 
   /** The bytes; null if they depend on operands. */
-  final int[] bytes;
+  final int @Nullable [] bytes;
 
   GeneralOp() {
     this(OTHER, -1, null);
@@ -76,7 +78,7 @@ public enum GeneralOp implements Instruction.Op {
     this(OTHER, -1, bytes);
   }
 
-  GeneralOp(Kind kind, int number, int[] bytes) {
+  GeneralOp(Kind kind, int number, int @Nullable [] bytes) {
     this.kind = kind;
     this.number = number;
     this.bytes = bytes;

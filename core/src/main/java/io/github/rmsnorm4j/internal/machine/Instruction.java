@@ -1,8 +1,10 @@
 package io.github.rmsnorm4j.internal.machine;
 
+import io.github.rmsnorm4j.internal.machine.MachineOperand.Mask;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One instruction. Operation and operands are data, from which its bytes and its text are made, and
@@ -12,7 +14,7 @@ import java.util.stream.Collectors;
  * @param mask the elements of the destination that are written, or the choice of a blend; null for
  *     all
  */
-public record Instruction(Op op, List<MachineOperand> operands, MachineOperand.Mask mask)
+public record Instruction(Op op, List<MachineOperand> operands, @Nullable Mask mask)
     implements Line {
   /** The operation. */
   public sealed interface Op permits VectorOp, GeneralOp {

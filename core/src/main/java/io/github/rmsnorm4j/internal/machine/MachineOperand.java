@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.internal.machine;
 
+import org.jspecify.annotations.Nullable;
+
 /** An operand of an instruction, printed as an assembler reads it. */
 public sealed interface MachineOperand {
   /** The number of its bits; 0 if the instruction decides. */
@@ -116,7 +118,8 @@ public sealed interface MachineOperand {
    * @param index null for none
    * @param scale 1, 2, 4 or 8
    */
-  record Address(General base, General index, int scale, int displacement) implements InMemory {
+  record Address(General base, @Nullable General index, int scale, int displacement)
+      implements InMemory {
     /** Checks the registers. */
     public Address {
       require(base.bits == 64 && (index == null || index.bits == 64), "addresses have 64 bits");

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.internal.machine;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Whether there was no memory for machine code a moment ago. That may pass, so it is tried again
  * after a second. Other kernels serve the calls until then, with the same bits.
@@ -10,7 +12,7 @@ public final class Shortage {
   private static final long PAUSE_NANOS = 1_000_000_000L;
 
   /** When there was none; null for never. */
-  private static volatile Long since;
+  private static volatile @Nullable Long since;
 
   private Shortage() {}
 

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.InMemory;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Mask;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes instructions on vectors: as VEX if possible, and as EVEX for 512 bits, for masks and for
@@ -16,13 +17,13 @@ final class VectorEncoder {
   private final Encoding out = new Encoding();
 
   /** The operands by their places in the encoding. */
-  private final MachineOperand reg;
+  private final @Nullable MachineOperand reg;
 
-  private final MachineOperand vvvv;
+  private final @Nullable MachineOperand vvvv;
   private final MachineOperand rm;
 
   /** The number or the register after them, or null. */
-  private final MachineOperand last;
+  private final @Nullable MachineOperand last;
 
   /** The width of the longest vector. */
   private final int bits;
@@ -59,7 +60,7 @@ final class VectorEncoder {
     return encoder.out;
   }
 
-  private static int bits(MachineOperand operand) {
+  private static int bits(@Nullable MachineOperand operand) {
     return operand instanceof Vector v ? v.bits() : 0;
   }
 
@@ -81,7 +82,7 @@ final class VectorEncoder {
     }
     out.bytes(op.opcode);
     int scale = evex && op.inMemory != null ? op.inMemory.bytes(bits) : 1;
-    out.modRm(op.digit >= 0 ? op.digit : Encoding.number(reg), rm, scale);
+    out.modRm(op.digit >= 0 ? op.digit : number(reg), rm, scale);
     if (last instanceof Immediate immediate) {
       out.bytes(immediate.value());
     } else if (last != null) {
@@ -101,11 +102,11 @@ final class VectorEncoder {
         || toMask;
   }
 
-  private static boolean isHigh(MachineOperand operand) {
+  private static boolean isHigh(@Nullable MachineOperand operand) {
     return operand instanceof Vector v && v.n() > 15;
   }
 
-  private int number(MachineOperand operand) {
+  private int number(@Nullable MachineOperand operand) {
     return operand == null ? 0 : Encoding.number(operand);
   }
 

@@ -9,6 +9,8 @@ import static io.github.rmsnorm4j.internal.machine.VectorOp.InMemory.FOUR;
 import static io.github.rmsnorm4j.internal.machine.VectorOp.InMemory.HALF;
 import static io.github.rmsnorm4j.internal.machine.VectorOp.InMemory.WHOLE;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Instructions on vectors, with their numbers in Intel's manual (volume 2). An instruction with the
  * suffix {@code _TO} stores; its mnemonic has no suffix.
@@ -140,12 +142,19 @@ public enum VectorOp implements Instruction.Op {
   final int evexW;
 
   /** Null if it has no operand in memory. */
-  final InMemory inMemory;
+  final @Nullable InMemory inMemory;
 
   /** The number in the field reg, for shifts. */
   final int digit;
 
-  VectorOp(Form form, int prefix, int map, int opcode, int vexW, int evexW, InMemory inMemory) {
+  VectorOp(
+      Form form,
+      int prefix,
+      int map,
+      int opcode,
+      int vexW,
+      int evexW,
+      @Nullable InMemory inMemory) {
     this(form, prefix, map, opcode, vexW, evexW, inMemory, -1);
   }
 
@@ -156,7 +165,7 @@ public enum VectorOp implements Instruction.Op {
       int opcode,
       int vexW,
       int evexW,
-      InMemory inMemory,
+      @Nullable InMemory inMemory,
       int digit) {
     this.form = form;
     this.prefix = prefix;

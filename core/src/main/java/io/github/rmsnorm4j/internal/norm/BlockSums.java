@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Adds arrays as a tree whose shape depends on their number alone: node(l, k) = node(l - 1, 2k) +
@@ -52,7 +53,7 @@ final class BlockSums implements AutoCloseable {
    * The root of all leaves so far, or null without leaves. It belongs to the caller, and this
    * object does not use it for further leaves.
    */
-  Object root() {
+  @Nullable Object root() {
     if (nodes == 0) {
       return null;
     }

@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What runs one kind of call. */
 final class Plan {
@@ -29,7 +30,7 @@ final class Plan {
   private boolean forNow;
 
   /** Does rows that are out of range; null until there are any. */
-  private volatile PlainBackEnd.Rows plain;
+  private volatile PlainBackEnd.@Nullable Rows plain;
 
   /**
    * Takes the first back end that runs calls like this one.
@@ -82,7 +83,7 @@ final class Plan {
     return same && formula.equals(call.formula());
   }
 
-  private static int kind(RowMemory rows) {
+  private static int kind(@Nullable RowMemory rows) {
     return rows == null ? 0 : rows.kind();
   }
 

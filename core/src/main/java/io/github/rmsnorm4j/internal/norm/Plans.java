@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.internal.lowering.machine.MachineBackEnd;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The last few plans of a norm. Without them a call of one row would take as long to find its
@@ -26,10 +27,10 @@ public final class Plans {
   private volatile int next;
 
   /** Whether loops are all that there is; finding out takes time, so it is kept. */
-  private volatile Boolean loopsAlone;
+  private volatile @Nullable Boolean loopsAlone;
 
   /** Null until they are needed: the start of a process loads no class that it does not need. */
-  private volatile List<BackEnd> backEnds;
+  private volatile @Nullable List<BackEnd> backEnds;
 
   /**
    * No plans yet.
@@ -54,7 +55,7 @@ public final class Plans {
    * @param backEnds of which the first one that does not refuse runs a call
    */
   public Plans(List<BackEnd> backEnds) {
-    this(null, null, false, false);
+    this(() -> 0, () -> 0, false, false);
     this.backEnds = backEnds;
   }
 
@@ -77,7 +78,7 @@ public final class Plans {
    */
   public int machineBits(long elements) {
     boolean start = startsPlain && !StartUp.isOverForKernels(elements);
-    return start || machineBits == null ? 0 : machineBits.getAsInt();
+    return start ? 0 : machineBits.getAsInt();
   }
 
   private boolean isStart(long elements) {

@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Runs a checked call whose output is quantised, on as many threads as pay. */
 public final class QuantizedRunner {
@@ -28,7 +29,7 @@ public final class QuantizedRunner {
       long rows,
       int groups,
       int threads,
-      RowMemory output,
+      @Nullable RowMemory output,
       CodeMemory codes,
       CodeRule rule,
       int machineBits) {
@@ -51,12 +52,12 @@ public final class QuantizedRunner {
       long from,
       long to,
       int groups,
-      RowMemory output,
+      @Nullable RowMemory output,
       CodeMemory codes,
       CodeRule rule,
       int bits) {
     try (QuantizedChunks chunks = QuantizedChunks.open(codes, rule, bits)) {
-      RowMemory of = call.rows(Forward.Y);
+      RowMemory of = call.rowsOf(Forward.Y);
       Call own = output != null ? call : call.withRows(Forward.Y, chunks.output(of, groups));
       try (Worker worker = plan.compiled.open(own)) {
         int rows;

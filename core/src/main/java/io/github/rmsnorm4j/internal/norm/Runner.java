@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
+import org.jspecify.annotations.Nullable;
 
 /** Runs a checked call on as many threads as pay. */
 public final class Runner {
@@ -41,8 +42,9 @@ public final class Runner {
       RowMemory of = call.rows(formula.rows().get(i));
       elementBytes += of == null || of.isRepeated() ? 0 : of.type().bytes();
     }
-    if (call.rows(Forward.Y) != null && call.rows(Forward.RESIDUAL) != null) {
-      elementBytes += call.rows(Forward.RESIDUAL).type().bytes(); // It is read and written.
+    RowMemory residual = call.rows(Forward.RESIDUAL);
+    if (call.rows(Forward.Y) != null && residual != null) {
+      elementBytes += residual.type().bytes(); // It is read and written.
     }
     return useful((double) rows * call.choices().width() * elementBytes, threads);
   }
@@ -59,7 +61,8 @@ public final class Runner {
   }
 
   /** Does rows, as many at a time as are at one stride, if the worker needs that. */
-  static void rows(Call call, Plan plan, Worker worker, long from, long to, Object[] sums) {
+  static void rows(
+      Call call, Plan plan, Worker worker, long from, long to, @Nullable Object @Nullable [] sums) {
     long period = worker.crossesPeriods() ? Long.MAX_VALUE : call.period();
     long end;
     for (long row = from; row < to; row = end) {
@@ -70,7 +73,7 @@ public final class Runner {
 
   /** Does rows; plain Java continues where the worker stops. */
   private static void atOneStride(
-      Call call, Plan plan, Worker worker, long from, long to, Object[] sums) {
+      Call call, Plan plan, Worker worker, long from, long to, @Nullable Object @Nullable [] sums) {
     long row = from + worker.run(from, to, sums);
     while (row < to) {
       row += outOfRange(call, plan.plain(call), worker, row, sums);
@@ -79,7 +82,11 @@ public final class Runner {
   }
 
   private static int outOfRange(
-      Call call, PlainBackEnd.Rows plain, Worker worker, long row, Object[] sums) {
+      Call call,
+      PlainBackEnd.Rows plain,
+      Worker worker,
+      long row,
+      @Nullable Object @Nullable [] sums) {
     try (StagedRows rows = plain.open(call)) {
       int n = worker.stoppedAt(rows.frame());
       rows.resume(row, n, sums);

@@ -44,7 +44,7 @@ public final class SandwichRunner {
    */
   public static void run(
       Part writer, Part reader, long rows, int threads, BooleanSupplier machine) {
-    RowMemory x = writer.call.rows(Forward.X);
+    RowMemory x = writer.call.rowsOf(Forward.X);
     long elements = rows * writer.groups * writer.call.choices().width();
     boolean isNative =
         x.access() == RowMemory.Access.NATIVE
@@ -65,7 +65,7 @@ public final class SandwichRunner {
 
   private static void rows(Part first, Plan one, Part second, Plan other, long from, long to) {
     int width = first.groups * first.call.choices().width();
-    try (RowsBetween between = RowsBetween.open(first.call.rows(Forward.Y), width)) {
+    try (RowsBetween between = RowsBetween.open(first.call.rowsOf(Forward.Y), width)) {
       Part writes = first.withRows(Forward.Y, between.written(first.groups));
       Part reads = second.withRows(Forward.X, between.read(second.groups));
       try (Worker writer = one.compiled.open(writes.call);

@@ -54,8 +54,8 @@ public record SharedSums(Shard shard, Map<Formula, List<Program>> known) {
       this.plans = plans;
       this.rows = rows;
       this.threads = threads;
-      boolean none = call.given() == null;
-      given = none ? new double[Tensor.Access.ROW.places()][] : call.given().clone();
+      double[][] known = call.given();
+      given = known == null ? new double[Tensor.Access.ROW.places()][] : known.clone();
     }
 
     Call run() {

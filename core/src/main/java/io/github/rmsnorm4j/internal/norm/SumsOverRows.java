@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs a checked call that adds rows to sums for gain and bias.
@@ -24,7 +25,7 @@ public final class SumsOverRows implements AutoCloseable {
   private static final int TREES_PER_THREAD = 8;
 
   /** The sums of a sub-tree; null where they are not wanted. */
-  private record Tree(Object gain, Object bias) {}
+  private record Tree(@Nullable Object gain, @Nullable Object bias) {}
 
   private static final Pool<SumsOverRows> POOL = new Pool<>(SumsOverRows::new);
 
@@ -32,10 +33,8 @@ public final class SumsOverRows implements AutoCloseable {
   private final BlockSums ofBias = new BlockSums();
 
   /** By place: the sums of the block that rows are added to. */
-  private final Object[] sums = new Object[Tensor.Access.COLUMN.places()];
+  private final @Nullable Object[] sums = new Object[Tensor.Access.COLUMN.places()];
 
-  private Call call;
-  private Plan plan;
   private int width;
 
   /** Whether the sums for the gain are wanted, and those for the bias. */
@@ -44,18 +43,19 @@ public final class SumsOverRows implements AutoCloseable {
   private boolean bias;
 
   /** The sums of all rows. */
-  private Object gainSum;
+  private @Nullable Object gainSum;
 
-  private Object biasSum;
+  private @Nullable Object biasSum;
 
   private SumsOverRows() {}
 
   /** Does all rows. The caller closes the sums after it has read those that it wants. */
   public static SumsOverRows run(Call call, Plans plans, long rows, int threads) {
-    SumsOverRows sums = open(call, plans.of(call, rows));
+    Plan plan = plans.of(call, rows);
+    SumsOverRows sums = open(call);
     boolean done = false;
     try {
-      sums.run(rows, Runner.useful(call, rows, threads));
+      sums.run(call, plan, rows, Runner.useful(call, rows, threads));
       done = true;
     } finally {
       if (!done) {
@@ -69,21 +69,19 @@ public final class SumsOverRows implements AutoCloseable {
    * The sums for the gain, as float[] or double[] like the arithmetic, of the width or longer; null
    * if they are not wanted, and without rows.
    */
-  public Object gain() {
+  public @Nullable Object gain() {
     return gainSum;
   }
 
   /** Likewise for the bias. */
-  public Object bias() {
+  public @Nullable Object bias() {
     return biasSum;
   }
 
   /** The sums of this thread. No other call uses them until they are closed. */
-  private static SumsOverRows open(Call call, Plan plan) {
+  private static SumsOverRows open(Call call) {
     SumsOverRows sums = POOL.take();
     BackwardFormula formula = (BackwardFormula) call.formula().whole();
-    sums.call = call;
-    sums.plan = plan;
     sums.gain = formula.gainGradient();
     sums.bias = formula.biasGradient();
     sums.width = call.choices().width();
@@ -101,80 +99,80 @@ public final class SumsOverRows implements AutoCloseable {
     ofGain.close();
     ofBias.close();
     Arrays.fill(sums, null);
-    call = null;
-    plan = null;
     POOL.giveBack(this);
   }
 
-  private static void giveBack(Object sums) {
+  private static void giveBack(@Nullable Object sums) {
     if (sums != null) {
       SumArrays.SHARED.giveBack(sums);
     }
   }
 
-  private void run(long rows, int threads) {
+  private void run(Call call, Plan plan, long rows, int threads) {
     if (threads == 1) {
       try (Worker worker = plan.compiled.open(call)) {
-        tree(worker, 0, rows);
+        tree(call, plan, worker, 0, rows);
       }
     } else {
-      trees(rows, threads);
+      trees(call, plan, rows, threads);
     }
-    gainSum = inOrder(ofGain.root());
-    biasSum = inOrder(ofBias.root());
+    gainSum = inOrder(plan, ofGain.root());
+    biasSum = inOrder(plan, ofBias.root());
   }
 
-  private Object inOrder(Object sums) {
+  private @Nullable Object inOrder(Plan plan, @Nullable Object sums) {
     if (sums != null) {
       plan.compiled.order(sums, width);
     }
     return sums;
   }
 
-  private void trees(long rows, int threads) {
-    long treeRows = treeRows(rows, threads);
+  private void trees(Call call, Plan plan, long rows, int threads) {
+    long treeRows = treeRows(call.float64(), rows, threads);
     Tree[] trees = new Tree[(int) ((rows + treeRows - 1) / treeRows)];
     RowScheduler.run(
         trees.length,
         threads,
         (from, to) -> {
           try (Worker worker = plan.compiled.open(call);
-              SumsOverRows ofThread = open(call, plan)) {
+              SumsOverRows ofThread = open(call)) {
             for (int t = (int) from; t < to; t++) {
-              ofThread.tree(worker, t * treeRows, Math.min(rows, (t + 1) * treeRows));
+              ofThread.tree(call, plan, worker, t * treeRows, Math.min(rows, (t + 1) * treeRows));
               trees[t] = new Tree(ofThread.ofGain.root(), ofThread.ofBias.root());
             }
           }
         });
     for (Tree tree : trees) {
-      if (gain) {
+      if (tree.gain != null) {
         ofGain.add(tree.gain);
       }
-      if (bias) {
+      if (tree.bias != null) {
         ofBias.add(tree.bias);
       }
     }
   }
 
   /** Does rows that begin a sub-tree. */
-  private void tree(Worker worker, long from, long to) {
+  private void tree(Call call, Plan plan, Worker worker, long from, long to) {
     for (long row = from; row < to; row += SumOrder.ROWS) {
-      sums[Backward.GAIN_GRADIENT.place()] = gain ? ofGain.open() : null;
-      sums[Backward.BIAS_GRADIENT.place()] = bias ? ofBias.open() : null;
+      Object leafOfGain = gain ? ofGain.open() : null;
+      Object leafOfBias = bias ? ofBias.open() : null;
+      sums[Backward.GAIN_GRADIENT.place()] = leafOfGain;
+      sums[Backward.BIAS_GRADIENT.place()] = leafOfBias;
       Runner.rows(call, plan, worker, row, Math.min(to, row + SumOrder.ROWS), sums);
-      if (gain) {
-        ofGain.add(sums[Backward.GAIN_GRADIENT.place()]);
+      if (leafOfGain != null) {
+        ofGain.add(leafOfGain);
       }
-      if (bias) {
-        ofBias.add(sums[Backward.BIAS_GRADIENT.place()]);
+      if (leafOfBias != null) {
+        ofBias.add(leafOfBias);
       }
     }
   }
 
   /** Rows of a sub-tree: so many blocks, a power of two, that there are not too many sub-trees. */
-  private long treeRows(long rows, int threads) {
+  private long treeRows(boolean float64, long rows, int threads) {
     int arrays = (gain ? 1 : 0) + (bias ? 1 : 0);
-    int most = maxTrees(arrays * SumArrays.bytes(width, call.float64()), threads);
+    int most = maxTrees(arrays * SumArrays.bytes(width, float64), threads);
     long treeRows = SumOrder.ROWS;
     while ((rows + treeRows - 1) / treeRows > most) {
       treeRows *= 2;

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.parallel;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** One call: the caller and its helpers claim runs of rows until all rows are claimed. */
 final class Call {
@@ -15,7 +16,7 @@ final class Call {
   private final AtomicLong claimed = new AtomicLong();
   private volatile int helping;
   private boolean over;
-  private Throwable failure;
+  private @Nullable Throwable failure;
 
   Call(long rows, int threads, RowScheduler.Rows work) {
     this.rows = rows;

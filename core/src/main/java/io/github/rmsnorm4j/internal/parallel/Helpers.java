@@ -4,6 +4,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Daemon threads that help with calls. They start when they are needed and end after a long idle
@@ -61,7 +62,7 @@ final class Helpers {
   }
 
   private final class Helper extends Thread {
-    private volatile Call call;
+    private volatile @Nullable Call call;
     private volatile boolean asleep;
 
     Helper(Call call) {
@@ -81,9 +82,9 @@ final class Helpers {
     @Override
     public void run() {
       try {
-        do {
-          help(call);
-        } while (awaitCall());
+        for (Call next = call; next != null; next = awaitCall()) {
+          help(next);
+        }
       } catch (OutOfMemoryError noMemoryToBeIdleIn) {
         // It ends without a word: the call is done, and a later one starts another helper.
       } finally {
@@ -108,8 +109,8 @@ final class Helpers {
       }
     }
 
-    /** Waits for a call; false if there was none for long, and none can come any more. */
-    private boolean awaitCall() {
+    /** Waits for a call; null if there was none for long, and none can come any more. */
+    private @Nullable Call awaitCall() {
       long end = System.nanoTime() + LOOKOUT_NANOS;
       while (call == null && System.nanoTime() - end < 0) {
         onSpinWait();
@@ -119,14 +120,14 @@ final class Helpers {
       while (call == null) {
         long left = end - System.nanoTime();
         if (left <= 0 && idle.remove(this)) {
-          return false;
+          return null;
         }
         // The time is over, but a caller has taken this helper and is about to wake it.
         LockSupport.parkNanos(Helpers.this, left > 0 ? left : IDLE_NANOS);
         interrupted(); // Interrupts mean nothing here, and would prevent sleeping.
       }
       asleep = false;
-      return true;
+      return call;
     }
   }
 }

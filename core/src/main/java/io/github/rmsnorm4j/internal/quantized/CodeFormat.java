@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.quantized;
 
 import io.github.rmsnorm4j.internal.codec.Float8;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How rows of codes are stored.
@@ -9,7 +10,7 @@ import io.github.rmsnorm4j.internal.codec.Float8;
  * @param float8 the type of the codes; null for int8
  * @param given whether one scale is given for all blocks
  */
-public record CodeFormat(CodeLayout layout, int block, Float8 float8, boolean given) {
+public record CodeFormat(CodeLayout layout, int block, @Nullable Float8 float8, boolean given) {
   /** Elements that share a scale. */
   public int block(int width) {
     return block == 0 ? width : block;

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rows of codes, and of scales if these are in memory of their own, checked by the API. Every
@@ -20,7 +21,7 @@ public record CodeMemory(
     int width,
     MemorySegment codes,
     long codeStride,
-    MemorySegment scales,
+    @Nullable MemorySegment scales,
     long scaleStride,
     float scale) {
   /** Bytes of a row of codes. */

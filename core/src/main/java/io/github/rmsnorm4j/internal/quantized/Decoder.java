@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.internal.codec.Float8;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 
 /** Reads the elements of rows from arrays of codes and scales: each is a code times a scale. */
 final class Decoder {
@@ -32,7 +33,7 @@ final class Decoder {
   }
 
   private static void block(
-      Float8 type, byte[] codes, int at, float scale, float[] y, int from, int n) {
+      @Nullable Float8 type, byte[] codes, int at, float scale, float[] y, int from, int n) {
     for (int i = 0; i < n; i++) {
       byte code = codes[at + i];
       y[from + i] = scale * (type == null ? code : type.decode(code));

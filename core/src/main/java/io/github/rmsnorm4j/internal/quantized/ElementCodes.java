@@ -5,13 +5,16 @@ import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.PlainValues;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Codes of elements in plain Java: elements of several blocks are collected, then computed. */
 final class ElementCodes {
   private static final int MOST = PlainValues.MOST;
+  private static final byte[] NOTHING = {};
 
   /** The type of the codes; null for int8. */
-  private final Float8 float8;
+  private final @Nullable Float8 float8;
 
   private final PlainValues values;
   private final float[] elements;
@@ -22,10 +25,11 @@ final class ElementCodes {
 
   private final double[] doubles;
 
-  /** Of a scale that is given; null where none is. */
-  private final PlainValues given;
+  /** Whether it is of float64; the other array is empty. */
+  private final boolean float64;
 
-  private final Value factor;
+  /** Null where no scale is given. */
+  private final @Nullable Given given;
 
   /** How many elements are collected, and where their codes go. */
   private int count;
@@ -35,7 +39,7 @@ final class ElementCodes {
 
   private final int[] places = new int[MOST];
   private int runs;
-  private byte[] into;
+  private byte[] into = NOTHING;
 
   ElementCodes(CodeFormula formula) {
     float8 = formula.format().float8();
@@ -43,17 +47,28 @@ final class ElementCodes {
     values = new PlainValues(List.of(result));
     elements = values.floats(CodeFormula.ELEMENT);
     factors = values.floats(CodeFormula.FACTOR);
-    floats = result.float64() ? null : values.floats(result);
-    doubles = result.float64() ? values.doubles(result) : null;
-    factor = formula.format().given() ? formula.factor() : null;
-    given = factor == null ? null : new PlainValues(List.of(factor));
+    float64 = result.float64();
+    floats = float64 ? new float[0] : values.floats(result);
+    doubles = float64 ? values.doubles(result) : new double[0];
+    given = formula.format().given() ? new Given(formula.factor()) : null;
   }
 
   /** The factor of a scale that is given. */
   float factor(float scale) {
-    given.floats(CodeFormula.GIVEN)[0] = scale;
-    given.compute(1);
-    return given.floats(factor)[0];
+    return Objects.requireNonNull(given, "no scale is given").factor(scale);
+  }
+
+  /** Computes the factor of a scale that is given. */
+  private record Given(Value factor, PlainValues values) {
+    private Given(Value factor) {
+      this(factor, new PlainValues(List.of(factor)));
+    }
+
+    private float factor(float scale) {
+      values.floats(CodeFormula.GIVEN)[0] = scale;
+      values.compute(1);
+      return values.floats(factor)[0];
+    }
   }
 
   /** Adds elements with one factor, whose codes go to an array from a place on. */
@@ -83,7 +98,7 @@ final class ElementCodes {
         for (; i < ends[r]; i++) {
           into[to + i] = float8.encode(floats[i]);
         }
-      } else if (floats != null) {
+      } else if (!float64) {
         for (; i < ends[r]; i++) {
           into[to + i] = (byte) (int) floats[i];
         }
@@ -95,6 +110,6 @@ final class ElementCodes {
     }
     count = 0;
     runs = 0;
-    into = null;
+    into = NOTHING;
   }
 }

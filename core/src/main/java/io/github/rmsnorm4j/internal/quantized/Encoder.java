@@ -5,6 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Writes the codes and scales of rows, block by block, to arrays. One thread uses it at a time. */
 final class Encoder {
@@ -26,17 +28,21 @@ final class Encoder {
   /**
    * Null where the scale is given, and for {@link CodeLayout#Q8_K}, which has a formula of its own.
    */
-  private final BlockScales scales;
+  private final @Nullable BlockScales scales;
 
   /** Null where codes are rounded products. */
-  private final ElementCodes elements;
+  private final @Nullable ElementCodes elements;
 
   Encoder(CodeFormat format, CodeRule rule) {
     this.format = format;
-    boolean signed = format.layout() == CodeLayout.Q8_K;
-    CodeFormula formula = signed ? null : new CodeFormula(format, rule);
-    scales = signed || format.given() ? null : new BlockScales(formula);
-    elements = signed || formula.isRoundedProduct() ? null : new ElementCodes(formula);
+    if (format.layout() == CodeLayout.Q8_K) {
+      scales = null;
+      elements = null;
+      return;
+    }
+    CodeFormula formula = new CodeFormula(format, rule);
+    scales = format.given() ? null : new BlockScales(formula);
+    elements = formula.isRoundedProduct() ? null : new ElementCodes(formula);
   }
 
   /** Whether it writes rows that are stored so. */
@@ -55,21 +61,30 @@ final class Encoder {
    */
   void encode(float[] y, int n, int block, float given, byte[] into, float[] intoScales) {
     if (format.given()) {
-      elements.add(y, 0, n, elements.factor(given), into, 0);
-      elements.finish();
+      ElementCodes codes =
+          Objects.requireNonNull(elements, "a given scale has no rounded products");
+      codes.add(y, 0, n, codes.factor(given), into, 0);
+      codes.finish();
     } else if (scales == null) {
       for (int b = 0; b < n / block; b++) {
         k(y, b * block, block, into, b * (block + format.layout().more));
       }
     } else {
       for (int b = 0; b < n / block; b += BlockScales.MOST) {
-        blocks(y, b, Math.min(BlockScales.MOST, n / block - b), block, into, intoScales);
+        blocks(scales, y, b, Math.min(BlockScales.MOST, n / block - b), block, into, intoScales);
       }
     }
   }
 
   /** Some blocks: their scales, and then their codes. */
-  private void blocks(float[] y, int first, int count, int block, byte[] into, float[] intoScales) {
+  private void blocks(
+      BlockScales scales,
+      float[] y,
+      int first,
+      int count,
+      int block,
+      byte[] into,
+      float[] intoScales) {
     for (int b = 0; b < count; b++) {
       scales.largest[b] = largest(y, (first + b) * block, block);
     }

@@ -15,6 +15,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Codes of blocks by machine code, for the rules and layouts that it has. */
 final class MachineBlocks {
@@ -46,7 +47,7 @@ final class MachineBlocks {
   private final MemorySegment code;
 
   /** For blocks that 512 bits do not serve, when there have been any. */
-  private MachineBlocks narrow;
+  private @Nullable MachineBlocks narrow;
 
   private MachineBlocks(Kind kind, MemorySegment code) {
     this.kind = kind;
@@ -67,7 +68,7 @@ final class MachineBlocks {
    *
    * @param bits of a vector
    */
-  static MachineBlocks of(CodeFormat format, CodeRule rule, int bits) {
+  static @Nullable MachineBlocks of(CodeFormat format, CodeRule rule, int bits) {
     if (!serves(format, rule, BlockCode.GROUP)) {
       return null;
     }
@@ -80,7 +81,7 @@ final class MachineBlocks {
   }
 
   /** The code of a kind; null if there is none, or no memory for it at the moment. */
-  private static MemorySegment code(Kind kind) {
+  private static @Nullable MemorySegment code(Kind kind) {
     Optional<MemorySegment> made = MADE.get(kind);
     if (made == null && !Shortage.lasts()) {
       try {
@@ -107,7 +108,7 @@ final class MachineBlocks {
    *
    * @throws OutOfMemoryError if there is no memory for it
    */
-  static MemorySegment make(CodeFormat format, CodeRule rule, int bits) {
+  static @Nullable MemorySegment make(CodeFormat format, CodeRule rule, int bits) {
     String fault = "it gives other bytes than plain Java";
     try {
       MemorySegment code = ExecutableMemory.of(BlockCode.of(format, rule, bits));
@@ -176,7 +177,8 @@ final class MachineBlocks {
   boolean encode(
       MemorySegment y, int n, int block, MemorySegment codes, long offset, MemorySegment scales) {
     if (!serves(n, block)) {
-      return isOfNarrow(n, block) && narrow.encode(y, n, block, codes, offset, scales);
+      MachineBlocks other = narrow(n, block);
+      return other != null && other.encode(y, n, block, codes, offset, scales);
     }
     try {
       OfArrays.HANDLE.invokeExact(
@@ -195,14 +197,14 @@ final class MachineBlocks {
     return alike && n % of == 0 && n <= MOST_ELEMENTS;
   }
 
-  /** Whether vectors of 256 bits serve blocks. */
-  private boolean isOfNarrow(int n, int block) {
+  /** For vectors of 256 bits, where these serve blocks; null otherwise. */
+  private @Nullable MachineBlocks narrow(int n, int block) {
     if (kind.bits == 256 || n > MOST_ELEMENTS || block % BlockCode.GROUP != 0) {
-      return false;
+      return null;
     }
     if (narrow == null) {
       narrow = of(kind.format, kind.rule, 256);
     }
-    return narrow != null;
+    return narrow;
   }
 }

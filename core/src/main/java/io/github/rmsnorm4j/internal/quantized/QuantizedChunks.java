@@ -13,12 +13,14 @@ import io.github.rmsnorm4j.internal.codec.NarrowArrays;
 import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.NullUnmarked;
 
 /**
  * Quantises rows of one thread, chunk by chunk: a chunk stays in the first-level cache between a
  * norm, which writes it, and the codes. Arrays come from a pool, so that calls allocate nothing
  * that grows with rows or width.
  */
+@NullUnmarked // An object of a pool: between calls it refers to none.
 public final class QuantizedChunks implements AutoCloseable {
   /** Elements of a chunk, unless one row is longer. */
   private static final int CHUNK = 1 << 12;

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.machine.MachineOperand.General;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Immediate;
 import io.github.rmsnorm4j.internal.machine.MachineOperand.Vector;
 import io.github.rmsnorm4j.internal.machine.VectorOp;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Emits the codes of four vectors of elements at a time; none is NaN or infinite.
@@ -26,7 +27,7 @@ final class VectorCodes {
   private final Assembler a;
 
   /** Null for int8 codes. */
-  private final Float8 type;
+  private final @Nullable Float8 type;
 
   private final int bits;
   private final int ofBlock;
@@ -36,7 +37,7 @@ final class VectorCodes {
    *
    * @param ofBlock the vectors that have one factor: 4, or 2 with 512 bits
    */
-  VectorCodes(Assembler a, Float8 type, int bits, int ofBlock) {
+  VectorCodes(Assembler a, @Nullable Float8 type, int bits, int ofBlock) {
     this.a = a;
     this.type = type;
     this.bits = bits;
@@ -110,7 +111,7 @@ final class VectorCodes {
         a.op(VectorOp.VMULPS, v(i), factor(i / ofBlock), elements);
         a.op(VectorOp.VCVTPS2DQ, v(i), v(i));
       } else {
-        float8(v(i), elements, i / ofBlock);
+        float8(type, v(i), elements, i / ofBlock);
       }
     }
     if (type == null) {
@@ -136,7 +137,7 @@ final class VectorCodes {
    * worth that of the code is added; it has the exponent of the first approximation of the
    * quotient. The product with a power of two is exact.
    */
-  private void float8(Vector code, Address elements, int block) {
+  private void float8(Float8 type, Vector code, Address elements, int block) {
     Vector first = v(SIGNED + code.n());
     a.op(VectorOp.VMULPS, first, inverse(block), elements);
     a.op(VectorOp.VMOVUPS, v(4), elements);

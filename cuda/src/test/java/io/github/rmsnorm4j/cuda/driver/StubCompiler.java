@@ -16,11 +16,11 @@ import java.util.stream.Stream;
 final class StubCompiler {
   /** Maven runs the tests of each module in the folder of that module. */
   private static final Path SOURCE =
-      Stream.of("../cuda/src", "../src")
-          .map(folder -> Path.of(folder, "test", "c", "stub.c"))
-          .filter(Files::exists)
+      Stream.iterate(Path.of("").toAbsolutePath(), Path::getParent)
+          .filter(folder -> Files.exists(folder.resolve("mvnw")))
           .findFirst()
-          .orElseThrow();
+          .orElseThrow()
+          .resolve("cuda/src/test/c/stub.c");
 
   private static final Path FOLDER = Path.of("target", "stub");
   private static final Map<List<String>, Path> LIBRARIES = new ConcurrentHashMap<>();

@@ -37,11 +37,11 @@ import picocli.CommandLine.Spec;
           + " command prints times, targets, and rows that some systems get wrong.",
       "",
       "The first run fetches the other systems, about 190 MB, which only this command uses. A whole"
-          + " run takes about an hour and a half on two idle cores. Leave the machine alone meanwhile:"
-          + " the times depend on what else runs.",
+          + " run takes about an hour and a half on two idle cores. Run nothing else meanwhile: the"
+          + " times depend on it.",
       "",
-      "With --device cuda the norms run on a GPU, beside a copy there and beside the PyTorch of"
-          + " python3, if that has one with CUDA. It fetches nothing. How long it takes was not measured.",
+      "With --device cuda the norms run on a GPU. They are compared with a copy there and with the"
+          + " PyTorch of python3, if it has one with CUDA. It fetches nothing. How long it takes was not measured.",
       ""
     },
     footer = {

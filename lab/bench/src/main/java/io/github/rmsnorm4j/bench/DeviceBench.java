@@ -15,7 +15,7 @@ import java.io.PrintWriter;
 import java.util.List;
 
 /**
- * {@code rmsnorm bench --device cuda}: the norms on a GPU beside a copy there, and beside PyTorch.
+ * {@code rmsnorm bench --device cuda}: the norms on a GPU, compared with a copy there and PyTorch.
  *
  * @param contests what is timed
  * @param quick whether rounds are few

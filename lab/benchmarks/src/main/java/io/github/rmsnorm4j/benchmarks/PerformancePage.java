@@ -27,7 +27,7 @@ public final class PerformancePage {
   private static final List<String> OTHER_ENDINGS = List.of("-spark.json", "-cuda.json");
 
   private static final Pattern HEADING = Pattern.compile("### (.*)\n\n");
-  private static final Pattern DATE = Pattern.compile("Measured on ([-0-9]+)\\.");
+  private static final Pattern DATE = Pattern.compile("Measured on ([-0-9]+),");
   private static final Pattern TARGETS = Pattern.compile("Of (the )?\\d+ targets[^.]*\\.");
 
   private final Path checkout;
@@ -139,19 +139,44 @@ public final class PerformancePage {
   }
 
   /**
-   * The files of the charts, and what they must hold: the newest comparison with other libraries.
+   * The files of the charts, and what they must hold: README's, which is that of one thread of the
+   * newest comparison with other libraries, and one for each comparison and number of threads.
    */
   Map<Path, String> charts() throws IOException {
     Map<Path, String> charts = new LinkedHashMap<>();
     for (Path file : files()) {
-      if (charts.isEmpty() && Run.of(file).filter(Run.PEERS::equals).isPresent()) {
+      if (Run.of(file).filter(Run.PEERS::equals).isPresent()) {
+        PeerResults results = PeerResults.read(file);
         for (PeerChart.Theme theme : PeerChart.Theme.values()) {
-          Path chart = page.resolveSibling(theme.fileName());
-          charts.put(chart, PeerChart.of(PeerResults.read(file), theme));
+          charts.putIfAbsent(
+              page.resolveSibling("peers" + theme.ending()), PeerChart.of(results, 1, theme));
+          for (int threads : PeerChart.threads(results)) {
+            charts.put(
+                file.resolveSibling(chart(file, threads) + theme.ending()),
+                PeerChart.of(results, threads, theme));
+          }
         }
       }
     }
     return charts;
+  }
+
+  private static String chart(Path file, int threads) {
+    return file.getFileName().toString().replace(".json", "-" + threads);
+  }
+
+  /** The charts of a comparison, in a line. */
+  private static String pictures(Path file) throws IOException {
+    StringBuilder all = new StringBuilder("\n");
+    PeerResults results = PeerResults.read(file);
+    for (int threads : PeerChart.threads(results)) {
+      String source = "benchmarks/" + chart(file, threads);
+      all.append("<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"");
+      all.append(source).append(PeerChart.Theme.DARK.ending()).append("\"><img alt=\"");
+      all.append(PeerChart.title(results, threads)).append("\" src=\"");
+      all.append(source).append(PeerChart.Theme.LIGHT.ending()).append("\"></picture>");
+    }
+    return all.append("\n\n").toString();
   }
 
   private String replaced(String text, String begin, String tables) throws IOException {
@@ -173,9 +198,12 @@ public final class PerformancePage {
         all.append("](benchmarks/").append(pageOf(file)).append("), ");
         all.append(first(DATE, tables, 1)).append(". ");
         all.append(first(TARGETS, tables, 0)).append("\n");
+        if (Run.of(file).filter(Run.PEERS::equals).isPresent()) {
+          all.append(pictures(file));
+        }
       }
     }
-    return all.isEmpty() ? "\n" : "\n" + all + "\n";
+    return all.isEmpty() ? "\n" : "\n" + all.toString().stripTrailing() + "\n\n";
   }
 
   private static String first(Pattern pattern, String tables, int group) {

@@ -14,6 +14,7 @@ import java.util.List;
  * the table can be computed again.
  *
  * @param date when, as 2026-01-31
+ * @param commit of the sources, or null if it is not known
  * @param machine what on
  * @param figures the norms on one thread
  * @param threads two threads against one
@@ -21,6 +22,7 @@ import java.util.List;
  */
 record Results(
     String date,
+    String commit,
     Machine machine,
     List<Figure> figures,
     List<ThreadTimes> threads,

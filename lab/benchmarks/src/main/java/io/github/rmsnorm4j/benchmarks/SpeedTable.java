@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.SourceCommit;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -127,6 +128,7 @@ public final class SpeedTable {
     List<Results.Figure> figures = norms(rows, width);
     return new Results(
         LocalDate.now().toString(),
+        SourceCommit.of(Path.of("")),
         Machine.thisOne(backend),
         figures,
         threads(width),

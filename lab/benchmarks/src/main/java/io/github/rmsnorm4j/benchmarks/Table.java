@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.benchmarks;
 
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Samples;
+import io.github.rmsnorm4j.measure.SourceCommit;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
@@ -41,12 +42,12 @@ final class Table {
         """
         ### %s, %d-bit vectors
 
-        Measured on %s. %d processors, %s. Java: %s, flags `%s`. Backend: %s.
+        %s %d processors, %s. Java: %s, flags `%s`. Backend: %s.
 
         """,
         m.cpu(),
         bits,
-        results.date(),
+        SourceCommit.measuredOn(results.date(), results.commit()),
         m.processors(),
         m.system(),
         m.java(),

@@ -43,6 +43,7 @@ class KeptFiguresTest {
     PeerResults peers =
         new PeerResults(
             "2026-01-31",
+            null,
             TableTest.results(256).machine(),
             List.of(),
             List.of(
@@ -62,6 +63,7 @@ class KeptFiguresTest {
         folder.resolve(name + ".json"),
         new Results(
             results.date(),
+            results.commit(),
             results.machine(),
             results.figures(),
             List.of(),
@@ -97,6 +99,7 @@ class KeptFiguresTest {
     PeerResults results =
         new PeerResults(
             "2026-01-31",
+            null,
             TableTest.results(256).machine(),
             List.of(),
             List.of(figure),

@@ -25,7 +25,8 @@ class TableTest {
   static Results results(int bits, Results.Figure... figures) {
     Machine machine =
         new Machine("A (family 1)", 2, "Linux", "25", List.of("-Xmx1g"), "vectors", bits);
-    return new Results("2026-01-31", machine, List.of(figures), List.of(), List.of());
+    return new Results(
+        "2026-01-31", "0123456789ab", machine, List.of(figures), List.of(), List.of());
   }
 
   @Test
@@ -91,6 +92,7 @@ class TableTest {
     for (double ratio : ratios) {
       threads.add(new Results.ThreadTimes((1L << 20) << threads.size(), times(ratio * 1e4, 1e4)));
     }
-    return new Results(empty.date(), empty.machine(), List.of(), threads, List.of());
+    return new Results(
+        empty.date(), empty.commit(), empty.machine(), List.of(), threads, List.of());
   }
 }

@@ -3,6 +3,9 @@ package io.github.rmsnorm4j.oracle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.models.transformer.MatrixProduct;
+import io.github.rmsnorm4j.models.transformer.Arithmetic;
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.models.transformer.BlockForm;
 import io.github.rmsnorm4j.models.transformer.BlockForm.Biases;
@@ -28,6 +31,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TransformerTest {
   private static final int BATCH = 3;
   private static final int SEQUENCE = 12;
+  /** Plain products, and the fastest kernels of norms. */
+  private static final Arithmetic ARITHMETIC =
+      new Arithmetic(MatrixProduct.PLAIN_JAVA, null, ElementType.FLOAT32);
+
   private static final long SEED = 20_261_121;
 
   @BeforeAll
@@ -65,7 +72,7 @@ class TransformerTest {
     int[] tokens = random.ints(BATCH * SEQUENCE, 0, config.vocabulary()).toArray();
     int[] targets = random.ints(BATCH * SEQUENCE, -1, config.vocabulary()).toArray();
     try (Weights weights = weights(config, random);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, ARITHMETIC);
         PointerScope _ = new PointerScope()) {
       model.forward(tokens);
       double loss = model.loss(targets);
@@ -116,7 +123,7 @@ class TransformerTest {
     Random random = new Random(SEED);
     int[] tokens = random.ints(BATCH * SEQUENCE, 0, config.vocabulary()).toArray();
     try (Weights weights = weights(config, random);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, ARITHMETIC);
         PointerScope _ = new PointerScope()) {
       model.forward(tokens);
       double error =

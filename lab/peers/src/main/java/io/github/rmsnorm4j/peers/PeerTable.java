@@ -11,6 +11,7 @@ import io.github.rmsnorm4j.benchmarks.peers.Start;
 import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
 import io.github.rmsnorm4j.benchmarks.peers.TerminalText;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.SourceCommit;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.OperatingSystemMXBean;
@@ -139,6 +140,7 @@ public final class PeerTable {
     List<Figure> figures = figures();
     return new PeerResults(
         LocalDate.now().toString(),
+        SourceCommit.of(options.checkout),
         Machine.thisOne(Backend.best()).withoutFlags(List.of("-Dorg.bytedeco.")),
         Versions.of(options.run()),
         figures,

@@ -12,10 +12,6 @@ import io.github.rmsnorm4j.ElementType;
  *     nothing. All else is float32 in any case
  */
 public record Arithmetic(MatrixProduct product, Backend backend, ElementType normRows) {
-  /** OpenBLAS and the fastest kernels: for training. */
-  public static final Arithmetic FAST =
-      new Arithmetic(MatrixProduct.OPENBLAS, null, ElementType.FLOAT32);
-
   /** Plain Java throughout: for small models, as nothing has to be loaded. */
   public static final Arithmetic PLAIN =
       new Arithmetic(MatrixProduct.PLAIN_JAVA, Backend.scalar(), ElementType.FLOAT32);

@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import static io.github.rmsnorm4j.models.transformer.Requirement.require;
+import static io.github.rmsnorm4j.models.internal.Requirement.require;
 
 /**
  * What the blocks of a model are made of, apart from their norms.

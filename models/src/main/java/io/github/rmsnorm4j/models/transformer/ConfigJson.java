@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.models.internal.ConfigFields;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.models.internal.Floats;
+
 /** The loss: mean over the targets of {@code log(sum_v e^logit_v) - logit_target}, in nats. */
 final class CrossEntropy {
   private int targets;

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.models.internal.ConfigFields;
 import io.github.rmsnorm4j.models.transformer.BlockForm.Biases;
 import java.util.Map;
 
@@ -38,7 +39,7 @@ record GptConfig(ConfigFields fields, boolean gpt2) {
     return ModelConfig.builder(fields.wholeNumber("vocab_size", null), width, layers, heads)
         .mlpWidth(mlpWidth(width))
         .maxPositions(fields.wholeNumber(gpt2 ? "n_positions" : "max_position_embeddings", null))
-        .ropeTheta(fields.rotation(10_000, "rope_theta", "rotary_emb_base"))
+        .ropeTheta(new RotationFields(fields).number(10_000, "rope_theta", "rotary_emb_base"))
         .tied(fields.flag("tie_word_embeddings", gpt2))
         .norm(
             (converted ? NormSpec.RMSNORM : NormSpec.LAYERNORM)
@@ -79,8 +80,9 @@ record GptConfig(ConfigFields fields, boolean gpt2) {
 
   /** A share of 0 would be a model without positions. */
   private double rotaryShare() throws FormatException {
-    fields.refuseOtherRotations(true);
-    double share = fields.rotation(0.25, "partial_rotary_factor", "rotary_pct");
+    RotationFields rotation = new RotationFields(fields);
+    rotation.refuseOthers(true);
+    double share = rotation.number(0.25, "partial_rotary_factor", "rotary_pct");
     if (!(share > 0 && share <= 1)) {
       throw fields.wrong("rotary_pct", share, "be above 0 and at most 1");
     }

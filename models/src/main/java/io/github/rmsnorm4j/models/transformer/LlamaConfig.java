@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.models.transformer;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.models.internal.ConfigFields;
 
 /** The config of a Llama, of what has a Llama's formula under another name, or of this library. */
 final class LlamaConfig {
@@ -29,7 +30,7 @@ final class LlamaConfig {
         fields.wholeNumber("head_dim", usualHeads),
         fields.wholeNumber("intermediate_size", null),
         fields.wholeNumber("max_position_embeddings", 2048),
-        fields.rotation(10_000, "rope_theta"),
+        new RotationFields(fields).number(10_000, "rope_theta"),
         fields.flag("tie_word_embeddings", false),
         norm(fields),
         fields.choice(ConfigJson.PLACEMENT, Placement.values(), Placement.PRE),
@@ -57,13 +58,13 @@ final class LlamaConfig {
     for (String bias : new String[] {"attention_bias", "mlp_bias", "use_sliding_window"}) {
       fields.require(bias, false);
     }
-    for (String factor : fields.names()) {
+    for (String factor : fields.values().keySet()) {
       boolean known = factor.equals("partial_rotary_factor") || factor.equals("logits_scaling");
       if ((known || factor.endsWith("_multiplier")) && fields.number(factor, 1.0) != 1) {
         throw fields.wrong(factor, fields.number(factor, 1.0), "be 1");
       }
     }
-    fields.refuseOtherRotations(false);
+    new RotationFields(fields).refuseOthers(false);
     // Qwen's files have the width of a window that is not used unless they say so.
     boolean slides = fields.flag("use_sliding_window", !type.startsWith("qwen"));
     if (fields.has("sliding_window") && slides) {

@@ -1,15 +1,20 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import static io.github.rmsnorm4j.models.internal.Requirement.require;
+import static io.github.rmsnorm4j.models.internal.Requirement.requireBetween;
+
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.models.internal.Floats;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
  * A matrix of float32 in native memory, row-major, its rows {@code stride} elements apart. Many
- * views of one memory may exist; they are made once, so that steps make no objects.
+ * views of one memory may exist; they are made once, so that steps make no objects. Not for use
+ * after its memory has been given back.
  */
-final class Matrix {
+public final class Matrix {
   private static final int ALIGNMENT = 64;
 
   /** From the first element to behind the last. */
@@ -36,6 +41,47 @@ final class Matrix {
 
   static Matrix of(MemorySegment segment, int rows, int columns) {
     return new Matrix(segment, rows, columns, columns);
+  }
+
+  /**
+   * {@return a matrix of the elements in a memory; not copied}
+   *
+   * @param segment native memory, aligned for float32; the matrix begins where it begins
+   * @param rows 1 or more
+   * @param columns 1 or more
+   * @param stride elements from the beginning of a row to that of the next; columns or more
+   * @throws IllegalArgumentException if the memory is not native or too small, or a number is out
+   *     of its range
+   */
+  public static Matrix of(MemorySegment segment, int rows, int columns, int stride) {
+    requireBetween("rows", rows, 1, Integer.MAX_VALUE);
+    requireBetween("columns", columns, 1, Integer.MAX_VALUE);
+    requireBetween("stride", stride, columns, Integer.MAX_VALUE);
+    long bytes = ((rows - 1L) * stride + columns) * Float.BYTES;
+    boolean aligned = segment.isNative() && segment.address() % Float.BYTES == 0;
+    require(aligned, "segment", segment, "be native memory, aligned for float32");
+    require(segment.byteSize() >= bytes, "segment", segment, "have " + bytes + " bytes or more");
+    return new Matrix(segment.asSlice(0, bytes), rows, columns, stride);
+  }
+
+  /** {@return the memory from its first element to behind its last} */
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  /** {@return how many rows it has} */
+  public int rows() {
+    return rows;
+  }
+
+  /** {@return how many columns it has} */
+  public int columns() {
+    return columns;
+  }
+
+  /** {@return elements from the beginning of a row to that of the next} */
+  public int stride() {
+    return stride;
   }
 
   /** A part of it, a view. */

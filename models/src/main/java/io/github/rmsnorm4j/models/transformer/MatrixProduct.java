@@ -1,46 +1,32 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import static io.github.rmsnorm4j.models.transformer.Requirement.require;
-
-/** What computes the products of float32 matrices. */
-public enum MatrixProduct {
+/**
+ * What computes the products of float32 matrices. A model is given one with its {@link Arithmetic}.
+ * Several threads may compute products at a time.
+ */
+public interface MatrixProduct {
   /**
-   * OpenBLAS, for training: several times faster, and its native libraries must be on the class
-   * path.
+   * Plain Java, which needs nothing but the JDK: for stored models that are run, and for small
+   * models. Each element is one float32 sum in the order of the inner index, without fused
+   * multiply-adds. Its bits are the same on every machine, and they depend on its row and column
+   * alone.
+   */
+  MatrixProduct PLAIN_JAVA = new PlainProduct();
+
+  /**
+   * Computes {@code c = alpha * op(a) op(b) + beta * c}, op(x) being x or its transpose. With beta
+   * 0 what is in c does not count, even if it is NaN. An implementation begins with {@link
+   * #requireFit}.
    *
-   * <p>With the number of threads that it is told to use, OpenBLAS cuts a product in the same way
-   * every time, so results are the same to the bit from run to run on one machine. Another number
-   * of threads, or another machine, may round otherwise.
+   * @param a a matrix, not changed
+   * @param transposeA whether the transpose of a is meant
+   * @param b a matrix, not changed
+   * @param transposeB whether the transpose of b is meant
+   * @param alpha factor of the product
+   * @param beta factor of what is in c
+   * @param c the result; must not share memory with a or b
+   * @throws IllegalArgumentException if the shapes do not fit together; c is unchanged then
    */
-  OPENBLAS("OpenBLAS"),
-
-  /**
-   * Plain Java, for small models: it needs nothing but the JDK. Each element has the same bits on
-   * every machine, and they depend on its row and column alone.
-   */
-  PLAIN_JAVA("plain Java");
-
-  private final String label;
-
-  MatrixProduct(String label) {
-    this.label = label;
-  }
-
-  /**
-   * Sets how many threads a product of {@link #OPENBLAS} may use, in the whole process; 1 until it
-   * is called. With 1, several threads may compute products at a time. Every number of threads has
-   * results of its own, in the last bits.
-   *
-   * @param threads 1 or more
-   * @throws IllegalArgumentException if it is less
-   * @throws UnsatisfiedLinkError if there is no OpenBLAS for this machine
-   */
-  public static void useThreads(int threads) {
-    require(threads >= 1, "threads", threads, "be at least 1");
-    OpenBlas.setThreads(threads);
-  }
-
-  /** {@code c = alpha * op(a) op(b) + beta * c}, op(x) being x or its transpose. */
   void multiply(
       Matrix a,
       boolean transposeA,
@@ -48,19 +34,23 @@ public enum MatrixProduct {
       boolean transposeB,
       float alpha,
       float beta,
-      Matrix c) {
-    int inner = transposeA ? a.rows : a.columns;
-    check(c.rows == (transposeA ? a.columns : a.rows), a, b, c);
-    check(c.columns == (transposeB ? b.rows : b.columns), a, b, c);
-    check(inner == (transposeB ? b.columns : b.rows), a, b, c);
-    switch (this) {
-      case OPENBLAS -> OpenBlas.multiply(a, transposeA, b, transposeB, alpha, beta, c);
-      case PLAIN_JAVA -> PlainProduct.multiply(a, transposeA, b, transposeB, alpha, beta, c);
-    }
-  }
+      Matrix c);
 
-  /** Native code checks nothing, so shapes are checked here. */
-  private static void check(boolean fits, Matrix a, Matrix b, Matrix c) {
+  /**
+   * Checks the shapes of a product, since native code checks nothing.
+   *
+   * @param a the left matrix
+   * @param transposeA whether its transpose is meant
+   * @param b the right matrix
+   * @param transposeB whether its transpose is meant
+   * @param c the result
+   * @throws IllegalArgumentException if they do not fit together
+   */
+  static void requireFit(Matrix a, boolean transposeA, Matrix b, boolean transposeB, Matrix c) {
+    boolean fits =
+        c.rows == (transposeA ? a.columns : a.rows)
+            && c.columns == (transposeB ? b.rows : b.columns)
+            && (transposeA ? a.rows : a.columns) == (transposeB ? b.columns : b.rows);
     if (!fits) {
       throw new IllegalArgumentException(
           "the product of %s x %s and %s x %s, either transposed or not, is not %s x %s"
@@ -68,9 +58,7 @@ public enum MatrixProduct {
     }
   }
 
-  /** Its name in a sentence: {@code OpenBLAS}, {@code plain Java}. */
+  /** {@return its name in a sentence, for example {@code plain Java}} */
   @Override
-  public String toString() {
-    return label;
-  }
+  String toString();
 }

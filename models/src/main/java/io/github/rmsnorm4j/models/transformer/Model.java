@@ -1,6 +1,6 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import static io.github.rmsnorm4j.models.transformer.Requirement.requireBetween;
+import static io.github.rmsnorm4j.models.internal.Requirement.requireBetween;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <pre>{@code
  * Weights weights = new Weights(config).initialise(seed);
- * Model model = new Model(weights, 16, 64, 1);
+ * Model model = new Model(weights, 16, 64, 1, Arithmetic.PLAIN);
  * weights.zeroGradients();
  * model.forward(tokens);
  * double loss = model.loss(targets);
@@ -45,26 +45,12 @@ public final class Model implements AutoCloseable {
   private DepthObserver observer;
 
   /**
-   * Makes room for batches, which {@link Arithmetic#FAST} computes.
-   *
-   * @param weights the learned numbers; not closed with the model
-   * @param batch sequences at a time
-   * @param sequence tokens of each
-   * @param threads that a norm may use; the products' are set by {@link MatrixProduct#useThreads}
-   * @throws IllegalArgumentException if a number is below 1, the sequence is longer than the
-   *     config's positions, or a batch has more than 2^31 tokens
-   */
-  public Model(Weights weights, int batch, int sequence, int threads) {
-    this(weights, batch, sequence, threads, Arithmetic.FAST);
-  }
-
-  /**
    * Makes room for batches.
    *
    * @param weights the learned numbers; not closed with the model
    * @param batch sequences at a time
    * @param sequence tokens of each
-   * @param threads that a norm may use; the products' are set by {@link MatrixProduct#useThreads}
+   * @param threads that a norm may use
    * @param arithmetic how to compute; there is a backward pass only for float32 rows
    * @throws IllegalArgumentException if a number is below 1, the sequence is longer than the
    *     config's positions, or a batch has more than 2^31 tokens
@@ -301,19 +287,6 @@ public final class Model implements AutoCloseable {
   /** {@return tokens of a batch: sequences times their length} */
   public int tokensPerBatch() {
     return tokens.length;
-  }
-
-  void requireFits(BatchSource source) {
-    if (source.sequence() != setup.sequence()) {
-      throw new IllegalArgumentException(
-          "the source's sequences have %s tokens, the model's must have as many, they have %s"
-              .formatted(source.sequence(), setup.sequence()));
-    }
-    if (source.vocabulary() > setup.config().vocabulary()) {
-      throw new IllegalArgumentException(
-          "the source's vocabulary is %s, the model's is %s and must not be smaller"
-              .formatted(source.vocabulary(), setup.config().vocabulary()));
-    }
   }
 
   /** Gives the memory of the activations back. */

@@ -1,12 +1,16 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import static io.github.rmsnorm4j.models.transformer.Requirement.require;
-import static io.github.rmsnorm4j.models.transformer.Requirement.requireBetween;
+import static io.github.rmsnorm4j.models.internal.Requirement.require;
+import static io.github.rmsnorm4j.models.internal.Requirement.requireBetween;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RowPart;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.JsonFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -175,6 +179,29 @@ public record ModelConfig(
   /** {@return the learned tensors, in the order in which they lie in memory and in files} */
   public List<Parameter> parameters() {
     return ParameterLayout.of(this);
+  }
+
+  /**
+   * {@return the config as the text of a {@code config.json}: as Hugging Face has it for a Llama or
+   * a Qwen 3 where it is one, otherwise of a model type of our own}
+   *
+   * @throws IllegalArgumentException if the model is not of {@link BlockForm#LLAMA}
+   */
+  public String toJson() {
+    return ConfigJson.write(this);
+  }
+
+  /**
+   * {@return the config that a {@code config.json} says} What would change the formula and is not
+   * known here is refused, not passed over.
+   *
+   * @param file named in messages; not read
+   * @param text what the file holds, a JSON object
+   * @throws FormatException if it is no config of a model that {@link ModelFolder#load} loads
+   */
+  public static ModelConfig parse(Path file, String text) throws FormatException {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    return StoredConfig.of(file, JsonFile.read(file, bytes)).model();
   }
 
   /** {@return how many learned numbers there are: the sum over {@link #parameters()}} */

@@ -1,10 +1,8 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.ReplacingFile;
-import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
@@ -14,7 +12,6 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -41,7 +38,7 @@ public final class ModelFolder {
    * @throws IOException if it cannot be written; what was there before is there still
    */
   public static void save(Path folder, Weights weights) throws IOException {
-    byte[] config = ConfigJson.write(weights.config()).getBytes(StandardCharsets.UTF_8);
+    byte[] config = weights.config().toJson().getBytes(StandardCharsets.UTF_8);
     Files.createDirectories(folder);
     Path configFile = folder.resolve(CONFIG);
     if (Files.exists(configFile)) {
@@ -55,10 +52,11 @@ public final class ModelFolder {
         file.commit();
       }
     }
-    List<Tensor> tensors = weights.parameters().stream().map(p -> tensor("", p)).toList();
+    TensorSet set = new TensorSet(weights.config(), "");
     Path path = folder.resolve(WEIGHTS);
-    try (TensorWriter file = TensorWriter.create(path, tensors, Map.of("format", "pt"), true)) {
-      write(file, weights.parameters(), weights.values());
+    Map<String, String> metadata = Map.of("format", "pt");
+    try (TensorWriter file = TensorWriter.create(path, set.tensors(), metadata, true)) {
+      set.write(file, weights);
       file.commit();
     }
   }
@@ -67,19 +65,6 @@ public final class ModelFolder {
     if (!config(folder).model().equals(config)) {
       throw new FileAlreadyExistsException(
           folder.resolve(CONFIG).toString(), null, "is of another model: choose another folder");
-    }
-  }
-
-  /** The tensor that holds a parameter, all of them being float32 and thus in order. */
-  static Tensor tensor(String prefix, Parameter parameter) {
-    List<Long> shape = parameter.shape().stream().map(Integer::longValue).toList();
-    return new Tensor(prefix + parameter.name(), Dtype.F32, shape);
-  }
-
-  static void write(TensorWriter file, List<Parameter> parameters, MemorySegment values)
-      throws IOException {
-    for (Parameter parameter : parameters) {
-      file.write(Weights.part(values, parameter));
     }
   }
 

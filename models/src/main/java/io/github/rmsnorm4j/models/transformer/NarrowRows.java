@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.models.internal.Floats;
 import java.lang.foreign.MemorySegment;
 
 /** Rows of 16 bits on their way through a norm. */

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.models.internal.Floats;
+
 /** An MLP of two projections: {@code down(f(up(x)))}. It has no backward pass. */
 final class PlainMlp implements Inner {
   private final MlpKind kind;

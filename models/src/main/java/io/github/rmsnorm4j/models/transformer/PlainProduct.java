@@ -1,24 +1,19 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.models.internal.Floats;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * Products of matrices in plain Java. Each element is one float32 sum in the order of the inner
- * index, without fused multiply-adds. So its bits do not depend on the machine, on the compiler or
- * on the other rows of the product.
- */
-final class PlainProduct {
+/** Products of matrices in plain Java: {@link MatrixProduct#PLAIN_JAVA}. */
+final class PlainProduct implements MatrixProduct {
   /** Sums that are computed side by side, because each waits for its own last addition. */
   private static final int SIDE_BY_SIDE = 8;
 
   /** Elements of b that are copied at a time where b is transposed, as all weights are: 16 MiB. */
   private static final int PIECE = 1 << 22;
 
-  private PlainProduct() {}
-
-  /** {@code c = alpha * op(a) op(b) + beta * c}; shapes are not checked here. */
-  static void multiply(
+  @Override
+  public void multiply(
       Matrix a,
       boolean transposeA,
       Matrix b,
@@ -26,6 +21,7 @@ final class PlainProduct {
       float alpha,
       float beta,
       Matrix c) {
+    MatrixProduct.requireFit(a, transposeA, b, transposeB, c);
     int most = Math.max(1, PIECE / b.columns);
     if (transposeB && b.rows > most) {
       for (int first = 0; first < b.rows; first += most) {
@@ -116,5 +112,10 @@ final class PlainProduct {
     sums[5] = s5;
     sums[6] = s6;
     sums[7] = s7;
+  }
+
+  @Override
+  public String toString() {
+    return "plain Java";
   }
 }

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.models.internal.Floats;
 import java.lang.foreign.ValueLayout;
 
 /**

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.models.internal.Floats;
+
 /**
  * The softmax of causal attention: with P positions before the pass, row t of (T, P + T) scores is
  * over columns 0 to P + t.

@@ -26,8 +26,13 @@ public final class StepTimes {
   /** All parts at 0. */
   public StepTimes() {}
 
-  /** Goes on with another part, and tells which it was before. */
-  Part switchTo(Part part) {
+  /**
+   * Goes on with another part.
+   *
+   * @param part which
+   * @return the part before
+   */
+  public Part switchTo(Part part) {
     long now = System.nanoTime();
     nanos[current.ordinal()] += now - since;
     since = now;

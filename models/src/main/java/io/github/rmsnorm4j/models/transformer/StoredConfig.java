@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.models.internal.ConfigFields;
 import java.nio.file.Path;
 import java.util.Map;
 

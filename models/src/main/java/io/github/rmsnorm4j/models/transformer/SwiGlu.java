@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.models.internal.Floats;
+
 /**
  * The MLP: {@code down(silu(gate(x)) * up(x))}, silu(g) being {@code g / (1 + e^-g)}. Shazeer, "GLU
  * Variants Improve Transformer", 2020.

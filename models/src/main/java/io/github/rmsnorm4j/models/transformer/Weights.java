@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.models.internal.Floats;
+import io.github.rmsnorm4j.models.internal.SeededRandom;
 import io.github.rmsnorm4j.models.transformer.Parameter.Role;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -41,11 +43,11 @@ public final class Weights implements AutoCloseable {
     this.config = config;
     this.parameters = parameters;
     parameters.forEach(parameter -> byName.put(parameter.name(), parameter));
-    values = allocate(arena);
+    values = allocate();
   }
 
   /** Zeros, as many as all parameters take. */
-  MemorySegment allocate(Arena arena) {
+  private MemorySegment allocate() {
     long elements = ParameterLayout.end(parameters);
     return arena.allocate(Math.multiplyExact(elements, Float.BYTES), ALIGNMENT);
   }
@@ -182,11 +184,12 @@ public final class Weights implements AutoCloseable {
 
   MemorySegment gradients() {
     if (gradients == null) {
-      gradients = allocate(arena);
+      gradients = allocate();
     }
     return gradients;
   }
 
+  /** The place of a tensor in a memory of all of them. */
   static MemorySegment part(MemorySegment all, Parameter parameter) {
     return all.asSlice(parameter.offset() * Float.BYTES, parameter.elements() * Float.BYTES);
   }
@@ -202,10 +205,6 @@ public final class Weights implements AutoCloseable {
   /** A tensor that not every model has, or null. */
   Learned learnedOrNull(String name) {
     return has(name) ? learned(name) : null;
-  }
-
-  static boolean decays(Parameter parameter) {
-    return parameter.role() == Role.MATRIX;
   }
 
   /** Gives the memory back. */

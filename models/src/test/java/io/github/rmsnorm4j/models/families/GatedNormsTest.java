@@ -129,7 +129,8 @@ class GatedNormsTest extends WithRewriter {
   void groupsThatAreNotSetOrDoNotFitAreRefused() throws IOException {
     TinyModel model = model("mamba2");
     refused(model.with("n_groups", 5), "groupCount is 5, it must divide the width, 12");
-    refused(model.with("n_groups", 0), "n_groups 0, it must be a whole number from 1");
+    refused(
+        model.with("n_groups", 0), "n_groups is 0, it must be a whole number from 1 to 16777216");
     Map<String, Object> config = new LinkedHashMap<>(model.config());
     config.remove("n_groups");
     refused(new TinyModel(config, model.tensors()), "lacks n_groups");

@@ -134,6 +134,39 @@ class InspectionTest {
     }
   }
 
+  @Test
+  void aWrongSettingOfAGgufFileGivesOneLine() throws IOException {
+    String key = "llama.block_count";
+    refused(llama(), "lacks llama.block_count");
+    refused(llama().text(key, "1"), "llama.block_count is '1', it must be a number");
+    refused(llama().bool(key, true), "llama.block_count is true, it must be a number");
+    refused(llama().float32(key, 1.5f), "llama.block_count is 1.5, it must be a whole number from");
+    refused(llama().uint32(key, -1), "llama.block_count is 4294967295, it must be a whole number");
+    refused(llama().texts(key, "a", "b"), "lacks llama.block_count");
+    refused(
+        llama().uint32(key, 0).text("llama.attention.layer_norm_rms_epsilon", "tiny"),
+        "llama.attention.layer_norm_rms_epsilon is 'tiny', it must be a number");
+  }
+
+  /** A model of a norm and an embedding. */
+  private static GgufBytes llama() {
+    return new GgufBytes()
+        .text("general.architecture", "llama")
+        .uint32("llama.embedding_length", 4)
+        .tensor("token_embd.weight", GgufBytes.F32, new byte[32], 2, 4)
+        .tensor("output_norm.weight", GgufBytes.F32, GgufBytes.floats(1, 2, 3, 4), 4);
+  }
+
+  private void refused(GgufBytes content, String problem) throws IOException {
+    Path file = folder.resolve("wrong.gguf");
+    Files.write(file, content.toBytes());
+    assertThatThrownBy(() -> inspect(file))
+        .isInstanceOf(FormatException.class)
+        .hasMessageContaining("wrong.gguf: " + problem)
+        .message()
+        .hasLineCount(1);
+  }
+
   /** Hugging Face's names, and those that GGUF has for them; all that differ. */
   private static final Map<String, String> NAMES =
       Map.ofEntries(
@@ -244,10 +277,17 @@ class InspectionTest {
     refused(model.without("model.layers.1.input_layernorm.weight"), "lacks model.layers.1.input");
     refused(model.without("model.embed_tokens.weight"), "lacks model.embed_tokens.weight");
     refused(model.with("num_hidden_layers", 4), "lacks model.layers.3.input_layernorm.weight");
-    refused(model.with("num_hidden_layers", 1e9), "num_hidden_layers 1.0E9, it must be a whole");
-    refused(model.with("num_hidden_layers", "three"), "num_hidden_layers three, it must be");
-    refused(model.with("rms_norm_eps", -1.0), "rms_norm_eps -1.0, it must be finite");
-    refused(model.with("tie_word_embeddings", 1), "tie_word_embeddings 1, it must be true");
+    refused(
+        model.with("num_hidden_layers", 1e9),
+        "num_hidden_layers is 1.0E9, it must be a whole number from 0 to 10000");
+    refused(
+        model.with("num_hidden_layers", "three"),
+        "num_hidden_layers is 'three', it must be a number");
+    refused(
+        model.with("rms_norm_eps", -1.0),
+        "rms_norm_eps is -1.0, it must be finite and not negative");
+    refused(
+        model.with("tie_word_embeddings", 1), "tie_word_embeddings is 1, it must be true or false");
     Values square = model.get("model.layers.0.self_attn.q_proj.weight");
     refused(model.with("model.norm.weight", square), "a gain has one axis");
     refused(

@@ -1,9 +1,12 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.JsonFile;
+import io.github.rmsnorm4j.models.internal.Floats;
+import io.github.rmsnorm4j.models.internal.SeededRandom;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,6 +16,10 @@ import java.util.List;
 final class Configs {
   static final int BATCH = 2;
   static final int SEQUENCE = 5;
+
+  /** Plain products, and the fastest kernels of norms. */
+  static final Arithmetic ARITHMETIC =
+      new Arithmetic(MatrixProduct.PLAIN_JAVA, null, ElementType.FLOAT32);
 
   private Configs() {}
 
@@ -60,7 +67,7 @@ final class Configs {
     Weights weights = new Weights(config).initialise(seed);
     SeededRandom random = new SeededRandom(seed, -1);
     for (Parameter parameter : weights.parameters()) {
-      if (!Weights.decays(parameter)) {
+      if (parameter.role() != Parameter.Role.MATRIX) {
         Floats values = new Floats(weights.values(parameter));
         for (int i = 0; i < parameter.elements(); i++) {
           values.set(i, values.get(i) + (float) (0.3 * random.nextGaussian()));

@@ -65,25 +65,6 @@ class ContinuingModelTest {
     }
   }
 
-  @Test
-  void openBlasIsCloseToPlainJava() {
-    ModelConfig config = Configs.tiny().build();
-    try (Weights weights = Configs.weights(config, 3)) {
-      int[] tokens = Configs.tokens(config, T, 4);
-      float[][] plain = inOnePass(weights, tokens, Arithmetic.PLAIN);
-      for (float[][] other :
-          List.of(
-              inOnePass(weights, tokens, Arithmetic.FAST),
-              oneByOne(weights, tokens, Arithmetic.FAST))) {
-        for (int t = 0; t < T; t++) {
-          for (int i = 0; i < plain[t].length; i++) {
-            assertThat(other[t][i]).isCloseTo(plain[t][i], within(1e-4f));
-          }
-        }
-      }
-    }
-  }
-
   private static float[][] inOnePass(Weights weights, int[] tokens, Arithmetic arithmetic) {
     try (Model model = new Model(weights, 1, tokens.length, 1, arithmetic)) {
       model.forward(tokens);

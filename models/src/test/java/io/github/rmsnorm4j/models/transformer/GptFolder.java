@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.models.transformer;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
+import io.github.rmsnorm4j.models.internal.SeededRandom;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

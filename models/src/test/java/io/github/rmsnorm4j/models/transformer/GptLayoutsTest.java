@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
-import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -15,7 +14,6 @@ import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
@@ -165,13 +163,10 @@ class GptLayoutsTest {
   private void saveAsQwen2(Weights weights) throws IOException {
     String text = ConfigJson.write(Configs.tiny().keyValueHeads(2).build());
     Files.writeString(folder.resolve("config.json"), text.replace("\"llama\"", "\"qwen2\""));
-    List<Tensor> tensors =
-        weights.parameters().stream().map(p -> ModelFolder.tensor("", p)).toList();
+    TensorSet set = new TensorSet(weights.config(), "");
     Path file = folder.resolve("model.safetensors");
-    try (TensorWriter writer = TensorWriter.create(file, tensors, Map.of(), false)) {
-      for (Parameter parameter : weights.parameters()) {
-        writer.write(weights.values(parameter));
-      }
+    try (TensorWriter writer = TensorWriter.create(file, set.tensors(), Map.of(), false)) {
+      set.write(writer, weights);
       writer.commit();
     }
   }

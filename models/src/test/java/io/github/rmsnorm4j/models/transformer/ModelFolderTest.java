@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
+import io.github.rmsnorm4j.models.internal.SeededRandom;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -83,7 +84,7 @@ class ModelFolderTest {
 
     int[] tokens = {1, 2, 3, 4, 5, 6, 7, 8};
     try (Weights weights = ModelFolder.load(folder);
-        Model model = new Model(weights, 1, tokens.length, 1)) {
+        Model model = new Model(weights, 1, tokens.length, 1, Configs.ARITHMETIC)) {
       assertThat(weights.config().parameterCount())
           .isEqualTo(2 * 72 + 2 * (2 * 64 + 2 * 32 + 3 * 48 + 16) + 8);
       model.forward(tokens);
@@ -243,7 +244,7 @@ class ModelFolderTest {
         "\"bos_token_id\": 1 | \"rmsnorm4j_head_gate\": \"gelu\" | rmsnorm4j_head_gate is gelu, it must be one of [none, silu, sigmoid, silu_before]",
         "\"bos_token_id\": 1 | \"vocab_size\": 9 | is no JSON: Duplicate field 'vocab_size'",
         "\"bfloat16\"} | \"bfloat16\" | is no JSON",
-        "\"bfloat16\"} | \"bfloat16\"} {} | goes on after its end",
+        "\"bfloat16\"} | \"bfloat16\"} {} | continues after its end",
       })
   void wrongConfigs(String from, String to, String message) throws IOException {
     assertThat(LLAMA).contains(from);

@@ -3,11 +3,17 @@ package io.github.rmsnorm4j.models.transformer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.models.internal.Floats;
+import io.github.rmsnorm4j.models.internal.SeededRandom;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Loss and gradients against a float64 model in plain loops, differentiated by differences. */
+/**
+ * Loss and gradients against a float64 model in plain loops, differentiated by differences. The
+ * products are rounded once, so that the layers are judged and not the order of a product's sum.
+ */
 class ModelGradientTest {
   private static final long SEED = 20_261_121;
 
@@ -15,6 +21,33 @@ class ModelGradientTest {
   private static final double STEP = 1e-5;
 
   private static final int PER_TENSOR = 25;
+
+  private static final Arithmetic ARITHMETIC =
+      new Arithmetic(ModelGradientTest::multiply, null, ElementType.FLOAT32);
+
+  private static void multiply(
+      Matrix a,
+      boolean transposeA,
+      Matrix b,
+      boolean transposeB,
+      float alpha,
+      float beta,
+      Matrix c) {
+    MatrixProduct.requireFit(a, transposeA, b, transposeB, c);
+    int inner = transposeA ? a.rows : a.columns;
+    for (int i = 0; i < c.rows; i++) {
+      for (int j = 0; j < c.columns; j++) {
+        double sum = 0;
+        for (int k = 0; k < inner; k++) {
+          double x = transposeA ? Configs.element(a, k, i) : Configs.element(a, i, k);
+          double y = transposeB ? Configs.element(b, j, k) : Configs.element(b, k, j);
+          sum += x * y;
+        }
+        double kept = beta == 0 ? 0 : (double) beta * Configs.element(c, i, j);
+        c.floats().set((long) i * c.stride + j, (float) (alpha * sum + kept));
+      }
+    }
+  }
 
   static List<ModelConfig> configs() {
     return Configs.all();
@@ -27,7 +60,7 @@ class ModelGradientTest {
     int[] tokens = Configs.tokens(config, count, SEED);
     int[] targets = Configs.targets(config, count, SEED);
     try (Weights weights = Configs.weights(config, SEED);
-        Model model = new Model(weights, Configs.BATCH, Configs.SEQUENCE, 1)) {
+        Model model = new Model(weights, Configs.BATCH, Configs.SEQUENCE, 1, ARITHMETIC)) {
       model.forward(tokens);
       double loss = model.loss(targets);
       model.backward();

@@ -90,7 +90,7 @@ class ModelTest {
   void aTokenSeesItselfAndWhatIsBeforeIt() {
     ModelConfig config = Configs.tiny().queryKeyNorm(true).build();
     try (Weights weights = Configs.weights(config, 3);
-        Model model = new Model(weights, 2, T, 1)) {
+        Model model = new Model(weights, 2, T, 1, Configs.ARITHMETIC)) {
       int[] tokens = Configs.tokens(config, 2 * T, 4);
       float[] before = logits(model, tokens);
       int changed = T + 2;
@@ -115,7 +115,7 @@ class ModelTest {
   void gradientsAreAddedTo() {
     ModelConfig config = Configs.tiny().norm(NormSpec.LAYERNORM).queryKeyNorm(true).build();
     try (Weights weights = Configs.weights(config, 3);
-        Model model = new Model(weights, 2, T, 1)) {
+        Model model = new Model(weights, 2, T, 1, Configs.ARITHMETIC)) {
       int[] tokens = Configs.tokens(config, 2 * T, 4);
       int[] targets = Configs.targets(config, 2 * T, 4);
       List<float[]> once = new ArrayList<>();
@@ -165,7 +165,7 @@ class ModelTest {
           }
         };
     try (Weights weights = Configs.weights(config, 3);
-        Model model = new Model(weights, 2, T, 1)) {
+        Model model = new Model(weights, 2, T, 1, Configs.ARITHMETIC)) {
       model.observe(observer);
       model.forward(Configs.tokens(config, 2 * T, 4));
       model.loss(Configs.targets(config, 2 * T, 4));
@@ -180,10 +180,11 @@ class ModelTest {
   void wrongArguments() {
     ModelConfig config = Configs.tiny().maxPositions(8).build();
     try (Weights weights = new Weights(config);
-        Model model = new Model(weights, 2, T, 1)) {
-      assertThatThrownBy(() -> new Model(weights, 2, 9, 1))
+        Model model = new Model(weights, 2, T, 1, Configs.ARITHMETIC)) {
+      assertThatThrownBy(() -> new Model(weights, 2, 9, 1, Configs.ARITHMETIC))
           .hasMessage("sequence is 9, it must be between 1 and 8");
-      assertThatThrownBy(() -> new Model(weights, 0, T, 1)).hasMessageStartingWith("batch is 0");
+      assertThatThrownBy(() -> new Model(weights, 0, T, 1, Configs.ARITHMETIC))
+          .hasMessageStartingWith("batch is 0");
       assertThatThrownBy(() -> model.forward(new int[9]))
           .hasMessage("tokens has 9 elements, a batch of 2 x 5 has 10");
       int[] tokens = new int[10];

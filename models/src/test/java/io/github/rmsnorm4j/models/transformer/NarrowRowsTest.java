@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
+import io.github.rmsnorm4j.models.internal.SeededRandom;
 import java.lang.foreign.Arena;
 import java.math.BigDecimal;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.models.internal.Floats;
+import io.github.rmsnorm4j.models.internal.SeededRandom;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

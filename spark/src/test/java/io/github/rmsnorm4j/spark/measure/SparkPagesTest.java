@@ -78,6 +78,7 @@ class SparkPagesTest {
   private static SparkResults results() {
     return new SparkResults(
         "2026-01-31",
+        null,
         new Machine("A", 2, "s", "j", List.of("-f"), "b", 256),
         "4",
         100,

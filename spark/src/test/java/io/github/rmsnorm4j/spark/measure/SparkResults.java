@@ -13,6 +13,7 @@ import java.util.List;
  * again.
  *
  * @param date when, as 2026-01-31
+ * @param commit of the sources, or null if it is not known
  * @param machine what on
  * @param spark the version
  * @param heapMiB how much memory the JVM that measures may use for objects
@@ -22,6 +23,7 @@ import java.util.List;
  */
 record SparkResults(
     String date,
+    String commit,
     Machine machine,
     String spark,
     long heapMiB,

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.spark.measure;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.SourceCommit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -117,6 +118,7 @@ public final class SparkTable {
     }
     return new SparkResults(
         LocalDate.now().toString(),
+        SourceCommit.of(Path.of("..")),
         Machine.thisOne(Backend.best()).withoutFlags(List.of("--add-opens", "-D", "--sun")),
         version,
         Runtime.getRuntime().maxMemory() >> 20,

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.spark.measure;
 
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.SourceCommit;
 import io.github.rmsnorm4j.spark.measure.SparkResults.Contest;
 import io.github.rmsnorm4j.spark.measure.SparkResults.Large;
 import io.github.rmsnorm4j.spark.measure.SparkResults.Times;
@@ -35,12 +36,12 @@ final class SparkTables {
         """
         ### %s
 
-        Measured on %s. %d processors, %s. Spark %s, local[*]. Java: %s, a heap of %d MiB at most. Backend: %s. \
+        %s %d processors, %s. Spark %s, local[*]. Java: %s, a heap of %d MiB at most. Backend: %s. \
         Times are medians; in brackets the shortest and the longest.
 
         """,
         m.cpu(),
-        results.date(),
+        SourceCommit.measuredOn(results.date(), results.commit()),
         m.processors(),
         m.system(),
         results.spark(),

@@ -78,7 +78,7 @@ final class Check {
       norm.apply(rows, rows);
       if (!Arrays.equals(got, ofOne.read(x, 0))) {
         throw new IllegalStateException(
-            "%s, %s: row %s has not the bits that this processor gives it alone"
+            "%s, %s: row %s does not have the bits of this processor"
                 .formatted(variant, subject, row));
       }
     }

@@ -17,7 +17,7 @@ record Wording(Results.Run run) {
 
   String clock() {
     return run.isOnGpu()
-        ? "Times are between two events on %s: one before a run of calls, and one behind it."
+        ? "Times are between two events on %s: one before a run of calls, and one after it."
             .formatted(run.processor())
         : "Times are of the clock, on up to %s threads in every variant and the copy."
             .formatted(run.threads());

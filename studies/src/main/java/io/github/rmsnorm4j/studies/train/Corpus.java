@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.studies.train;
 
-import io.github.rmsnorm4j.models.transformer.BatchSource;
-import io.github.rmsnorm4j.models.transformer.CharacterVocabulary;
-import io.github.rmsnorm4j.models.transformer.TextBatches;
+import io.github.rmsnorm4j.studies.training.BatchSource;
+import io.github.rmsnorm4j.studies.training.CharacterVocabulary;
+import io.github.rmsnorm4j.studies.training.TextBatches;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -69,7 +69,7 @@ public final class RunFolder implements Closeable {
     if (!resume && held.isPresent() && !force && !saved(path, held.get()).isEmpty()) {
       throw new IllegalArgumentException(
           path
-              + " holds a training: --resume goes on with it, --force begins anew, --out takes"
+              + " holds a training: --resume continues it, --force starts again, --out takes"
               + " another folder");
     }
     if (!resume && held.isEmpty() && Files.exists(path) && hasOtherFiles(path)) {

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.studies.train;
 
-import io.github.rmsnorm4j.models.transformer.BatchSource;
-import io.github.rmsnorm4j.models.transformer.RecallTask;
+import io.github.rmsnorm4j.studies.training.BatchSource;
+import io.github.rmsnorm4j.studies.training.RecallTask;
 
 /**
  * What is learned.

@@ -2,17 +2,18 @@ package io.github.rmsnorm4j.studies.train;
 
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.measure.Samples;
-import io.github.rmsnorm4j.models.transformer.BatchSource;
-import io.github.rmsnorm4j.models.transformer.Checkpoint;
-import io.github.rmsnorm4j.models.transformer.DivergedException;
-import io.github.rmsnorm4j.models.transformer.Evaluation;
 import io.github.rmsnorm4j.models.transformer.Model;
 import io.github.rmsnorm4j.models.transformer.ModelConfig;
 import io.github.rmsnorm4j.models.transformer.StepTimes;
-import io.github.rmsnorm4j.models.transformer.Trainer;
-import io.github.rmsnorm4j.models.transformer.TrainingSettings;
 import io.github.rmsnorm4j.models.transformer.Weights;
 import io.github.rmsnorm4j.report.Records;
+import io.github.rmsnorm4j.studies.training.BatchSource;
+import io.github.rmsnorm4j.studies.training.Checkpoint;
+import io.github.rmsnorm4j.studies.training.DivergedException;
+import io.github.rmsnorm4j.studies.training.Evaluation;
+import io.github.rmsnorm4j.studies.training.OpenBlas;
+import io.github.rmsnorm4j.studies.training.Trainer;
+import io.github.rmsnorm4j.studies.training.TrainingSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,7 +63,9 @@ final class Training {
     BatchSource source = plan.task().training(text, run.seed());
     TrainingSettings settings = TrainingSettings.of(plan.sizes().steps(), run.rate());
     try (Weights weights = new Weights(config).initialise(run.seed());
-        Model model = new Model(weights, plan.sizes().batch(), plan.task().sequence(), 1);
+        Model model =
+            new Model(
+                weights, plan.sizes().batch(), plan.task().sequence(), 1, OpenBlas.ARITHMETIC);
         Trainer trainer = new Trainer(model, source, settings)) {
       goOn(trainer);
       long saved = System.nanoTime();

@@ -1,10 +1,10 @@
 package io.github.rmsnorm4j.studies.train;
 
-import io.github.rmsnorm4j.models.transformer.MatrixProduct;
 import io.github.rmsnorm4j.models.transformer.Model;
-import io.github.rmsnorm4j.models.transformer.Trainer;
-import io.github.rmsnorm4j.models.transformer.TrainingSettings;
 import io.github.rmsnorm4j.models.transformer.Weights;
+import io.github.rmsnorm4j.studies.training.OpenBlas;
+import io.github.rmsnorm4j.studies.training.Trainer;
+import io.github.rmsnorm4j.studies.training.TrainingSettings;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +51,7 @@ public final class Trainings {
    *     diverged; the others are saved then
    */
   public Optional<List<Outcome>> run(int jobs) throws IOException {
-    MatrixProduct.useThreads(1);
+    OpenBlas.useThreads(1);
     int atMost = Math.min(jobs, plan.trainings());
     ExecutorService threads = Executors.newFixedThreadPool(atMost);
     try {
@@ -97,7 +97,9 @@ public final class Trainings {
   private void warmUp(Contender contender) {
     long end = System.nanoTime() + WARM_UP_NANOS;
     try (Weights weights = new Weights(plan.sizes().config(plan.task(), contender)).initialise(0);
-        Model model = new Model(weights, plan.sizes().batch(), plan.task().sequence(), 1);
+        Model model =
+            new Model(
+                weights, plan.sizes().batch(), plan.task().sequence(), 1, OpenBlas.ARITHMETIC);
         Trainer trainer =
             new Trainer(model, plan.task().training(text, 0), TrainingSettings.of(1000, 1e-3))) {
       while (System.nanoTime() < end

@@ -87,8 +87,8 @@ class RaceTest {
       assertThatThrownBy(() -> new Check(subject).error(Variant.RMS_FUSED, answer, null))
           .isInstanceOf(IllegalStateException.class)
           .hasMessage(
-              "RMSNorm fused, forward, float32, 4 x 64: row 3 has not the bits that this processor"
-                  + " gives it alone");
+              "RMSNorm fused, forward, float32, 4 x 64: row 3 does not have the bits of this"
+                  + " processor");
     }
   }
 

@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.studies.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.models.transformer.MatrixProduct;
+import io.github.rmsnorm4j.studies.training.OpenBlas;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,7 +41,7 @@ class TrainingTest {
 
   @Test
   void stoppedAnywhereAndResumedItIsAsIfItHadNeverStopped() throws IOException {
-    MatrixProduct.useThreads(1);
+    OpenBlas.useThreads(1);
     Plan plan =
         Plans.of(
             Plan.Kind.DEPTH,
@@ -66,7 +66,7 @@ class TrainingTest {
 
   @Test
   void bothNormsBeginWithTheSameMatricesAndData() throws IOException {
-    MatrixProduct.useThreads(1);
+    OpenBlas.useThreads(1);
     Plan plan = plan(Plan.Kind.USUAL);
     List<Run> runs = plan.reported(List.of());
     assertThat(runs).hasSize(2).extracting(Run::seed).containsOnly(1L);

@@ -93,8 +93,8 @@ final class RowsInPieces implements Worker {
   }
 
   private void point(Call call, Tensor column) {
-    boolean there = call.column(column) != null;
-    memory.columns[column.place()] = there ? call.nativeColumn(column).address() : 0;
+    MemorySegment numbers = call.nativeColumn(column);
+    memory.columns[column.place()] = numbers == null ? 0 : numbers.address();
   }
 
   @Override

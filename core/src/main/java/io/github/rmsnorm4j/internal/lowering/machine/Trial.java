@@ -177,7 +177,7 @@ final class Trial implements AutoCloseable {
         same &= !(statement instanceof Stage.Sum sum) || isSame(sum.number(), done);
       }
     }
-    return same & tensors.areSame(done, frame);
+    return same && tensors.areSame(done, frame);
   }
 
   private boolean isSame(Tensor number, int done) {

@@ -13,9 +13,8 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
- * README's chart: the times of other systems as multiples of this library's, on one thread in a
- * process with a mixed workload. Each row is a contest, each mark a system. Marks left of 1 are
- * faster.
+ * A chart of the times of other systems as multiples of this library's, in a process with a mixed
+ * workload. Each row is a contest, each mark a system. Marks left of 1 are faster.
  */
 public final class PeerChart {
   private static final int WIDTH = 760;
@@ -47,9 +46,9 @@ public final class PeerChart {
       this.systems = systems;
     }
 
-    /** {@return the name of the chart's file, without a folder} */
-    public String fileName() {
-      return "peers-" + name().toLowerCase(Locale.ROOT) + ".svg";
+    /** {@return how the name of the chart's file ends} */
+    public String ending() {
+      return "-" + name().toLowerCase(Locale.ROOT) + ".svg";
     }
   }
 
@@ -94,15 +93,18 @@ public final class PeerChart {
               "<path d=\"M0-6.5 6.5 0 0 6.5-6.5 0Z\"",
               List.of(
                   Systems.ONNX_RUNTIME + "SimplifiedLayerNormalization",
+                  Systems.ONNX_RUNTIME + "RMSNormalization",
                   Systems.ONNX_RUNTIME + "LayerNormalization")),
           new Peer("plain Java loop", "<path d=\"M0-6 6 5-6 5Z\"", List.of(Systems.JAVA_LOOP)));
 
   private final PeerResults results;
+  private final int threads;
   private final Theme theme;
   private final StringBuilder svg = new StringBuilder();
 
-  private PeerChart(PeerResults results, Theme theme) {
+  private PeerChart(PeerResults results, int threads, Theme theme) {
     this.results = results;
+    this.threads = threads;
     this.theme = theme;
   }
 
@@ -110,10 +112,39 @@ public final class PeerChart {
    * {@return the chart as an SVG document}
    *
    * @param results of a run
+   * @param threads of each system
    * @param theme its colours
    */
-  public static String of(PeerResults results, Theme theme) {
-    return new PeerChart(results, theme).render();
+  public static String of(PeerResults results, int threads, Theme theme) {
+    return new PeerChart(results, threads, theme).render();
+  }
+
+  /**
+   * {@return the numbers of threads for which results have a chart}
+   *
+   * @param results of a run
+   */
+  public static List<Integer> threads(PeerResults results) {
+    return results.figures().stream().map(Figure::threads).distinct().sorted().toList();
+  }
+
+  /**
+   * {@return what a chart shows, for readers who do not see it}
+   *
+   * @param results of a run
+   * @param threads of each system
+   */
+  public static String title(PeerResults results, int threads) {
+    return "Times of other libraries and of a plain Java loop as multiples of rmsnorm4j's: %s, %s"
+        .formatted(processor(results), inWords(threads));
+  }
+
+  private static String processor(PeerResults results) {
+    return results.machine().cpu().replaceAll("\\(R\\)| \\(family.*", "");
+  }
+
+  private static String inWords(int threads) {
+    return threads == 1 ? "one thread" : threads + " threads";
   }
 
   private String render() {
@@ -122,17 +153,17 @@ public final class PeerChart {
         """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d" \
         font-family="system-ui, sans-serif" font-size="13" fill="%4$s" role="img">
-        <title>Times of other systems as multiples of rmsnorm4j's</title>
+        <title>%5$s</title>
         <rect width="100%%" height="100%%" fill="%3$s"/>
         """,
-        WIDTH, height, theme.page, theme.text);
+        WIDTH, height, theme.page, theme.text, title(results, threads));
     add(
         """
         <text x="16" y="24" font-size="15" font-weight="600">\
         How much longer other systems take than rmsnorm4j</text>
-        <text x="16" y="44">%s, one thread, %s</text>
+        <text x="16" y="44">%s, %s, %s</text>
         """,
-        results.machine().cpu().replaceAll("\\(R\\)| \\(family.*", ""), results.date());
+        processor(results), inWords(threads), results.date());
     legend();
     axis(height);
     for (int row = 0; row < ROWS.size(); row++) {
@@ -182,7 +213,7 @@ public final class PeerChart {
 
   private List<Point> points(Contest contest, Peer peer) {
     return results.figures().stream()
-        .filter(f -> f.contest().equals(contest) && f.threads() == 1 && f.polluted())
+        .filter(f -> f.contest().equals(contest) && f.threads() == threads && f.polluted())
         .flatMap(figure -> points(figure, peer))
         .toList();
   }

@@ -15,6 +15,7 @@ import java.util.Optional;
  * computed again.
  *
  * @param date when, as 2026-01-31
+ * @param commit of the sources, or null if it is not known
  * @param machine what on
  * @param versions of the other systems, each as its name and number; none where there were none
  * @param figures a contest may be there several times, from as many JVMs
@@ -23,6 +24,7 @@ import java.util.Optional;
  */
 public record PeerResults(
     String date,
+    String commit,
     Machine machine,
     List<String> versions,
     List<Figure> figures,

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Samples;
+import io.github.rmsnorm4j.measure.SourceCommit;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -48,10 +49,16 @@ public final class PeerTables {
     return """
     ### %s: %s, %s-bit vectors
 
-    Measured on %s. %s processors, %s. Java: %s\
+    %s %s processors, %s. Java: %s\
     """
         .formatted(
-            title, m.cpu(), m.vectorBits(), results.date(), m.processors(), m.system(), m.java());
+            title,
+            m.cpu(),
+            m.vectorBits(),
+            SourceCommit.measuredOn(results.date(), results.commit()),
+            m.processors(),
+            m.system(),
+            m.java());
   }
 
   private String times() {

@@ -24,7 +24,7 @@ class LoopTableTest {
                 figure(FLOAT32, Start.VECTOR_API, 80, 400),
                 figure(BFLOAT16, Start.NO_FLAGS, 90, 100)));
     assertThat(table)
-        .startsWith("### Plain loop: A (B), 256-bit vectors\n\nMeasured on 2026-01-31. ")
+        .startsWith("### Plain loop: A (B), 256-bit vectors\n\nMeasured on 2026-01-31, ")
         .contains(
             """
              Of 2 targets 1 are met.

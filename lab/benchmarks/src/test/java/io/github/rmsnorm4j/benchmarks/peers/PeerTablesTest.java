@@ -158,6 +158,7 @@ class PeerTablesTest {
 
   static PeerResults results(List<Figure> figures, List<Trap> traps, List<Change> changes) {
     Machine machine = new Machine("A (B)", 2, "Linux", "Java", List.of("-flag"), "vectors", 256);
-    return new PeerResults("2026-01-31", machine, List.of("oneDNN 3"), figures, traps, changes);
+    return new PeerResults(
+        "2026-01-31", null, machine, List.of("oneDNN 3"), figures, traps, changes);
   }
 }

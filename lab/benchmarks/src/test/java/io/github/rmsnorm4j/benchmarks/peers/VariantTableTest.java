@@ -23,7 +23,7 @@ class VariantTableTest {
             table(
                 figure(PROMPT, KernelKind.AVX512, entry(Variant.NORM, 100), entry(Q8_0, 125)),
                 figure(BATCH, KernelKind.AVX512, entry(Variant.NORM, 1000), entry(Q8_0, 910))))
-        .startsWith("### Variants: A (B), 256-bit vectors\n\nMeasured on 2026-01-31. ")
+        .startsWith("### Variants: A (B), 256-bit vectors\n\nMeasured on 2026-01-31, ")
         .contains(
             """
              Of 2 targets 1 are met.

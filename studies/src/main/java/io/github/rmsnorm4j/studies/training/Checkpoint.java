@@ -1,15 +1,15 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
 import io.github.rmsnorm4j.formats.FormatException;
-import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
+import io.github.rmsnorm4j.models.transformer.ModelConfig;
+import io.github.rmsnorm4j.models.transformer.TensorSet;
+import io.github.rmsnorm4j.models.transformer.Weights;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,8 +31,9 @@ import java.util.stream.Collectors;
  * }</pre>
  */
 public final class Checkpoint implements Closeable {
-  private static final String MEANS = "adamw.means.";
-  private static final String SQUARES = "adamw.squares.";
+  /** What the names of the weights' tensors begin with, and those of both moments. */
+  private static final List<String> PREFIXES = List.of("", "adamw.means.", "adamw.squares.");
+
   private static final String NOTE = "note.";
 
   private final TensorFile file;
@@ -42,19 +43,17 @@ public final class Checkpoint implements Closeable {
 
   private Checkpoint(TensorFile file) throws FormatException {
     this.file = file;
-    byte[] stored = metadata("config").getBytes(StandardCharsets.UTF_8);
-    config = StoredConfig.of(file.path(), JsonFile.read(file.path(), stored)).model();
+    config = ModelConfig.parse(file.path(), metadata("config"));
     settings = SettingsText.parse(file.path(), metadata("settings"));
     step = SettingsText.wholeNumber(file.path(), "step", metadata("step"));
-    for (String prefix : new String[] {"", MEANS, SQUARES}) {
-      TensorReader.check(file, tensors(prefix));
+    for (String prefix : PREFIXES) {
+      new TensorSet(config, prefix).check(file);
     }
   }
 
-  private List<StoredTensor> tensors(String prefix) {
-    return config.parameters().stream()
-        .map(parameter -> StoredTensor.of(prefix + parameter.name(), parameter))
-        .toList();
+  /** What has tensors, in the order of the prefixes. */
+  private static List<Weights> saved(Trainer trainer) {
+    return List.of(trainer.model().weights(), trainer.optimiser.means, trainer.optimiser.squares);
   }
 
   private String metadata(String key) throws FormatException {
@@ -76,21 +75,18 @@ public final class Checkpoint implements Closeable {
    */
   public static void save(Path path, Trainer trainer, Map<String, String> notes)
       throws IOException {
-    Weights weights = trainer.model().weights();
-    List<Parameter> parameters = weights.parameters();
-    List<Tensor> tensors = new ArrayList<>();
-    for (String prefix : new String[] {"", MEANS, SQUARES}) {
-      parameters.forEach(parameter -> tensors.add(ModelFolder.tensor(prefix, parameter)));
-    }
+    ModelConfig config = trainer.model().weights().config();
+    List<TensorSet> sets = PREFIXES.stream().map(p -> new TensorSet(config, p)).toList();
+    List<Tensor> tensors = sets.stream().flatMap(set -> set.tensors().stream()).toList();
     Map<String, String> metadata = new HashMap<>();
-    metadata.put("config", ConfigJson.write(weights.config()));
+    metadata.put("config", config.toJson());
     metadata.put("settings", SettingsText.write(trainer.settings()));
     metadata.put("step", Long.toString(trainer.step()));
     notes.forEach((key, value) -> metadata.put(NOTE + key, value));
     try (TensorWriter file = TensorWriter.create(path, tensors, metadata, true)) {
-      ModelFolder.write(file, parameters, weights.values());
-      ModelFolder.write(file, parameters, trainer.optimiser.means);
-      ModelFolder.write(file, parameters, trainer.optimiser.squares);
+      for (int i = 0; i < sets.size(); i++) {
+        sets.get(i).write(file, saved(trainer).get(i));
+      }
       file.commit();
     }
   }
@@ -143,13 +139,11 @@ public final class Checkpoint implements Closeable {
    * @throws IOException if the file cannot be read; the trainer is then not to be used any more
    */
   public void restore(Trainer trainer) throws IOException {
-    Weights weights = trainer.model().weights();
-    requireEqual("config", config, weights.config());
+    requireEqual("config", config, trainer.model().weights().config());
     requireEqual("settings", settings, trainer.settings());
-    TensorReader reader = new TensorReader(file, MatrixChange.NONE);
-    reader.read(tensors(""), weights.values());
-    reader.read(tensors(MEANS), trainer.optimiser.means);
-    reader.read(tensors(SQUARES), trainer.optimiser.squares);
+    for (int i = 0; i < PREFIXES.size(); i++) {
+      new TensorSet(config, PREFIXES.get(i)).read(file, saved(trainer).get(i));
+    }
     trainer.optimiser.goOnFrom(step);
   }
 

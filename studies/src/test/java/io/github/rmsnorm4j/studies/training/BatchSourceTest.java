@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,6 +1,6 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
-import static io.github.rmsnorm4j.models.transformer.Requirement.require;
+import static io.github.rmsnorm4j.models.internal.Requirement.require;
 
 /**
  * How a model is trained: AdamW, a rate that rises in a straight line and falls along a cosine, and

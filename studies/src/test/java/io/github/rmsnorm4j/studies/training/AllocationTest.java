@@ -1,11 +1,15 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.models.transformer.Model;
+import io.github.rmsnorm4j.models.transformer.ModelConfig;
 import io.github.rmsnorm4j.models.transformer.Parameter.Role;
+import io.github.rmsnorm4j.models.transformer.Placement;
+import io.github.rmsnorm4j.models.transformer.Weights;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -46,7 +50,7 @@ class AllocationTest {
     int pairs = placement == Placement.SANDWICH ? 2 * config.layers() : 0;
     long allowed = REST + norms * PER_NORM + pairs * PER_PAIR;
     try (Weights weights = new Weights(config).initialise(1);
-        Model model = new Model(weights, batch, 16, 1);
+        Model model = new Model(weights, batch, 16, 1, OpenBlas.ARITHMETIC);
         Trainer trainer =
             new Trainer(model, new RecallTask(32, 4, 16, 1), TrainingSettings.of(1000, 1e-3))) {
       long least = Long.MAX_VALUE;

@@ -1,6 +1,8 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
-import static io.github.rmsnorm4j.models.transformer.Requirement.require;
+import static io.github.rmsnorm4j.models.internal.Requirement.require;
+
+import io.github.rmsnorm4j.models.transformer.Model;
 
 /**
  * How good a model is on batches it is not trained on.
@@ -22,7 +24,7 @@ public record Evaluation(double loss, long correct, long targets) {
    */
   public static Evaluation of(Model model, BatchSource source, long first, int batches) {
     require(batches >= 1, "batches", batches, "be at least 1");
-    model.requireFits(source);
+    Trainer.requireFits(model, source);
     int[] tokens = new int[model.tokensPerBatch()];
     int[] wanted = new int[tokens.length];
     double loss = 0;

@@ -1,4 +1,7 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
+
+import io.github.rmsnorm4j.models.transformer.Model;
+import io.github.rmsnorm4j.models.transformer.StepTimes;
 
 /**
  * Takes training steps: a batch, forward, loss, backward, clipping, AdamW. After the first step the
@@ -34,13 +37,27 @@ public final class Trainer implements AutoCloseable {
    * @throws IllegalArgumentException if source and model do not fit together
    */
   public Trainer(Model model, BatchSource source, TrainingSettings settings) {
-    model.requireFits(source);
+    requireFits(model, source);
     this.model = model;
     this.source = source;
     this.settings = settings;
     optimiser = new AdamW(model.weights(), settings);
     tokens = new int[model.tokensPerBatch()];
     targets = new int[tokens.length];
+  }
+
+  static void requireFits(Model model, BatchSource source) {
+    if (source.sequence() != model.positions()) {
+      throw new IllegalArgumentException(
+          "the source's sequences have %s tokens, the model's must have as many, they have %s"
+              .formatted(source.sequence(), model.positions()));
+    }
+    int vocabulary = model.weights().config().vocabulary();
+    if (source.vocabulary() > vocabulary) {
+      throw new IllegalArgumentException(
+          "the source's vocabulary is %s, the model's is %s and must not be smaller"
+              .formatted(source.vocabulary(), vocabulary));
+    }
   }
 
   /**

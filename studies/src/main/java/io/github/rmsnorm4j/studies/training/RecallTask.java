@@ -1,7 +1,8 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
-import static io.github.rmsnorm4j.models.transformer.Requirement.require;
+import static io.github.rmsnorm4j.models.internal.Requirement.require;
 
+import io.github.rmsnorm4j.models.internal.SeededRandom;
 import java.util.Arrays;
 
 /**

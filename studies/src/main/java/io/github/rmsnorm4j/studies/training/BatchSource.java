@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
 /**
  * Where batches come from. The batch of a step depends on the source's seed and that step alone, so

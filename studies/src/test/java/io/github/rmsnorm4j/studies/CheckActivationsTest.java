@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.studies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

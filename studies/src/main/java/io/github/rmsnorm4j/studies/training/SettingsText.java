@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Printable;

@@ -1,6 +1,6 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
-import static io.github.rmsnorm4j.models.transformer.Requirement.require;
+import static io.github.rmsnorm4j.models.internal.Requirement.require;
 
 import java.util.Comparator;
 import java.util.HashMap;

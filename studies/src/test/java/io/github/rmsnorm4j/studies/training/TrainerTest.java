@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.models.transformer;
+package io.github.rmsnorm4j.studies.training;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,10 +8,17 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.TensorWriter;
+import io.github.rmsnorm4j.models.transformer.Model;
+import io.github.rmsnorm4j.models.transformer.ModelConfig;
+import io.github.rmsnorm4j.models.transformer.ModelFolder;
+import io.github.rmsnorm4j.models.transformer.Parameter;
+import io.github.rmsnorm4j.models.transformer.StepTimes;
 import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
+import io.github.rmsnorm4j.models.transformer.Weights;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.FloatBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -42,6 +49,15 @@ class TrainerTest {
         .build();
   }
 
+  /** All tensors, one after the other. */
+  private static float[] numbers(Weights weights) {
+    FloatBuffer all = FloatBuffer.allocate((int) weights.config().parameterCount());
+    for (Parameter parameter : weights.parameters()) {
+      all.put(weights.values(parameter).toArray(ValueLayout.JAVA_FLOAT));
+    }
+    return all.array();
+  }
+
   private static RecallTask task() {
     return new RecallTask(20, 3, SEQUENCE, 5);
   }
@@ -69,7 +85,7 @@ class TrainerTest {
   @ValueSource(strings = {"layernorm", "rmsnorm", "rmsnorm(part=1/16)"})
   void oneBatchIsLearnedByHeart(NormSpec norm) {
     try (Weights weights = new Weights(config(norm)).initialise(3);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
         Trainer trainer =
             new Trainer(model, new OneBatch(task()), TrainingSettings.of(150, 0.01))) {
       double first = trainer.takeStep();
@@ -102,12 +118,12 @@ class TrainerTest {
 
   private static float[] weightsAfter(int steps) {
     try (Weights weights = new Weights(config(NormSpec.LAYERNORM)).initialise(3);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
         Trainer trainer = new Trainer(model, task(), TrainingSettings.of(20, 0.01))) {
       for (int i = 0; i < steps; i++) {
         trainer.takeStep();
       }
-      return weights.values().toArray(ValueLayout.JAVA_FLOAT);
+      return numbers(weights);
     }
   }
 
@@ -118,7 +134,7 @@ class TrainerTest {
     Path path = folder.resolve("run.safetensors");
     TrainingSettings settings = TrainingSettings.of(20, 0.01);
     try (Weights weights = new Weights(config(norm)).initialise(3);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
         Trainer trainer = new Trainer(model, task(), settings)) {
       for (int i = 0; i < 20; i++) {
         if (i == 7) {
@@ -128,7 +144,7 @@ class TrainerTest {
       }
       try (Checkpoint checkpoint = Checkpoint.open(path);
           Weights restored = new Weights(checkpoint.config());
-          Model again = new Model(restored, BATCH, SEQUENCE, 1);
+          Model again = new Model(restored, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
           Trainer goingOn = new Trainer(again, task(), checkpoint.settings())) {
         checkpoint.restore(goingOn);
         assertThat(checkpoint.notes()).isEqualTo(Map.of("data", "recall"));
@@ -136,7 +152,7 @@ class TrainerTest {
         while (goingOn.step() < 20) {
           goingOn.takeStep();
         }
-        assertThat(restored.values().mismatch(weights.values())).isEqualTo(-1);
+        assertThat(numbers(restored)).isEqualTo(numbers(weights));
       }
     }
   }
@@ -146,20 +162,20 @@ class TrainerTest {
     Path path = folder.resolve("run.safetensors");
     TrainingSettings settings = TrainingSettings.of(20, 0.01);
     try (Weights weights = new Weights(config(NormSpec.RMSNORM)).initialise(3);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
         Trainer trainer = new Trainer(model, task(), settings)) {
       Checkpoint.save(path, trainer, Map.of());
     }
     try (Checkpoint checkpoint = Checkpoint.open(path);
         Weights weights = new Weights(config(NormSpec.LAYERNORM)).initialise(4);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
         Trainer trainer = new Trainer(model, task(), settings)) {
-      float[] before = weights.values().toArray(ValueLayout.JAVA_FLOAT);
+      float[] before = numbers(weights);
       assertThatThrownBy(() -> checkpoint.restore(trainer))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("norm=rmsnorm,")
           .hasMessageContaining("norm=layernorm,");
-      assertThat(weights.values().toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(before);
+      assertThat(numbers(weights)).isEqualTo(before);
     }
   }
 
@@ -177,7 +193,7 @@ class TrainerTest {
   void aTruncatedCheckpointIsRefused() throws IOException {
     Path path = folder.resolve("run.safetensors");
     try (Weights weights = new Weights(config(NormSpec.RMSNORM)).initialise(3);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
         Trainer trainer = new Trainer(model, task(), TrainingSettings.of(20, 0.01))) {
       Checkpoint.save(path, trainer, Map.of());
     }
@@ -189,16 +205,16 @@ class TrainerTest {
   @Test
   void whatIsNoNumberStopsTheTrainingAndChangesNothing() {
     try (Weights weights = new Weights(config(NormSpec.RMSNORM)).initialise(3);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
         Trainer trainer = new Trainer(model, task(), TrainingSettings.of(20, 0.01))) {
       trainer.takeStep();
       MemorySegment norm = weights.values(weights.parameter("model.norm.weight"));
       norm.setAtIndex(ValueLayout.JAVA_FLOAT, 0, Float.NaN);
-      float[] before = weights.values().toArray(ValueLayout.JAVA_FLOAT);
+      float[] before = numbers(weights);
       assertThatThrownBy(trainer::takeStep)
           .isInstanceOf(DivergedException.class)
           .hasMessageStartingWith("loss is NaN at step 1, at a rate of 0.0100");
-      assertThat(weights.values().toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(before);
+      assertThat(numbers(weights)).isEqualTo(before);
       assertThat(trainer.step()).isEqualTo(1);
     }
   }
@@ -209,20 +225,18 @@ class TrainerTest {
   void gradientsAreClippedByTheirNorm(double clip) {
     TrainingSettings settings = new TrainingSettings(5, 0, 0, 1, 0, 0.9, 0.95, 1e-8, clip);
     try (Weights weights = new Weights(config(NormSpec.RMSNORM)).initialise(3);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
         Trainer trainer = new Trainer(model, task(), settings)) {
-      float[] before = weights.values().toArray(ValueLayout.JAVA_FLOAT);
+      float[] before = numbers(weights);
       trainer.takeStep();
       double square = 0;
-      for (float mean : trainer.optimiser.means.toArray(ValueLayout.JAVA_FLOAT)) {
+      for (float mean : numbers(trainer.optimiser.means)) {
         square += (double) mean * mean;
       }
       double norm = trainer.gradientNorm();
       assertThat(norm).isBetween(0.1, 100.0);
       assertThat(Math.sqrt(square)).isCloseTo(0.1 * Math.min(norm, clip), withinPercentage(0.01));
-      assertThat(weights.values().toArray(ValueLayout.JAVA_FLOAT))
-          .as("at a rate of 0")
-          .isEqualTo(before);
+      assertThat(numbers(weights)).as("at a rate of 0").isEqualTo(before);
     }
   }
 
@@ -239,7 +253,7 @@ class TrainerTest {
   void wrongNumbersInACheckpoint(String step, String settings, String message) throws IOException {
     Path path = folder.resolve("run.safetensors");
     Map<String, String> metadata =
-        Map.of("config", ConfigJson.write(config(null)), "step", step, "settings", settings);
+        Map.of("config", config(null).toJson(), "step", step, "settings", settings);
     try (TensorWriter writer = TensorWriter.create(path, List.of(), metadata, false)) {
       writer.commit();
     }
@@ -252,7 +266,7 @@ class TrainerTest {
   @Test
   void thePartsOfAStepAddUp() {
     try (Weights weights = new Weights(config(NormSpec.RMSNORM)).initialise(3);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1);
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC);
         Trainer trainer = new Trainer(model, task(), TrainingSettings.of(20, 0.01))) {
       trainer.takeStep();
       long start = System.nanoTime();
@@ -269,7 +283,7 @@ class TrainerTest {
   @Test
   void aSourceMustFitTheModel() {
     try (Weights weights = new Weights(config(NormSpec.RMSNORM));
-        Model model = new Model(weights, BATCH, SEQUENCE, 1)) {
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC)) {
       TrainingSettings settings = TrainingSettings.of(1, 0.1);
       assertThatThrownBy(() -> new Trainer(model, new RecallTask(20, 3, 12, 1), settings))
           .hasMessage(
@@ -282,7 +296,7 @@ class TrainerTest {
   @Test
   void evaluationChangesNothing() {
     try (Weights weights = new Weights(config(NormSpec.RMSNORM)).initialise(3);
-        Model model = new Model(weights, BATCH, SEQUENCE, 1)) {
+        Model model = new Model(weights, BATCH, SEQUENCE, 1, OpenBlas.ARITHMETIC)) {
       Evaluation evaluation = Evaluation.of(model, task(), 100, 3);
       assertThat(evaluation.targets()).isEqualTo(3 * 3 * BATCH);
       assertThat(evaluation.loss()).isCloseTo(Math.log(20), within(1.0));
