@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.oracle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.models.transformer.MatrixProduct;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
@@ -10,6 +9,7 @@ import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.models.transformer.Arithmetic;
 import io.github.rmsnorm4j.models.transformer.LayerwiseLogits;
 import io.github.rmsnorm4j.models.transformer.MatrixChange;
+import io.github.rmsnorm4j.models.transformer.MatrixProduct;
 import io.github.rmsnorm4j.models.transformer.Model;
 import io.github.rmsnorm4j.models.transformer.ModelFolder;
 import io.github.rmsnorm4j.models.transformer.Weights;

@@ -3,12 +3,12 @@ package io.github.rmsnorm4j.oracle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.github.rmsnorm4j.models.transformer.MatrixProduct;
-import io.github.rmsnorm4j.models.transformer.Arithmetic;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.models.transformer.Arithmetic;
 import io.github.rmsnorm4j.models.transformer.BlockForm;
 import io.github.rmsnorm4j.models.transformer.BlockForm.Biases;
+import io.github.rmsnorm4j.models.transformer.MatrixProduct;
 import io.github.rmsnorm4j.models.transformer.MlpKind;
 import io.github.rmsnorm4j.models.transformer.Model;
 import io.github.rmsnorm4j.models.transformer.ModelConfig;
@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TransformerTest {
   private static final int BATCH = 3;
   private static final int SEQUENCE = 12;
+
   /** Plain products, and the fastest kernels of norms. */
   private static final Arithmetic ARITHMETIC =
       new Arithmetic(MatrixProduct.PLAIN_JAVA, null, ElementType.FLOAT32);
