@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.cuda.CudaDeviceInfo;
 import io.github.rmsnorm4j.cuda.CudaVersion;
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Paragraph;
+import io.github.rmsnorm4j.measure.PinningDefect;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;

@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.cli;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +11,8 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Column;
 import picocli.CommandLine.Help.TextTable;
@@ -90,22 +91,16 @@ final class OfferedCommands {
 
   /** In folders of the checkout, and one level below them. */
   private static List<Path> files(Path home) throws IOException {
-    List<Path> files = new ArrayList<>();
-    try (DirectoryStream<Path> folders = Files.newDirectoryStream(home, Files::isDirectory)) {
-      for (Path folder : folders) {
-        addFile(folder, files);
-        try (DirectoryStream<Path> below = Files.newDirectoryStream(folder, Files::isDirectory)) {
-          below.forEach(module -> addFile(module, files));
-        }
-      }
+    List<Path> folders = folders(home);
+    for (Path folder : List.copyOf(folders)) {
+      folders.addAll(folders(folder));
     }
-    return files;
+    return folders.stream().map(f -> f.resolve(DESCRIPTIONS)).filter(Files::isRegularFile).toList();
   }
 
-  private static void addFile(Path module, List<Path> files) {
-    Path file = module.resolve(DESCRIPTIONS);
-    if (Files.isRegularFile(file)) {
-      files.add(file);
+  private static List<Path> folders(Path folder) throws IOException {
+    try (Stream<Path> entries = Files.list(folder)) {
+      return entries.filter(Files::isDirectory).collect(Collectors.toCollection(ArrayList::new));
     }
   }
 }

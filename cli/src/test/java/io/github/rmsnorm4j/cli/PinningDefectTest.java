@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.cli.testing.ChildJvm;
+import io.github.rmsnorm4j.measure.PinningDefect;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -82,6 +83,18 @@ class ArrowsTest {
                 .filter(module -> Files.exists(module.resolve("src")))
                 .map(module -> Shell.CHECKOUT.relativize(module).toString())
                 .toList());
+  }
+
+  /** What is no command on a user's files belongs into a module of its own. */
+  @Test
+  void theCommandLineStaysSmall() throws IOException {
+    long lines = 0;
+    try (Stream<Path> files = Files.walk(Shell.CHECKOUT.resolve("cli/src/main/java"))) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        lines += Files.readAllLines(file).size();
+      }
+    }
+    assertThat(lines).isBetween(1L, 7000L);
   }
 
   private static Set<String> dependencies(String module) throws IOException {

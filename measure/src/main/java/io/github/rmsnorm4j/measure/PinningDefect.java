@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.measure;
 
 import java.lang.Runtime.Version;
 import java.lang.management.GarbageCollectorMXBean;
@@ -16,7 +16,10 @@ public final class PinningDefect {
 
   private PinningDefect() {}
 
-  /** Whether this JVM has it. One that is started with the same options has it exactly then. */
+  /**
+   * {@return whether this JVM has it; one that is started with the same options has it exactly
+   * then}
+   */
   public static boolean isHere() {
     return isIn(
         Runtime.version(),
@@ -25,14 +28,24 @@ public final class PinningDefect {
             .toList());
   }
 
-  static boolean isIn(Version version, List<String> collectors) {
+  /**
+   * {@return whether a JVM has it}
+   *
+   * @param version of its JDK
+   * @param collectors names of its garbage collectors
+   */
+  public static boolean isIn(Version version, List<String> collectors) {
     return version.feature() == FEATURE
         && version.interim() == 0
         && version.update() < FIRST_UPDATE_WITHOUT
         && collectors.stream().anyMatch(name -> name.startsWith("G1 "));
   }
 
-  /** What is wrong and what to do, in one line. */
+  /**
+   * {@return what is wrong and what to do, in one line}
+   *
+   * @param version of the JDK
+   */
   public static String describe(Version version) {
     return "JDK %s with the G1 collector corrupts compressed Parquet (JDK-8377811): use JDK 25.0.3 or newer, or another collector, as with RMSNORM_OPTS=-XX:+UseParallelGC"
         .formatted(version);
