@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import io.github.rmsnorm4j.internal.lowering.machine.Machine;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** The backends that there are. */
 final class Backends {
@@ -17,6 +18,8 @@ final class Backends {
 
   /** A width that the machine lacks is emulated, a thousand times slower. */
   private static final int EMULATED_ELEMENTS = 3000;
+
+  private static final boolean ALL_DRAWS = Boolean.getBoolean("draws.all");
 
   private Backends() {}
 
@@ -36,6 +39,22 @@ final class Backends {
     }
     backends.addAll(machineCode());
     return backends;
+  }
+
+  /**
+   * Those to check a drawn call on: every other one, in turn, so that each sees half of the calls.
+   * With the profile draws each call is checked on all of them.
+   */
+  static List<Backend> ofDrawn(long elements, long seed) {
+    List<Backend> all = of(elements);
+    // Not of the seed itself: types and strata go by that, in turn.
+    long first = seed * 0x9e3779b97f4a7c15L >>> 63;
+    return ALL_DRAWS
+        ? all
+        : IntStream.range(0, all.size())
+            .filter(i -> (i + first) % 2 == 0)
+            .mapToObj(all::get)
+            .toList();
   }
 
   /** Machine code of every width that the machine has. */

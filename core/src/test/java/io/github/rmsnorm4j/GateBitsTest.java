@@ -18,7 +18,8 @@ class GateBitsTest {
             seed -> {
               ElementType type = ElementType.values()[(int) seed % 4];
               GateCase drawn = new GateCase(100 * width + seed, rows, width, type);
-              Backends.of((long) rows * width).forEach(backend -> drawn.check(backend, 1));
+              Backends.ofDrawn((long) rows * width, seed)
+                  .forEach(backend -> drawn.check(backend, 1));
             });
   }
 

@@ -31,7 +31,7 @@ class GradientBitsTest {
             recipe -> {
               BackwardCase drawn = BackwardCase.of(recipe);
               coverage.add(drawn.shape(), drawn.choice(), drawn.outOfRange());
-              check(drawn, 1 + (int) recipe.seed() % 3);
+              check(drawn, recipe.seed());
             });
     assertThat(coverage.missing()).isEmpty();
   }
@@ -113,9 +113,9 @@ class GradientBitsTest {
     BackwardCheck.of(drawn, Backends.VECTORS, 1);
   }
 
-  private static void check(BackwardCase drawn, int threads) {
-    for (Backend backend : Backends.of(drawn.shape().elements())) {
-      BackwardCheck.of(drawn, backend, threads);
+  private static void check(BackwardCase drawn, long seed) {
+    for (Backend backend : Backends.ofDrawn(drawn.shape().elements(), seed)) {
+      BackwardCheck.of(drawn, backend, 1 + (int) seed % 3);
     }
   }
 }
